@@ -1,0 +1,747 @@
+//! Columnar, dictionary-encoded messages: what every decoder yields and every encoder takes.
+//!
+//! - In: terms, quads and message ends from a decoder, through [`BatchBuilder`].
+//! - Out: [`MessageBatch`], immutable; its term table is shared by slices of it.
+//! - Cost: about 55 bytes a quad; appending is a bounds check and a copy.
+//! - Law: every text in the arena is valid UTF-8 (the decoder checks); equal ids mean equal terms.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::LimitExceeded;
+use crate::limits::Limits;
+use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
+
+/// A run of bytes in the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First byte.
+    pub offset: u32,
+    /// Number of bytes.
+    pub length: u32,
+}
+
+/// The terms of a batch: an arena of text, the term records over it, and the triples of triple terms.
+#[derive(Clone, Debug)]
+pub struct TermTable {
+    arena: Vec<u8>,
+    terms: Vec<Term>,
+    triples: Vec<[TermId; 3]>,
+}
+
+impl TermTable {
+    fn with_capacity(arena: usize, terms: usize) -> Self {
+        let mut table = Self {
+            arena: Vec::with_capacity(arena),
+            terms: Vec::with_capacity(terms),
+            triples: Vec::new(),
+        };
+        table.terms.push(Term {
+            offset: 0,
+            length: 0,
+            aux: 0,
+            split: NO_SPLIT,
+            kind: TermKind::DefaultGraph,
+            flags: 0,
+        });
+        table
+    }
+
+    /// All term records; index 0 is the default graph.
+    #[inline]
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// The record of a term.
+    #[inline]
+    pub fn term(&self, id: TermId) -> Term {
+        self.terms[id.index()]
+    }
+
+    /// The text of a term: IRI, label, lexical form or tag, by its kind. Valid UTF-8.
+    #[inline]
+    pub fn text(&self, id: TermId) -> &[u8] {
+        self.text_of(self.terms[id.index()])
+    }
+
+    /// The text of a term record of this table.
+    #[inline]
+    pub fn text_of(&self, term: Term) -> &[u8] {
+        &self.arena[term.offset as usize..][..term.length as usize]
+    }
+
+    /// The text of a span of this table's arena.
+    #[inline]
+    pub fn span(&self, span: Span) -> &[u8] {
+        &self.arena[span.offset as usize..][..span.length as usize]
+    }
+
+    /// The triple of a [`TermKind::TripleTerm`] record: subject, predicate, object.
+    #[inline]
+    pub fn triple(&self, term: Term) -> [TermId; 3] {
+        self.triples[term.aux as usize]
+    }
+
+    /// The whole arena.
+    #[inline]
+    pub fn arena(&self) -> &[u8] {
+        &self.arena
+    }
+
+    /// Whether two terms, of this and another table, are the same term.
+    pub fn same_term(&self, id: TermId, other: &Self, other_id: TermId) -> bool {
+        let (a, b) = (self.term(id), other.term(other_id));
+        if a.kind != b.kind {
+            return false;
+        }
+        match a.kind {
+            TermKind::DefaultGraph => true,
+            TermKind::Iri | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
+                self.text_of(a) == other.text_of(b)
+            }
+            TermKind::LangLiteral => {
+                let directions = crate::term::flags::LTR | crate::term::flags::RTL;
+                a.flags & directions == b.flags & directions
+                    && self.text_of(a) == other.text_of(b)
+                    && self.text(TermId(a.aux)) == other.text(TermId(b.aux))
+            }
+            TermKind::TypedLiteral => {
+                self.text_of(a) == other.text_of(b)
+                    && self.text(TermId(a.aux)) == other.text(TermId(b.aux))
+            }
+            TermKind::TripleTerm => self
+                .triple(a)
+                .into_iter()
+                .zip(other.triple(b))
+                .all(|(x, y)| self.same_term(x, other, y)),
+        }
+    }
+}
+
+/// Namespace declarations in force, in the order in which their names first came.
+#[derive(Clone, Debug, Default)]
+pub struct Namespaces {
+    entries: Vec<(Box<[u8]>, Box<[u8]>)>,
+    by_name: FxHashMap<Box<[u8]>, usize>,
+    bytes: u64,
+}
+
+impl Namespaces {
+    /// Names (without colon) and IRIs.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.entries.iter().map(|(name, iri)| (&**name, &**iri))
+    }
+
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The IRI of a name.
+    pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        self.by_name.get(name).map(|&at| &*self.entries[at].1)
+    }
+
+    /// Declares or redeclares a name.
+    pub fn set(&mut self, name: &[u8], iri: &[u8]) {
+        if let Some(&at) = self.by_name.get(name) {
+            if &*self.entries[at].1 != iri {
+                self.bytes = self.bytes + iri.len() as u64 - self.entries[at].1.len() as u64;
+                self.entries[at].1 = iri.into();
+            }
+        } else {
+            self.by_name.insert(name.into(), self.entries.len());
+            self.entries.push((name.into(), iri.into()));
+            self.bytes += (2 * name.len() + iri.len() + 64) as u64;
+        }
+    }
+}
+
+/// A namespace declared before or within a message of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct NamespaceChange {
+    /// Index of the message in the batch.
+    pub message: u32,
+    /// The name, without colon.
+    pub name: Span,
+    /// The IRI.
+    pub iri: Span,
+}
+
+/// An entry of a message's metadata (Jelly frame metadata).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// Index of the message in the batch.
+    pub message: u32,
+    /// The key.
+    pub key: Box<str>,
+    /// The value: any bytes.
+    pub value: Box<[u8]>,
+}
+
+/// Consecutive messages of a log.
+#[derive(Clone, Debug)]
+pub struct MessageBatch {
+    table: Arc<TermTable>,
+    quads: Vec<Quad>,
+    message_ends: Vec<u32>,
+    positions: Vec<u64>,
+    namespaces: Arc<Namespaces>,
+    namespace_changes: Vec<NamespaceChange>,
+    metadata: Vec<Metadata>,
+    first_index: u64,
+    has_graphs: bool,
+    continued: bool,
+    continues: bool,
+}
+
+impl MessageBatch {
+    /// Number of messages, a continued or continuing part included.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.message_ends.len()
+    }
+
+    /// Whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.message_ends.is_empty()
+    }
+
+    /// The terms.
+    #[inline]
+    pub fn table(&self) -> &TermTable {
+        &self.table
+    }
+
+    /// All quads, in order.
+    #[inline]
+    pub fn quads(&self) -> &[Quad] {
+        &self.quads
+    }
+
+    /// Where the quads of a message are in [`Self::quads`].
+    #[inline]
+    pub fn range(&self, message: usize) -> Range<usize> {
+        let start = if message == 0 {
+            0
+        } else {
+            self.message_ends[message - 1] as usize
+        };
+        start..self.message_ends[message] as usize
+    }
+
+    /// The quads of a message.
+    #[inline]
+    pub fn message(&self, message: usize) -> &[Quad] {
+        &self.quads[self.range(message)]
+    }
+
+    /// Index in the log of the batch's first message.
+    pub fn first_index(&self) -> u64 {
+        self.first_index
+    }
+
+    /// First byte of a message in the decompressed log.
+    pub fn position(&self, message: usize) -> u64 {
+        self.positions[message]
+    }
+
+    /// Namespaces in force before the batch's first message.
+    pub fn namespaces_at_start(&self) -> &Namespaces {
+        &self.namespaces
+    }
+
+    /// Namespaces declared in the batch, in order.
+    pub fn namespace_changes(&self) -> &[NamespaceChange] {
+        &self.namespace_changes
+    }
+
+    /// Namespaces in force at a message, its own declarations included.
+    pub fn namespaces(&self, message: usize) -> Namespaces {
+        let mut result = (*self.namespaces).clone();
+        for change in &self.namespace_changes {
+            if change.message as usize > message {
+                break;
+            }
+            result.set(self.table.span(change.name), self.table.span(change.iri));
+        }
+        result
+    }
+
+    /// All metadata entries, by message.
+    pub fn all_metadata(&self) -> &[Metadata] {
+        &self.metadata
+    }
+
+    /// The metadata of a message.
+    pub fn metadata(&self, message: usize) -> &[Metadata] {
+        let from = self
+            .metadata
+            .partition_point(|entry| (entry.message as usize) < message);
+        let to = self
+            .metadata
+            .partition_point(|entry| entry.message as usize <= message);
+        &self.metadata[from..to]
+    }
+
+    /// Whether any quad is in a named graph.
+    pub fn has_graphs(&self) -> bool {
+        self.has_graphs
+    }
+
+    /// Whether the first message is the rest of the last message of the batch before.
+    pub fn continued(&self) -> bool {
+        self.continued
+    }
+
+    /// Whether the last message goes on in the next batch (only with `parts`).
+    pub fn continues(&self) -> bool {
+        self.continues
+    }
+
+    /// The messages of a range, sharing this batch's terms. Costs the quads of the range.
+    pub fn slice(&self, messages: Range<usize>) -> Self {
+        let end = messages.end.min(self.len());
+        let start = messages.start.min(end);
+        let first_quad = if start == 0 {
+            0
+        } else {
+            self.message_ends[start - 1]
+        };
+        let last_quad = if end == 0 {
+            0
+        } else {
+            self.message_ends[end - 1]
+        };
+        let namespaces = if start == 0 {
+            Arc::clone(&self.namespaces)
+        } else {
+            Arc::new(self.namespaces(start - 1))
+        };
+        let (from, to) = (start as u32, end as u32);
+        let quads = self.quads[first_quad as usize..last_quad.max(first_quad) as usize].to_vec();
+        Self {
+            table: Arc::clone(&self.table),
+            has_graphs: self.has_graphs
+                && quads.iter().any(|quad| quad.graph != TermId::DEFAULT_GRAPH),
+            quads,
+            message_ends: self.message_ends[start..end]
+                .iter()
+                .map(|quad_end| quad_end - first_quad)
+                .collect(),
+            positions: self.positions[start..end].to_vec(),
+            namespaces,
+            namespace_changes: self
+                .namespace_changes
+                .iter()
+                .filter(|change| change.message >= from && change.message < to)
+                .map(|change| NamespaceChange {
+                    message: change.message - from,
+                    ..*change
+                })
+                .collect(),
+            metadata: self
+                .metadata
+                .iter()
+                .filter(|entry| entry.message >= from && entry.message < to)
+                .map(|entry| Metadata {
+                    message: entry.message - from,
+                    ..entry.clone()
+                })
+                .collect(),
+            first_index: self.first_index + start as u64,
+            continued: self.continued && start == 0 && end > 0,
+            continues: self.continues && end == self.len() && end > start,
+        }
+    }
+
+    /// Bytes of memory the batch holds, near enough for queue bounds.
+    pub fn memory_bytes(&self) -> usize {
+        self.table.arena.len()
+            + 16 * self.table.terms.len()
+            + 12 * self.table.triples.len()
+            + 16 * self.quads.len()
+            + 12 * self.message_ends.len()
+    }
+}
+
+/// Lengths of a batch under construction, to take an unfinished message back.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    quads: usize,
+    namespace_changes: usize,
+    metadata: usize,
+}
+
+/// Builds batches, counts decoded bytes, and numbers messages.
+///
+/// A decoder calls [`begin_message`](Self::begin_message), adds terms and quads, then
+/// [`end_message`](Self::end_message); when [`full`](Self::full) or out of input it calls
+/// [`take`](Self::take). Ids of terms die with the batch: [`serial`](Self::serial) tells a codec's
+/// caches whether an id is of the current batch.
+pub struct BatchBuilder {
+    limits: Limits,
+    table: TermTable,
+    quads: Vec<Quad>,
+    message_ends: Vec<u32>,
+    positions: Vec<u64>,
+    at_start: Arc<Namespaces>,
+    namespace_changes: Vec<NamespaceChange>,
+    metadata: Vec<Metadata>,
+    first_index: u64,
+    any_graph: u32,
+    continued: bool,
+    open: Option<u64>,
+    mark: Mark,
+    message_bytes: u64,
+    serial: u32,
+    arena_hint: usize,
+    terms_hint: usize,
+}
+
+impl BatchBuilder {
+    /// An empty builder; the first message has index 0.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            table: TermTable::with_capacity(0, 1),
+            quads: Vec::new(),
+            message_ends: Vec::new(),
+            positions: Vec::new(),
+            at_start: Arc::default(),
+            namespace_changes: Vec::new(),
+            metadata: Vec::new(),
+            first_index: 0,
+            any_graph: 0,
+            continued: false,
+            open: None,
+            mark: Mark::default(),
+            message_bytes: 0,
+            serial: 1,
+            arena_hint: 0,
+            terms_hint: 1,
+        }
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Number of the batch under construction, from 1: term ids hold while it stays the same.
+    #[inline]
+    pub fn serial(&self) -> u32 {
+        self.serial
+    }
+
+    /// The terms so far.
+    #[inline]
+    pub fn table(&self) -> &TermTable {
+        &self.table
+    }
+
+    /// Index in the log of the open message, or of the next one.
+    pub fn message_index(&self) -> u64 {
+        self.first_index + self.message_ends.len() as u64
+    }
+
+    /// Counts decoded bytes of the current message.
+    ///
+    /// # Errors
+    /// The message is larger than `max_message_bytes`.
+    #[inline]
+    pub fn charge(&mut self, bytes: usize) -> Result<(), LimitExceeded> {
+        self.message_bytes += bytes as u64;
+        if self.message_bytes > self.limits.max_message_bytes {
+            return Err(self.too_large());
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_large(&self) -> LimitExceeded {
+        LimitExceeded(format!(
+            "the message is larger than {} decoded bytes; raise max_message_bytes if the source is trusted, \
+             or read it in parts",
+            self.limits.max_message_bytes
+        ))
+    }
+
+    /// Appends text to the arena, uncounted: the caller charges it. Returns its offset.
+    #[inline]
+    pub fn append_text(&mut self, text: &[u8]) -> u32 {
+        let offset = self.table.arena.len() as u32;
+        self.table.arena.extend_from_slice(text);
+        offset
+    }
+
+    /// Appends text to the arena and counts it.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_text(&mut self, text: &[u8]) -> Result<Span, LimitExceeded> {
+        self.charge(text.len())?;
+        Ok(Span {
+            offset: self.append_text(text),
+            length: text.len() as u32,
+        })
+    }
+
+    /// Adds a term record; its text must be in the arena already.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_term(&mut self, term: Term) -> Result<TermId, LimitExceeded> {
+        self.charge(16)?;
+        let id = TermId(self.table.terms.len() as u32);
+        self.table.terms.push(term);
+        Ok(id)
+    }
+
+    /// Adds a term of a kind without `aux`, with its text.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_simple(
+        &mut self,
+        kind: TermKind,
+        text: &[u8],
+        flags: u8,
+    ) -> Result<TermId, LimitExceeded> {
+        self.add_with_aux(kind, text, 0, flags)
+    }
+
+    /// Adds a term with its text and `aux`.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_with_aux(
+        &mut self,
+        kind: TermKind,
+        text: &[u8],
+        aux: u32,
+        flags: u8,
+    ) -> Result<TermId, LimitExceeded> {
+        let span = self.add_text(text)?;
+        self.add_term(Term {
+            offset: span.offset,
+            length: span.length,
+            aux,
+            split: NO_SPLIT,
+            kind,
+            flags,
+        })
+    }
+
+    /// Adds a triple term. Its depth is the caller's to bound.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    pub fn add_triple_term(&mut self, triple: [TermId; 3]) -> Result<TermId, LimitExceeded> {
+        self.charge(12)?;
+        let aux = self.table.triples.len() as u32;
+        self.table.triples.push(triple);
+        self.add_term(Term {
+            offset: 0,
+            length: 0,
+            aux,
+            split: NO_SPLIT,
+            kind: TermKind::TripleTerm,
+            flags: 0,
+        })
+    }
+
+    /// Adds a quad to the open message.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_quad(&mut self, quad: Quad) -> Result<(), LimitExceeded> {
+        self.charge(16)?;
+        self.any_graph |= quad.graph.0;
+        self.quads.push(quad);
+        Ok(())
+    }
+
+    /// Declares a namespace: for the open message, or for the next one.
+    ///
+    /// # Errors
+    /// The message, or all namespaces together, become too large.
+    pub fn add_namespace(&mut self, name: &[u8], iri: &[u8]) -> Result<(), LimitExceeded> {
+        self.charge(16)?;
+        if self.at_start.bytes > self.limits.max_message_bytes {
+            return Err(self.too_large());
+        }
+        let change = NamespaceChange {
+            message: self.message_ends.len() as u32,
+            name: self.add_text(name)?,
+            iri: self.add_text(iri)?,
+        };
+        self.namespace_changes.push(change);
+        Ok(())
+    }
+
+    /// Adds metadata to the open message.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    pub fn add_metadata(&mut self, key: &str, value: &[u8]) -> Result<(), LimitExceeded> {
+        self.charge(key.len() + value.len() + 64)?;
+        let message = self.message_ends.len() as u32;
+        self.metadata.push(Metadata {
+            message,
+            key: key.into(),
+            value: value.into(),
+        });
+        Ok(())
+    }
+
+    /// Opens a message that starts at a byte of the log.
+    #[inline]
+    pub fn begin_message(&mut self, position: u64) {
+        debug_assert!(self.open.is_none());
+        self.open = Some(position);
+    }
+
+    /// Whether a message is open.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Ends the open message.
+    #[inline]
+    pub fn end_message(&mut self) {
+        self.close();
+        self.message_bytes = 0;
+    }
+
+    fn close(&mut self) {
+        debug_assert!(self.open.is_some());
+        self.positions.push(self.open.take().unwrap_or_default());
+        self.message_ends.push(self.quads.len() as u32);
+        self.mark = Mark {
+            quads: self.quads.len(),
+            namespace_changes: self.namespace_changes.len(),
+            metadata: self.metadata.len(),
+        };
+    }
+
+    /// Takes the open message back, with its quads, namespaces and metadata. Its terms stay until
+    /// the batch is taken. The next message has its index.
+    pub fn discard_message(&mut self) {
+        self.quads.truncate(self.mark.quads);
+        self.namespace_changes.truncate(self.mark.namespace_changes);
+        self.metadata.truncate(self.mark.metadata);
+        self.any_graph = self.quads.iter().fold(0, |all, quad| all | quad.graph.0);
+        self.open = None;
+        self.message_bytes = 0;
+    }
+
+    /// Gives the index of a discarded message away, so that the next message has the one after it.
+    /// Only when nothing waits to be taken.
+    pub fn skip_index(&mut self) {
+        debug_assert!(self.message_ends.is_empty());
+        self.first_index += 1;
+    }
+
+    /// Whether the batch has reached its size; a decoder then takes it at the next message end
+    /// (or, with parts, at once).
+    #[inline]
+    pub fn full(&self) -> bool {
+        self.quads.len() >= self.limits.batch_quads
+            || self.table.arena.len() + 16 * self.table.terms.len() >= self.limits.batch_bytes
+            || self.message_ends.len() >= self.limits.batch_messages
+    }
+
+    /// The completed messages, or None if there is none. Not while a message is open, except with
+    /// [`take_part`](Self::take_part). Namespaces declared for the next message stay.
+    pub fn take(&mut self) -> Option<MessageBatch> {
+        debug_assert!(self.open.is_none());
+        if self.message_ends.is_empty() {
+            return None;
+        }
+        Some(self.cut(false))
+    }
+
+    /// The completed messages and the open one so far, which stays open and goes on in the next
+    /// batch. Its bytes are counted anew.
+    pub fn take_part(&mut self) -> MessageBatch {
+        let position = self.open.unwrap_or_default();
+        self.close();
+        let batch = self.cut(true);
+        self.open = Some(position);
+        self.message_bytes = 0;
+        batch
+    }
+
+    fn cut(&mut self, continues: bool) -> MessageBatch {
+        self.serial = self.serial.wrapping_add(1).max(1);
+        self.arena_hint = self.table.arena.len();
+        self.terms_hint = self.table.terms.len();
+        let room = TermTable::with_capacity(
+            (self.arena_hint + self.arena_hint / 8).min(self.limits.batch_bytes * 2),
+            (self.terms_hint + self.terms_hint / 8).min(self.limits.batch_bytes / 8),
+        );
+        let table = std::mem::replace(&mut self.table, room);
+        let messages = self.message_ends.len() as u32;
+        let waiting = self
+            .namespace_changes
+            .partition_point(|change| change.message < messages);
+        let pending = self.namespace_changes.split_off(waiting);
+        let at_start = Arc::clone(&self.at_start);
+        if !self.namespace_changes.is_empty() {
+            let next = Arc::make_mut(&mut self.at_start);
+            for change in &self.namespace_changes {
+                next.set(table.span(change.name), table.span(change.iri));
+            }
+        }
+        let changes = std::mem::take(&mut self.namespace_changes);
+        for change in pending {
+            let name = self.append_text(table.span(change.name));
+            let iri = self.append_text(table.span(change.iri));
+            self.namespace_changes.push(NamespaceChange {
+                message: 0,
+                name: Span {
+                    offset: name,
+                    ..change.name
+                },
+                iri: Span {
+                    offset: iri,
+                    ..change.iri
+                },
+            });
+        }
+        let quads_hint = self.quads.len();
+        let batch = MessageBatch {
+            table: Arc::new(table),
+            quads: std::mem::replace(&mut self.quads, Vec::with_capacity(quads_hint)),
+            message_ends: std::mem::take(&mut self.message_ends),
+            positions: std::mem::take(&mut self.positions),
+            namespaces: at_start,
+            namespace_changes: changes,
+            metadata: std::mem::take(&mut self.metadata),
+            first_index: self.first_index,
+            has_graphs: self.any_graph != 0,
+            continued: self.continued,
+            continues,
+        };
+        self.first_index += u64::from(messages) - u64::from(continues);
+        self.continued = continues;
+        self.any_graph = 0;
+        self.mark = Mark::default();
+        batch
+    }
+}

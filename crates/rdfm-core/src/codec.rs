@@ -1,0 +1,185 @@
+//! The contract of every codec, and the options that reach it.
+//!
+//! A [`Decoder`] turns bytes into batches and an [`Encoder`] batches into bytes; neither does I/O,
+//! looks at a clock or starts a thread. How the bytes are cut into pieces changes neither the
+//! messages nor the error, and how messages are cut into batches changes no output byte.
+
+use crate::batch::MessageBatch;
+use crate::error::{DecodeError, EncodeError};
+use crate::jelly::options::JellyOptions;
+use crate::limits::Limits;
+
+/// Bytes to batches.
+pub trait Decoder: Send {
+    /// Takes a piece of the log, cut anywhere. Never fails, decodes nothing.
+    fn feed(&mut self, piece: &[u8]);
+
+    /// Marks the end of the log.
+    fn finish(&mut self);
+
+    /// The next batch; None means "feed me", and after [`finish`](Self::finish) "done".
+    ///
+    /// # Errors
+    /// After every message completed before the fault; the same error again on later calls.
+    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError>;
+
+    /// After an error: goes to the next delimiter and gives the bytes skipped (at most the first
+    /// MiB of them). The skipped message keeps its index. None means "feed me and call again".
+    ///
+    /// # Errors
+    /// The error itself, where the format offers no way to resume.
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError>;
+
+    /// What the log says about itself, as far as read: complete once a batch was yielded.
+    fn header(&self) -> LogHeader {
+        LogHeader::default()
+    }
+}
+
+/// Batches to bytes.
+pub trait Encoder: Send {
+    /// Appends a batch's messages to `out`.
+    ///
+    /// # Errors
+    /// A message cannot be written; `out` then ends with the last whole message before it.
+    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+
+    /// Appends what stands at the end of a log.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+
+    /// What was left out so far, by name and count: cosmetic things, and losses asked for.
+    fn dropped(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+}
+
+/// How messages are delimited in a text log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `# @message` comments.
+    Comment,
+    /// `MESSAGE` or `@message .` in a log announced by a version label.
+    Directive,
+    /// Nothing delimits.
+    Plain,
+}
+
+/// What a Jelly frame means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Frames {
+    /// A frame is a message.
+    #[default]
+    Message,
+    /// Frames are transport: the whole log is one message.
+    Flat,
+}
+
+/// What a log says about itself.
+#[derive(Clone, Debug, Default)]
+pub struct LogHeader {
+    /// The dialect of a text log, once a delimiter or an announcement was seen.
+    pub dialect: Option<Dialect>,
+    /// The version label of a text log.
+    pub version_label: Option<String>,
+    /// The stream options of a Jelly log.
+    pub jelly: Option<JellyOptions>,
+}
+
+/// Options of the decoders; each takes those its format knows.
+#[derive(Clone, Debug)]
+pub struct DecodeOptions {
+    /// Bounds.
+    pub limits: Limits,
+    /// Yield a message larger than a batch in parts.
+    pub parts: bool,
+    /// Accept the deviations that the format's page lists.
+    pub lenient: bool,
+    /// N-Triples, N-Quads: accept generalized quads and RDF-star.
+    pub generalized: bool,
+    /// Text: the dialect, or found out.
+    pub dialect: Option<Dialect>,
+    /// Text: a version label announced outside the log.
+    pub announced: Option<String>,
+    /// Turtle, TriG: the base IRI at the start.
+    pub base: Option<String>,
+    /// Jelly: what a frame means.
+    pub frames: Frames,
+    /// Jelly: whether frames are length-prefixed, or found out.
+    pub delimited: Option<bool>,
+    /// Jelly: largest frame, in bytes.
+    pub max_frame_bytes: u64,
+    /// Jelly: largest name table that a log may declare, in entries.
+    pub max_name_table: u32,
+    /// Jelly: largest prefix table that a log may declare, in entries.
+    pub max_prefix_table: u32,
+    /// Jelly: largest datatype table that a log may declare, in entries.
+    pub max_datatype_table: u32,
+}
+
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            parts: false,
+            lenient: false,
+            generalized: false,
+            dialect: None,
+            announced: None,
+            base: None,
+            frames: Frames::Message,
+            delimited: None,
+            max_frame_bytes: 64 << 20,
+            max_name_table: 65_536,
+            max_prefix_table: 65_536,
+            max_datatype_table: 4096,
+        }
+    }
+}
+
+/// Options of the encoders; each takes those its format knows.
+#[derive(Clone, Debug)]
+pub struct EncodeOptions {
+    /// Text: the dialect; Comment unless given. Plain writes no delimiters (`flat`).
+    pub dialect: Dialect,
+    /// Text: the label of a directive log.
+    pub version_label: String,
+    /// Escape what a text grammar does not allow where an escape can say it.
+    pub lenient: bool,
+    /// Write quads of named graphs as triples where the format has no graphs.
+    pub merge_graphs: bool,
+    /// Text: write triple terms as `<< s p o >>` instead of `<<( s p o )>>` (N-Triples, N-Quads).
+    pub rdf_star_syntax: bool,
+    /// Namespaces to declare at the start, names and IRIs.
+    pub prefixes: Vec<(String, String)>,
+    /// Jelly: write namespace declarations (version 2).
+    pub namespaces: bool,
+    /// Jelly: the stream options to write with.
+    pub jelly: JellyOptions,
+    /// Jelly: one frame a message, or one message over many frames.
+    pub frames: Frames,
+    /// Jelly: rows a frame with [`Frames::Flat`].
+    pub frame_rows: usize,
+    /// Jelly: length-prefix frames. Without it a log of more than one frame is refused.
+    pub delimited: bool,
+}
+
+impl Default for EncodeOptions {
+    fn default() -> Self {
+        Self {
+            dialect: Dialect::Comment,
+            version_label: "1.2-messages".to_owned(),
+            lenient: false,
+            merge_graphs: false,
+            rdf_star_syntax: false,
+            prefixes: Vec::new(),
+            namespaces: false,
+            jelly: JellyOptions::default(),
+            frames: Frames::Message,
+            frame_rows: 256,
+            delimited: true,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The formats of this crate: their names, what each can carry, and their codecs.
+//!
+//! [`Carries`] is the one place that says what a format holds; refusals ([`refuse`]), the table of
+//! the docs and the pair tests derive from it.
+
+use crate::batch::MessageBatch;
+use crate::codec::{DecodeOptions, Decoder, EncodeOptions, Encoder};
+use crate::error::{EncodeError, ErrorClass};
+use crate::term::{Quad, TermId, TermKind};
+
+/// A format with a native codec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// N-Triples.
+    Nt,
+    /// N-Quads.
+    Nq,
+    /// Turtle.
+    Ttl,
+    /// TriG.
+    Trig,
+    /// Jelly-RDF.
+    Jelly,
+}
+
+/// Where triple terms may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TripleTerms {
+    /// Nowhere.
+    No,
+    /// As objects, as in RDF 1.2.
+    Object,
+    /// In any position.
+    Anywhere,
+}
+
+/// What a format can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carries {
+    /// Graph names.
+    pub graphs: bool,
+    /// Literals and blank nodes in every position (generalized RDF).
+    pub generalized: bool,
+    /// Triple terms.
+    pub triple_terms: TripleTerms,
+    /// Base directions.
+    pub directions: bool,
+    /// Message boundaries.
+    pub boundaries: bool,
+    /// The order and the repetitions of quads within a message.
+    pub order: bool,
+    /// Namespace declarations.
+    pub namespaces: bool,
+    /// Metadata of messages.
+    pub metadata: bool,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Nt, Self::Nq, Self::Ttl, Self::Trig, Self::Jelly];
+
+    /// The name used everywhere.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nt => "nt",
+            Self::Nq => "nq",
+            Self::Ttl => "ttl",
+            Self::Trig => "trig",
+            Self::Jelly => "jelly",
+        }
+    }
+
+    /// The format of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// What it can hold.
+    pub const fn carries(self) -> Carries {
+        let lines = Carries {
+            graphs: true,
+            generalized: true,
+            triple_terms: TripleTerms::Anywhere,
+            directions: true,
+            boundaries: true,
+            order: true,
+            namespaces: false,
+            metadata: false,
+        };
+        let blocks = Carries {
+            generalized: false,
+            triple_terms: TripleTerms::Object,
+            namespaces: true,
+            ..lines
+        };
+        match self {
+            Self::Nt => Carries {
+                graphs: false,
+                ..lines
+            },
+            Self::Nq => lines,
+            Self::Ttl => Carries {
+                graphs: false,
+                ..blocks
+            },
+            Self::Trig => blocks,
+            Self::Jelly => Carries {
+                namespaces: true,
+                metadata: true,
+                ..lines
+            },
+        }
+    }
+
+    /// Whether a decoder can go on after a fault ([`Decoder::skip_message`]).
+    pub const fn resumable(self) -> bool {
+        matches!(self, Self::Nt | Self::Nq)
+    }
+
+    /// Whether a log can be read from the middle, at message boundaries found from a byte offset.
+    pub const fn splittable(self) -> bool {
+        matches!(self, Self::Nt | Self::Nq)
+    }
+
+    /// A decoder.
+    ///
+    /// # Errors
+    /// An option does not fit; the text says which.
+    pub fn decoder(self, options: &DecodeOptions) -> Result<Box<dyn Decoder>, String> {
+        let _ = options;
+        Err(format!("{} cannot be read by this build", self.name()))
+    }
+
+    /// An encoder.
+    ///
+    /// # Errors
+    /// An option does not fit; the text says which.
+    pub fn encoder(self, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
+        let _ = options;
+        Err(format!("{} cannot be written by this build", self.name()))
+    }
+}
+
+/// Refuses the first message of a batch that a format cannot hold. Gives the message's index in the
+/// batch beside the error, so that an encoder can write those before it.
+///
+/// # Errors
+/// Names what cannot be held, and the option that would allow it.
+pub fn refuse(
+    batch: &MessageBatch,
+    format: Format,
+    merge_graphs: bool,
+) -> Result<(), (usize, EncodeError)> {
+    let carries = format.carries();
+    let graphs = carries.graphs || merge_graphs || !batch.has_graphs();
+    if graphs && carries.generalized && carries.triple_terms == TripleTerms::Anywhere {
+        return Ok(());
+    }
+    for message in 0..batch.len() {
+        for quad in batch.message(message) {
+            if let Some(reason) = refused_quad(batch, *quad, carries, graphs) {
+                let error = EncodeError {
+                    format: format.name(),
+                    class: ErrorClass::Unsupported,
+                    reason,
+                    message: batch.first_index() + message as u64,
+                };
+                return Err((message, error));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+fn refused_quad(
+    batch: &MessageBatch,
+    quad: Quad,
+    carries: Carries,
+    graphs: bool,
+) -> Option<String> {
+    let kind = |id: TermId| batch.table().term(id).kind;
+    if !graphs && quad.graph != TermId::DEFAULT_GRAPH {
+        return Some(
+            "the format holds no graph names; merge_graphs (--merge-graphs) drops them on purpose"
+                .to_owned(),
+        );
+    }
+    let (s, p, o, g) = (
+        kind(quad.subject),
+        kind(quad.predicate),
+        kind(quad.object),
+        kind(quad.graph),
+    );
+    if carries.triple_terms < TripleTerms::Anywhere
+        && (s == TermKind::TripleTerm
+            || p == TermKind::TripleTerm
+            || g == TermKind::TripleTerm
+            || (o == TermKind::TripleTerm && !plain_triple_term(batch, quad.object, carries)))
+    {
+        return Some(format!(
+            "a triple term {}; N-Quads and Jelly hold these",
+            if carries.triple_terms == TripleTerms::Object {
+                "stands elsewhere than as an object, which the format cannot hold"
+            } else {
+                "cannot be held by the format"
+            }
+        ));
+    }
+    if !carries.generalized
+        && (!matches!(s, TermKind::Iri | TermKind::Bnode | TermKind::TripleTerm)
+            || p != TermKind::Iri
+            || !matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph))
+    {
+        return Some(
+            "a generalized quad, which the format cannot hold; N-Quads and Jelly hold these"
+                .to_owned(),
+        );
+    }
+    None
+}
+
+/// Whether a triple term is one of RDF 1.2, at every depth.
+fn plain_triple_term(batch: &MessageBatch, id: TermId, carries: Carries) -> bool {
+    let table = batch.table();
+    let term = table.term(id);
+    if term.kind != TermKind::TripleTerm {
+        return true;
+    }
+    let [s, p, o] = table.triple(term);
+    carries.triple_terms >= TripleTerms::Object
+        && matches!(table.term(s).kind, TermKind::Iri | TermKind::Bnode)
+        && table.term(p).kind == TermKind::Iri
+        && plain_triple_term(batch, o, carries)
+}

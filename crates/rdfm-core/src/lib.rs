@@ -1,0 +1,16 @@
+//! Codecs of RDF message logs: bytes to columnar batches and back. No Python, no I/O.
+//!
+//! - [`term`], [`batch`]: the data model, one message after the other, dictionary-encoded.
+//! - [`codec`]: the contract of every decoder and encoder, and their options.
+//! - [`formats`]: the formats, what each carries, and where to get its codecs.
+//! - [`error`], [`limits`]: what stops a codec, and where.
+//! - [`text`]: what the text formats share. One folder a format: [`jelly`].
+
+pub mod batch;
+pub mod codec;
+pub mod error;
+pub mod formats;
+pub mod jelly;
+pub mod limits;
+pub mod term;
+pub mod text;

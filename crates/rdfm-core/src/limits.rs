@@ -1,0 +1,29 @@
+//! Bounds that protect a caller's memory and stack. All count decoded bytes.
+
+/// Bounds of a decoder. Every one is raised by an option of the same name.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Largest message, in decoded bytes (arena, terms and quads together). Below 4 GiB.
+    pub max_message_bytes: u64,
+    /// Deepest nesting of triple terms, and of open brackets in Turtle and TriG.
+    pub max_depth: u32,
+    /// A batch ends at the first message end at or after this many quads.
+    pub batch_quads: usize,
+    /// A batch ends at the first message end at or after this many decoded bytes.
+    pub batch_bytes: usize,
+    /// A batch ends after this many messages.
+    pub batch_messages: usize,
+}
+
+impl Default for Limits {
+    /// 64 MiB a message, 64 levels, batches of 8 Ki quads, 4 MiB or 8 Ki messages.
+    fn default() -> Self {
+        Self {
+            max_message_bytes: 64 << 20,
+            max_depth: 64,
+            batch_quads: 8192,
+            batch_bytes: 4 << 20,
+            batch_messages: 8192,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! What the text formats share: character classes.
+
+pub mod chars;

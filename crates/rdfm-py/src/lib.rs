@@ -1,0 +1,3 @@
+//! x
+use pyo3 as _;
+use pyo3_arrow as _;
