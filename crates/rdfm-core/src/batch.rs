@@ -121,10 +121,13 @@ impl TermTable {
     }
 }
 
+/// A name and its IRI.
+type Declaration = (Box<[u8]>, Box<[u8]>);
+
 /// Namespace declarations in force, in the order in which their names first came.
 #[derive(Clone, Debug, Default)]
 pub struct Namespaces {
-    entries: Vec<(Box<[u8]>, Box<[u8]>)>,
+    entries: Vec<Declaration>,
     by_name: FxHashMap<Box<[u8]>, usize>,
     bytes: u64,
 }
@@ -743,5 +746,154 @@ impl BatchBuilder {
         self.any_graph = 0;
         self.mark = Mark::default();
         batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn quad_of(builder: &mut BatchBuilder, text: &str) -> Quad {
+        let id = builder
+            .add_simple(TermKind::Iri, text.as_bytes(), 0)
+            .unwrap();
+        Quad {
+            subject: id,
+            predicate: id,
+            object: id,
+            graph: TermId::DEFAULT_GRAPH,
+        }
+    }
+
+    fn message(builder: &mut BatchBuilder, texts: &[&str]) {
+        builder.begin_message(7);
+        for text in texts {
+            let quad = quad_of(builder, text);
+            builder.add_quad(quad).unwrap();
+        }
+        builder.end_message();
+    }
+
+    fn subjects(batch: &MessageBatch, message: usize) -> Vec<&str> {
+        let text = |quad: &Quad| std::str::from_utf8(batch.table().text(quad.subject)).unwrap();
+        batch.message(message).iter().map(text).collect()
+    }
+
+    #[test]
+    fn messages_come_out_as_they_went_in() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        assert!(builder.take().is_none());
+        message(&mut builder, &["a", "b"]);
+        message(&mut builder, &[]);
+        message(&mut builder, &["c"]);
+        let batch = builder.take().unwrap();
+        assert_eq!(
+            (batch.len(), batch.first_index(), batch.position(2)),
+            (3, 0, 7)
+        );
+        assert_eq!(subjects(&batch, 0), ["a", "b"]);
+        assert!(subjects(&batch, 1).is_empty());
+        assert_eq!(subjects(&batch, 2), ["c"]);
+        message(&mut builder, &["d"]);
+        assert_eq!(builder.take().unwrap().first_index(), 3);
+    }
+
+    #[test]
+    fn a_slice_shares_the_terms_and_keeps_the_namespaces_in_force() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        for name in ["a", "b", "c"] {
+            builder.begin_message(0);
+            builder.add_namespace(b"ns", name.as_bytes()).unwrap();
+            builder.add_metadata("key", name.as_bytes()).unwrap();
+            let quad = quad_of(&mut builder, name);
+            builder.add_quad(quad).unwrap();
+            builder.end_message();
+        }
+        let batch = builder.take().unwrap();
+        let slice = batch.slice(1..2);
+        assert_eq!((slice.len(), slice.first_index()), (1, 1));
+        assert_eq!(subjects(&slice, 0), ["b"]);
+        assert_eq!(slice.namespaces_at_start().get(b"ns"), Some(&b"a"[..]));
+        assert_eq!(slice.namespaces(0).get(b"ns"), Some(&b"b"[..]));
+        assert_eq!(&*slice.metadata(0)[0].value, b"b");
+        assert!(batch.slice(3..9).is_empty());
+        assert!(batch.slice(0..0).is_empty());
+    }
+
+    #[test]
+    fn a_discarded_message_leaves_nothing() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        message(&mut builder, &["a"]);
+        builder.begin_message(1);
+        let quad = quad_of(&mut builder, "b");
+        builder
+            .add_quad(Quad {
+                graph: quad.subject,
+                ..quad
+            })
+            .unwrap();
+        builder.add_namespace(b"x", b"y").unwrap();
+        builder.add_metadata("k", b"v").unwrap();
+        builder.discard_message();
+        let batch = builder.take().unwrap();
+        assert_eq!((batch.len(), batch.has_graphs()), (1, false));
+        assert!(batch.namespace_changes().is_empty() && batch.all_metadata().is_empty());
+        builder.skip_index();
+        assert_eq!(builder.message_index(), 2);
+    }
+
+    #[test]
+    fn a_namespace_before_a_message_waits_for_it() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        message(&mut builder, &["a"]);
+        builder.add_namespace(b"ex", b"http://ex/").unwrap();
+        let first = builder.take().unwrap();
+        assert!(first.namespaces(0).is_empty());
+        message(&mut builder, &["b"]);
+        let second = builder.take().unwrap();
+        assert!(second.namespaces_at_start().is_empty());
+        assert_eq!(second.namespaces(0).get(b"ex"), Some(&b"http://ex/"[..]));
+        message(&mut builder, &["c"]);
+        assert_eq!(builder.take().unwrap().namespaces_at_start().len(), 1);
+    }
+
+    #[test]
+    fn parts_of_a_message_share_its_index() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        message(&mut builder, &["a"]);
+        builder.begin_message(9);
+        let quad = quad_of(&mut builder, "b");
+        builder.add_quad(quad).unwrap();
+        let first = builder.take_part();
+        assert_eq!(
+            (first.len(), first.continued(), first.continues()),
+            (2, false, true)
+        );
+        let quad = quad_of(&mut builder, "c");
+        builder.add_quad(quad).unwrap();
+        builder.end_message();
+        let second = builder.take().unwrap();
+        assert_eq!(
+            (second.first_index(), second.continued(), second.continues()),
+            (1, true, false)
+        );
+        assert_eq!((subjects(&second, 0), second.position(0)), (vec!["c"], 9));
+    }
+
+    #[test]
+    fn a_message_beyond_the_limit_is_an_error_before_it_is_kept() {
+        let limits = Limits {
+            max_message_bytes: 100,
+            ..Limits::default()
+        };
+        let mut builder = BatchBuilder::new(limits);
+        builder.begin_message(0);
+        let error = builder
+            .add_simple(TermKind::Literal, &[b'x'; 101], 0)
+            .unwrap_err();
+        assert!(error.0.contains("max_message_bytes"), "{}", error.0);
+        assert!(builder.table().arena().is_empty());
     }
 }

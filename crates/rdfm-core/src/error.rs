@@ -120,3 +120,38 @@ pub fn quote(token: &[u8]) -> String {
     out.push('\'');
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_token_is_cut_and_harmless() {
+        assert_eq!(quote(b"a\n\x1b[31m"), "'a\\n\\u001B[31m'");
+        assert_eq!(
+            quote("é".repeat(41).as_bytes()),
+            format!("'{}…'", "é".repeat(40))
+        );
+        assert_eq!(quote(&[b'x'; 40]), format!("'{}'", "x".repeat(40)));
+        assert_eq!(quote(b"\xff"), "'\u{fffd}'");
+    }
+
+    #[test]
+    fn an_error_says_where() {
+        let error = DecodeError {
+            format: "nq",
+            class: ErrorClass::Malformed,
+            reason: "expected '.'".to_owned(),
+            place: Place {
+                offset: 127,
+                message: 1,
+                line_column: Some((3, 41)),
+                frame_row: None,
+            },
+        };
+        assert_eq!(
+            error.to_string(),
+            "nq: expected '.' (line 3, column 41, byte 127, message 1)"
+        );
+    }
+}
