@@ -1,3 +1,4 @@
-//! What the text formats share: character classes.
+//! What the text formats share: character classes, and how terms are written.
 
 pub mod chars;
+pub mod write;

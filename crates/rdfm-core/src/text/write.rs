@@ -1,0 +1,315 @@
+//! Terms as canonical N-Triples 1.2, made so that no term can end its own token.
+//!
+//! - In: a term of a table, whose text may be any UTF-8 (binary formats bring any string).
+//! - Out: its N-Triples form, appended to a buffer.
+//! - Cost: linear in the term; a copy where the text is plain.
+//! - Law: the form is one token whatever the text; different terms have different forms.
+//!
+//! What the grammar cannot hold is rewritten: characters of an IRI as `\uXXXX`, labels by [`write_label`],
+//! language tags by [`write_language`]. The encoders refuse such IRIs and tags unless told otherwise
+//! (see [`fault`]).
+
+use crate::batch::TermTable;
+use crate::term::{TermId, TermKind, flags};
+use crate::text::chars::{self, ESCAPE, IRI, NAME};
+
+const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
+const HEX_LOWER: &[u8; 16] = b"0123456789abcdef";
+
+/// Prefix of the labels that [`write_label`] makes.
+const MADE_LABEL: &[u8] = b"_gx";
+/// Prefix of the tags that [`write_language`] makes.
+const MADE_TAG: &[u8] = b"x-gx";
+
+/// Appends a term as canonical N-Triples 1.2 (language tags keep their case). The default graph has no text.
+pub fn write_term(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+    let term = table.term(id);
+    let text = table.text_of(term);
+    let plain = term.flags & flags::PLAIN != 0;
+    match term.kind {
+        TermKind::DefaultGraph => {}
+        TermKind::Iri => write_iri(text, plain, out),
+        TermKind::Bnode => write_label(text, plain, out),
+        TermKind::Language => write_language(text, plain, out),
+        TermKind::Literal => write_string(text, plain, out),
+        TermKind::LangLiteral => {
+            write_string(text, plain, out);
+            let tag = table.term(TermId(term.aux));
+            write_language(table.text_of(tag), tag.flags & flags::PLAIN != 0, out);
+            out.extend_from_slice(direction(term.flags));
+        }
+        TermKind::TypedLiteral => {
+            write_string(text, plain, out);
+            let datatype = table.term(TermId(term.aux));
+            out.extend_from_slice(b"^^");
+            write_iri(
+                table.text_of(datatype),
+                datatype.flags & flags::PLAIN != 0,
+                out,
+            );
+        }
+        TermKind::TripleTerm => {
+            out.extend_from_slice(b"<<( ");
+            for part in table.triple(term) {
+                write_term(table, part, out);
+                out.push(b' ');
+            }
+            out.extend_from_slice(b")>>");
+        }
+    }
+}
+
+/// The base direction of a literal's flags, as it follows the language tag.
+#[inline]
+pub fn direction(flags: u8) -> &'static [u8] {
+    if flags & flags::LTR != 0 {
+        b"--ltr"
+    } else if flags & flags::RTL != 0 {
+        b"--rtl"
+    } else {
+        b""
+    }
+}
+
+/// Appends `<iri>`; characters that `IRIREF` forbids become `\uXXXX`. `plain` says that there are none.
+#[inline]
+pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.push(b'<');
+    if plain {
+        out.extend_from_slice(text);
+    } else {
+        let mut rest = text;
+        while let Some(at) = rest.iter().position(|&byte| !chars::is(byte, IRI)) {
+            out.extend_from_slice(&rest[..at]);
+            write_escape(u16::from(rest[at]), out);
+            rest = &rest[at + 1..];
+        }
+        out.extend_from_slice(rest);
+    }
+    out.push(b'>');
+}
+
+/// Appends `"text"` with the escapes of canonical N-Triples. `plain` says that none is needed.
+#[inline]
+pub fn write_string(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.push(b'"');
+    if plain {
+        out.extend_from_slice(text);
+    } else {
+        write_escaped(text, out);
+    }
+    out.push(b'"');
+}
+
+fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    loop {
+        // 0xEF begins U+FFFE and U+FFFF, which the canonical form escapes too.
+        let found = rest
+            .iter()
+            .position(|&byte| chars::is(byte, ESCAPE) || byte == 0xEF);
+        let Some(at) = found else {
+            break;
+        };
+        out.extend_from_slice(&rest[..at]);
+        let mut used = 1;
+        match rest[at] {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0C => out.extend_from_slice(b"\\f"),
+            0xEF => match rest.get(at..at + 3) {
+                Some([_, 0xBF, last @ (0xBE | 0xBF)]) => {
+                    write_escape(0xFF40 | u16::from(*last), out);
+                    used = 3;
+                }
+                _ => out.push(0xEF),
+            },
+            control => write_escape(u16::from(control), out),
+        }
+        rest = &rest[at + used..];
+    }
+    out.extend_from_slice(rest);
+}
+
+/// Appends `\uXXXX`.
+fn write_escape(code: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\u");
+    for shift in [12, 8, 4, 0] {
+        out.push(HEX_UPPER[usize::from(code >> shift & 15)]);
+    }
+}
+
+fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    for &byte in bytes {
+        out.push(HEX_LOWER[usize::from(byte >> 4)]);
+        out.push(HEX_LOWER[usize::from(byte & 15)]);
+    }
+}
+
+/// Appends `_:label`. A label that is no `BLANK_NODE_LABEL`, or that begins with `_gx`, becomes `_gx`
+/// and the lower-case hex of its bytes: one-to-one, and without state. `plain` says that it is one.
+#[inline]
+pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"_:");
+    if (plain || is_label(text)) && !text.starts_with(MADE_LABEL) {
+        out.extend_from_slice(text);
+    } else {
+        out.extend_from_slice(MADE_LABEL);
+        write_hex(text, out);
+    }
+}
+
+/// Whether a text is the label part of a `BLANK_NODE_LABEL`.
+fn is_label(text: &[u8]) -> bool {
+    let plain = !text.is_empty() && text[0] != b'-' && text.iter().all(|&b| chars::is(b, NAME));
+    plain || std::str::from_utf8(text).is_ok_and(chars::is_label)
+}
+
+/// Appends `@tag`. A tag that the grammar cannot hold, or that begins with `x-gx`, becomes `x-gx` and
+/// the lower-case hex of its bytes in subtags of eight. `plain` says that the grammar holds it.
+#[inline]
+pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.push(b'@');
+    if (plain || chars::is_language_tag(text)) && !text.starts_with(MADE_TAG) {
+        out.extend_from_slice(text);
+    } else {
+        out.extend_from_slice(MADE_TAG);
+        for subtag in text.chunks(4) {
+            out.push(b'-');
+            write_hex(subtag, out);
+        }
+    }
+}
+
+/// What a text grammar cannot hold of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// This IRI has characters that `IRIREF` forbids; escapes can say them.
+    Iri(TermId),
+    /// This language tag is none; no escape helps.
+    Language(TermId),
+}
+
+/// The first part of a term that a text grammar cannot hold as it is, triple terms at every depth.
+/// Labels are no fault: they are rewritten one-to-one.
+pub fn fault(table: &TermTable, id: TermId) -> Option<Fault> {
+    let term = table.term(id);
+    match term.kind {
+        TermKind::Iri => (term.flags & flags::PLAIN == 0
+            && !chars::is_iri_text(table.text_of(term)))
+        .then_some(Fault::Iri(id)),
+        TermKind::Language => (term.flags & flags::PLAIN == 0
+            && !chars::is_language_tag(table.text_of(term)))
+        .then_some(Fault::Language(id)),
+        TermKind::LangLiteral | TermKind::TypedLiteral => fault(table, TermId(term.aux)),
+        TermKind::TripleTerm => table
+            .triple(term)
+            .into_iter()
+            .find_map(|part| fault(table, part)),
+        TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+    use crate::batch::BatchBuilder;
+    use crate::limits::Limits;
+
+    fn written(build: impl FnOnce(&mut BatchBuilder) -> TermId) -> String {
+        let mut builder = BatchBuilder::new(Limits::default());
+        let id = build(&mut builder);
+        let mut out = Vec::new();
+        write_term(builder.table(), id, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn simple(kind: TermKind, text: &str) -> String {
+        written(|b| b.add_simple(kind, text.as_bytes(), 0).unwrap())
+    }
+
+    fn tagged(text: &str, tag: &str, direction: u8) -> String {
+        written(|b| {
+            let tag = b.add_simple(TermKind::Language, tag.as_bytes(), 0).unwrap();
+            b.add_with_aux(TermKind::LangLiteral, text.as_bytes(), tag.0, direction)
+                .unwrap()
+        })
+    }
+
+    #[test]
+    fn literals_have_the_canonical_escapes() {
+        let controls: String = (0u8..0x20).chain([0x7f]).map(char::from).collect();
+        assert_eq!(
+            simple(TermKind::Literal, &controls),
+            "\"\\u0000\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000B\\f\\r\\u000E\\u000F\
+             \\u0010\\u0011\\u0012\\u0013\\u0014\\u0015\\u0016\\u0017\\u0018\\u0019\\u001A\\u001B\\u001C\
+             \\u001D\\u001E\\u001F\\u007F\""
+        );
+        assert_eq!(simple(TermKind::Literal, "a\"b\\c'd"), r#""a\"b\\c'd""#);
+        assert_eq!(
+            simple(
+                TermKind::Literal,
+                "\u{FFFD}\u{FFFE}\u{FFFF}\u{10FFFF}\u{FF01}"
+            ),
+            "\"\u{FFFD}\\uFFFE\\uFFFF\u{10FFFF}\u{FF01}\""
+        );
+    }
+
+    #[test]
+    fn an_iri_cannot_end_its_token() {
+        assert_eq!(simple(TermKind::Iri, "http://ex/a"), "<http://ex/a>");
+        assert_eq!(
+            simple(TermKind::Iri, "x> <y\n\\"),
+            r"<x\u003E\u0020\u003Cy\u000A\u005C>"
+        );
+        assert_eq!(simple(TermKind::Iri, "é\u{7f}"), "<é\u{7f}>");
+    }
+
+    #[test]
+    fn labels_are_rewritten_one_to_one() {
+        for label in ["b0", "a.b", "1", "_", "_g1", "é", "a-b", "_gu1"] {
+            assert_eq!(simple(TermKind::Bnode, label), format!("_:{label}"));
+        }
+        assert_eq!(simple(TermKind::Bnode, "a b"), "_:_gx612062");
+        assert_eq!(
+            simple(TermKind::Bnode, "_gx612062"),
+            "_:_gx5f6778363132303632"
+        );
+        assert_eq!(simple(TermKind::Bnode, ""), "_:_gx");
+        for label in ["-a", ".a", "a.", "a:b", "a\n", "a> .", "-"] {
+            assert!(
+                simple(TermKind::Bnode, label).starts_with("_:_gx"),
+                "{label}"
+            );
+        }
+    }
+
+    #[test]
+    fn tags_are_safe() {
+        assert_eq!(tagged("x", "en-GB", 0), "\"x\"@en-GB");
+        assert_eq!(tagged("x", "ar", flags::RTL), "\"x\"@ar--rtl");
+        assert_eq!(tagged("x", "en .\n", 0), "\"x\"@x-gx-656e202e-0a");
+        assert_eq!(tagged("x", "x-gx", 0), "\"x\"@x-gx-782d6778");
+        assert_eq!(tagged("x", "", 0), "\"x\"@x-gx");
+    }
+
+    #[test]
+    fn triple_terms_and_datatypes() {
+        let text = written(|b| {
+            let iri = b.add_simple(TermKind::Iri, b"a", 0).unwrap();
+            let bad = b.add_simple(TermKind::Iri, b"t>", 0).unwrap();
+            let typed = b
+                .add_with_aux(TermKind::TypedLiteral, b"1", bad.0, 0)
+                .unwrap();
+            let inner = b.add_triple_term([iri, iri, typed]).unwrap();
+            assert_eq!(fault(b.table(), inner), Some(Fault::Iri(bad)));
+            b.add_triple_term([iri, iri, inner]).unwrap()
+        });
+        assert_eq!(text, r#"<<( <a> <a> <<( <a> <a> "1"^^<t\u003E> )>> )>>"#);
+    }
+}
