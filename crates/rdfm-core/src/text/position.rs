@@ -1,0 +1,113 @@
+//! Lines and columns of a text log, without keeping its text.
+//!
+//! - In: the bytes that a reader is done with, in order ([`Lines::advance`]).
+//! - Out: line and column of a byte, when an error needs them ([`Lines::place`]).
+//! - Cost: one scan for line ends per byte consumed; columns are counted only for an error.
+//! - Law: LF, CRLF and a lone CR end a line; a column counts characters from 1.
+
+/// Where the bytes not yet consumed begin.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    offset: u64,
+    line: u64,
+    /// Characters of the current line that are consumed.
+    characters: u64,
+    /// The last byte consumed is a CR: an LF now belongs to it.
+    after_cr: bool,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            offset: 0,
+            line: 1,
+            characters: 0,
+            after_cr: false,
+        }
+    }
+}
+
+impl Lines {
+    /// Byte in the log of the first byte not consumed.
+    #[inline]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Consumes bytes.
+    pub fn advance(&mut self, mut text: &[u8]) {
+        self.offset += text.len() as u64;
+        if self.after_cr && !text.is_empty() {
+            self.after_cr = false;
+            text = text.strip_prefix(b"\n").unwrap_or(text);
+        }
+        let mut line_start = None;
+        for end in memchr::memchr2_iter(b'\n', b'\r', text) {
+            if text[end] == b'\n' && end > 0 && text[end - 1] == b'\r' {
+                // Counted with its CR.
+            } else {
+                self.line += 1;
+            }
+            line_start = Some(end + 1);
+        }
+        if let Some(start) = line_start {
+            self.characters = 0;
+            self.after_cr = start == text.len() && text[start - 1] == b'\r';
+        }
+        self.characters += characters(&text[line_start.unwrap_or(0)..]);
+    }
+
+    /// Consumes whole lines that the reader has counted itself.
+    #[inline]
+    pub fn advance_lines(&mut self, bytes: u64, lines: u64) {
+        self.offset += bytes;
+        self.line += lines;
+        self.characters = 0;
+        self.after_cr = false;
+    }
+
+    /// Line and column of the byte that follows `before`, which is not consumed yet.
+    pub fn place(&self, before: &[u8]) -> (u64, u64) {
+        let mut there = self.clone();
+        there.advance(before);
+        (there.line, there.characters + 1)
+    }
+}
+
+/// Number of characters: of bytes that continue none.
+fn characters(text: &[u8]) -> u64 {
+    text.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_end_counts_once_however_cut() {
+        let text = "a\nb\r\nç\rd\n\n\r\r\nxé".as_bytes();
+        let (mut line, mut column) = (1, 1);
+        let mut expected = vec![];
+        for at in 0..=text.len() {
+            expected.push((line, column));
+            match text.get(at) {
+                Some(b'\n') if at > 0 && text[at - 1] == b'\r' => {}
+                Some(b'\n' | b'\r') => (line, column) = (line + 1, 1),
+                Some(0x80..0xc0) => {}
+                _ => column += 1,
+            }
+        }
+        for cut in 0..=text.len() {
+            let mut lines = Lines::default();
+            lines.advance(&text[..cut]);
+            assert_eq!(lines.offset(), cut as u64);
+            for (at, place) in expected.iter().enumerate().skip(cut) {
+                // A byte inside a line end or a character has no place of its own.
+                let inside = text.get(at).is_some_and(|b| b & 0xc0 == 0x80);
+                if !inside {
+                    assert_eq!(lines.place(&text[cut..at]), *place, "{cut} {at}");
+                }
+            }
+        }
+    }
+}
