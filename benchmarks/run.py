@@ -1,0 +1,267 @@
+"""Measures rdfm beside pyjelly, pyoxigraph and rdflib: the same data, the same run, one table.
+
+`make bench` runs it. Every task has a process of its own, bound to one core; what is told is the
+best of several runs. It measures and prints; it judges nothing and its exit status is always 0.
+
+    .venv/bin/python benchmarks/run.py [--quick] [--only REGEX] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from generate import generate
+from tasks import Row, rows
+
+HERE = Path(__file__).parent
+SIZES = {"iot": 200_000, "osm": 10_000, "nanopubs": 10_000}
+QUICK_SIZES = {"iot": 10_000, "osm": 1_000, "nanopubs": 1_000}
+CONVERTED_QUADS = 10_000_000
+RDFM = Path(sys.executable).with_name("rdfm")
+
+
+def best(seconds: list[float]) -> float:
+    """The least of several times: noise only adds."""
+    return min(seconds)
+
+
+def measure(row: str, side: str, quick: bool) -> dict[str, Any]:
+    """Runs one side of a row in a process of its own."""
+    command = [sys.executable, __file__, "--task", row, "--side", side, *(["--quick"] if quick else [])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return {"error": (done.stderr.strip().splitlines() or ["no message"])[-1]}
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def child(row: Row, side: str, quick: bool) -> None:
+    """Times one task and prints the figures as JSON."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    sizes = QUICK_SIZES if quick else SIZES
+    log = re.search(r"\((\w+)\)", row.name)
+    assert log
+    if side == "ours":
+        task, least, worth = row.ours, 5, 1.0
+    else:
+        task, least, worth = row.peer[1], 1 if quick else 3, 0.0
+    work = task(folder(quick), sizes[log[1]])
+    seconds: list[float] = []
+    while len(seconds) < least or (sum(seconds) < worth and len(seconds) < 50):
+        start = time.perf_counter()
+        quads = work.run()
+        seconds.append(time.perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    figures = {
+        "quads": quads,
+        "bytes": work.size() if work.size else work.log_bytes,
+        "seconds": best(seconds),
+        "runs": len(seconds),
+        "peak_rss_mb": peak / (1e6 if sys.platform == "darwin" else 1e3),
+    }
+    print(json.dumps(figures))
+
+
+def folder(quick: bool) -> Path:
+    """Where the data lies."""
+    return HERE / "data" / ("quick" if quick else "full")
+
+
+def compared(row: Row, quick: bool, peers: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Both sides of a row; a peer that several rows share is measured once."""
+    result: dict[str, Any] = {"task": row.name, "rdfm": measure(row.name, "ours", quick), "target": row.target or None}
+    name, task = row.peer
+    if repr(task) not in peers:
+        peers[repr(task)] = {"name": name, **measure(row.name, "peer", quick)}
+    result["peer"] = peers[repr(task)]
+    if "error" not in result["rdfm"] and "error" not in result["peer"]:
+        result["ratio"] = rate(result["rdfm"]) / rate(result["peer"])
+        result["met"] = result["ratio"] >= row.target if row.target else None
+    return result
+
+
+def rate(figures: dict[str, Any]) -> float:
+    """Quads a second."""
+    return float(figures["quads"] / figures["seconds"])
+
+
+def start_up() -> dict[str, Any]:
+    """Seconds of `rdfm --version`."""
+    seconds = []
+    for _ in range(15):
+        start = time.perf_counter()
+        subprocess.run([RDFM, "--version"], capture_output=True, check=True)
+        seconds.append(time.perf_counter() - start)
+    return {"task": "rdfm --version", "value": best(seconds), "unit": "s", "target": 0.15, "at_most": True}
+
+
+def converted(quick: bool) -> dict[str, Any]:
+    """Quads a second of `rdfm convert` from Jelly to N-Quads, file to file, on every core there is."""
+    source = folder(quick) / "iot.jelly"
+    repeat = 1
+    if not quick:
+        repeat = -(-CONVERTED_QUADS // (SIZES["iot"] * 6))
+        big = folder(quick) / "big.jelly"
+        if not big.exists():
+            subprocess.run([RDFM, "convert", "--quiet", *[source] * repeat, "-o", big], check=True)
+        source = big
+    target = folder(quick) / "converted.nq"
+    seconds = []
+    for _ in range(3):
+        target.unlink(missing_ok=True)
+        start = time.perf_counter()
+        subprocess.run([RDFM, "convert", "--quiet", source, target], check=True)
+        seconds.append(time.perf_counter() - start)
+    quads = (QUICK_SIZES if quick else SIZES)["iot"] * 6 * repeat
+    value = quads / best(seconds) / 1e6
+    result = {
+        "task": f"rdfm convert, jelly to nq, {quads / 1e6:.1f} M quads, file to file, all cores",
+        "value": value,
+        "unit": "M quads/s",
+        "target": 5,
+        "at_most": False,
+        "mb_per_s": target.stat().st_size / best(seconds) / 1e6,
+        "peak_rss_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3,
+    }
+    target.unlink()
+    return result
+
+
+def output_size(quick: bool) -> dict[str, Any]:
+    """Bytes a triple of the Jelly that rdfm writes from text, beside pyjelly's on the same data."""
+    target = folder(quick) / "osm-ours.jelly"
+    subprocess.run([RDFM, "convert", "--quiet", folder(quick) / "osm.nq", target, "--physical-type", "triples"], check=True)
+    triples = (QUICK_SIZES if quick else SIZES)["osm"] * 30
+    ours, theirs = target.stat().st_size / triples, (folder(quick) / "osm.jelly").stat().st_size / triples
+    target.unlink()
+    return {
+        "task": f"bytes a triple of jelly (osm); pyjelly {theirs:.2f}",
+        "value": ours,
+        "unit": "B",
+        "target": round(theirs * 1.01, 2),
+        "at_most": True,
+    }
+
+
+def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
+    """A measurement of the command line, or what stood in its way."""
+    try:
+        result: dict[str, Any] = measurement(*arguments)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return {"task": measurement.__name__, "error": str(error)}
+    value, target = result["value"], result["target"]
+    result["met"] = value <= target if result["at_most"] else value >= target
+    return result
+
+
+def environment() -> dict[str, str]:
+    """What the figures depend on."""
+    names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow")
+    versions = {}
+    for name in names:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = "absent"
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        **versions,
+    }
+
+
+def processor() -> str:
+    """The processor's name."""
+    try:
+        found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or "unknown processor"
+
+
+def print_compared(result: dict[str, Any]) -> None:
+    """One line of the table of rates."""
+    ours, peer = result["rdfm"], result["peer"]
+    line = f"{result['task']:<44} "
+    if "error" in ours:
+        line += f"failed: {ours['error']:<18}"
+    else:
+        line += f"{rate(ours) / 1e6:9.2f} {ours['bytes'] / ours['seconds'] / 1e6:8.0f} {ours['peak_rss_mb']:7.0f}"
+    line += f"  {peer['name']:<10} "
+    if "error" in peer:
+        line += f"failed: {peer['error']}"
+    else:
+        line += f"{rate(peer) / 1e6:9.3f} {peer['peak_rss_mb']:7.0f}"
+    if "ratio" in result:
+        target = f"{result['target']:g} ×" if result["target"] else ""
+        met = {True: "yes", False: "no", None: ""}[result["met"]]
+        line += f" {result['ratio']:7.1f} × {target:>6} {met}"
+    print(line.rstrip(), flush=True)
+
+
+def print_single(result: dict[str, Any]) -> None:
+    """One line of what is measured on the command line."""
+    if "error" in result:
+        print(f"{result['task']}: failed: {result['error']}", flush=True)
+        return
+    sign = "≤" if result["at_most"] else "≥"
+    more = "".join(f", {result[key]:.0f} {unit}" for key, unit in (("mb_per_s", "MB/s"), ("peak_rss_mb", "MB RSS")) if key in result)
+    met = "yes" if result["met"] else "no"
+    print(f"{result['task']}: {result['value']:.3g} {result['unit']}{more} (target {sign} {result['target']:g}: {met})", flush=True)
+
+
+def main() -> None:
+    """Makes the data, measures, prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the data: does it run, not how fast is it")
+    parser.add_argument("--only", metavar="REGEX", default="", help="tasks whose names match")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures there too")
+    parser.add_argument("--task", help=argparse.SUPPRESS)
+    parser.add_argument("--side", choices=("ours", "peer"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.task:
+        child(next(row for row in rows() if row.name == options.task), options.side, options.quick)
+        return
+
+    about = environment()
+    for name, value in about.items():
+        print(f"{name}: {value}")
+    print("generating the data (kept in benchmarks/data) …", file=sys.stderr)
+    generate(folder(options.quick), QUICK_SIZES if options.quick else SIZES)
+    print(f"\n{'one core, best of several':<44} M quads/s     MB/s  MB RSS  peer       M quads/s  MB RSS     ratio target met")
+    wanted = re.compile(options.only)
+    results: list[dict[str, Any]] = []
+    peers: dict[str, dict[str, Any]] = {}
+    for row in rows():
+        if wanted.search(row.name):
+            results.append(compared(row, options.quick, peers))
+            print_compared(results[-1])
+    print()
+    for name, measurement, arguments in (
+        ("convert", converted, (options.quick,)),
+        ("version", start_up, ()),
+        ("size", output_size, (options.quick,)),
+    ):
+        if wanted.search(name):
+            results.append(single(measurement, *arguments))
+            print_single(results[-1])
+    if options.json:
+        options.json.write_text(json.dumps({"environment": about, "results": results}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,326 @@
+"""What is measured: each task prepares its data outside the clock and gives back the work to time.
+
+A task takes the folder of the data and a sample size in messages (0 for all) and returns a [`Work`][tasks.Work].
+Reading tasks take the bytes of a log in memory; writing tasks take what the library itself writes from.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+PIECE_BYTES = 1 << 18
+
+
+@dataclass(frozen=True)
+class Work:
+    """One thing to time.
+
+    Attributes:
+        run: Does it and returns the number of quads.
+        log_bytes: Size of the log read or written, if known beforehand.
+        size: Gives the size of what `run` wrote last, if it writes.
+    """
+
+    run: Callable[[], int]
+    log_bytes: int = 0
+    size: Callable[[], int] | None = None
+
+
+Task = Callable[[Path, int], Work]
+
+
+def sample(folder: Path, log: str, messages: int) -> bytes:
+    """A text log, cut after so many messages."""
+    data = (folder / log).read_bytes()
+    if messages:
+        position = -1
+        for _ in range(messages):
+            position = data.find(b"# @message", position + 1)
+            if position < 0:
+                return data
+        data = data[:position]
+    return data
+
+
+# --- rdfm ---
+
+
+def batches(format: str, data: bytes) -> Iterator[Any]:
+    """The batches of a log in memory, fed as a file would be."""
+    from rdfm import formats
+
+    decoder = formats.by_name(format).Decoder()
+    view = memoryview(data)
+    for start in range(0, len(data), PIECE_BYTES):
+        decoder.feed(view[start : start + PIECE_BYTES])
+        while (batch := decoder.next_batch()) is not None:
+            yield batch
+    decoder.finish()
+    while (batch := decoder.next_batch()) is not None:
+        yield batch
+
+
+def rdfm_read(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to batches."""
+    data = sample(folder, log, 0 if log.endswith("jelly") else messages)
+    format = log.rpartition(".")[2]
+    return Work(lambda: sum(batch.quad_count for batch in batches(format, data)), len(data))
+
+
+def rdfm_read_objects(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to Python quads, each term an object."""
+    data = sample(folder, log, 0 if log.endswith("jelly") else messages)
+    format = log.rpartition(".")[2]
+
+    def run() -> int:
+        count = 0
+        for batch in batches(format, data):
+            for message in batch:
+                for _subject, _predicate, _object, _graph in message.quads:
+                    count += 1
+        return count
+
+    return Work(run, len(data))
+
+
+def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to pyarrow record batches."""
+    import pyarrow as pa
+
+    del messages
+    data = (folder / log).read_bytes()
+    format = log.rpartition(".")[2]
+
+    def run() -> int:
+        count = 0
+        for batch in batches(format, data):
+            record = pa.record_batch(batch)
+            count += len(record.column("quads").values)
+        return count
+
+    return Work(run, len(data))
+
+
+def rdfm_write(log: str, to: str, folder: Path, messages: int) -> Work:
+    """Batches to bytes."""
+    from rdfm import formats
+
+    held = list(batches(log.rpartition(".")[2], sample(folder, log, 0 if log.endswith("jelly") else messages)))
+    written = 0
+
+    def run() -> int:
+        nonlocal written
+        encoder = formats.by_name(to).Encoder()
+        written = sum(len(encoder.encode(batch)) for batch in held) + len(encoder.finish())
+        return sum(batch.quad_count for batch in held)
+
+    return Work(run, size=lambda: written)
+
+
+def rdfm_write_objects(log: str, to: str, folder: Path, messages: int) -> Work:
+    """Python quads to bytes."""
+    from rdfm import MessageBatch, formats
+
+    held = [
+        message.quads
+        for batch in batches(log.rpartition(".")[2], sample(folder, log, messages))
+        for message in batch
+    ]
+    quads = sum(map(len, held))
+    written = 0
+
+    def run() -> int:
+        nonlocal written
+        encoder = formats.by_name(to).Encoder()
+        written = 0
+        for start in range(0, len(held), 1000):
+            written += len(encoder.encode(MessageBatch.from_messages(held[start : start + 1000])))
+        written += len(encoder.finish())
+        return quads
+
+    return Work(run, size=lambda: written)
+
+
+# --- pyjelly: its own terms, its fastest reader, a frame a message when it writes ---
+
+
+def pyjelly_read(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to pyjelly statements."""
+    from pyjelly.integrations.generic.parse import parse_jelly_flat
+
+    del messages
+    data = (folder / log).read_bytes()
+    return Work(lambda: sum(1 for _ in parse_jelly_flat(io.BytesIO(data))), len(data))
+
+
+def pyjelly_write(log: str, folder: Path, messages: int) -> Work:
+    """Pyjelly statements to bytes."""
+    import pyjelly.jelly as proto
+    from generate import MESSAGES, pyjelly_sink
+    from pyjelly.integrations.generic.serialize import grouped_stream_to_file
+    from pyjelly.serialize.streams import SerializerOptions
+
+    sinks = [pyjelly_sink(message) for message in MESSAGES[log](messages)]
+    quads = sum(map(len, sinks))
+    out = io.BytesIO()
+
+    def run() -> int:
+        nonlocal out
+        out = io.BytesIO()
+        options = SerializerOptions(logical_type=proto.LOGICAL_STREAM_TYPE_GRAPHS)
+        grouped_stream_to_file(iter(sinks), out, options=options)
+        return quads
+
+    return Work(run, size=lambda: out.tell())
+
+
+# --- pyoxigraph: strict, as rdfm is ---
+
+OXIGRAPH_FORMATS = {"nt": "N_TRIPLES", "nq": "N_QUADS", "ttl": "TURTLE", "trig": "TRIG"}
+
+
+def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to pyoxigraph quads."""
+    import pyoxigraph
+
+    data = sample(folder, log, messages)
+    format = getattr(pyoxigraph.RdfFormat, OXIGRAPH_FORMATS[log.rpartition(".")[2]])
+    return Work(lambda: sum(1 for _ in pyoxigraph.parse(data, format)), len(data))
+
+
+def oxigraph_write(log: str, to: str, folder: Path, messages: int) -> Work:
+    """Pyoxigraph quads to bytes."""
+    import pyoxigraph
+
+    format = getattr(pyoxigraph.RdfFormat, OXIGRAPH_FORMATS[log.rpartition(".")[2]])
+    quads = list(pyoxigraph.parse(sample(folder, log, messages), format))
+    target = getattr(pyoxigraph.RdfFormat, OXIGRAPH_FORMATS[to])
+    out = b""
+
+    def run() -> int:
+        nonlocal out
+        out = pyoxigraph.serialize(quads, format=target)
+        return len(quads)
+
+    return Work(run, size=lambda: len(out))
+
+
+# --- rdflib: a small sample, it is slow ---
+
+
+def rdflib_read(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to an rdflib dataset."""
+    import rdflib
+
+    data = sample(folder, log, min(messages or 2000, 2000))
+    format = {"nq": "nquads", "trig": "trig"}[log.rpartition(".")[2]]
+
+    def run() -> int:
+        dataset = rdflib.Dataset()
+        dataset.parse(data=data, format=format)
+        return sum(1 for _ in dataset.quads())
+
+    return Work(run, len(data))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table.
+
+    Attributes:
+        name: What is measured.
+        ours: Our side.
+        peer: Name of the peer, and its side.
+        target: The least ratio of our rate to the peer's that we aim at; 0 for none.
+    """
+
+    name: str
+    ours: Task
+    peer: tuple[str, Task]
+    target: float = 0
+
+
+def rows() -> list[Row]:
+    """Every row that compares rates."""
+    read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
+    return [
+        Row("jelly read, batches (iot)", partial(rdfm_read, "iot.jelly"), read_pyjelly, 50),
+        Row("jelly read, Python objects (iot)", partial(rdfm_read_objects, "iot.jelly"), read_pyjelly, 7),
+        Row("jelly read, pyarrow (iot)", partial(rdfm_read_arrow, "iot.jelly"), read_pyjelly, 12),
+        Row(
+            "jelly write, batches (iot)",
+            partial(rdfm_write, "iot.jelly", "jelly"),
+            ("pyjelly", partial(pyjelly_write, "iot")),
+            50,
+        ),
+        Row(
+            "jelly write, batches of text (iot)",
+            partial(rdfm_write, "iot.nq", "jelly"),
+            ("pyjelly", partial(pyjelly_write, "iot")),
+        ),
+        Row(
+            "jelly write, Python objects (iot)",
+            partial(rdfm_write_objects, "iot.nq", "jelly"),
+            ("pyjelly", partial(pyjelly_write, "iot")),
+        ),
+        Row(
+            "jelly read, batches (osm)",
+            partial(rdfm_read, "osm.jelly"),
+            ("pyjelly", partial(pyjelly_read, "osm.jelly")),
+        ),
+        Row(
+            "jelly write, batches (osm)",
+            partial(rdfm_write, "osm.jelly", "jelly"),
+            ("pyjelly", partial(pyjelly_write, "osm")),
+        ),
+        Row(
+            "nq read, batches (iot)",
+            partial(rdfm_read, "iot.nq"),
+            ("pyoxigraph", partial(oxigraph_read, "iot.nq")),
+            6,
+        ),
+        Row(
+            "nq read, Python objects (iot)",
+            partial(rdfm_read_objects, "iot.nq"),
+            ("pyoxigraph", partial(oxigraph_read, "iot.nq")),
+        ),
+        Row(
+            "nq write, batches (iot)",
+            partial(rdfm_write, "iot.nq", "nq"),
+            ("pyoxigraph", partial(oxigraph_write, "iot.nq", "nq")),
+            6,
+        ),
+        Row(
+            "nq read, batches (osm)",
+            partial(rdfm_read, "osm.nq"),
+            ("pyoxigraph", partial(oxigraph_read, "osm.nq")),
+        ),
+        Row("nq read, batches (iot) beside rdflib", partial(rdfm_read, "iot.nq"), ("rdflib", partial(rdflib_read, "iot.nq"))),
+        Row(
+            "trig read, batches (nanopubs)",
+            partial(rdfm_read, "nanopubs.trig"),
+            ("pyoxigraph", partial(oxigraph_read, "nanopubs.trig")),
+            4,
+        ),
+        Row(
+            "trig write, batches (nanopubs)",
+            partial(rdfm_write, "nanopubs.trig", "trig"),
+            ("pyoxigraph", partial(oxigraph_write, "nanopubs.trig", "trig")),
+            2,
+        ),
+        Row(
+            "ttl write, batches (iot)",
+            partial(rdfm_write, "iot.nq", "ttl"),
+            ("pyoxigraph", partial(oxigraph_write, "iot.nq", "ttl")),
+        ),
+        Row(
+            "trig read, batches (nanopubs) beside rdflib",
+            partial(rdfm_read, "nanopubs.trig"),
+            ("rdflib", partial(rdflib_read, "nanopubs.trig")),
+        ),
+    ]
