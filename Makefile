@@ -1,0 +1,96 @@
+# Every developer command. `make` or `make help` lists them.
+
+export PATH := $(CURDIR)/.venv/bin:$(PATH):$(HOME)/.cargo/bin
+PY := .venv/bin/python
+RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+DEMO := spec-fixtures/nanopubs/log.trig
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test test-fast test-rust lint fmt types bench fuzz docs soak peers wheel notices lock clean
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-10s %s\n", $$1, $$2 }'
+
+demo: build ## Set up what is missing, then convert a message log between formats
+	@mkdir -p build
+	@echo; echo '$$ rdfm convert $(DEMO) build/demo.jelly'
+	@.venv/bin/rdfm convert $(DEMO) build/demo.jelly
+	@echo; echo '$$ rdfm convert build/demo.jelly build/demo.nq'
+	@.venv/bin/rdfm convert build/demo.jelly build/demo.nq
+	@echo; echo '$$ head -n 5 build/demo.nq'
+	@head -n 5 build/demo.nq
+	@echo; echo '$$ rdfm inspect build/demo.jelly'
+	@.venv/bin/rdfm inspect build/demo.jelly
+	@echo; echo 'The command is .venv/bin/rdfm; README.md goes on from here.'
+
+build: .venv/.built ## The .venv with pinned dependencies and the release build of the core
+
+# The folder is the project's own; a copied or broken one is made anew.
+.venv/.installed: requirements.lock tools/prerequisites.sh
+	@tools/prerequisites.sh
+	@$(PY) -c '' 2>/dev/null || $$(tools/prerequisites.sh python) -m venv --clear .venv
+	@echo 'Installing the pinned Python packages into .venv'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/.built: .venv/.installed pyproject.toml $(RUST_SOURCES)
+	@tools/prerequisites.sh
+	@echo 'Building the core (a few minutes the first time)'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+test: build test-rust ## All tests of both languages
+	$(PY) -m pytest -m 'not peers'
+
+test-rust: ## The tests of the Rust crates alone
+	cargo test --quiet --locked
+
+test-fast: build ## Fast tests of both languages
+	cargo test --quiet --locked -p rdfm-core
+	$(PY) -m pytest --quiet -m 'not slow and not peers'
+
+lint: .venv/.installed ## Format and lints of both languages, warnings are errors
+	cargo fmt --all --check
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	ruff format --check .
+	ruff check .
+
+fmt: .venv/.installed ## Format both languages
+	cargo fmt --all
+	ruff format .
+	ruff check --fix --select I .
+
+types: build ## mypy --strict, and the stubs against the extension
+	mypy
+	MYPYPATH=. stubtest rdfm._core --ignore-missing-stub
+
+bench: build ## rdfm beside pyjelly, pyoxigraph and rdflib, ratios printed
+	$(PY) benchmarks/run.py
+
+fuzz: ## Fuzz every target for FUZZ_SECONDS (nightly Rust and cargo-fuzz)
+	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo 'make fuzz needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz' >&2; exit 1; }
+	cd fuzz && for target in $$(cargo +nightly fuzz list); do cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 || exit 1; done
+
+docs: build ## Check the links and run the code blocks of the docs
+	$(PY) tools/check_docs.py
+
+soak: build wheel ## What takes long: the random tests many times over
+	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
+	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
+
+peers: build ## Against programs that are no Python packages (a JVM)
+	$(PY) -m pytest -m peers
+
+wheel: build ## Build the wheel, check its size and contents, and run it from elsewhere
+	$(PY) tools/check_wheel.py
+
+notices: .venv/.installed ## Write THIRD_PARTY_NOTICES.txt anew
+	$(PY) tools/notices.py
+
+lock: ## Write requirements.lock anew (needs uv)
+	uv pip compile pyproject.toml --all-extras --group dev --universal --generate-hashes --python-version 3.11 \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements.lock
+
+clean: ## Remove everything that was built, .venv included
+	rm -rf .venv build dist target fuzz/target .pytest_cache .mypy_cache .ruff_cache .hypothesis rdfm/_core*.so

@@ -1,0 +1,42 @@
+"""What the repository promises about itself."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def test_the_third_party_notices_are_current():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/notices.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_lock_holds_exact_versions_hashes_and_no_host():
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    assert "://" not in lock
+    assert not re.search(r"^-", lock, re.MULTILINE)
+    entries = re.split(r"\n(?=\S)", lock.strip())
+    assert len(entries) > 30
+    for entry in entries:
+        assert re.match(r"[\w.-]+==\S+( ; .+)? \\\n    --hash=sha256:", entry), entry
+
+
+def test_make_help_lists_the_commands():
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = set(re.findall(r"^make ([a-z-]+)", done.stdout, re.MULTILINE))
+    assert listed >= {"demo", "test", "help", "build", "test-fast", "lint", "fmt", "types"}
+    assert listed >= {"bench", "fuzz", "docs", "soak", "peers", "clean"}
+
+
+@pytest.mark.slow
+def test_the_wheel_is_small_whole_and_runs_elsewhere():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/check_wheel.py"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,91 @@
+"""Builds the wheel, looks at what it holds, installs it elsewhere and converts a log with it.
+
+The flat layout would otherwise import the checkout: only a wheel in an environment of its own, run
+from another folder, shows what a user gets. Needs nothing from a package index.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MAX_BYTES = 8_000_000
+WANTED = ("rdfm/__init__.py", "rdfm/py.typed", "rdfm/_core.pyi", "rdfm/_core.abi3.so")
+FOREIGN = ("tests/", "benchmarks/", "crates/", "spec-fixtures/", "tools/")
+
+
+def build(folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "--wheel-dir", folder, ROOT], check=True)
+    (wheel,) = folder.glob("rdfm-*.whl")
+    return wheel
+
+
+def faults_of(wheel: Path) -> list[str]:
+    faults = []
+    if wheel.stat().st_size > MAX_BYTES:
+        faults.append(f"{wheel.stat().st_size} bytes, more than {MAX_BYTES}")
+    if "-cp311-abi3-" not in wheel.name:
+        faults.append(f"no abi3 wheel: {wheel.name}")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        extension = archive.read("rdfm/_core.abi3.so")
+    faults += [f"lacks {name}" for name in WANTED if name not in names]
+    for text in ("LICENSE", "THIRD_PARTY_NOTICES.txt"):
+        if not any(name.endswith(f".dist-info/licenses/{text}") for name in names):
+            faults.append(f"lacks {text}")
+    faults += [f"holds {name}" for name in names if name.startswith(FOREIGN)]
+    if b".debug_info" in extension or b".symtab" in extension:
+        faults.append("the extension is not stripped")
+    return faults
+
+
+def try_out(wheel: Path, folder: Path) -> None:
+    """A conversion by the installed command, and an import from another folder."""
+    environment = folder / "venv"
+    venv.create(environment, with_pip=False)
+    python = environment / "bin" / "python"
+    site = next(environment.glob("lib/python*/site-packages"))
+    # The dependencies are those of the .venv; the package itself must not come from there.
+    pip = [sys.executable, "-m", "pip", "--python", python]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", wheel], check=True)
+    (site / "dependencies.pth").write_text(
+        "\n".join(path for path in sys.path if path.endswith("site-packages"))
+    )
+    variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    run = {"cwd": folder, "check": True, "env": variables}
+    shown = subprocess.run(
+        [python, "-W", "error", "-c", "import rdfm, rdfm._core; print(rdfm.__file__)"],
+        stdout=subprocess.PIPE,
+        text=True,
+        **run,
+    )
+    if not shown.stdout.startswith(str(environment)):
+        raise SystemExit(f"another package was imported: {shown.stdout}")
+    log = ROOT / "spec-fixtures/nanopubs/log.trig"
+    rdfm = environment / "bin" / "rdfm"
+    subprocess.run([rdfm, "convert", "--quiet", log, "out.jelly"], **run)
+    subprocess.run([rdfm, "convert", "--quiet", "out.jelly", "out.nq"], **run)
+    if not (folder / "out.nq").stat().st_size:
+        raise SystemExit("the installed command wrote nothing")
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        wheel = build(folder)
+        faults = faults_of(wheel)
+        for fault in faults:
+            print(f"{wheel.name}: {fault}")
+        if not faults:
+            try_out(wheel, folder)
+            print(f"{wheel.name}: {wheel.stat().st_size} bytes, installs and runs")
+        return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""Writes THIRD_PARTY_NOTICES.txt: the licences of the Rust crates linked into the wheel.
+
+In: `cargo metadata` of the binding on every platform that wheels are built for, and the licence
+files in the crates' own sources. Out: the file, the same on every machine. `--check` writes
+nothing, fetches nothing, and ends with status 1 where a crate of this platform is not named, or
+a named one is not in Cargo.lock.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTICES = ROOT / "THIRD_PARTY_NOTICES.txt"
+PLATFORMS = (
+    "x86_64-unknown-linux-gnu",
+    "aarch64-unknown-linux-gnu",
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+)
+RULE = "=" * 80
+
+
+def crates(platforms: Iterable[str]) -> list[dict]:
+    """Packages that end up in the extension: neither ours, nor build scripts, nor macros."""
+    command = ["cargo", "metadata", "--format-version=1", "--locked"]
+    for platform in platforms:
+        command += ["--filter-platform", platform]
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    metadata = json.loads(done.stdout)
+    packages = {package["id"]: package for package in metadata["packages"]}
+    edges = {node["id"]: node["deps"] for node in metadata["resolve"]["nodes"]}
+    seen: set[str] = set()
+    todo = [i for i, package in packages.items() if package["name"] == "rdfm-py"]
+    while todo:
+        name = todo.pop()
+        is_macro = any("proc-macro" in target["kind"] for target in packages[name]["targets"])
+        if name in seen or is_macro:
+            continue
+        seen.add(name)
+        for edge in edges[name]:
+            if any(kind["kind"] is None for kind in edge["dep_kinds"]):
+                todo.append(edge["pkg"])
+    foreign = [packages[name] for name in seen if packages[name]["source"]]
+    return sorted(foreign, key=lambda package: (package["name"], package["version"]))
+
+
+def title(package: dict) -> str:
+    return f"{package['name']} {package['version']} ({package['license'] or 'see its text'})"
+
+
+def texts(package: dict) -> list[str]:
+    """The licence and notice files of a crate, MIT's first as it names the authors."""
+    folder = Path(package["manifest_path"]).parent
+    found = [
+        path
+        for path in folder.iterdir()
+        if path.is_file() and re.match(r"(?i)(licen[cs]e|copying|notice|unlicense)", path.name)
+    ]
+    return [
+        "\n".join(line.rstrip() for line in path.read_text("utf-8").strip().splitlines())
+        for path in sorted(found, key=lambda path: path.name)
+    ]
+
+
+def notices() -> str:
+    users: dict[str, list[str]] = {}
+    silent = []
+    for package in crates(PLATFORMS):
+        found = texts(package)
+        if not found:
+            silent.append(title(package))
+        for text in found:
+            users.setdefault(text, []).append(title(package))
+    parts = [
+        "The wheels of rdfm contain these Rust crates. A crate stands under each of its texts.",
+    ]
+    if silent:
+        parts.append("Crates whose sources carry no text; their licence is the one named:")
+        parts.append("\n".join(silent))
+    for text, names in users.items():
+        parts += [RULE, "\n".join(names), "-" * 80, text]
+    return "\n\n".join(parts) + "\n"
+
+
+def check() -> list[str]:
+    """What is wrong with the file, a sentence each."""
+    host = subprocess.run(["rustc", "-vV"], cwd=ROOT, check=True, capture_output=True, text=True)
+    platform = re.search(r"^host: (\S+)", host.stdout, re.MULTILINE)
+    assert platform, "rustc -vV names its host"
+    written = NOTICES.read_text("utf-8").splitlines()
+    locked = tomllib.loads((ROOT / "Cargo.lock").read_text("utf-8"))["package"]
+    known = {(package["name"], package["version"]) for package in locked}
+    named = {
+        match.groups()
+        for match in (re.fullmatch(r"([\w-]+) (\d+\.\d+\.\d+\S*) \(.*\)", line) for line in written)
+        if match
+    }
+    missing = {title(package) for package in crates([platform[1]])} - set(written)
+    stale = {" ".join(name) for name in named - known}
+    return [f"{name} is not named" for name in sorted(missing)] + [
+        f"{name} is not in Cargo.lock" for name in sorted(stale)
+    ]
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--check"]:
+        faults = check()
+        for fault in faults:
+            print(f"THIRD_PARTY_NOTICES.txt: {fault}; run make notices")
+        return 1 if faults else 0
+    NOTICES.write_text(notices(), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Checks what a build needs and names what is missing. With "python" prints the Python to use.
+set -u
+missing=""
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing
+  - $1: $2"; }
+need git "the version control system, https://git-scm.com"
+need cc "a C compiler, such as gcc or clang (Debian: build-essential, macOS: xcode-select --install)"
+need cargo "a Rust toolchain, https://rustup.rs (rust-toolchain.toml names the version)"
+
+# A name on the PATH may be a shim that starts nothing, so each candidate is run.
+python=""
+for candidate in python3.14 python3.13 python3.12 python3.11 python3; do
+    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+        python=$candidate
+        break
+    fi
+done
+[ -n "$python" ] || missing="$missing
+  - python3: Python 3.11 or newer with venv (Debian: python3 and python3-venv)"
+
+if [ -n "$missing" ]; then
+    echo "rdfm needs these, which were not found:$missing" >&2
+    exit 1
+fi
+[ "${1:-}" != python ] || echo "$python"
