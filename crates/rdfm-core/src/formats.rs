@@ -136,8 +136,12 @@ impl Format {
     /// # Errors
     /// An option does not fit; the text says which.
     pub fn encoder(self, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
-        let _ = options;
-        Err(format!("{} cannot be written by this build", self.name()))
+        match self {
+            Self::Nt | Self::Nq => crate::nquads::encode::encoder(self, options),
+            Self::Ttl | Self::Trig | Self::Jelly => {
+                Err(format!("{} cannot be written by this build", self.name()))
+            }
+        }
     }
 }
 

@@ -12,5 +12,6 @@ pub mod error;
 pub mod formats;
 pub mod jelly;
 pub mod limits;
+pub mod nquads;
 pub mod term;
 pub mod text;

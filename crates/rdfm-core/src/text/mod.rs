@@ -1,7 +1,9 @@
-//! What the text formats share: character classes, the writer of terms, the message dialects, lines
-//! and columns.
+//! What the text formats share: character classes, lines and columns, the message dialects as read and
+//! as written, the writer of terms, and the frame of the encoders.
 
 pub mod chars;
+pub mod delimit;
 pub mod dialect;
+pub mod encode;
 pub mod position;
 pub mod write;

@@ -18,43 +18,86 @@ const HEX_LOWER: &[u8; 16] = b"0123456789abcdef";
 
 /// Prefix of the labels that [`write_label`] makes.
 const MADE_LABEL: &[u8] = b"_gx";
+/// Prefix of the labels that [`write_label_of`] makes.
+const APART_LABEL: &[u8] = b"_gm";
 /// Prefix of the tags that [`write_language`] makes.
 const MADE_TAG: &[u8] = b"x-gx";
 
 /// Appends a term as canonical N-Triples 1.2 (language tags keep their case). The default graph has no text.
 pub fn write_term(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
-    let term = table.term(id);
-    let text = table.text_of(term);
-    let plain = term.flags & flags::PLAIN != 0;
-    match term.kind {
-        TermKind::DefaultGraph => {}
-        TermKind::Iri => write_iri(text, plain, out),
-        TermKind::Bnode => write_label(text, plain, out),
-        TermKind::Language => write_language(text, plain, out),
-        TermKind::Literal => write_string(text, plain, out),
-        TermKind::LangLiteral => {
-            write_string(text, plain, out);
-            let tag = table.term(TermId(term.aux));
-            write_language(table.text_of(tag), tag.flags & flags::PLAIN != 0, out);
-            out.extend_from_slice(direction(term.flags));
-        }
-        TermKind::TypedLiteral => {
-            write_string(text, plain, out);
-            let datatype = table.term(TermId(term.aux));
-            out.extend_from_slice(b"^^");
-            write_iri(
-                table.text_of(datatype),
-                datatype.flags & flags::PLAIN != 0,
-                out,
-            );
-        }
-        TermKind::TripleTerm => {
-            out.extend_from_slice(b"<<( ");
-            for part in table.triple(term) {
-                write_term(table, part, out);
-                out.push(b' ');
+    Style::CANONICAL.write(table, id, out);
+}
+
+/// How terms are written where it is not the canonical way.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Opens a triple term.
+    pub open: &'static [u8],
+    /// Closes a triple term.
+    pub close: &'static [u8],
+    /// Keeps the labels of a message apart from those of others ([`write_label_of`]).
+    pub apart: Option<u64>,
+    /// No triple term is begun, and none goes on, beyond this length of the buffer: what is written is
+    /// then incomplete, and the caller finds the buffer longer than this.
+    pub most: usize,
+}
+
+impl Style {
+    /// Canonical N-Triples 1.2.
+    pub const CANONICAL: Self = Self {
+        open: b"<<( ",
+        close: b")>>",
+        apart: None,
+        most: usize::MAX,
+    };
+    /// `<< s p o >>`, as in RDF-star.
+    pub const STAR: Self = Self {
+        open: b"<< ",
+        close: b">>",
+        ..Self::CANONICAL
+    };
+
+    /// Appends a term.
+    pub fn write(&self, table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+        let term = table.term(id);
+        let text = table.text_of(term);
+        let plain = term.flags & flags::PLAIN != 0;
+        match term.kind {
+            TermKind::DefaultGraph => {}
+            TermKind::Iri => write_iri(text, plain, out),
+            TermKind::Bnode => match self.apart {
+                None => write_label(text, plain, out),
+                Some(message) => write_label_of(message, text, plain, out),
+            },
+            TermKind::Language => write_language(text, plain, out),
+            TermKind::Literal => write_string(text, plain, out),
+            TermKind::LangLiteral => {
+                write_string(text, plain, out);
+                let tag = table.term(TermId(term.aux));
+                write_language(table.text_of(tag), tag.flags & flags::PLAIN != 0, out);
+                out.extend_from_slice(direction(term.flags));
             }
-            out.extend_from_slice(b")>>");
+            TermKind::TypedLiteral => {
+                write_string(text, plain, out);
+                let datatype = table.term(TermId(term.aux));
+                out.extend_from_slice(b"^^");
+                write_iri(
+                    table.text_of(datatype),
+                    datatype.flags & flags::PLAIN != 0,
+                    out,
+                );
+            }
+            TermKind::TripleTerm => {
+                out.extend_from_slice(self.open);
+                for part in table.triple(term) {
+                    if out.len() > self.most {
+                        return;
+                    }
+                    self.write(table, part, out);
+                    out.push(b' ');
+                }
+                out.extend_from_slice(self.close);
+            }
         }
     }
 }
@@ -163,6 +206,22 @@ pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends `_:label` so that labels of different messages differ where nothing delimits messages.
+/// With the label as [`write_label`] has it: `_gm<message>_` and the label, except that the labels of
+/// message 0 that do not begin with `_gm` stay as they are. One-to-one over the whole log, without state.
+pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    if message == 0 && !text.starts_with(APART_LABEL) {
+        return write_label(text, plain, out);
+    }
+    out.extend_from_slice(b"_:");
+    out.extend_from_slice(APART_LABEL);
+    out.extend_from_slice(message.to_string().as_bytes());
+    out.push(b'_');
+    let start = out.len();
+    write_label(text, plain, out);
+    out.drain(start..start + 2);
+}
+
 /// Whether a text is the label part of a `BLANK_NODE_LABEL`.
 fn is_label(text: &[u8]) -> bool {
     let plain = !text.is_empty() && text[0] != b'-' && text.iter().all(|&b| chars::is(b, NAME));
@@ -195,21 +254,22 @@ pub enum Fault {
 }
 
 /// The first part of a term that a text grammar cannot hold as it is, triple terms at every depth.
-/// Labels are no fault: they are rewritten one-to-one.
-pub fn fault(table: &TermTable, id: TermId) -> Option<Fault> {
+/// Labels are no fault: they are rewritten one-to-one. With `lenient`, IRIs are none: they are escaped.
+pub fn fault(table: &TermTable, id: TermId, lenient: bool) -> Option<Fault> {
     let term = table.term(id);
     match term.kind {
-        TermKind::Iri => (term.flags & flags::PLAIN == 0
-            && !chars::is_iri_text(table.text_of(term)))
-        .then_some(Fault::Iri(id)),
+        TermKind::Iri => {
+            (term.flags & flags::PLAIN == 0 && !lenient && !chars::is_iri_text(table.text_of(term)))
+                .then_some(Fault::Iri(id))
+        }
         TermKind::Language => (term.flags & flags::PLAIN == 0
             && !chars::is_language_tag(table.text_of(term)))
         .then_some(Fault::Language(id)),
-        TermKind::LangLiteral | TermKind::TypedLiteral => fault(table, TermId(term.aux)),
+        TermKind::LangLiteral | TermKind::TypedLiteral => fault(table, TermId(term.aux), lenient),
         TermKind::TripleTerm => table
             .triple(term)
             .into_iter()
-            .find_map(|part| fault(table, part)),
+            .find_map(|part| fault(table, part, lenient)),
         TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal => None,
     }
 }
@@ -290,6 +350,21 @@ mod tests {
     }
 
     #[test]
+    fn labels_of_messages_are_kept_apart() {
+        let label = |message, text: &str| {
+            let mut out = Vec::new();
+            write_label_of(message, text.as_bytes(), false, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(label(0, "b0"), "_:b0");
+        assert_eq!(label(0, "_gm1_b0"), "_:_gm0__gm1_b0");
+        assert_eq!(label(1, "b0"), "_:_gm1_b0");
+        assert_eq!(label(1, "a b"), "_:_gm1__gx612062");
+        assert_eq!(label(1, "_gx612062"), "_:_gm1__gx5f6778363132303632");
+        assert_eq!(label(0, "_gm 1"), "_:_gm0__gx5f676d2031");
+    }
+
+    #[test]
     fn tags_are_safe() {
         assert_eq!(tagged("x", "en-GB", 0), "\"x\"@en-GB");
         assert_eq!(tagged("x", "ar", flags::RTL), "\"x\"@ar--rtl");
@@ -307,7 +382,7 @@ mod tests {
                 .add_with_aux(TermKind::TypedLiteral, b"1", bad.0, 0)
                 .unwrap();
             let inner = b.add_triple_term([iri, iri, typed]).unwrap();
-            assert_eq!(fault(b.table(), inner), Some(Fault::Iri(bad)));
+            assert_eq!(fault(b.table(), inner, false), Some(Fault::Iri(bad)));
             b.add_triple_term([iri, iri, inner]).unwrap()
         });
         assert_eq!(text, r#"<<( <a> <a> <<( <a> <a> "1"^^<t\u003E> )>> )>>"#);

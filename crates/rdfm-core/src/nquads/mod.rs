@@ -1,0 +1,3 @@
+//! N-Triples and N-Quads.
+
+pub mod encode;

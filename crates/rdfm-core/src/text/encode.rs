@@ -1,0 +1,332 @@
+//! What the encoders of the text formats have in common: messages, refusals, errors, what is dropped.
+//!
+//! - In: batches, and a [`Statements`] that writes the quads of a message.
+//! - Out: the log.
+//! - Cost: a batch's text may not exceed [`MOST_TEXT`], however often its terms repeat long texts.
+//! - Law: an error leaves the last whole message at the end of the output, and comes again.
+
+use crate::batch::{MessageBatch, TermTable};
+use crate::codec::{Dialect, EncodeOptions, Encoder};
+use crate::error::{EncodeError, ErrorClass, quote};
+use crate::formats::{Format, refuse};
+use crate::term::{TermId, TermKind};
+use crate::text::delimit::Delimiters;
+use crate::text::write::{Fault, Style};
+
+/// Most bytes that one batch may be written as. A batch repeats its terms by number, text repeats them
+/// in full: without a bound a small log could fill the memory.
+pub const MOST_TEXT: usize = 1 << 30;
+
+/// Writes the quads of messages in one format.
+pub trait Statements: Send {
+    /// A batch begins: term ids mean other terms than before.
+    fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]);
+
+    /// Declares a namespace. False if the format cannot.
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool;
+
+    /// Writes the quads of a message, or of a part of it.
+    ///
+    /// # Errors
+    /// A term cannot be written; the buffer then has any length.
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        style: Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop>;
+
+    /// The message ends, and with it whatever is open.
+    fn end_message(&mut self, out: &mut Vec<u8>);
+
+    /// The batch ends, the message goes on in the next.
+    fn suspend(&mut self, batch: &MessageBatch);
+}
+
+/// Why a message cannot be written.
+#[derive(Clone, Copy, Debug)]
+pub enum Stop {
+    /// A term that the grammar cannot hold.
+    Term(Fault),
+    /// More text than [`Style::most`].
+    TooLong,
+}
+
+/// The encoder of a text format.
+pub struct TextEncoder<S> {
+    format: Format,
+    delimiters: Delimiters,
+    statements: S,
+    style: Style,
+    flat: bool,
+    merge_graphs: bool,
+    prefixes: Vec<(String, String)>,
+    started: bool,
+    graph_names: u64,
+    namespaces: u64,
+    metadata: u64,
+    failed: Option<EncodeError>,
+}
+
+impl<S: Statements> TextEncoder<S> {
+    /// At the start of a log.
+    ///
+    /// # Errors
+    /// An option does not fit.
+    pub fn new(format: Format, options: &EncodeOptions, statements: S) -> Result<Self, String> {
+        let lines = matches!(format, Format::Nt | Format::Nq);
+        Ok(Self {
+            format,
+            delimiters: Delimiters::new(options)?,
+            statements,
+            style: if lines && options.rdf_star_syntax {
+                Style::STAR
+            } else {
+                Style::CANONICAL
+            },
+            flat: options.dialect == Dialect::Plain,
+            merge_graphs: options.merge_graphs,
+            prefixes: options.prefixes.clone(),
+            started: false,
+            graph_names: 0,
+            namespaces: 0,
+            metadata: 0,
+            failed: None,
+        })
+    }
+
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
+        if !self.statements.declare(name, iri, out) {
+            self.namespaces += 1;
+        }
+    }
+
+    /// What stands before the first message of a batch.
+    fn begin_batch(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) {
+        let first = !self.started;
+        self.started = true;
+        if first {
+            self.delimiters.announce(out);
+            for (name, iri) in std::mem::take(&mut self.prefixes) {
+                self.declare(name.as_bytes(), iri.as_bytes(), out);
+            }
+        }
+        let holds = self.format.carries().namespaces;
+        if holds || first {
+            for (name, iri) in batch.namespaces_at_start().iter() {
+                self.declare(name, iri, out);
+            }
+        }
+        if !holds {
+            self.namespaces += batch.namespace_changes().len() as u64;
+        }
+        self.metadata += batch.all_metadata().len() as u64;
+        self.statements.begin_batch(batch, out);
+    }
+
+    /// Writes messages until the first that cannot be written, whose index in the batch is given.
+    fn messages(
+        &mut self,
+        batch: &MessageBatch,
+        refused: Option<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), (usize, Option<Stop>)> {
+        let table = batch.table();
+        let mut changes = batch.namespace_changes().iter().peekable();
+        let holds_namespaces = self.format.carries().namespaces;
+        let drops_graphs = !self.format.carries().graphs && batch.has_graphs();
+        for message in 0..batch.len() {
+            let place = self.delimiters.place();
+            let length = out.len();
+            let goes_on = message == 0 && batch.continued() && self.delimiters.begun();
+            if !goes_on {
+                self.delimiters.begin(out);
+            }
+            while let Some(change) =
+                changes.next_if(|change| holds_namespaces && change.message as usize == message)
+            {
+                self.declare(table.span(change.name), table.span(change.iri), out);
+            }
+            let quads = batch.message(message);
+            if !quads.is_empty() {
+                self.delimiters.not_empty();
+            }
+            let style = Style {
+                apart: self.flat.then(|| self.delimiters.number()),
+                ..self.style
+            };
+            let result = if refused == Some(message) {
+                Err(None)
+            } else {
+                self.statements
+                    .write(batch, message, style, out)
+                    .map_err(Some)
+            };
+            if let Err(stop) = result {
+                out.truncate(length);
+                self.delimiters.back_to(place);
+                if !goes_on {
+                    self.delimiters.finish(out);
+                }
+                return Err((message, stop));
+            }
+            if drops_graphs {
+                let named = |quad: &&crate::term::Quad| quad.graph != TermId::DEFAULT_GRAPH;
+                self.graph_names += quads.iter().filter(named).count() as u64;
+            }
+            if batch.continues() && message + 1 == batch.len() {
+                self.statements.suspend(batch);
+            } else {
+                self.statements.end_message(out);
+                self.delimiters.end(out);
+            }
+        }
+        Ok(())
+    }
+
+    fn stopped(&self, batch: &MessageBatch, message: usize, stop: Stop) -> EncodeError {
+        let (class, reason) = match stop {
+            Stop::Term(fault) => (ErrorClass::Unsupported, describe(batch.table(), fault)),
+            Stop::TooLong => (
+                ErrorClass::Limit,
+                format!(
+                    "a batch with this message is longer than {MOST_TEXT} bytes of text, since it repeats long \
+                     terms; read it in smaller batches"
+                ),
+            ),
+        };
+        EncodeError {
+            format: self.format.name(),
+            class,
+            reason,
+            message: batch.first_index() + message as u64,
+        }
+    }
+}
+
+fn describe(table: &TermTable, fault: Fault) -> String {
+    match fault {
+        Fault::Iri(id) => format!(
+            "the IRI {} has characters that an IRI cannot have; lenient (--lenient) escapes what can be escaped",
+            quote(table.text(id))
+        ),
+        Fault::Language(id) => format!(
+            "{} is no language tag, and no escape can write it; Jelly holds any",
+            quote(table.text(id))
+        ),
+    }
+}
+
+impl<S: Statements> Encoder for TextEncoder<S> {
+    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.style.most = out.len().saturating_add(MOST_TEXT);
+        self.begin_batch(batch, out);
+        let refused = refuse(batch, self.format, self.merge_graphs).err();
+        let first_refused = refused.as_ref().map(|(message, _)| *message);
+        self.messages(batch, first_refused, out)
+            .map_err(|(message, stop)| {
+                let error = match (stop, refused) {
+                    (None, Some((_, error))) => error,
+                    (stop, _) => self.stopped(batch, message, stop.unwrap_or(Stop::TooLong)),
+                };
+                self.failed = Some(error.clone());
+                error
+            })
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.delimiters.announce(out);
+        self.delimiters.finish(out);
+        Ok(())
+    }
+
+    fn dropped(&self) -> Vec<(&'static str, u64)> {
+        [
+            ("graph names", self.graph_names),
+            ("namespaces", self.namespaces),
+            ("metadata", self.metadata),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .collect()
+    }
+}
+
+/// Where terms of the batch were written before, so that they are copied from there.
+///
+/// Cost: 12 bytes a term; forgetting all is one addition.
+#[derive(Default)]
+pub struct Memo {
+    entries: Vec<Entry>,
+    generation: u32,
+    base: usize,
+}
+
+/// Where a term was written.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    generation: u32,
+    start: u32,
+    length: u32,
+}
+
+impl Memo {
+    /// A batch with this many terms begins at the end of the output.
+    pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
+        self.base = out.len();
+        if self.entries.len() < terms {
+            self.entries.resize(terms, Entry::default());
+        }
+        self.forget();
+    }
+
+    /// Forgets everything.
+    pub fn forget(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.entries.fill(Entry::default());
+            self.generation = 1;
+        }
+    }
+
+    /// Copies a term that was written before; false if none was.
+    #[inline]
+    pub fn copy(&self, id: TermId, out: &mut Vec<u8>) -> bool {
+        match self.entries.get(id.index()) {
+            Some(entry) if entry.generation == self.generation => {
+                let start = self.base + entry.start as usize;
+                out.extend_from_within(start..start + entry.length as usize);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Keeps that a term was written from `start` to the end of the output.
+    #[inline]
+    pub fn keep(&mut self, id: TermId, start: usize, out: &[u8]) {
+        if let Some(entry) = self.entries.get_mut(id.index()) {
+            *entry = Entry {
+                generation: self.generation,
+                start: (start - self.base) as u32,
+                length: (out.len() - start) as u32,
+            };
+        }
+    }
+}
+
+/// Whether the text of a term may differ between messages where labels are kept apart.
+#[inline]
+pub const fn holds_labels(kind: TermKind) -> bool {
+    matches!(kind, TermKind::Bnode | TermKind::TripleTerm)
+}
