@@ -1,3 +1,35 @@
-//! x
-use pyo3 as _;
-use pyo3_arrow as _;
+//! The Python module `rdfm._core`: translates between Python and `rdfm-core`, decides nothing.
+//!
+//! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
+//! - [`batch`]: message batches. [`build`]: batches from Python messages.
+//! - [`terms`]: terms and quads. [`arrow`], [`arrow_in`]: batches to and from Arrow.
+//! - [`errors`]: the one table from error classes to exceptions.
+//!
+//! The GIL is released while the core works. Nothing starts a thread.
+
+#![allow(
+    clippy::doc_markdown,
+    reason = "the doc comments of classes and methods are Python docstrings"
+)]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands arguments over by value"
+)]
+
+mod batch;
+mod build;
+mod codecs;
+mod errors;
+mod options;
+mod terms;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = true)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("debug_build", cfg!(debug_assertions))?;
+    terms::register(module)?;
+    batch::register(module)?;
+    codecs::register(module)
+}

@@ -1,0 +1,279 @@
+//! `MessageBatch` for Python: views of a core batch.
+//!
+//! - In: a batch from a decoder, Arrow, or Python messages.
+//! - Out: counts, messages, quads as objects, slices, Arrow.
+//! - Cost: each term becomes an object once a batch, when first asked for.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use rdfm_core::batch::{self, TermTable};
+use rdfm_core::term::{TermId, TermKind, XSD_STRING};
+use rdfm_core::text::write;
+use rustc_hash::FxHashMap;
+
+use crate::terms::{Quad, TermObjects};
+use crate::{build, errors};
+
+/// Consecutive messages of a log, columnar and dictionary-encoded.
+///
+/// Iterating gives `Message` views; the batch exports Arrow through the PyCapsule interface, one row
+/// a message.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct MessageBatch {
+    batch: batch::MessageBatch,
+    /// Taken out while objects are made, so that no lock is held while Python runs.
+    objects: Mutex<TermObjects>,
+}
+
+impl MessageBatch {
+    pub fn new(batch: batch::MessageBatch) -> Self {
+        Self {
+            batch,
+            objects: Mutex::default(),
+        }
+    }
+
+    pub const fn inner(&self) -> &batch::MessageBatch {
+        &self.batch
+    }
+
+    /// A message's place in the batch; negative numbers count from the end.
+    fn at(&self, message: isize) -> PyResult<usize> {
+        let count = self.batch.len();
+        let index = if message < 0 {
+            message.checked_add_unsigned(count)
+        } else {
+            Some(message)
+        };
+        index
+            .and_then(|index| usize::try_from(index).ok())
+            .filter(|index| *index < count)
+            .ok_or_else(|| {
+                PyIndexError::new_err(format!("no message {message} in a batch of {count}"))
+            })
+    }
+
+    fn swap_objects(&self, objects: TermObjects) -> TermObjects {
+        let mut slot = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut slot, objects)
+    }
+}
+
+#[pymethods]
+impl MessageBatch {
+    /// The number of messages.
+    fn __len__(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// The number of quads.
+    #[getter]
+    fn quad_count(&self) -> usize {
+        self.batch.quads().len()
+    }
+
+    /// The index in the log of the first message, from 0.
+    #[getter]
+    fn first_index(&self) -> u64 {
+        self.batch.first_index()
+    }
+
+    /// Whether the first message is the rest of the last message of the batch before.
+    #[getter]
+    fn continued(&self) -> bool {
+        self.batch.continued()
+    }
+
+    /// Whether the last message goes on in the next batch.
+    #[getter]
+    fn continues(&self) -> bool {
+        self.batch.continues()
+    }
+
+    /// Whether any quad is in a named graph.
+    #[getter]
+    fn has_graphs(&self) -> bool {
+        self.batch.has_graphs()
+    }
+
+    /// The bytes of memory the batch holds, near enough for queue bounds.
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.batch.memory_bytes()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        VIEWS
+            .import(slf.py(), "rdfm.message", "views")?
+            .call1((slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let (messages, quads) = (self.batch.len(), self.batch.quads().len());
+        format!(
+            "<MessageBatch: {messages} message{}, {quads} quad{}>",
+            plural(messages),
+            plural(quads)
+        )
+    }
+
+    /// The quads of a message, in order.
+    fn quads<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyList>> {
+        let message = self.at(message)?;
+        let table = self.batch.table();
+        let mut objects = self.swap_objects(TermObjects::default());
+        objects.for_table(table);
+        let mut make = |id: TermId| objects.get(py, table, id);
+        let quad = |quad: &rdfm_core::term::Quad| -> PyResult<Py<Quad>> {
+            let quad = Quad {
+                subject: make(quad.subject)?,
+                predicate: make(quad.predicate)?,
+                object: make(quad.object)?,
+                graph: make(quad.graph)?,
+            };
+            Py::new(py, quad)
+        };
+        let quads: PyResult<Vec<Py<Quad>>> = self.batch.message(message).iter().map(quad).collect();
+        self.swap_objects(objects);
+        PyList::new(py, quads?)
+    }
+
+    /// The number of quads of each message.
+    fn quad_counts(&self) -> Vec<usize> {
+        (0..self.batch.len())
+            .map(|message| self.batch.range(message).len())
+            .collect()
+    }
+
+    /// The number of quads of a message.
+    fn quad_count_of(&self, message: isize) -> PyResult<usize> {
+        Ok(self.batch.range(self.at(message)?).len())
+    }
+
+    /// The metadata of a message: Jelly frame metadata, empty where there is none.
+    fn metadata<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for entry in self.batch.metadata(self.at(message)?) {
+            dict.set_item(&*entry.key, PyBytes::new(py, &entry.value))?;
+        }
+        Ok(dict)
+    }
+
+    /// The namespaces in force at a message: names (without colon) and IRIs.
+    fn namespaces<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, iri) in self.batch.namespaces(self.at(message)?).iter() {
+            dict.set_item(
+                PyString::from_bytes(py, name)?,
+                PyString::from_bytes(py, iri)?,
+            )?;
+        }
+        Ok(dict)
+    }
+
+    /// The first byte of a message in the decompressed log.
+    fn position(&self, message: isize) -> PyResult<u64> {
+        Ok(self.batch.position(self.at(message)?))
+    }
+
+    /// The messages from `start` up to `stop`, sharing this batch's terms.
+    fn slice(&self, start: usize, stop: usize) -> Self {
+        Self::new(self.batch.slice(start..stop.max(start)))
+    }
+
+    /// How often each predicate occurs: IRIs as they are, other terms as N-Triples.
+    fn predicate_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
+        errors::guarded(py, || {
+            let table = self.batch.table();
+            let mut counts = Counts::new(table);
+            for quad in self.batch.quads() {
+                counts.add(quad.predicate);
+            }
+            counts.by_text(|id| Some(term_text(table, id)))
+        })
+    }
+
+    /// How often each datatype occurs among the objects that are literals.
+    fn datatype_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
+        errors::guarded(py, || {
+            let table = self.batch.table();
+            let mut counts = Counts::new(table);
+            for quad in self.batch.quads() {
+                counts.add(quad.object);
+            }
+            counts.by_text(|id| datatype_text(table, id))
+        })
+    }
+
+    /// A batch from messages, or from iterables of quads.
+    ///
+    /// Raises:
+    ///     TypeError: Something else was given.
+    #[staticmethod]
+    fn from_messages(messages: &Bound<'_, PyAny>) -> PyResult<Self> {
+        build::from_messages(messages).map(Self::new)
+    }
+}
+
+/// Occurrences of terms by id.
+struct Counts {
+    by_id: Vec<u64>,
+}
+
+impl Counts {
+    fn new(table: &TermTable) -> Self {
+        Self {
+            by_id: vec![0; table.terms().len()],
+        }
+    }
+
+    fn add(&mut self, id: TermId) {
+        self.by_id[id.index()] += 1;
+    }
+
+    /// Sums by a text of each term; terms without one are left out.
+    fn by_text(&self, text: impl Fn(TermId) -> Option<String>) -> FxHashMap<String, u64> {
+        let mut sums = FxHashMap::default();
+        for (id, count) in self.by_id.iter().enumerate() {
+            if *count > 0
+                && let Some(text) = text(TermId(id as u32))
+            {
+                *sums.entry(text).or_default() += count;
+            }
+        }
+        sums
+    }
+}
+
+fn term_text(table: &TermTable, id: TermId) -> String {
+    if table.term(id).kind == TermKind::Iri {
+        return String::from_utf8_lossy(table.text(id)).into_owned();
+    }
+    let mut out = Vec::new();
+    write::write_term(table, id, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn datatype_text(table: &TermTable, id: TermId) -> Option<String> {
+    let term = table.term(id);
+    let text = match term.kind {
+        TermKind::Literal => XSD_STRING,
+        TermKind::TypedLiteral => table.text(TermId(term.aux)),
+        TermKind::LangLiteral if write::direction(term.flags).is_empty() => {
+            b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+        }
+        TermKind::LangLiteral => b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",
+        _ => return None,
+    };
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<MessageBatch>()
+}

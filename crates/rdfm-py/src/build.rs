@@ -1,0 +1,271 @@
+//! Batches from Python messages and quads.
+//!
+//! - In: `Message` objects (views are copied by id, without making objects) or iterables of `Quad`.
+//! - Out: a batch; its messages are numbered from 0.
+//! - Cost: a hash look-up a term; terms that are the same object or equal are stored once.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+use rdfm_core::batch::{self, BatchBuilder, TermTable};
+use rdfm_core::error::LimitExceeded;
+use rdfm_core::limits::Limits;
+use rdfm_core::term::{Quad, Term, TermId, TermKind};
+use rustc_hash::FxHashMap;
+
+use crate::batch::MessageBatch;
+use crate::errors;
+use crate::terms::{self, AnyTerm, Parts};
+
+/// Bytes that one batch may hold: its offsets stay below 4 GiB.
+pub const MAX_BATCH_BYTES: u64 = 3 << 30;
+
+/// A builder of one batch, whose size as a whole is bounded.
+pub fn builder() -> BatchBuilder {
+    BatchBuilder::new(Limits {
+        max_message_bytes: MAX_BATCH_BYTES,
+        ..Limits::default()
+    })
+}
+
+/// Refuses a batch that grows over its bound.
+pub fn check_size(builder: &BatchBuilder, quads: usize) -> PyResult<()> {
+    let table = builder.table();
+    let bytes = table.arena().len() as u64 + 16 * (table.terms().len() + quads) as u64;
+    if bytes > MAX_BATCH_BYTES {
+        return Err(errors::limit(
+            "the messages together are larger than 3 GiB; make smaller batches of them",
+        ));
+    }
+    Ok(())
+}
+
+/// A batch from an iterable of messages, or of iterables of quads.
+pub fn from_messages(messages: &Bound<'_, PyAny>) -> PyResult<batch::MessageBatch> {
+    let py = messages.py();
+    let class = message_class(py)?;
+    let mut build = Build {
+        builder: builder(),
+        objects: FxHashMap::default(),
+        texts: FxHashMap::default(),
+        copied: None,
+        namespaces: FxHashMap::default(),
+        quads: 0,
+    };
+    for message in messages.try_iter()? {
+        let message = message?;
+        build.builder.begin_message(0);
+        if message.is_instance(class)? {
+            build.message(&message)?;
+        } else {
+            build.quads(&message)?;
+        }
+        build.builder.end_message();
+        check_size(&build.builder, build.quads)?;
+    }
+    Ok(match build.builder.take() {
+        Some(batch) => batch,
+        None => empty(),
+    })
+}
+
+/// A batch without messages.
+pub fn empty() -> batch::MessageBatch {
+    let mut builder = builder();
+    builder.begin_message(0);
+    builder.end_message();
+    builder.take().map_or_else(
+        || unreachable!("a message was ended"),
+        |batch| batch.slice(0..0),
+    )
+}
+
+fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static MESSAGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    MESSAGE.import(py, "rdfm.message", "Message")
+}
+
+/// What a batch under construction remembers of Python's terms.
+struct Build<'py> {
+    builder: BatchBuilder,
+    /// Terms by object; holds the object, so that its address stays its own.
+    objects: FxHashMap<usize, (TermId, Bound<'py, PyAny>)>,
+    /// Terms by content: kind with direction, datatype or language id, text.
+    texts: FxHashMap<(u8, u32, Box<str>), TermId>,
+    /// The batch that views were last copied from, and the new ids of its terms (0: none yet).
+    copied: Option<(Bound<'py, MessageBatch>, Vec<u32>)>,
+    /// Namespaces declared so far.
+    namespaces: FxHashMap<String, String>,
+    quads: usize,
+}
+
+impl<'py> Build<'py> {
+    fn message(&mut self, message: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = message.py();
+        let own_quads = message.getattr(pyo3::intern!(py, "_quads"))?;
+        let source = message.getattr(pyo3::intern!(py, "_batch"))?;
+        if own_quads.is_none() {
+            let source = source.cast::<MessageBatch>()?;
+            let index = message.getattr(pyo3::intern!(py, "_index"))?.extract()?;
+            self.copy(source, index)?;
+        } else {
+            self.quads(&own_quads)?;
+        }
+        let metadata = message.getattr(pyo3::intern!(py, "metadata"))?;
+        for (key, value) in metadata.cast::<PyDict>()?.iter() {
+            let key: String = key.extract()?;
+            let value: Vec<u8> = value.extract()?;
+            self.builder
+                .add_metadata(&key, &value)
+                .map_err(errors::exceeded)?;
+        }
+        let namespaces = message.getattr(pyo3::intern!(py, "namespaces"))?;
+        for (name, iri) in namespaces.cast::<PyDict>()?.iter() {
+            let (name, iri): (String, String) = (name.extract()?, iri.extract()?);
+            if self.namespaces.get(&name) != Some(&iri) {
+                self.builder
+                    .add_namespace(name.as_bytes(), iri.as_bytes())
+                    .map_err(errors::exceeded)?;
+                self.namespaces.insert(name, iri);
+            }
+        }
+        Ok(())
+    }
+
+    fn quads(&mut self, quads: &Bound<'py, PyAny>) -> PyResult<()> {
+        for quad in quads.try_iter()? {
+            let quad = quad?;
+            let quad = quad.cast::<terms::Quad>()?.get();
+            let py = quads.py();
+            let [subject, predicate, object, graph] = quad.parts().map(|part| part.bind(py));
+            let quad = Quad {
+                subject: self.term(subject)?,
+                predicate: self.term(predicate)?,
+                object: self.term(object)?,
+                graph: if graph.is_none() {
+                    TermId::DEFAULT_GRAPH
+                } else {
+                    self.term(graph)?
+                },
+            };
+            self.builder.add_quad(quad).map_err(errors::exceeded)?;
+            self.quads += 1;
+        }
+        Ok(())
+    }
+
+    fn term(&mut self, object: &Bound<'py, PyAny>) -> PyResult<TermId> {
+        let address = object.as_ptr() as usize;
+        if let Some((id, _)) = self.objects.get(&address) {
+            return Ok(*id);
+        }
+        let id = self.new_term(AnyTerm::expect(object, "a term")?)?;
+        self.objects.insert(address, (id, object.clone()));
+        Ok(id)
+    }
+
+    fn new_term(&mut self, term: AnyTerm<'_, 'py>) -> PyResult<TermId> {
+        match term.parts()? {
+            Parts::Iri(text) => self.text(TermKind::Iri, text, 0, 0),
+            Parts::Bnode(text) => self.text(TermKind::Bnode, text, 0, 0),
+            Parts::Simple(text) => self.text(TermKind::Literal, text, 0, 0),
+            Parts::Typed(text, datatype) => {
+                let datatype = self.term(datatype)?;
+                self.text(TermKind::TypedLiteral, text, datatype.0, 0)
+            }
+            Parts::Tagged(text, language, direction) => {
+                let language = self.text(TermKind::Language, language, 0, 0)?;
+                self.text(TermKind::LangLiteral, text, language.0, direction)
+            }
+            Parts::Triple([subject, predicate, object]) => {
+                let triple = [
+                    self.term(subject)?,
+                    self.term(predicate)?,
+                    self.term(object)?,
+                ];
+                self.builder
+                    .add_triple_term(triple)
+                    .map_err(errors::exceeded)
+            }
+        }
+    }
+
+    fn text(&mut self, kind: TermKind, text: &str, aux: u32, flags: u8) -> PyResult<TermId> {
+        let key = (kind as u8 | flags << 4, aux, text.into());
+        if let Some(id) = self.texts.get(&key) {
+            return Ok(*id);
+        }
+        let id = self
+            .builder
+            .add_with_aux(kind, text.as_bytes(), aux, flags)
+            .map_err(errors::exceeded)?;
+        self.texts.insert(key, id);
+        Ok(id)
+    }
+
+    /// Copies a message of another batch.
+    fn copy(&mut self, source: &Bound<'py, MessageBatch>, index: usize) -> PyResult<()> {
+        let batch = source.get().inner();
+        let table = batch.table();
+        let mut ids = match self.copied.take() {
+            Some((last, ids)) if last.is(source) => ids,
+            _ => vec![0; table.terms().len()],
+        };
+        for quad in batch.message(index) {
+            let mut part = |id: TermId| copy_term(&mut self.builder, table, &mut ids, id);
+            let mut quad = || -> Result<Quad, LimitExceeded> {
+                Ok(Quad {
+                    subject: part(quad.subject)?,
+                    predicate: part(quad.predicate)?,
+                    object: part(quad.object)?,
+                    graph: part(quad.graph)?,
+                })
+            };
+            let quad = quad().map_err(errors::exceeded)?;
+            self.builder.add_quad(quad).map_err(errors::exceeded)?;
+            self.quads += 1;
+        }
+        self.copied = Some((source.clone(), ids));
+        Ok(())
+    }
+}
+
+/// The id of a copy of a term, made when first asked for. Recursion is as deep as triple terms nest.
+fn copy_term(
+    builder: &mut BatchBuilder,
+    table: &TermTable,
+    ids: &mut [u32],
+    id: TermId,
+) -> Result<TermId, LimitExceeded> {
+    let known = ids[id.index()];
+    if known != 0 || id == TermId::DEFAULT_GRAPH {
+        return Ok(TermId(known));
+    }
+    let term = table.term(id);
+    let copy = match term.kind {
+        TermKind::TripleTerm => {
+            let [subject, predicate, object] = table.triple(term);
+            let triple = [
+                copy_term(builder, table, ids, subject)?,
+                copy_term(builder, table, ids, predicate)?,
+                copy_term(builder, table, ids, object)?,
+            ];
+            builder.add_triple_term(triple)?
+        }
+        TermKind::LangLiteral | TermKind::TypedLiteral => {
+            let aux = copy_term(builder, table, ids, TermId(term.aux))?.0;
+            let offset = builder.add_text(table.text_of(term))?.offset;
+            builder.add_term(Term {
+                offset,
+                aux,
+                ..term
+            })?
+        }
+        _ => {
+            let offset = builder.add_text(table.text_of(term))?.offset;
+            builder.add_term(Term { offset, ..term })?
+        }
+    };
+    ids[id.index()] = copy.0;
+    Ok(copy)
+}

@@ -1,0 +1,379 @@
+//! Decoders and encoders as Python classes, over the core's trait objects.
+//!
+//! - In: pieces of bytes, or batches. Out: batches, or bytes.
+//! - Law: a codec is used by one thread at a time (another gets a RuntimeError); after a caught panic
+//!   it only raises `InternalError`.
+
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyMemoryView};
+use rdfm_core::codec::{self, Dialect, LogHeader};
+use rdfm_core::formats::{Format, TripleTerms};
+
+use crate::batch::MessageBatch;
+use crate::{errors, options};
+
+/// A codec, or why it cannot be used any more.
+enum State<T: ?Sized> {
+    Live(Box<T>),
+    Broken(String),
+}
+
+/// Takes the codec for one call.
+fn take<'a, T: ?Sized>(
+    state: &'a Mutex<State<T>>,
+    what: &str,
+) -> PyResult<MutexGuard<'a, State<T>>> {
+    match state.try_lock() {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(format!(
+            "this {what} is in use by another thread; give each thread its own"
+        ))),
+        Err(TryLockError::Poisoned(_)) => Err(errors::internal(format!(
+            "this {what} met a bug before and cannot be used any more"
+        ))),
+    }
+}
+
+/// Runs native work on a codec without the GIL; a panic poisons it.
+fn run<T: ?Sized + Send, R: Send>(
+    py: Python<'_>,
+    state: &mut State<T>,
+    work: impl FnOnce(&mut T) -> R + Send,
+) -> PyResult<R> {
+    let codec = match state {
+        State::Live(codec) => codec,
+        State::Broken(reason) => return Err(errors::internal(reason.clone())),
+    };
+    errors::guarded(py, || work(codec)).inspect_err(|error| {
+        *state = State::Broken(error.value(py).to_string());
+    })
+}
+
+/// Bytes to batches: `feed` pieces, then take batches with `next_batch` until it gives None;
+/// after the last piece call `finish` and take the rest.
+#[pyclass(subclass, frozen, module = "rdfm._core")]
+pub struct Decoder {
+    kind: Format,
+    state: Mutex<State<dyn codec::Decoder>>,
+}
+
+impl Decoder {
+    fn open(kind: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = options::decode(kind, given)?;
+        let decoder = kind.decoder(&options).map_err(errors::option)?;
+        Ok(Self {
+            kind,
+            state: Mutex::new(State::Live(decoder)),
+        })
+    }
+}
+
+#[pymethods]
+impl Decoder {
+    /// The format's name.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// Take a piece of the log, cut anywhere. Decodes nothing.
+    ///
+    /// Args:
+    ///     piece: Any contiguous buffer; it is copied.
+    /// Raises:
+    ///     TypeError: `piece` is no buffer.
+    ///     BufferError: `piece` is not contiguous.
+    #[pyo3(signature = (piece, /))]
+    fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bytes = contiguous(piece)?;
+        let bytes = bytes.as_bytes();
+        run(py, &mut *take(&self.state, "decoder")?, |decoder| {
+            decoder.feed(bytes);
+        })
+    }
+
+    /// Mark the end of the log.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        run(py, &mut *take(&self.state, "decoder")?, |decoder| {
+            decoder.finish();
+        })
+    }
+
+    /// The next batch of completed messages; None means "feed me", and after `finish` "done".
+    ///
+    /// Raises:
+    ///     DecodeError: The log breaks its format; raised after every message completed before the
+    ///         fault, and again on later calls.
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
+        let mut state = take(&self.state, "decoder")?;
+        run(py, &mut state, codec::Decoder::next_batch)?
+            .map(|batch| batch.map(MessageBatch::new))
+            .map_err(|error| errors::decode(py, &error))
+    }
+
+    /// After an error: go to the next delimiter.
+    ///
+    /// Returns:
+    ///     The bytes skipped, at most the first MiB of them; None means "feed me and call again".
+    /// Raises:
+    ///     DecodeError: The error itself, where the format offers no way to resume.
+    fn skip_message<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let mut state = take(&self.state, "decoder")?;
+        run(py, &mut state, codec::Decoder::skip_message)?
+            .map(|skipped| skipped.map(|bytes| PyBytes::new(py, &bytes)))
+            .map_err(|error| errors::decode(py, &error))
+    }
+
+    /// What the log says about itself, complete once a batch was yielded: `dialect`, `version_label`,
+    /// `jelly` (its stream options, by the names that JellyEncoder takes). Absent keys are unknown.
+    fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut state = take(&self.state, "decoder")?;
+        let header = run(py, &mut state, |decoder| decoder.header())?;
+        header_dict(py, &header)
+    }
+}
+
+/// The bytes of a contiguous buffer, without a copy where it is a bytes object.
+fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    if let Ok(bytes) = piece.cast::<PyBytes>() {
+        return Ok(bytes.clone());
+    }
+    let view = PyMemoryView::from(piece).map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(piece.py()) {
+            PyTypeError::new_err(format!(
+                "feed takes bytes or another contiguous buffer, not {}",
+                piece
+                    .get_type()
+                    .name()
+                    .map_or_else(|_| "this object".to_owned(), |name| name.to_string())
+            ))
+        } else {
+            error
+        }
+    })?;
+    if !view.getattr("c_contiguous")?.is_truthy()? {
+        return Err(PyBufferError::new_err(
+            "feed takes a contiguous buffer; this one has gaps: pass bytes(piece)",
+        ));
+    }
+    Ok(view.call_method0("tobytes")?.cast_into()?)
+}
+
+fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    if let Some(dialect) = header.dialect {
+        let name = match dialect {
+            Dialect::Comment => "comment",
+            Dialect::Directive => "directive",
+            Dialect::Plain => "plain",
+        };
+        dict.set_item("dialect", name)?;
+    }
+    if let Some(label) = &header.version_label {
+        dict.set_item("version_label", label)?;
+    }
+    if let Some(jelly) = &header.jelly {
+        dict.set_item("jelly", options::jelly_dict(py, jelly)?)?;
+    }
+    Ok(dict)
+}
+
+/// Batches to bytes: `encode` each batch, then `finish`.
+#[pyclass(subclass, frozen, module = "rdfm._core")]
+pub struct Encoder {
+    kind: Format,
+    state: Mutex<State<dyn codec::Encoder>>,
+}
+
+impl Encoder {
+    fn open(kind: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = options::encode(kind, given)?;
+        let encoder = kind.encoder(&options).map_err(errors::option)?;
+        Ok(Self {
+            kind,
+            state: Mutex::new(State::Live(encoder)),
+        })
+    }
+
+    /// Runs an encoder step and gives its bytes, or the error with the bytes before it.
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce(
+            &mut dyn codec::Encoder,
+            &mut Vec<u8>,
+        ) -> Result<(), rdfm_core::error::EncodeError>
+        + Send,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut state = take(&self.state, "encoder")?;
+        let (result, out) = run(py, &mut state, |encoder| {
+            let mut out = Vec::new();
+            (work(encoder, &mut out), out)
+        })?;
+        match result {
+            Ok(()) => Ok(PyBytes::new(py, &out)),
+            Err(error) => Err(errors::encode(py, &error, &out)),
+        }
+    }
+}
+
+#[pymethods]
+impl Encoder {
+    /// The format's name.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// The bytes of a batch's messages.
+    ///
+    /// Raises:
+    ///     EncodeError: A message cannot be written; the exception's `completed` holds the bytes of
+    ///         the messages before it.
+    #[pyo3(signature = (batch, /))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Bound<'py, MessageBatch>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let batch = batch.get().inner();
+        self.step(py, |encoder, out| encoder.encode(batch, out))
+    }
+
+    /// The bytes that stand at the end of a log.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.step(py, |encoder, out| encoder.finish(out))
+    }
+
+    /// What was left out so far, by name and count: cosmetic things, and losses asked for.
+    fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut state = take(&self.state, "encoder")?;
+        let dropped = run(py, &mut state, |encoder| encoder.dropped())?;
+        let dict = PyDict::new(py);
+        for (name, count) in dropped {
+            dict.set_item(name, count)?;
+        }
+        Ok(dict)
+    }
+}
+
+/// One format's classes: the base classes with the format fixed.
+macro_rules! codecs {
+    ($($format:ident $title:literal $decoder:ident $encoder:ident;)*) => {
+        $(
+            #[doc = concat!("Decodes ", $title, " logs; options as keywords, see `option_names`.")]
+            #[pyclass(extends = Decoder, frozen, module = "rdfm._core")]
+            pub struct $decoder;
+
+            #[pymethods]
+            impl $decoder {
+                #[new]
+                #[pyo3(signature = (**options))]
+                fn new(options: Option<&Bound<'_, PyDict>>) -> PyResult<PyClassInitializer<Self>> {
+                    let base = Decoder::open(Format::$format, options)?;
+                    Ok(PyClassInitializer::from(base).add_subclass(Self))
+                }
+            }
+
+            #[doc = concat!("Encodes ", $title, " logs; options as keywords, see `option_names`.")]
+            #[pyclass(extends = Encoder, frozen, module = "rdfm._core")]
+            pub struct $encoder;
+
+            #[pymethods]
+            impl $encoder {
+                #[new]
+                #[pyo3(signature = (**options))]
+                fn new(options: Option<&Bound<'_, PyDict>>) -> PyResult<PyClassInitializer<Self>> {
+                    let base = Encoder::open(Format::$format, options)?;
+                    Ok(PyClassInitializer::from(base).add_subclass(Self))
+                }
+            }
+        )*
+
+        fn register_all(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(
+                module.add_class::<$decoder>()?;
+                module.add_class::<$encoder>()?;
+            )*
+            Ok(())
+        }
+    };
+}
+
+codecs! {
+    Nt "N-Triples" NTriplesDecoder NTriplesEncoder;
+    Nq "N-Quads" NQuadsDecoder NQuadsEncoder;
+    Ttl "Turtle" TurtleDecoder TurtleEncoder;
+    Trig "TriG" TriGDecoder TriGEncoder;
+    Jelly "Jelly-RDF" JellyDecoder JellyEncoder;
+}
+
+fn by_name(name: &str) -> PyResult<Format> {
+    Format::by_name(name).ok_or_else(|| {
+        let known = Format::ALL.map(Format::name).join(", ");
+        errors::unknown_format(format!(
+            "no native format is named '{name}'; known: {known}"
+        ))
+    })
+}
+
+/// What a native format can hold, by name: `graphs`, `generalized`, `triple_terms` ("no", "object",
+/// "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`.
+#[pyfunction]
+fn carries<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
+    let carries = by_name(format)?.carries();
+    let triple_terms = match carries.triple_terms {
+        TripleTerms::No => "no",
+        TripleTerms::Object => "object",
+        TripleTerms::Anywhere => "anywhere",
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("graphs", carries.graphs)?;
+    dict.set_item("generalized", carries.generalized)?;
+    dict.set_item("triple_terms", triple_terms)?;
+    dict.set_item("directions", carries.directions)?;
+    dict.set_item("boundaries", carries.boundaries)?;
+    dict.set_item("order", carries.order)?;
+    dict.set_item("namespaces", carries.namespaces)?;
+    dict.set_item("metadata", carries.metadata)?;
+    Ok(dict)
+}
+
+/// How a native format can be read: `resumable` after a fault, `splittable` at a byte offset.
+#[pyfunction]
+fn traits<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
+    let format = by_name(format)?;
+    let dict = PyDict::new(py);
+    dict.set_item("resumable", format.resumable())?;
+    dict.set_item("splittable", format.splittable())?;
+    Ok(dict)
+}
+
+/// The names of the options that a native format's codec takes.
+///
+/// Args:
+///     format: The format's name.
+///     codec: "decoder" or "encoder".
+#[pyfunction]
+fn option_names(format: &str, codec: &str) -> PyResult<Vec<&'static str>> {
+    let format = by_name(format)?;
+    match codec {
+        "decoder" => Ok(options::decode_names(format)),
+        "encoder" => Ok(options::encode_names(format)),
+        _ => Err(errors::option(format!(
+            "codec is 'decoder' or 'encoder', not '{codec}'"
+        ))),
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Decoder>()?;
+    module.add_class::<Encoder>()?;
+    register_all(module)?;
+    module.add_function(wrap_pyfunction!(carries, module)?)?;
+    module.add_function(wrap_pyfunction!(traits, module)?)?;
+    module.add_function(wrap_pyfunction!(option_names, module)?)
+}

@@ -1,0 +1,111 @@
+//! The one table from the core's errors to the exceptions of `rdfm/errors.py`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use rdfm_core::error::{DecodeError, EncodeError, ErrorClass, LimitExceeded};
+
+/// The exceptions, taken from Python so that they are written once.
+mod py {
+    pyo3::import_exception!(rdfm.errors, DecodeError);
+    pyo3::import_exception!(rdfm.errors, TruncatedError);
+    pyo3::import_exception!(rdfm.errors, LimitError);
+    pyo3::import_exception!(rdfm.errors, UnsupportedError);
+    pyo3::import_exception!(rdfm.errors, EncodeError);
+    pyo3::import_exception!(rdfm.errors, OptionError);
+    pyo3::import_exception!(rdfm.errors, UnknownFormatError);
+    pyo3::import_exception!(rdfm.errors, InternalError);
+}
+
+/// The exception of a decoder's error.
+pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
+    let class = match error.class {
+        ErrorClass::Malformed => py.get_type::<py::DecodeError>(),
+        ErrorClass::Truncated => py.get_type::<py::TruncatedError>(),
+        ErrorClass::Limit => py.get_type::<py::LimitError>(),
+        ErrorClass::Unsupported => py.get_type::<py::UnsupportedError>(),
+        ErrorClass::Internal => return internal(error.to_string()),
+    };
+    let make = || -> PyResult<PyErr> {
+        let attributes = PyDict::new(py);
+        attributes.set_item("format", error.format)?;
+        attributes.set_item("offset", error.place.offset)?;
+        attributes.set_item("message_index", error.place.message)?;
+        if let Some((line, column)) = error.place.line_column {
+            attributes.set_item("line", line)?;
+            attributes.set_item("column", column)?;
+        }
+        if let Some((frame, row)) = error.place.frame_row {
+            attributes.set_item("frame", frame)?;
+            attributes.set_item("row", row)?;
+        }
+        let error = class.call((error.reason.as_str(),), Some(&attributes))?;
+        Ok(PyErr::from_value(error))
+    };
+    make().unwrap_or_else(|error| error)
+}
+
+/// The exception of an encoder's error, with the bytes of the messages before it.
+pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
+    if error.class == ErrorClass::Internal {
+        return internal(error.to_string());
+    }
+    let make = || -> PyResult<PyErr> {
+        let attributes = PyDict::new(py);
+        attributes.set_item("format", error.format)?;
+        attributes.set_item("message_index", error.message)?;
+        attributes.set_item("completed", PyBytes::new(py, completed))?;
+        let error = py
+            .get_type::<py::EncodeError>()
+            .call((error.reason.as_str(),), Some(&attributes))?;
+        Ok(PyErr::from_value(error))
+    };
+    make().unwrap_or_else(|error| error)
+}
+
+#[allow(dead_code, reason = "Arrow and parse_term follow")]
+/// A fault of data that has no place in a log: a term's text, a row of Arrow.
+pub fn data(reason: impl Into<String>) -> PyErr {
+    py::DecodeError::new_err(reason.into())
+}
+
+/// A limit that has no place in a log.
+pub fn limit(reason: impl Into<String>) -> PyErr {
+    py::LimitError::new_err(reason.into())
+}
+
+/// A limit met while a batch was built.
+pub fn exceeded(limit_exceeded: LimitExceeded) -> PyErr {
+    limit(limit_exceeded.0)
+}
+
+/// An option that does not fit.
+pub fn option(reason: impl Into<String>) -> PyErr {
+    py::OptionError::new_err(reason.into())
+}
+
+/// A format that does not exist.
+pub fn unknown_format(reason: impl Into<String>) -> PyErr {
+    py::UnknownFormatError::new_err(reason.into())
+}
+
+/// A bug.
+pub fn internal(reason: impl Into<String>) -> PyErr {
+    py::InternalError::new_err(reason.into())
+}
+
+/// Runs native work without the GIL; a panic becomes an `InternalError`.
+pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(work)))
+        .map_err(|panic| internal(panic_text(&*panic)))
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let what = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no text");
+    format!("rdfm met a bug of its own, please report it: {what}")
+}

@@ -1,0 +1,351 @@
+//! Keyword arguments of the codecs, by the field names of the core's option structs.
+//!
+//! The one place that knows their names, types and bounds. Everything that does not fit is an
+//! `OptionError` that says what does.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyMapping, PyString};
+use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames};
+use rdfm_core::formats::Format;
+use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
+
+use crate::errors;
+
+/// Largest message: with the largest batch it stays below the 4 GiB that offsets can say.
+const MAX_MESSAGE_BYTES: u64 = 3 << 30;
+const MAX_BATCH_BYTES: u64 = 512 << 20;
+const MAX_BATCH_COUNT: u64 = 1 << 28;
+/// Deepest nesting that a default thread's stack holds with room to spare.
+pub const MAX_DEPTH: u64 = 1000;
+
+const LIMITS: &[&str] = &[
+    "max_message_bytes",
+    "batch_quads",
+    "batch_bytes",
+    "batch_messages",
+    "max_depth",
+    "parts",
+];
+const TEXT_DECODE: &[&str] = &["lenient", "dialect", "announced"];
+const LINE_DECODE: &[&str] = &["generalized"];
+const BLOCK_DECODE: &[&str] = &["base"];
+const JELLY_DECODE: &[&str] = &[
+    "lenient",
+    "frames",
+    "delimited",
+    "max_frame_bytes",
+    "max_name_table",
+    "max_prefix_table",
+    "max_datatype_table",
+];
+
+const TEXT_ENCODE: &[&str] = &["dialect", "version_label", "lenient"];
+const LINE_ENCODE: &[&str] = &["rdf_star_syntax"];
+const BLOCK_ENCODE: &[&str] = &["prefixes"];
+const TRIPLE_ENCODE: &[&str] = &["merge_graphs"];
+const JELLY_ENCODE: &[&str] = &[
+    "lenient",
+    "merge_graphs",
+    "prefixes",
+    "namespaces",
+    "frames",
+    "frame_rows",
+    "delimited",
+    "stream_name",
+    "physical_type",
+    "logical_type",
+    "generalized",
+    "rdf_star",
+    "name_table",
+    "prefix_table",
+    "datatype_table",
+    "version",
+];
+
+/// The logical types of the Jelly specification.
+const LOGICAL_TYPES: [(&str, u32); 8] = [
+    ("unspecified", 0),
+    ("flat_triples", 1),
+    ("flat_quads", 2),
+    ("graphs", 3),
+    ("datasets", 4),
+    ("subject_graphs", 13),
+    ("named_graphs", 14),
+    ("timestamped_named_graphs", 114),
+];
+
+const PHYSICAL_TYPES: [(&str, PhysicalType); 3] = [
+    ("triples", PhysicalType::Triples),
+    ("quads", PhysicalType::Quads),
+    ("graphs", PhysicalType::Graphs),
+];
+
+const FRAMES: [(&str, Frames); 2] = [("message", Frames::Message), ("flat", Frames::Flat)];
+
+const DIALECTS: [(&str, Dialect); 3] = [
+    ("comment", Dialect::Comment),
+    ("directive", Dialect::Directive),
+    ("plain", Dialect::Plain),
+];
+
+/// The options a decoder takes.
+pub fn decode_names(format: Format) -> Vec<&'static str> {
+    let own: &[&[&str]] = match format {
+        Format::Nt | Format::Nq => &[TEXT_DECODE, LINE_DECODE],
+        Format::Ttl | Format::Trig => &[TEXT_DECODE, BLOCK_DECODE],
+        Format::Jelly => &[JELLY_DECODE],
+    };
+    [&[LIMITS], own].concat().concat()
+}
+
+/// The options an encoder takes.
+pub fn encode_names(format: Format) -> Vec<&'static str> {
+    let own: &[&[&str]] = match format {
+        Format::Nt => &[TEXT_ENCODE, LINE_ENCODE, TRIPLE_ENCODE],
+        Format::Nq => &[TEXT_ENCODE, LINE_ENCODE],
+        Format::Ttl => &[TEXT_ENCODE, BLOCK_ENCODE, TRIPLE_ENCODE],
+        Format::Trig => &[TEXT_ENCODE, BLOCK_ENCODE],
+        Format::Jelly => &[JELLY_ENCODE],
+    };
+    own.concat()
+}
+
+/// The decoder's options from keyword arguments.
+pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<DecodeOptions> {
+    let mut options = DecodeOptions::default();
+    for option in Given::all(format, "decoder", decode_names(format), given)? {
+        match option.name.as_str() {
+            "max_message_bytes" => {
+                options.limits.max_message_bytes = option.number(1, MAX_MESSAGE_BYTES)?;
+            }
+            "max_depth" => options.limits.max_depth = option.number(1, MAX_DEPTH)? as u32,
+            "batch_quads" => options.limits.batch_quads = option.size(MAX_BATCH_COUNT)?,
+            "batch_bytes" => options.limits.batch_bytes = option.size(MAX_BATCH_BYTES)?,
+            "batch_messages" => options.limits.batch_messages = option.size(MAX_BATCH_COUNT)?,
+            "parts" => options.parts = option.switch()?,
+            "lenient" => options.lenient = option.switch()?,
+            "generalized" => options.generalized = option.switch()?,
+            "dialect" => options.dialect = option.unless_none(|given| given.choice(&DIALECTS))?,
+            "announced" => options.announced = option.unless_none(Given::text)?,
+            "base" => options.base = option.unless_none(Given::text)?,
+            "frames" => options.frames = option.choice(&FRAMES)?,
+            "delimited" => options.delimited = option.unless_none(Given::switch)?,
+            "max_frame_bytes" => options.max_frame_bytes = option.number(1, MAX_MESSAGE_BYTES)?,
+            "max_name_table" => options.max_name_table = option.table()?,
+            "max_prefix_table" => options.max_prefix_table = option.table()?,
+            "max_datatype_table" => options.max_datatype_table = option.table()?,
+            _ => return Err(option.unknown(&decode_names(format))),
+        }
+    }
+    Ok(options)
+}
+
+/// The encoder's options from keyword arguments.
+pub fn encode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<EncodeOptions> {
+    let mut options = EncodeOptions::default();
+    let mut logical_type = None;
+    let mut physical_given = false;
+    for option in Given::all(format, "encoder", encode_names(format), given)? {
+        let jelly = &mut options.jelly;
+        match option.name.as_str() {
+            "dialect" => options.dialect = option.choice(&DIALECTS)?,
+            "version_label" => options.version_label = option.text()?,
+            "lenient" => options.lenient = option.switch()?,
+            "merge_graphs" => options.merge_graphs = option.switch()?,
+            "rdf_star_syntax" => options.rdf_star_syntax = option.switch()?,
+            "prefixes" => options.prefixes = option.pairs()?,
+            "namespaces" => options.namespaces = option.switch()?,
+            "frames" => options.frames = option.choice(&FRAMES)?,
+            "frame_rows" => options.frame_rows = option.size(MAX_BATCH_COUNT)?,
+            "delimited" => options.delimited = option.switch()?,
+            "stream_name" => jelly.stream_name = option.text()?,
+            "physical_type" => {
+                jelly.physical_type = option.choice(&PHYSICAL_TYPES)?;
+                physical_given = true;
+            }
+            "logical_type" => logical_type = Some(option.logical_type()?),
+            "generalized" => jelly.generalized = option.switch()?,
+            "rdf_star" => jelly.rdf_star = option.switch()?,
+            "name_table" => jelly.name_table = option.table()?,
+            "prefix_table" => jelly.prefix_table = option.table()?,
+            "datatype_table" => jelly.datatype_table = option.table()?,
+            "version" => jelly.version = option.number(1, 2)? as u32,
+            _ => return Err(option.unknown(&encode_names(format))),
+        }
+    }
+    // A logical type that was not given follows what was.
+    if let Some(logical_type) = logical_type {
+        options.jelly.logical_type = logical_type;
+    } else if physical_given || options.frames == Frames::Flat {
+        let triples = options.jelly.physical_type == PhysicalType::Triples;
+        options.jelly.logical_type = match (options.frames, triples) {
+            (Frames::Flat, true) => 1,
+            (Frames::Flat, false) => 2,
+            (Frames::Message, true) => 3,
+            (Frames::Message, false) => 4,
+        };
+    }
+    Ok(options)
+}
+
+/// Jelly stream options, by the names that the encoder takes.
+pub fn jelly_dict<'py>(py: Python<'py>, jelly: &JellyOptions) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("stream_name", &jelly.stream_name)?;
+    let physical_type = PHYSICAL_TYPES
+        .iter()
+        .find(|(_, value)| *value == jelly.physical_type)
+        .map(|(name, _)| *name);
+    dict.set_item("physical_type", physical_type)?;
+    let logical_type = LOGICAL_TYPES
+        .iter()
+        .find(|(_, value)| *value == jelly.logical_type);
+    match logical_type {
+        Some((name, _)) => dict.set_item("logical_type", name)?,
+        None => dict.set_item("logical_type", jelly.logical_type)?,
+    }
+    dict.set_item("generalized", jelly.generalized)?;
+    dict.set_item("rdf_star", jelly.rdf_star)?;
+    dict.set_item("name_table", jelly.name_table)?;
+    dict.set_item("prefix_table", jelly.prefix_table)?;
+    dict.set_item("datatype_table", jelly.datatype_table)?;
+    dict.set_item("version", jelly.version)?;
+    Ok(dict)
+}
+
+/// One keyword argument.
+struct Given<'py> {
+    format: Format,
+    codec: &'static str,
+    name: String,
+    value: Bound<'py, PyAny>,
+}
+
+impl<'py> Given<'py> {
+    /// All keyword arguments, each of a known name.
+    fn all(
+        format: Format,
+        codec: &'static str,
+        known: Vec<&'static str>,
+        given: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Self>> {
+        let Some(given) = given else {
+            return Ok(Vec::new());
+        };
+        let option = |(name, value): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
+            let option = Self {
+                format,
+                codec,
+                name: name.extract()?,
+                value,
+            };
+            if known.contains(&option.name.as_str()) {
+                Ok(option)
+            } else {
+                Err(option.unknown(&known))
+            }
+        };
+        given.iter().map(option).collect()
+    }
+
+    #[cold]
+    fn unknown(&self, known: &[&str]) -> PyErr {
+        errors::option(format!(
+            "the {} {} has no option '{}'; known: {}",
+            self.format.name(),
+            self.codec,
+            self.name,
+            known.join(", ")
+        ))
+    }
+
+    #[cold]
+    fn refused(&self, expected: &str) -> PyErr {
+        let found = self
+            .value
+            .repr()
+            .map_or_else(|_| "this value".to_owned(), |repr| repr.to_string());
+        errors::option(format!(
+            "{} is {expected}, not {}",
+            self.name,
+            found.chars().take(60).collect::<String>()
+        ))
+    }
+
+    fn number(&self, least: u64, most: u64) -> PyResult<u64> {
+        let number = if self.value.is_instance_of::<PyBool>() {
+            None
+        } else {
+            self.value.extract::<u64>().ok()
+        };
+        number
+            .filter(|number| (least..=most).contains(number))
+            .ok_or_else(|| self.refused(&format!("a number from {least} to {most}")))
+    }
+
+    fn size(&self, most: u64) -> PyResult<usize> {
+        self.number(1, most).map(|number| number as usize)
+    }
+
+    fn table(&self) -> PyResult<u32> {
+        self.number(0, i32::MAX as u64).map(|number| number as u32)
+    }
+
+    fn switch(&self) -> PyResult<bool> {
+        self.value
+            .extract::<bool>()
+            .map_err(|_| self.refused("True or False"))
+    }
+
+    fn text(&self) -> PyResult<String> {
+        self.value
+            .extract::<String>()
+            .map_err(|_| self.refused("a str without lone surrogates"))
+    }
+
+    fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> PyResult<T> {
+        let found = self.value.extract::<String>().ok();
+        choices
+            .iter()
+            .find(|(name, _)| found.as_deref() == Some(name))
+            .map(|(_, value)| *value)
+            .ok_or_else(|| self.refused(&one_of(choices.iter().map(|(name, _)| *name))))
+    }
+
+    fn logical_type(&self) -> PyResult<u32> {
+        if self.value.is_instance_of::<PyString>() {
+            return self.choice(&LOGICAL_TYPES);
+        }
+        let number = self.number(0, u64::from(u32::MAX)).ok();
+        number
+            .and_then(|number| {
+                LOGICAL_TYPES
+                    .iter()
+                    .find(|(_, known)| u64::from(*known) == number)
+            })
+            .map(|(_, known)| *known)
+            .ok_or_else(|| {
+                let names = one_of(LOGICAL_TYPES.iter().map(|(name, _)| *name));
+                self.refused(&format!("{names}, or its number"))
+            })
+    }
+
+    fn pairs(&self) -> PyResult<Vec<(String, String)>> {
+        let pairs = || -> PyResult<Vec<(String, String)>> {
+            self.value.cast::<PyMapping>()?.items()?.extract()
+        };
+        pairs().map_err(|_| self.refused("a dict of names (without colon) and IRIs"))
+    }
+
+    fn unless_none<T>(&self, take: impl FnOnce(&Self) -> PyResult<T>) -> PyResult<Option<T>> {
+        if self.value.is_none() {
+            return Ok(None);
+        }
+        take(self).map(Some)
+    }
+}
+
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    format!("one of {}", names.join(", "))
+}

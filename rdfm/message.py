@@ -1,0 +1,179 @@
+"""One message of a log: a view of a batch, or made by hand.
+
+A view costs two references until its quads are asked for; it keeps its batch alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyoxigraph
+    import rdflib
+
+    from rdfm._core import MessageBatch, Quad
+
+__all__ = ["Message"]
+
+
+class Message:
+    """An RDF dataset with its own blank-node scope: quads in order, metadata and namespaces.
+
+    Args:
+        quads: The quads; repetitions and order are kept.
+        metadata: Jelly frame metadata: keys and bytes.
+        namespaces: Names (without colon) and IRIs in force.
+    """
+
+    __slots__ = ("_batch", "_index", "_metadata", "_namespaces", "_quads")
+
+    _batch: MessageBatch | None
+    _index: int
+    _quads: list[Quad] | None
+    _metadata: dict[str, bytes] | None
+    _namespaces: dict[str, str] | None
+
+    def __init__(
+        self,
+        quads: Iterable[Quad] = (),
+        *,
+        metadata: Mapping[str, bytes] | None = None,
+        namespaces: Mapping[str, str] | None = None,
+    ) -> None:
+        self._batch = None
+        self._index = 0
+        self._quads = list(quads)
+        self._metadata = dict(metadata or {})
+        self._namespaces = dict(namespaces or {})
+
+    @property
+    def quads(self) -> list[Quad]:
+        """The quads, in order."""
+        quads = self._quads
+        if quads is None:
+            assert self._batch is not None  # noqa: S101 - a view has a batch
+            quads = self._quads = self._batch.quads(self._index)
+        return quads
+
+    @property
+    def metadata(self) -> dict[str, bytes]:
+        """Jelly frame metadata; empty where there is none."""
+        if self._metadata is None:
+            assert self._batch is not None  # noqa: S101 - a view has a batch
+            self._metadata = self._batch.metadata(self._index)
+        return self._metadata
+
+    @property
+    def namespaces(self) -> dict[str, str]:
+        """The namespaces in force: names (without colon) and IRIs."""
+        if self._namespaces is None:
+            assert self._batch is not None  # noqa: S101 - a view has a batch
+            self._namespaces = self._batch.namespaces(self._index)
+        return self._namespaces
+
+    @property
+    def index(self) -> int | None:
+        """The index of the message in its log, from 0; None if it was made by hand."""
+        return None if self._batch is None else self._batch.first_index + self._index
+
+    @property
+    def position(self) -> int | None:
+        """The message's first byte in the decompressed log; None if it was made by hand."""
+        return None if self._batch is None else self._batch.position(self._index)
+
+    def __iter__(self) -> Iterator[Quad]:
+        """The quads, in order."""
+        return iter(self.quads)
+
+    def __len__(self) -> int:
+        """The number of quads."""
+        if self._quads is None and self._batch is not None:
+            return self._batch.quad_count_of(self._index)
+        return len(self.quads)
+
+    def __bool__(self) -> bool:
+        """True: an empty message is a message."""
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same quads in the same order, with the same labels.
+
+        For equality up to labels and order see `isomorphic`.
+        """
+        if not isinstance(other, Message):
+            return NotImplemented
+        return self.quads == other.quads
+
+    __hash__ = None  # type: ignore[assignment]  # its quads can change
+
+    def __repr__(self) -> str:
+        """As in `<Message 3: 6 quads>`."""
+        index = "" if self.index is None else f" {self.index}"
+        count = len(self)
+        return f"<Message{index}: {count} quad{'' if count == 1 else 's'}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the content; the copy is no view."""
+        return _restore, (self.quads, self.metadata, self.namespaces)
+
+    # What needs other libraries lives in rdfm.interop, imported when used.
+
+    def to_rdflib(self) -> rdflib.Dataset:
+        """The message as an rdflib dataset (extra: rdflib)."""
+        from rdfm import interop
+
+        return interop.to_rdflib(self)
+
+    @classmethod
+    def from_rdflib(cls, graph: rdflib.Graph) -> Message:
+        """A message of the quads of an rdflib graph or dataset."""
+        from rdfm import interop
+
+        return interop.from_rdflib(graph)
+
+    def to_oxigraph(self) -> pyoxigraph.Dataset:
+        """The message as a pyoxigraph dataset (extra: oxigraph)."""
+        from rdfm import interop
+
+        return interop.to_oxigraph(self)
+
+    @classmethod
+    def from_oxigraph(cls, dataset: Iterable[pyoxigraph.Quad]) -> Message:
+        """A message of pyoxigraph quads."""
+        from rdfm import interop
+
+        return interop.from_oxigraph(dataset)
+
+    def isomorphic(self, other: Message) -> bool:
+        """Whether both are the same dataset up to blank node labels."""
+        from rdfm import interop
+
+        return interop.isomorphic(self, other)
+
+    def canonical(self) -> str:
+        """The dataset as canonical N-Quads (RDFC-1.0): equal texts, isomorphic messages."""
+        from rdfm import interop
+
+        return interop.canonical(self)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        from rdfm import interop
+
+        return interop.to_html(self)
+
+
+def views(batch: MessageBatch) -> Iterator[Message]:
+    """The messages of a batch, as views of it."""
+    new = Message.__new__
+    for index in range(len(batch)):
+        message = new(Message)
+        message._batch = batch
+        message._index = index
+        message._quads = message._metadata = message._namespaces = None
+        yield message
+
+
+def _restore(quads: list[Quad], metadata: dict[str, bytes], namespaces: dict[str, str]) -> Message:
+    return Message(quads, metadata=metadata, namespaces=namespaces)
