@@ -4,7 +4,7 @@
     ├── DecodeError(ValueError)         the input breaks its format; says where
     │   ├── TruncatedError              the input ends inside a message
     │   ├── LimitError                  a limit of the caller was met; names its option
-    │   └── UnsupportedError            valid, but needs a feature that is missing or was not asked for
+    │   └── UnsupportedError            valid, but needs a feature missing or not asked for
     ├── EncodeError(ValueError)         a message cannot be written in that format
     ├── UnknownFormatError(LookupError) no format of that name, suffix, media type or content
     ├── OptionError(ValueError)         an unknown option, or a value that does not fit
@@ -55,7 +55,7 @@ class DecodeError(RdfmError, ValueError):
         self,
         reason: str,
         *,
-        format: str | None = None,  # noqa: A002 - the attribute's name
+        format: str | None = None,
         offset: int | None = None,
         message_index: int | None = None,
         line: int | None = None,
@@ -111,7 +111,7 @@ class EncodeError(RdfmError, ValueError):
         reason: What cannot be written, and the way out; without the place.
         format: The format's name, such as "ttl".
         message_index: The message in the log, from 0.
-        completed: The bytes of the messages before it in the batch: write them, and the log is whole.
+        completed: The bytes of the messages before it: write them, and the log is whole.
         source: The file the message came from, where known.
     """
 
@@ -119,7 +119,7 @@ class EncodeError(RdfmError, ValueError):
         self,
         reason: str,
         *,
-        format: str | None = None,  # noqa: A002 - the attribute's name
+        format: str | None = None,
         message_index: int | None = None,
         completed: bytes = b"",
         source: str | None = None,
@@ -153,7 +153,7 @@ class MissingExtraError(RdfmError, ImportError):
 
 
 class InternalError(RdfmError, RuntimeError):
-    """A bug in rdfm, caught: please report it. The codec that raised it raises it again when used."""
+    """A bug in rdfm, caught: please report it. A codec that raised it raises it again when used."""
 
 
 def _text(source: str | None, name: str | None, reason: str, place: dict[str, int | None]) -> str:

@@ -52,7 +52,7 @@ class Message:
         """The quads, in order."""
         quads = self._quads
         if quads is None:
-            assert self._batch is not None  # noqa: S101 - a view has a batch
+            assert self._batch is not None
             quads = self._quads = self._batch.quads(self._index)
         return quads
 
@@ -60,7 +60,7 @@ class Message:
     def metadata(self) -> dict[str, bytes]:
         """Jelly frame metadata; empty where there is none."""
         if self._metadata is None:
-            assert self._batch is not None  # noqa: S101 - a view has a batch
+            assert self._batch is not None
             self._metadata = self._batch.metadata(self._index)
         return self._metadata
 
@@ -68,7 +68,7 @@ class Message:
     def namespaces(self) -> dict[str, str]:
         """The namespaces in force: names (without colon) and IRIs."""
         if self._namespaces is None:
-            assert self._batch is not None  # noqa: S101 - a view has a batch
+            assert self._batch is not None
             self._namespaces = self._batch.namespaces(self._index)
         return self._namespaces
 

@@ -222,7 +222,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
             value
                 .bind(py)
                 .hash()
-                .map(|hash| mix(own, hash.cast_unsigned()))
+                .map(|hash| mix(own, hash.cast_unsigned() as u64))
         };
         match self {
             Self::Bnode(bnode) => text(&bnode.get().value, bnode.py()),
@@ -237,7 +237,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
                         language.bind(py).hash()? ^ *direction as isize
                     }
                 };
-                Ok(mix(hash, more.cast_unsigned()))
+                Ok(mix(hash, more.cast_unsigned() as u64))
             }
             Self::Triple(triple) => {
                 let mut hash = own;
