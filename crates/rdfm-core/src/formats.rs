@@ -138,9 +138,8 @@ impl Format {
     pub fn encoder(self, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
         match self {
             Self::Nt | Self::Nq => crate::nquads::encode::encoder(self, options),
-            Self::Ttl | Self::Trig | Self::Jelly => {
-                Err(format!("{} cannot be written by this build", self.name()))
-            }
+            Self::Ttl | Self::Trig => crate::turtle::encode::encoder(self, options),
+            Self::Jelly => Err(format!("{} cannot be written by this build", self.name())),
         }
     }
 }

@@ -15,3 +15,4 @@ pub mod limits;
 pub mod nquads;
 pub mod term;
 pub mod text;
+pub mod turtle;

@@ -1,0 +1,374 @@
+//! Turtle and TriG, written for people: prefixes, and consecutive quads grouped.
+//!
+//! - In: batches.
+//! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate, blocks of
+//!   named graphs, `# @message` or `MESSAGE` between messages.
+//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once a batch.
+//! - Law: quads keep their order and repetitions; the text does not depend on how messages are cut into
+//!   batches; no term can end its token.
+
+use crate::batch::{MessageBatch, TermTable};
+use crate::codec::{EncodeOptions, Encoder};
+use crate::formats::Format;
+use crate::term::{Quad, Term, TermId, TermKind, flags};
+use crate::text::chars::{self, DIGIT};
+use crate::text::encode::{Memo, Statements, Stop, TextEncoder, holds_labels};
+use crate::text::write::{
+    Style, direction, fault, write_iri, write_language, write_string, write_term,
+};
+use crate::turtle::prefixes::{Declared, Prefixes};
+
+const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
+
+/// An encoder of TriG, or of Turtle.
+///
+/// # Errors
+/// An option does not fit.
+pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
+    let blocks = Blocks {
+        graphs: format == Format::Trig,
+        lenient: options.lenient,
+        prefixes: Prefixes::default(),
+        terms: Memo::default(),
+        predicates: Memo::default(),
+        open: None,
+        carried: None,
+    };
+    Ok(Box::new(TextEncoder::new(format, options, blocks)?))
+}
+
+struct Blocks {
+    graphs: bool,
+    lenient: bool,
+    prefixes: Prefixes,
+    terms: Memo,
+    /// Apart from the others, since a predicate may be written `a`.
+    predicates: Memo,
+    /// The last quad, whose statement and block are not ended yet.
+    open: Option<Quad>,
+    /// The same in canonical text, from a part of a message to the next, whose ids mean other terms.
+    carried: Option<Carried>,
+}
+
+/// The open statement as text.
+struct Carried {
+    subject: Vec<u8>,
+    predicate: Vec<u8>,
+    graph: Vec<u8>,
+}
+
+/// How much a quad shares with the open statement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shares {
+    Nothing,
+    Graph,
+    Subject,
+    Predicate,
+}
+
+impl Blocks {
+    /// The graph that a quad is written in.
+    fn graph(&self, quad: &Quad) -> TermId {
+        if self.graphs {
+            quad.graph
+        } else {
+            TermId::DEFAULT_GRAPH
+        }
+    }
+
+    fn shares(&mut self, table: &TermTable, quad: &Quad) -> Shares {
+        let graph = self.graph(quad);
+        if let Some(carried) = self.carried.take() {
+            let same = |id: TermId, text: &[u8]| {
+                let mut canonical = Vec::new();
+                write_term(table, id, &mut canonical);
+                canonical == text
+            };
+            return if !same(graph, &carried.graph) {
+                Shares::Nothing
+            } else if !same(quad.subject, &carried.subject) {
+                Shares::Graph
+            } else if !same(quad.predicate, &carried.predicate) {
+                Shares::Subject
+            } else {
+                Shares::Predicate
+            };
+        }
+        let Some(last) = self.open else {
+            return Shares::Nothing;
+        };
+        let same = |a: TermId, b: TermId| a == b || table.same_term(a, table, b);
+        if !same(graph, self.graph(&last)) {
+            Shares::Nothing
+        } else if !same(quad.subject, last.subject) {
+            Shares::Graph
+        } else if !same(quad.predicate, last.predicate) {
+            Shares::Subject
+        } else {
+            Shares::Predicate
+        }
+    }
+
+    /// Ends the open statement and its block.
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if let Some(last) = self.open {
+            let named = self.graph(&last) != TermId::DEFAULT_GRAPH;
+            out.extend_from_slice(if named { b" .\n}\n" } else { b" .\n" });
+        }
+        self.open = None;
+        self.carried = None;
+    }
+
+    fn quad(
+        &mut self,
+        table: &TermTable,
+        quad: &Quad,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let graph = self.graph(quad);
+        let named = graph != TermId::DEFAULT_GRAPH;
+        match self.shares(table, quad) {
+            Shares::Predicate => {
+                out.extend_from_slice(if named {
+                    b" ,\n            "
+                } else {
+                    b" ,\n        "
+                });
+            }
+            Shares::Subject => {
+                out.extend_from_slice(if named { b" ;\n        " } else { b" ;\n    " });
+                self.predicate(table, quad.predicate, style, out)?;
+            }
+            shares => {
+                if shares == Shares::Graph {
+                    out.extend_from_slice(if named { b" .\n    " } else { b" .\n" });
+                } else {
+                    self.close(out);
+                    if named {
+                        self.term(table, graph, style, out)?;
+                        out.extend_from_slice(b" {\n    ");
+                    }
+                }
+                self.term(table, quad.subject, style, out)?;
+                out.push(b' ');
+                self.predicate(table, quad.predicate, style, out)?;
+            }
+        }
+        self.term(table, quad.object, style, out)?;
+        self.open = Some(*quad);
+        Ok(())
+    }
+
+    /// Appends a predicate and a space.
+    #[inline]
+    fn predicate(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if self.predicates.copy(id, out) {
+            return Ok(());
+        }
+        let start = out.len();
+        if table.text(id) == RDF_TYPE {
+            out.push(b'a');
+        } else {
+            self.term(table, id, style, out)?;
+        }
+        out.push(b' ');
+        self.predicates.keep(id, start, out);
+        Ok(())
+    }
+
+    #[inline]
+    fn term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if self.terms.copy(id, out) {
+            return Ok(());
+        }
+        if let Some(fault) = fault(table, id, self.lenient) {
+            return Err(Stop::Term(fault));
+        }
+        let start = out.len();
+        self.new_term(table, id, style, out);
+        if style.apart.is_none() || !holds_labels(table.term(id).kind) {
+            self.terms.keep(id, start, out);
+        }
+        Ok(())
+    }
+
+    fn new_term(&self, table: &TermTable, id: TermId, style: &Style, out: &mut Vec<u8>) {
+        let term = table.term(id);
+        match term.kind {
+            TermKind::Iri => self.iri(table, term, out),
+            TermKind::TypedLiteral => self.typed(table, term, out),
+            TermKind::LangLiteral => {
+                write_string(table.text_of(term), is_plain(term), out);
+                let tag = table.term(TermId(term.aux));
+                write_language(table.text_of(tag), is_plain(tag), out);
+                out.extend_from_slice(direction(term.flags));
+            }
+            TermKind::TripleTerm => {
+                out.extend_from_slice(style.open);
+                for part in table.triple(term) {
+                    if out.len() > style.most {
+                        return;
+                    }
+                    self.new_term(table, part, style, out);
+                    out.push(b' ');
+                }
+                out.extend_from_slice(style.close);
+            }
+            TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
+                style.write(table, id, out);
+            }
+        }
+    }
+
+    fn iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+        let text = table.text_of(term);
+        match self.prefixes.split(text) {
+            Some((name, local)) => {
+                out.extend_from_slice(name);
+                out.push(b':');
+                out.extend_from_slice(local);
+            }
+            None => write_iri(text, is_plain(term), out),
+        }
+    }
+
+    fn typed(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+        let text = table.text_of(term);
+        let datatype = table.term(TermId(term.aux));
+        if is_shorthand(text, table.text_of(datatype)) {
+            out.extend_from_slice(text);
+            return;
+        }
+        write_string(text, is_plain(term), out);
+        out.extend_from_slice(b"^^");
+        self.iri(table, datatype, out);
+    }
+}
+
+const fn is_plain(term: Term) -> bool {
+    term.flags & flags::PLAIN != 0
+}
+
+/// Whether a lexical form alone is read as a literal of this datatype with this very form.
+fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
+    let Some(name) = datatype.strip_prefix(XSD) else {
+        return false;
+    };
+    if name == b"boolean" {
+        return text == b"true" || text == b"false";
+    }
+    let unsigned = match text {
+        [b'+' | b'-', rest @ ..] => rest,
+        rest => rest,
+    };
+    let (whole, rest) = digits(unsigned);
+    match name {
+        b"integer" => whole > 0 && rest.is_empty(),
+        b"decimal" => match rest {
+            [b'.', rest @ ..] => {
+                let (fraction, rest) = digits(rest);
+                fraction > 0 && rest.is_empty()
+            }
+            _ => false,
+        },
+        b"double" => {
+            let (fraction, rest) = match rest {
+                [b'.', rest @ ..] => digits(rest),
+                rest => (0, rest),
+            };
+            let ([b'e' | b'E', b'+' | b'-', power @ ..] | [b'e' | b'E', power @ ..]) = rest else {
+                return false;
+            };
+            let (count, rest) = digits(power);
+            whole + fraction > 0 && count > 0 && rest.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// Number of digits at the start, and what follows them.
+fn digits(text: &[u8]) -> (usize, &[u8]) {
+    let count = text
+        .iter()
+        .position(|&byte| !chars::is(byte, DIGIT))
+        .unwrap_or(text.len());
+    (count, &text[count..])
+}
+
+impl Statements for Blocks {
+    fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
+        let terms = batch.table().terms().len();
+        self.terms.begin_batch(terms, out);
+        self.predicates.begin_batch(terms, out);
+    }
+
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool {
+        match self.prefixes.declare(name, iri) {
+            Declared::Refused => return false,
+            Declared::Known => return true,
+            Declared::New => {}
+        }
+        self.close(out);
+        self.terms.forget();
+        self.predicates.forget();
+        out.extend_from_slice(b"PREFIX ");
+        out.extend_from_slice(name);
+        out.extend_from_slice(b": <");
+        out.extend_from_slice(iri);
+        out.extend_from_slice(b">\n");
+        true
+    }
+
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        style: Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        for quad in batch.message(message) {
+            self.quad(batch.table(), quad, &style, out)?;
+            if out.len() > style.most {
+                return Err(Stop::TooLong);
+            }
+        }
+        Ok(())
+    }
+
+    fn end_message(&mut self, out: &mut Vec<u8>) {
+        self.close(out);
+    }
+
+    fn suspend(&mut self, batch: &MessageBatch) {
+        let Some(last) = self.open else {
+            return;
+        };
+        if self.carried.is_some() {
+            return; // this part had no quad
+        }
+        let text = |id: TermId| {
+            let mut canonical = Vec::new();
+            write_term(batch.table(), id, &mut canonical);
+            canonical
+        };
+        self.carried = Some(Carried {
+            subject: text(last.subject),
+            predicate: text(last.predicate),
+            graph: text(self.graph(&last)),
+        });
+    }
+}

@@ -1,0 +1,4 @@
+//! Turtle and TriG.
+
+pub mod encode;
+pub mod prefixes;

@@ -1,0 +1,607 @@
+//! The text writers: what they write, what they refuse, and that nothing depends on the batches' cut.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a failing unwrap is a failing test
+
+use rdfm_core::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::codec::{Dialect, EncodeOptions};
+use rdfm_core::error::EncodeError;
+use rdfm_core::formats::Format;
+use rdfm_core::limits::Limits;
+use rdfm_core::term::{Quad, TermId, TermKind, flags};
+
+const TEXTS: [Format; 4] = [Format::Nt, Format::Nq, Format::Ttl, Format::Trig];
+
+/// A term for tests; [`T::L`] has a datatype or `@tag`.
+#[derive(Clone, Debug)]
+enum T {
+    D,
+    I(&'static str),
+    B(&'static str),
+    S(&'static str),
+    L(&'static str, &'static str),
+    Q(Box<[T; 3]>),
+}
+use T::{B, D, I, L, Q, S};
+
+fn add_term(builder: &mut BatchBuilder, term: &T) -> TermId {
+    let mut simple = |kind, text: &str| builder.add_simple(kind, text.as_bytes(), 0).unwrap();
+    match term {
+        D => TermId::DEFAULT_GRAPH,
+        I(text) => simple(TermKind::Iri, text),
+        B(text) => simple(TermKind::Bnode, text),
+        S(text) => simple(TermKind::Literal, text),
+        L(text, of) => {
+            let (kind, aux, bits) = match of.strip_prefix('@') {
+                Some(tag) => {
+                    let (tag, bits) = match tag.split_once("--") {
+                        Some((tag, "ltr")) => (tag, flags::LTR),
+                        Some((tag, _)) => (tag, flags::RTL),
+                        None => (tag, 0),
+                    };
+                    (TermKind::LangLiteral, simple(TermKind::Language, tag), bits)
+                }
+                None => (TermKind::TypedLiteral, simple(TermKind::Iri, of), 0),
+            };
+            builder
+                .add_with_aux(kind, text.as_bytes(), aux.0, bits)
+                .unwrap()
+        }
+        Q(parts) => {
+            let triple = [0, 1, 2].map(|at: usize| add_term(builder, &parts[at]));
+            builder.add_triple_term(triple).unwrap()
+        }
+    }
+}
+
+/// One step of building a log.
+#[derive(Clone, Debug)]
+enum Step {
+    Quad(T, T, T, T),
+    Prefix(&'static str, &'static str),
+    /// The message ends, the next begins.
+    Next,
+}
+use Step::{Next, Prefix};
+
+fn q(subject: T, predicate: T, object: T, graph: T) -> Step {
+    Step::Quad(subject, predicate, object, graph)
+}
+
+fn spo(subject: &'static str, predicate: &'static str, object: T) -> Step {
+    q(I(subject), I(predicate), object, D)
+}
+
+/// How a log is cut into batches.
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    Whole,
+    EveryMessage,
+    EveryQuad,
+}
+const CUTS: [Cut; 3] = [Cut::Whole, Cut::EveryMessage, Cut::EveryQuad];
+
+/// A log of at least one message, in batches.
+fn log(steps: &[Step], cut: Cut) -> Vec<MessageBatch> {
+    let mut builder = BatchBuilder::new(Limits::default());
+    let mut batches = Vec::new();
+    builder.begin_message(0);
+    for step in steps {
+        match step {
+            Step::Quad(s, p, o, g) => {
+                if matches!(cut, Cut::EveryQuad) {
+                    batches.push(builder.take_part());
+                }
+                let [subject, predicate, object, graph] =
+                    [s, p, o, g].map(|term| add_term(&mut builder, term));
+                builder
+                    .add_quad(Quad {
+                        subject,
+                        predicate,
+                        object,
+                        graph,
+                    })
+                    .unwrap();
+            }
+            Prefix(name, iri) => builder
+                .add_namespace(name.as_bytes(), iri.as_bytes())
+                .unwrap(),
+            Next => {
+                builder.end_message();
+                if !matches!(cut, Cut::Whole) {
+                    batches.extend(builder.take());
+                }
+                builder.begin_message(0);
+            }
+        }
+    }
+    builder.end_message();
+    batches.extend(builder.take());
+    batches
+}
+
+fn encode(
+    format: Format,
+    options: &EncodeOptions,
+    batches: &[MessageBatch],
+) -> (String, Result<(), EncodeError>) {
+    let mut encoder = format.encoder(options).unwrap();
+    let mut out = Vec::new();
+    let mut result = Ok(());
+    for batch in batches {
+        result = encoder.encode(batch, &mut out);
+        if let Err(error) = &result {
+            assert_eq!(encoder.encode(batch, &mut out).as_ref(), Err(error));
+            assert_eq!(encoder.finish(&mut out).as_ref(), Err(error));
+            break;
+        }
+    }
+    if result.is_ok() {
+        encoder.finish(&mut out).unwrap();
+    }
+    (String::from_utf8(out).unwrap(), result)
+}
+
+/// The text of a log, the same however it is cut.
+fn text(format: Format, options: &EncodeOptions, steps: &[Step]) -> String {
+    let (whole, result) = encode(format, options, &log(steps, Cut::Whole));
+    result.unwrap();
+    for cut in CUTS {
+        let (cut_text, result) = encode(format, options, &log(steps, cut));
+        result.unwrap();
+        assert_eq!(cut_text, whole, "{cut:?}");
+    }
+    whole
+}
+
+fn error(format: Format, options: &EncodeOptions, steps: &[Step]) -> (String, String) {
+    let (out, result) = encode(format, options, &log(steps, Cut::Whole));
+    (out, result.unwrap_err().to_string())
+}
+
+fn default() -> EncodeOptions {
+    EncodeOptions::default()
+}
+
+fn directive() -> EncodeOptions {
+    EncodeOptions {
+        dialect: Dialect::Directive,
+        ..default()
+    }
+}
+
+fn flat() -> EncodeOptions {
+    EncodeOptions {
+        dialect: Dialect::Plain,
+        ..default()
+    }
+}
+
+fn lenient() -> EncodeOptions {
+    EncodeOptions {
+        lenient: true,
+        ..default()
+    }
+}
+
+#[test]
+fn quads_are_canonical_lines() {
+    let steps = [
+        q(I("s"), I("p"), S("a\n\"b\\"), I("g")),
+        q(
+            B("x y"),
+            I("p"),
+            L("5", "http://www.w3.org/2001/XMLSchema#integer"),
+            D,
+        ),
+        q(B("b"), I("p"), L("chat", "@fr-CA"), B("g")),
+        q(S("s"), B("p"), L("x", "@ar--rtl"), S("g")),
+        q(
+            I("s"),
+            I("p"),
+            Q(Box::new([
+                I("a"),
+                I("b"),
+                Q(Box::new([B("c"), I("d"), S("e")])),
+            ])),
+            D,
+        ),
+    ];
+    let lines = text(Format::Nq, &default(), &steps);
+    assert_eq!(
+        lines,
+        "<s> <p> \"a\\n\\\"b\\\\\" <g> .\n\
+         _:_gx782079 <p> \"5\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n\
+         _:b <p> \"chat\"@fr-CA _:g .\n\
+         \"s\" _:p \"x\"@ar--rtl \"g\" .\n\
+         <s> <p> <<( <a> <b> <<( _:c <d> \"e\" )>> )>> .\n"
+    );
+    let star = EncodeOptions {
+        rdf_star_syntax: true,
+        ..default()
+    };
+    assert!(
+        text(Format::Nq, &star, &steps).ends_with("<s> <p> << <a> <b> << _:c <d> \"e\" >> >> .\n")
+    );
+}
+
+/// Every log of up to four messages, each empty or with one quad.
+fn patterns() -> Vec<Vec<bool>> {
+    (1..=4)
+        .flat_map(|count| {
+            (0..1 << count).map(move |bits: u32| (0..count).map(|at| bits >> at & 1 == 1).collect())
+        })
+        .collect()
+}
+
+fn pattern_steps(pattern: &[bool]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (at, quad) in pattern.iter().enumerate() {
+        if at > 0 {
+            steps.push(Next);
+        }
+        if *quad {
+            steps.push(spo("http://ex/s", "http://ex/p", S("o")));
+        }
+    }
+    steps
+}
+
+/// What a reader makes of a text: which messages have statements. The rules in their shortest form.
+fn read_pattern(text: &str, dialect: Dialect) -> Vec<bool> {
+    let (mut messages, mut open, mut first) = (Vec::new(), None, dialect == Dialect::Comment);
+    for line in text.lines() {
+        match line {
+            "# @message" | "MESSAGE" => {
+                if !(first && open.is_none()) {
+                    messages.push(open.take().unwrap_or(false));
+                }
+                first = false;
+            }
+            line if line.starts_with("VERSION") => {}
+            _ => open = Some(true),
+        }
+    }
+    messages.extend(open);
+    messages
+}
+
+#[test]
+fn messages_come_back_the_same_in_both_dialects() {
+    for pattern in patterns() {
+        let steps = pattern_steps(&pattern);
+        for format in TEXTS {
+            for options in [default(), directive()] {
+                let text = text(format, &options, &steps);
+                assert_eq!(read_pattern(&text, options.dialect), pattern, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn delimiters_stand_between_messages() {
+    let one = |pattern: &[bool], options: &EncodeOptions| {
+        text(Format::Nt, options, &pattern_steps(pattern))
+            .replace("<http://ex/s> <http://ex/p> \"o\" .\n", "q ")
+            .replace("# @message\n", "D ")
+            .replace("MESSAGE\n", "D ")
+    };
+    assert_eq!(one(&[true], &default()), "q ");
+    assert_eq!(one(&[true, true], &default()), "q D q ");
+    assert_eq!(one(&[false], &default()), "D D ");
+    assert_eq!(one(&[false, true], &default()), "D D q ");
+    assert_eq!(one(&[true, false], &default()), "q D D ");
+    assert_eq!(one(&[false, false], &default()), "D D D ");
+    let version = "VERSION \"1.2-messages\"\n";
+    assert_eq!(one(&[true, true], &directive()), format!("{version}q D q "));
+    assert_eq!(one(&[false], &directive()), format!("{version}D "));
+    assert_eq!(one(&[false, true], &directive()), format!("{version}D q "));
+    assert_eq!(
+        one(&[true, false], &directive()),
+        format!("{version}q D D ")
+    );
+    assert_eq!(one(&[true, false, true], &flat()), "q q ");
+}
+
+#[test]
+fn a_log_without_messages_is_empty_or_announces() {
+    for format in TEXTS {
+        assert_eq!(encode(format, &default(), &[]).0, "");
+        assert_eq!(
+            encode(format, &directive(), &[]).0,
+            "VERSION \"1.2-messages\"\n"
+        );
+    }
+}
+
+#[test]
+fn a_label_that_announces_nothing_is_refused() {
+    let options = EncodeOptions {
+        version_label: "1.2\" .".to_owned(),
+        ..directive()
+    };
+    let refused = Format::Nq.encoder(&options).err().unwrap();
+    assert!(
+        refused.contains("'1.2\" .' announces no messages"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn labels_of_merged_messages_stay_apart() {
+    let steps = [
+        q(B("a"), I("p"), B("_gm1_a"), D),
+        Next,
+        q(B("a"), I("p"), B("a b"), D),
+        q(B("a"), I("p"), Q(Box::new([B("a"), I("p"), S("o")])), D),
+        Next,
+        q(B("a"), I("p"), Q(Box::new([B("a"), I("p"), S("o")])), D),
+    ];
+    assert_eq!(
+        text(Format::Nq, &flat(), &steps),
+        "_:a <p> _:_gm0__gm1_a .\n\
+         _:_gm1_a <p> _:_gm1__gx612062 .\n\
+         _:_gm1_a <p> <<( _:_gm1_a <p> \"o\" )>> .\n\
+         _:_gm2_a <p> <<( _:_gm2_a <p> \"o\" )>> .\n"
+    );
+}
+
+#[test]
+fn no_term_injects_a_statement() {
+    let evil = "x> <y> <z> .\n<a> <b> <c";
+    for format in TEXTS {
+        let bad = |object: T| [spo("s", "p", S("before")), Next, spo("s", "p", object)];
+        let (out, message) = error(format, &default(), &bad(I(evil)));
+        assert_eq!(out, text(format, &default(), &[spo("s", "p", S("before"))]));
+        assert_eq!(
+            message,
+            format!(
+                "{}: the IRI 'x> <y> <z> .\\n<a> <b> <c' has characters that an IRI cannot have; \
+                 lenient (--lenient) escapes what can be escaped (message 1)",
+                format.name()
+            )
+        );
+        let (_, message) = error(format, &default(), &bad(L("x", evil)));
+        assert!(message.contains("has characters"), "{message}");
+        for options in [default(), lenient()] {
+            let (_, message) = error(format, &options, &bad(L("x", "@en .\n<a>")));
+            assert!(
+                message.contains("'en .\\n<a>' is no language tag"),
+                "{message}"
+            );
+        }
+        let nested = Q(Box::new([I("a"), I(evil), L("x", "@1")]));
+        let (_, message) = error(format, &lenient(), &bad(nested));
+        assert!(message.contains("'1' is no language tag"), "{message}");
+        for object in [
+            I(evil),
+            L("x", evil),
+            S(evil),
+            S("\"\"\"'''\r\n\u{0}"),
+            B(evil),
+        ] {
+            let text = text(format, &lenient(), &[spo("s", "p", object)]);
+            assert_eq!(text.lines().count(), 1, "{text}");
+        }
+    }
+    assert_eq!(
+        text(Format::Nt, &lenient(), &[spo("s", "p", I(evil))]),
+        "<s> <p> <x\\u003E\\u0020\\u003Cy\\u003E\\u0020\\u003Cz\\u003E\\u0020.\\u000A\\u003Ca\\u003E\
+         \\u0020\\u003Cb\\u003E\\u0020\\u003Cc> .\n"
+    );
+}
+
+#[test]
+fn graphs_are_refused_or_merged_and_counted() {
+    let steps = [
+        q(I("s"), I("p"), S("1"), D),
+        Next,
+        Next,
+        q(I("s"), I("p"), S("2"), I("g")),
+        q(I("s"), I("p"), S("3"), I("g")),
+    ];
+    let merge = EncodeOptions {
+        merge_graphs: true,
+        ..default()
+    };
+    for format in [Format::Nt, Format::Ttl] {
+        let (out, message) = error(format, &default(), &steps);
+        assert_eq!(out, "<s> <p> \"1\" .\n# @message\n# @message\n");
+        assert!(message.contains("merge_graphs"), "{message}");
+        let mut encoder = format.encoder(&merge).unwrap();
+        let mut out = Vec::new();
+        for batch in log(&steps, Cut::Whole) {
+            encoder.encode(&batch, &mut out).unwrap();
+        }
+        assert_eq!(encoder.dropped(), [("graph names", 2)]);
+    }
+    let lines = text(Format::Nt, &merge, &steps);
+    assert!(
+        lines.ends_with("<s> <p> \"2\" .\n<s> <p> \"3\" .\n"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn what_a_format_does_not_hold_is_counted() {
+    let mut builder = BatchBuilder::new(Limits::default());
+    builder.add_namespace(b"ex", b"http://ex/").unwrap();
+    builder.begin_message(0);
+    builder.add_metadata("key", b"value").unwrap();
+    builder.end_message();
+    let batch = builder.take().unwrap();
+    let mut encoder = Format::Nq.encoder(&default()).unwrap();
+    encoder.encode(&batch, &mut Vec::new()).unwrap();
+    assert_eq!(encoder.dropped(), [("namespaces", 1), ("metadata", 1)]);
+    let mut encoder = Format::Trig.encoder(&default()).unwrap();
+    encoder.encode(&batch, &mut Vec::new()).unwrap();
+    assert_eq!(encoder.dropped(), [("metadata", 1)]);
+}
+
+const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const INTEGER: &str = "http://www.w3.org/2001/XMLSchema#integer";
+
+#[test]
+fn quads_are_grouped_in_order() {
+    let s = "http://ex/s";
+    let g = || I("http://ex/g");
+    let steps = [
+        Prefix("ex", "http://ex/"),
+        spo(s, TYPE, I("http://ex/T")),
+        spo(s, "http://ex/p", S("1")),
+        spo(s, "http://ex/p", S("1")),
+        spo(s, "http://ex/p", L("5", INTEGER)),
+        spo("http://ex/t", "http://ex/p", I(TYPE)),
+        q(I("http://ex/t"), I("http://ex/p"), L("x", "@en"), g()),
+        q(I("http://ex/t"), I("http://ex/p"), B("b"), g()),
+        q(
+            I("http://ex/t"),
+            I("http://ex/q"),
+            L("1", "http://ex/T"),
+            g(),
+        ),
+        q(I("http://ex/u"), I("http://ex/q"), I("http://other/x"), g()),
+        q(I("http://ex/u"), I("http://ex/q"), S("x"), B("g")),
+        spo("http://ex/u", "http://ex/q", S("x")),
+        spo("http://ex/v", "http://ex/q", S("x")),
+    ];
+    assert_eq!(
+        text(Format::Trig, &default(), &steps),
+        r#"PREFIX ex: <http://ex/>
+ex:s a ex:T ;
+    ex:p "1" ,
+        "1" ,
+        5 .
+ex:t ex:p <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> .
+ex:g {
+    ex:t ex:p "x"@en ,
+            _:b ;
+        ex:q "1"^^ex:T .
+    ex:u ex:q <http://other/x> .
+}
+_:g {
+    ex:u ex:q "x" .
+}
+ex:u ex:q "x" .
+ex:v ex:q "x" .
+"#
+    );
+    let merge = EncodeOptions {
+        merge_graphs: true,
+        ..default()
+    };
+    assert!(
+        text(Format::Ttl, &merge, &steps)
+            .contains("ex:u ex:q <http://other/x> ,\n        \"x\" ,\n        \"x\" .\n")
+    );
+}
+
+#[test]
+fn prefixes_are_written_where_they_change() {
+    let options = EncodeOptions {
+        prefixes: vec![
+            ("my".to_owned(), "http://my/".to_owned()),
+            ("bad name".to_owned(), "http://bad/".to_owned()),
+        ],
+        ..directive()
+    };
+    let steps = [
+        Prefix("ex", "http://ex/1/"),
+        spo("http://ex/1/s", "http://my/p", S("o")),
+        Next,
+        Prefix("ex", "http://ex/1/"),
+        spo("http://ex/1/s", "http://my/p", S("o")),
+        Next,
+        Prefix("ex", "http://ex/2/"),
+        Prefix("x", "relative"),
+        spo("http://ex/1/s", "http://my/p", I("http://ex/2/s")),
+    ];
+    assert_eq!(
+        text(Format::Ttl, &options, &steps),
+        "VERSION \"1.2-messages\"\n\
+         PREFIX my: <http://my/>\n\
+         PREFIX ex: <http://ex/1/>\n\
+         ex:s my:p \"o\" .\n\
+         MESSAGE\n\
+         ex:s my:p \"o\" .\n\
+         MESSAGE\n\
+         PREFIX ex: <http://ex/2/>\n\
+         <http://ex/1/s> my:p ex:s .\n"
+    );
+    let mut encoder = Format::Ttl.encoder(&options).unwrap();
+    for batch in log(&steps, Cut::Whole) {
+        encoder.encode(&batch, &mut Vec::new()).unwrap();
+    }
+    assert_eq!(encoder.dropped(), [("namespaces", 2)]);
+}
+
+#[test]
+fn shorthand_only_for_its_very_form() {
+    let object = |text: &'static str, name: &str| {
+        let datatype: &'static str = match name {
+            "integer" => INTEGER,
+            "decimal" => "http://www.w3.org/2001/XMLSchema#decimal",
+            "double" => "http://www.w3.org/2001/XMLSchema#double",
+            "boolean" => "http://www.w3.org/2001/XMLSchema#boolean",
+            _ => "http://www.w3.org/2001/XMLSchema#int",
+        };
+        let written = self::text(Format::Ttl, &default(), &[spo("s", "p", L(text, datatype))]);
+        !written.contains('"')
+    };
+    for (text, name) in [
+        ("0", "integer"),
+        ("-012", "integer"),
+        ("+1", "integer"),
+        ("1.0", "decimal"),
+        (".5", "decimal"),
+        ("-.5", "decimal"),
+        ("1E0", "double"),
+        ("1.e-5", "double"),
+        (".5E+5", "double"),
+        ("true", "boolean"),
+        ("false", "boolean"),
+    ] {
+        assert!(object(text, name), "{text} {name}");
+    }
+    for (text, name) in [
+        ("", "integer"),
+        ("+", "integer"),
+        ("1.0", "integer"),
+        ("1 ", "integer"),
+        ("١", "integer"),
+        ("1", "int"),
+        ("1", "decimal"),
+        ("1.", "decimal"),
+        ("1.0E0", "decimal"),
+        ("1.0", "double"),
+        ("E5", "double"),
+        (".E5", "double"),
+        ("1E", "double"),
+        ("INF", "double"),
+        ("1", "boolean"),
+        ("TRUE", "boolean"),
+    ] {
+        assert!(!object(text, name), "{text} {name}");
+    }
+}
+
+#[test]
+fn triple_terms_are_objects_with_prefixes_inside() {
+    let steps = [
+        Prefix("", "http://ex/"),
+        spo(
+            "http://ex/s",
+            "http://ex/p",
+            Q(Box::new([B("b"), I(TYPE), L("1", INTEGER)])),
+        ),
+    ];
+    assert_eq!(
+        text(Format::Ttl, &default(), &steps),
+        "PREFIX : <http://ex/>\n:s :p <<( _:b <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> 1 )>> .\n"
+    );
+    let (_, message) = error(
+        Format::Trig,
+        &default(),
+        &[q(Q(Box::new([B("b"), I("p"), S("o")])), I("p"), S("o"), D)],
+    );
+    assert!(message.contains("a triple term"), "{message}");
+}
