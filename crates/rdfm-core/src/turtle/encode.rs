@@ -272,8 +272,7 @@ fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
         return text == b"true" || text == b"false";
     }
     let unsigned = match text {
-        [b'+' | b'-', rest @ ..] => rest,
-        rest => rest,
+        [b'+' | b'-', rest @ ..] | rest => rest,
     };
     let (whole, rest) = digits(unsigned);
     match name {
