@@ -1,3 +1,13 @@
 //! Jelly-RDF 1.1: binary logs, one frame a message.
+//!
+//! [`decode`] cuts frames, `rows` reads them with the tables of `lookup`; `wire` is protobuf,
+//! `scan` checks texts, `owned` keeps the terms that the next batch may repeat.
 
+pub mod decode;
 pub mod options;
+
+mod lookup;
+mod owned;
+mod rows;
+mod scan;
+mod wire;

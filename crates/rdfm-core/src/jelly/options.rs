@@ -52,3 +52,69 @@ impl Default for JellyOptions {
         }
     }
 }
+
+impl PhysicalType {
+    /// The type of a number.
+    pub const fn from_number(number: u32) -> Option<Self> {
+        match number {
+            1 => Some(Self::Triples),
+            2 => Some(Self::Quads),
+            3 => Some(Self::Graphs),
+            _ => None,
+        }
+    }
+
+    /// The name in the specification.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Triples => "TRIPLES",
+            Self::Quads => "QUADS",
+            Self::Graphs => "GRAPHS",
+        }
+    }
+}
+
+/// The name of a logical type in the specification; empty where it has none.
+pub const fn logical_name(number: u32) -> &'static str {
+    match number {
+        0 => "UNSPECIFIED",
+        1 => "FLAT_TRIPLES",
+        2 => "FLAT_QUADS",
+        3 => "GRAPHS",
+        4 => "DATASETS",
+        13 => "SUBJECT_GRAPHS",
+        14 => "NAMED_GRAPHS",
+        114 => "TIMESTAMPED_NAMED_GRAPHS",
+        _ => "",
+    }
+}
+
+/// Newest protocol version read and written.
+pub const MAX_VERSION: u32 = 2;
+/// Smallest name table that the specification allows.
+pub const MIN_NAME_TABLE: u32 = 8;
+
+impl JellyOptions {
+    /// Whether logical and physical type go together. The base type is the last digit.
+    ///
+    /// # Errors
+    /// Says which do not.
+    pub fn check_types(&self) -> Result<(), String> {
+        let consistent = match self.logical_type % 10 {
+            1 | 3 => self.physical_type == PhysicalType::Triples,
+            2 | 4 => self.physical_type != PhysicalType::Triples,
+            _ => true,
+        };
+        if consistent {
+            return Ok(());
+        }
+        let name = logical_name(self.logical_type);
+        Err(format!(
+            "logical type {}{}{} does not go with physical type {}",
+            self.logical_type,
+            if name.is_empty() { "" } else { " " },
+            name,
+            self.physical_type.name()
+        ))
+    }
+}

@@ -1,0 +1,367 @@
+//! Jelly logs to batches: cuts frames, keeps places, delivers what was complete before a fault.
+//!
+//! - In: bytes in pieces of any size, delimited or one bare frame.
+//! - Out: a message a frame, or with [`Frames::Flat`] one message of the whole log.
+//! - Cost: linear; memory holds one frame, one piece and one batch.
+//! - Law: a frame is decoded only when it is wholly there; how the bytes are cut changes nothing.
+
+use super::rows::Rows;
+use super::wire::{Fault, LENGTH, Varint, Wire, long_varint};
+use crate::batch::MessageBatch;
+use crate::codec::{DecodeOptions, Decoder, Frames, LogHeader};
+use crate::error::{DecodeError, ErrorClass, Place};
+
+/// Bytes that tell delimited from bare logs.
+const DETECT_BYTES: usize = 5;
+
+/// Reads Jelly-RDF.
+pub struct JellyDecoder {
+    rows: Rows,
+    buffer: Vec<u8>,
+    /// First byte of the buffer that was not taken yet.
+    at: usize,
+    /// Offset in the log of the buffer's first byte.
+    base: u64,
+    finished: bool,
+    delimited: Option<bool>,
+    max_frame_bytes: u64,
+    flat: bool,
+    parts: bool,
+    frame: Option<Frame>,
+    /// Index of the open or next frame.
+    frames: u64,
+    error: Option<DecodeError>,
+}
+
+/// A frame being read; positions are in the buffer.
+#[derive(Clone, Copy)]
+struct Frame {
+    at: usize,
+    end: usize,
+    row: u64,
+}
+
+/// What comes next in the buffer.
+enum Next {
+    Frame(Frame),
+    /// Not all of it is there.
+    Wait,
+    Done,
+}
+
+impl JellyDecoder {
+    /// A decoder at the start of a log.
+    pub fn new(options: &DecodeOptions) -> Self {
+        Self {
+            rows: Rows::new(options),
+            buffer: Vec::new(),
+            at: 0,
+            base: 0,
+            finished: false,
+            delimited: options.delimited,
+            max_frame_bytes: options.max_frame_bytes,
+            flat: options.frames == Frames::Flat,
+            parts: options.parts,
+            frame: None,
+            frames: 0,
+            error: None,
+        }
+    }
+
+    /// The next batch, or None where bytes are missing or all are read.
+    fn advance(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+        loop {
+            let mut frame = if let Some(open) = self.frame.take() {
+                open
+            } else {
+                match self.next_frame()? {
+                    Next::Frame(frame) => frame,
+                    Next::Wait => return Ok(self.completed()),
+                    Next::Done => {
+                        if self.rows.builder.is_open() {
+                            self.rows.builder.end_message();
+                        }
+                        return Ok(self.completed());
+                    }
+                }
+            };
+            if self.read_rows(&mut frame)? {
+                self.frame = Some(frame);
+                self.rows.end_batch();
+                return Ok(Some(self.rows.builder.take_part()));
+            }
+            self.at = frame.end;
+            self.frames += 1;
+            if !self.flat {
+                self.rows.builder.end_message();
+            }
+            if self.rows.builder.full() {
+                if !self.flat {
+                    return Ok(self.completed());
+                }
+                if self.parts {
+                    self.rows.end_batch();
+                    return Ok(Some(self.rows.builder.take_part()));
+                }
+            }
+        }
+    }
+
+    /// The messages that are complete; with an open one they wait for it.
+    fn completed(&mut self) -> Option<MessageBatch> {
+        if self.rows.builder.is_open() {
+            return None;
+        }
+        self.rows.end_batch();
+        self.rows.builder.take()
+    }
+
+    /// Finds the next frame and opens its message.
+    fn next_frame(&mut self) -> Result<Next, DecodeError> {
+        let rest = self.buffer.get(self.at..).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(if self.finished { Next::Done } else { Next::Wait });
+        }
+        let delimited = match self.delimited {
+            Some(known) => known,
+            None if rest.len() < DETECT_BYTES && !self.finished && matches!(rest[0], 0x0a | 0x7a) => {
+                return Ok(Next::Wait);
+            }
+            None => *self.delimited.insert(looks_delimited(rest)),
+        };
+        let (length, prefix) = if delimited {
+            match long_varint(rest) {
+                Varint::Value(length, prefix) => (length, prefix),
+                Varint::Incomplete if !self.finished => return Ok(Next::Wait),
+                Varint::Incomplete => {
+                    return Err(self.frame_error(
+                        ErrorClass::Truncated,
+                        format!("the log ends inside the length of frame {}", self.frames),
+                    ));
+                }
+                Varint::TooLong => {
+                    return Err(self.frame_error(
+                        ErrorClass::Malformed,
+                        format!("the length of frame {} is longer than 10 bytes", self.frames),
+                    ));
+                }
+            }
+        } else {
+            (rest.len() as u64, 0)
+        };
+        if length > self.max_frame_bytes {
+            let size = if delimited {
+                format!("frame {} of {length} bytes", self.frames)
+            } else {
+                "the log is one frame that".to_owned()
+            };
+            return Err(self.frame_error(
+                ErrorClass::Limit,
+                format!(
+                    "{size} is larger than {} bytes; raise max_frame_bytes if the source is trusted",
+                    self.max_frame_bytes
+                ),
+            ));
+        }
+        let there = (rest.len() - prefix) as u64;
+        if delimited && there < length {
+            if !self.finished {
+                return Ok(Next::Wait);
+            }
+            return Err(self.frame_error(
+                ErrorClass::Truncated,
+                format!(
+                    "the log ends inside frame {}: {there} of its {length} bytes are there",
+                    self.frames
+                ),
+            ));
+        }
+        if !delimited && !self.finished {
+            return Ok(Next::Wait);
+        }
+        if !self.rows.builder.is_open() {
+            self.rows.builder.begin_message(self.base + self.at as u64);
+        }
+        let at = self.at + prefix;
+        Ok(Next::Frame(Frame {
+            at,
+            end: at + length as usize,
+            row: 0,
+        }))
+    }
+
+    /// Reads the rows of a frame; true where a part of its message is large enough to be yielded.
+    fn read_rows(&mut self, frame: &mut Frame) -> Result<bool, DecodeError> {
+        let bytes = &self.buffer[..frame.end];
+        let rows = &mut self.rows;
+        let mut wire = Wire::from(bytes, frame.at);
+        let mut frame_level = false;
+        let fault = loop {
+            if wire.is_done() {
+                match rows.end_frame() {
+                    Ok(()) => return Ok(false),
+                    Err(fault) => break fault,
+                }
+            }
+            frame.at = wire.position();
+            let mut row = None;
+            let step = wire.tag().and_then(|(field, kind)| match field {
+                1 | 15 => {
+                    Wire::expect(kind, LENGTH, field, "the frame")?;
+                    let payload = wire.bytes()?;
+                    if field == 1 {
+                        row = Some(payload);
+                        Ok(())
+                    } else {
+                        rows.metadata_entry(payload)
+                    }
+                }
+                _ => wire.skip(field, kind),
+            });
+            if let Err(fault) = step {
+                frame_level = true;
+                break fault;
+            }
+            if let Some(payload) = row {
+                if let Err(fault) = rows.row(payload) {
+                    break fault;
+                }
+                frame.row += 1;
+                if self.parts && rows.builder.full() {
+                    frame.at = wire.position();
+                    return Ok(true);
+                }
+            }
+        };
+        // A bare log that is cut off shows as a field that runs over the end of its frame.
+        let Fault { mut class, mut reason } = *fault;
+        if class == ErrorClass::Truncated {
+            if frame_level && self.delimited == Some(false) {
+                "the log ends inside a row".clone_into(&mut reason);
+            } else {
+                class = ErrorClass::Malformed;
+            }
+        }
+        Err(DecodeError {
+            format: "jelly",
+            class,
+            reason,
+            place: Place {
+                offset: self.base + frame.at as u64,
+                message: self.rows.builder.message_index(),
+                line_column: None,
+                frame_row: Some((self.frames, frame.row)),
+            },
+        })
+    }
+
+    #[cold]
+    fn frame_error(&self, class: ErrorClass, reason: String) -> DecodeError {
+        DecodeError {
+            format: "jelly",
+            class,
+            reason,
+            place: Place {
+                offset: self.base + self.at as u64,
+                message: self.rows.builder.message_index(),
+                line_column: None,
+                frame_row: None,
+            },
+        }
+    }
+}
+
+impl Decoder for JellyDecoder {
+    fn feed(&mut self, piece: &[u8]) {
+        if self.error.is_some() || self.finished {
+            return;
+        }
+        // Moving the rest costs no more than what was taken since the last move.
+        if self.frame.is_none() && self.at >= self.buffer.len() / 2 {
+            self.buffer.drain(..self.at);
+            self.base += self.at as u64;
+            self.at = 0;
+        }
+        self.buffer.extend_from_slice(piece);
+    }
+
+    fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        self.advance().or_else(|error| {
+            self.buffer = Vec::new();
+            self.frame = None;
+            self.rows.builder.discard_message();
+            self.error = Some(error.clone());
+            self.rows.builder.take().map(Some).ok_or(error)
+        })
+    }
+
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        Err(self.error.clone().unwrap_or_else(|| {
+            self.frame_error(
+                ErrorClass::Unsupported,
+                "frames build on those before them: none can be skipped".to_owned(),
+            )
+        }))
+    }
+
+    fn header(&self) -> LogHeader {
+        LogHeader {
+            jelly: self.rows.options.clone(),
+            ..LogHeader::default()
+        }
+    }
+}
+
+/// Whether the first bytes of a log (five, or all) are a length before a frame, or a bare frame.
+///
+/// A bare frame begins with the tag of a row (0x0a) or of metadata (0x7a), a length, and the tag of
+/// a field inside. Both bytes are also lengths (10 and 122); then the frame's first field must fit.
+fn looks_delimited(first: &[u8]) -> bool {
+    match *first {
+        // A frame of 10 bytes begins with a field of 8 at most; in a bare one a tag stands there,
+        // and those are 10 and more.
+        [0x0a, 0x0a | 0x7a, length, ..] => length <= 8,
+        [0x0a, ..] => false,
+        // A bare entry of 10 bytes: a tag of the entry and a length that fits.
+        [0x7a, 0x0a, 0x0a | 0x12, length, ..] => length > 8,
+        [0x7a, 0x7a, tag @ (0x0a | 0x12), inner, length] => {
+            matches!(inner, 0x0a | 0x12) && length <= tag - 2
+        }
+        [0x7a, 0x0a | 0x7a, ..] => true,
+        [0x7a, _, 0x0a | 0x12, ..] => false,
+        [0x7a, length, ..] => length < 0x80,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_delimited;
+
+    #[test]
+    fn the_first_bytes_tell_delimited_from_bare() {
+        // Length 10, then a row of 8; a bare row of 10 that begins with options.
+        assert!(looks_delimited(&[0x0a, 0x0a, 0x08, 0x0a, 0x06]));
+        assert!(!looks_delimited(&[0x0a, 0x0a, 0x0a, 0x08, 0x10]));
+        assert!(!looks_delimited(&[0x0a, 0x20, 0x0a, 0x1e, 0x10]));
+        assert!(!looks_delimited(&[0x0a, 0x80, 0x01, 0x0a, 0x7d]));
+        // Metadata first.
+        assert!(looks_delimited(&[0x0a, 0x7a, 0x08, 0x0a, 0x02]));
+        assert!(!looks_delimited(&[0x0a, 0x7a, 0x0a, 0x78, 0x10]));
+        assert!(!looks_delimited(&[0x7a, 0x06, 0x0a, 0x01, b'a']));
+        assert!(!looks_delimited(&[0x7a, 0x0a, 0x0a, 0x03, b'a']));
+        assert!(looks_delimited(&[0x7a, 0x0a, 0x0a, 0x0a, 0x08]));
+        assert!(looks_delimited(&[0x7a, 0x0a, 0x20, 0x0a, 0x1e]));
+        assert!(looks_delimited(&[0x7a, 0x7a, 0x0a, 0x0a, 0x03]));
+        // Empty frames and other lengths.
+        assert!(looks_delimited(&[0x00]));
+        assert!(looks_delimited(&[0x2a, 0x0a, 0x28, 0x0a, 0x26]));
+    }
+}

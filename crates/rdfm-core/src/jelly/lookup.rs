@@ -1,0 +1,174 @@
+//! The lookup tables of a log being read: prefixes, names, datatypes.
+//!
+//! - In: entries as the log sets them, ids from 1 (0: the one after the last).
+//! - Out: entries by id, each with room for the term it became in the current batch.
+//! - Cost: memory grows with the entries that came, not with the declared size; all texts together
+//!   stay below a budget.
+//! - Law: an entry that was not set is never given out.
+
+use super::wire::{Checked, limit, malformed};
+use crate::term::TermId;
+
+/// Bytes of all texts in all tables, counted as memory really held.
+pub(super) struct Budget {
+    held: u64,
+    most: u64,
+}
+
+impl Budget {
+    pub fn new(most: u64) -> Self {
+        Self { held: 0, most }
+    }
+}
+
+/// An entry, and the term that it became last.
+#[derive(Default)]
+pub(super) struct Entry {
+    pub text: Vec<u8>,
+    /// Differs for every setting of any entry of the table; 0 is "not set".
+    pub serial: u32,
+    /// Serial of the batch in which `term` stands; 0 is none.
+    pub batch: u32,
+    /// Serial of the prefix entry with which this name became `term`.
+    pub prefix: u32,
+    pub term: TermId,
+    /// [`crate::term::flags::PLAIN`] or 0.
+    pub flags: u8,
+}
+
+/// A table. Entry 0 is the empty text: as a prefix it stands for "none yet".
+pub(super) struct Table {
+    what: &'static str,
+    size: u32,
+    entries: Vec<Entry>,
+    last: u32,
+    serial: u32,
+}
+
+impl Table {
+    pub fn new(what: &'static str, size: u32) -> Self {
+        let none = Entry {
+            serial: u32::MAX,
+            flags: crate::term::flags::PLAIN,
+            ..Entry::default()
+        };
+        Self {
+            what,
+            size,
+            entries: vec![none],
+            last: 0,
+            serial: 0,
+        }
+    }
+
+    /// Sets an entry; its memo is cleared.
+    pub fn set(&mut self, id: u32, text: &[u8], flags: u8, budget: &mut Budget) -> Checked<()> {
+        let id = if id == 0 {
+            self.last.wrapping_add(1)
+        } else {
+            id
+        };
+        if id > self.size || id == 0 {
+            return Err(self.over(id, "entry"));
+        }
+        self.last = id;
+        let at = id as usize;
+        if at >= self.entries.len() {
+            self.entries.resize_with(at + 1, Entry::default);
+        }
+        self.serial = self.serial % (u32::MAX - 1) + 1;
+        let entry = &mut self.entries[at];
+        if entry.text.capacity() < text.len() || entry.text.capacity() / 4 > text.len() + 64 {
+            budget.held = budget.held - entry.text.capacity() as u64 + text.len() as u64;
+            if budget.held > budget.most {
+                return Err(limit(format!(
+                    "the lookup tables hold more than {} bytes; raise max_message_bytes if the source is trusted",
+                    budget.most
+                )));
+            }
+            entry.text = Vec::new();
+            entry.text.reserve_exact(text.len());
+            // The allocator may give more than was asked for.
+            budget.held += (entry.text.capacity() - text.len()) as u64;
+        }
+        entry.text.clear();
+        entry.text.extend_from_slice(text);
+        entry.serial = self.serial;
+        entry.batch = 0;
+        entry.flags = flags;
+        Ok(())
+    }
+
+    /// An entry that was set (for id 0 see [`Table`]).
+    #[inline]
+    pub fn get(&self, id: u32) -> Checked<&Entry> {
+        match self.entries.get(id as usize) {
+            Some(entry) if entry.serial != 0 => Ok(entry),
+            _ => Err(self.undefined(id)),
+        }
+    }
+
+    /// As [`get`](Self::get), to note the term.
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> Checked<&mut Entry> {
+        let defined = self
+            .entries
+            .get(id as usize)
+            .is_some_and(|entry| entry.serial != 0);
+        if !defined {
+            return Err(self.undefined(id));
+        }
+        Ok(&mut self.entries[id as usize])
+    }
+
+    #[cold]
+    fn undefined(&self, id: u32) -> Box<super::wire::Fault> {
+        if id > self.size {
+            return self.over(id, "reference");
+        }
+        malformed(format!(
+            "{} {id} is referred to, but no entry has set it",
+            self.what
+        ))
+    }
+
+    #[cold]
+    fn over(&self, id: u32, use_: &str) -> Box<super::wire::Fault> {
+        malformed(format!(
+            "{} {use_} {id} is over the declared table size {}",
+            self.what, self.size
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing test may panic
+    use super::*;
+
+    #[test]
+    fn zero_is_the_next_entry_and_the_size_is_kept() {
+        let mut budget = Budget::new(1000);
+        let mut table = Table::new("name", 3);
+        assert!(table.get(1).is_err());
+        table.set(0, b"a", 0, &mut budget).unwrap();
+        table.set(3, b"c", 0, &mut budget).unwrap();
+        assert_eq!(table.get(1).unwrap().text, b"a");
+        assert!(table.get(2).is_err());
+        assert_eq!(table.get(3).unwrap().text, b"c");
+        let fault = table.set(0, b"d", 0, &mut budget).unwrap_err();
+        assert_eq!(fault.reason, "name entry 4 is over the declared table size 3");
+    }
+
+    #[test]
+    fn the_memory_really_held_is_bounded() {
+        let mut budget = Budget::new(1000);
+        let mut table = Table::new("name", 100);
+        for _ in 0..1000 {
+            table.set(1, &[b'a'; 900], 0, &mut budget).unwrap();
+            table.set(1, b"b", 0, &mut budget).unwrap();
+        }
+        table.set(1, &[b'a'; 600], 0, &mut budget).unwrap();
+        assert!(table.set(2, &[b'a'; 600], 0, &mut budget).is_err());
+    }
+}

@@ -1,0 +1,890 @@
+//! Rows to terms and quads: the state of a log being read, row by row.
+//!
+//! - In: the payload of one row ([`Rows::row`]), and metadata entries.
+//! - Out: quads, namespaces and metadata in the [`BatchBuilder`].
+//! - Cost: an IRI seen before in the batch is one load and two comparisons; nothing is hashed.
+//! - Law: every rule of the specification that says error is a fault; terms are taken in the order
+//!   subject, predicate, object, graph, in whatever order the fields stand.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::lookup::{Budget, Table};
+use super::options::{
+    JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType,
+};
+use super::owned::OwnedTerm;
+use super::scan;
+use super::wire::{
+    Checked, Fault, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint, utf8,
+};
+use crate::batch::BatchBuilder;
+use crate::codec::DecodeOptions;
+use crate::error::{ErrorClass, quote};
+use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
+
+/// Names of the row's fields, by number.
+const ROWS: [&str; 12] = [
+    "",
+    "options",
+    "triple",
+    "quad",
+    "graph_start",
+    "graph_end",
+    "namespace",
+    "",
+    "",
+    "name",
+    "prefix",
+    "datatype",
+];
+const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
+/// The graph's place among the positions.
+const GRAPH: usize = 3;
+/// Deepest nesting whatever the caller's limit, for the stack's sake.
+const MAX_DEPTH: u32 = 1000;
+/// Language tags remembered, and the longest of them.
+const LANGUAGES: usize = 16;
+const LANGUAGE_BYTES: usize = 64;
+
+/// Fields 1 to 16 of a quad whose terms need no feature: IRIs and blank nodes as subjects and
+/// graphs, IRIs as predicates, all but triple terms as objects.
+const PLAIN_FIELDS: u32 =
+    1 << 1 | 1 << 2 | 1 << 5 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 13 | 1 << 14 | 1 << 15;
+/// Those that generalized statements may have too.
+const GENERALIZED_FIELDS: u32 = 1 << 3 | 1 << 6 | 1 << 7 | 1 << 16;
+/// Triple terms as subject and object.
+const STAR_FIELDS: u32 = 1 << 4 | 1 << 12;
+/// Triple terms as predicates need both features.
+const STAR_GENERALIZED_FIELDS: u32 = 1 << 8;
+
+/// Reader's limits on what the options may declare.
+pub(super) struct TableLimits {
+    name: u32,
+    prefix: u32,
+    datatype: u32,
+}
+
+/// A term's field and its bytes; field 0 is a repeated term.
+#[derive(Clone, Copy, Default)]
+struct Slot<'a> {
+    field: u32,
+    bytes: &'a [u8],
+}
+
+/// A language tag as it stands in the log, and what it became.
+struct Language {
+    tag: Vec<u8>,
+    batch: u32,
+    term: TermId,
+    direction: u8,
+}
+
+/// The state of a log.
+pub(super) struct Rows {
+    pub builder: BatchBuilder,
+    pub options: Option<JellyOptions>,
+    table_limits: TableLimits,
+    budget: Budget,
+    names: Table,
+    prefixes: Table,
+    datatypes: Table,
+    last_name: u32,
+    last_prefix: u32,
+    /// Terms of the statement before, and the open graph: ids in the batch where `live` has the bit,
+    /// otherwise to be added from `kept`.
+    last: [TermId; 4],
+    live: u8,
+    kept: [Option<OwnedTerm>; 4],
+    in_graph: bool,
+    physical: PhysicalType,
+    allowed: u32,
+    max_depth: u32,
+    languages: Vec<Language>,
+    next_language: usize,
+    metadata: Vec<(Box<str>, Box<[u8]>)>,
+    metadata_keys: HashMap<Box<str>, usize>,
+}
+
+impl Rows {
+    pub fn new(options: &DecodeOptions) -> Self {
+        Self {
+            builder: BatchBuilder::new(options.limits.clone()),
+            options: None,
+            table_limits: TableLimits {
+                name: options.max_name_table,
+                prefix: options.max_prefix_table,
+                datatype: options.max_datatype_table,
+            },
+            budget: Budget::new(options.limits.max_message_bytes),
+            names: Table::new("name", 0),
+            prefixes: Table::new("prefix", 0),
+            datatypes: Table::new("datatype", 0),
+            last_name: 0,
+            last_prefix: 0,
+            last: [TermId::DEFAULT_GRAPH; 4],
+            live: 0,
+            kept: [const { None }; 4],
+            in_graph: false,
+            physical: PhysicalType::Triples,
+            allowed: 0,
+            max_depth: options.limits.max_depth.min(MAX_DEPTH),
+            languages: Vec::new(),
+            next_language: 0,
+            metadata: Vec::new(),
+            metadata_keys: HashMap::new(),
+        }
+    }
+
+    /// Makes the terms that a later statement may repeat independent of the batch, which ends.
+    pub fn end_batch(&mut self) {
+        for position in 0..4 {
+            if self.live >> position & 1 == 1 {
+                self.kept[position] =
+                    Some(OwnedTerm::new(self.builder.table(), self.last[position]));
+            }
+        }
+        self.live = 0;
+    }
+
+    /// Takes a metadata entry of the open frame; the last of equal keys counts.
+    pub fn metadata_entry(&mut self, bytes: &[u8]) -> Checked<()> {
+        let (mut key, mut value) = (&[][..], &[][..]);
+        let mut wire = Wire::new(bytes);
+        while !wire.is_done() {
+            match wire.tag()? {
+                (field @ (1 | 2), kind) => {
+                    Wire::expect(kind, LENGTH, field, "the metadata")?;
+                    let payload = wire.bytes()?;
+                    if field == 1 {
+                        key = payload;
+                    } else {
+                        value = payload;
+                    }
+                }
+                (field, kind) => wire.skip(field, kind)?,
+            }
+        }
+        let key = utf8(key, "a metadata key")?;
+        self.builder.charge(key.len() + value.len() + 128)?;
+        if let Some(&at) = self.metadata_keys.get(key) {
+            self.metadata[at].1 = value.into();
+        } else {
+            self.metadata_keys.insert(key.into(), self.metadata.len());
+            self.metadata.push((key.into(), value.into()));
+        }
+        Ok(())
+    }
+
+    /// Ends a frame: its metadata goes to the open message.
+    pub fn end_frame(&mut self) -> Checked<()> {
+        if self.metadata.is_empty() {
+            return Ok(());
+        }
+        self.metadata_keys.clear();
+        for (key, value) in std::mem::take(&mut self.metadata) {
+            self.builder.add_metadata(&key, &value)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a row.
+    #[inline]
+    pub fn row(&mut self, bytes: &[u8]) -> Checked<()> {
+        let mut wire = Wire::new(bytes);
+        // Nearly always the row is one field.
+        if !wire.is_done() {
+            let (field, kind) = wire.tag()?;
+            if kind == LENGTH {
+                let payload = wire.bytes()?;
+                if wire.is_done() {
+                    return self.typed_row(field, payload);
+                }
+            }
+        }
+        self.odd_row(bytes)
+    }
+
+    /// A row of no field or of several: the last one counts, equal ones in a row are merged.
+    #[cold]
+    fn odd_row(&mut self, bytes: &[u8]) -> Checked<()> {
+        let mut wire = Wire::new(bytes);
+        let (mut row, mut payload) = (0, Cow::Borrowed(&[][..]));
+        while !wire.is_done() {
+            let (field, kind) = wire.tag()?;
+            if !known_row(field) {
+                wire.skip(field, kind)?;
+                continue;
+            }
+            Wire::expect(kind, LENGTH, field, "the row")?;
+            let bytes = wire.bytes()?;
+            if field == row {
+                payload.to_mut().extend_from_slice(bytes);
+            } else {
+                (row, payload) = (field, Cow::Borrowed(bytes));
+            }
+        }
+        self.typed_row(row, &payload)
+    }
+
+    #[inline]
+    fn typed_row(&mut self, field: u32, payload: &[u8]) -> Checked<()> {
+        if self.options.is_none() && field != 1 {
+            return Err(before_options(field));
+        }
+        match field {
+            2 if self.physical != PhysicalType::Quads => self.triple(payload),
+            3 if self.physical == PhysicalType::Quads => self.quad(payload),
+            9 => {
+                let (id, value) = entry(payload)?;
+                let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a name"))?;
+                self.names.set(id, value, flags, &mut self.budget)
+            }
+            10 => {
+                let (id, value) = entry(payload)?;
+                let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a prefix"))?;
+                self.prefixes.set(id, value, flags, &mut self.budget)
+            }
+            11 => {
+                let (id, value) = entry(payload)?;
+                let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a datatype"))?;
+                self.datatypes.set(id, value, flags, &mut self.budget)
+            }
+            1 => self.stream_options(payload),
+            4 if self.physical == PhysicalType::Graphs => self.graph_start(payload),
+            5 if self.physical == PhysicalType::Graphs => self.graph_end(payload),
+            6 => self.namespace(payload),
+            2..=5 => Err(malformed(format!(
+                "a {} row in a log of physical type {}",
+                ROWS[field as usize],
+                self.physical.name()
+            ))),
+            _ => Err(malformed(
+                "the row is empty; exactly one of its fields must be set",
+            )),
+        }
+    }
+
+    fn stream_options(&mut self, bytes: &[u8]) -> Checked<()> {
+        let (options, physical) = parse_options(bytes)?;
+        if let Some(first) = &self.options {
+            if *first == options && physical == self.physical as u32 {
+                return Ok(());
+            }
+            return Err(malformed(
+                "the stream options differ from those at the start of the log",
+            ));
+        }
+        if options.version == 0 {
+            return Err(malformed("the version is 0 or missing, expected 1 or 2"));
+        }
+        if options.version > MAX_VERSION {
+            return Err(Box::new(Fault {
+                class: ErrorClass::Unsupported,
+                reason: format!(
+                    "version {} is newer than {MAX_VERSION}, the newest that rdfm reads",
+                    options.version
+                ),
+            }));
+        }
+        self.physical = PhysicalType::from_number(physical).ok_or_else(|| {
+            malformed(format!(
+                "physical type {physical} is not allowed, expected 1 (TRIPLES), 2 (QUADS) or 3 (GRAPHS)"
+            ))
+        })?;
+        if options.name_table < MIN_NAME_TABLE {
+            return Err(malformed(format!(
+                "the name table has {} entries, expected {MIN_NAME_TABLE} or more",
+                options.name_table
+            )));
+        }
+        for (what, size, most) in [
+            ("name", options.name_table, self.table_limits.name),
+            ("prefix", options.prefix_table, self.table_limits.prefix),
+            ("datatype", options.datatype_table, self.table_limits.datatype),
+        ] {
+            if size > most {
+                return Err(limit(format!(
+                    "the {what} table of {size} entries is larger than {most}; \
+                     raise max_{what}_table if the source is trusted"
+                )));
+            }
+        }
+        options.check_types().map_err(malformed)?;
+        self.names = Table::new("name", options.name_table);
+        self.prefixes = Table::new("prefix", options.prefix_table);
+        self.datatypes = Table::new("datatype", options.datatype_table);
+        self.allowed = PLAIN_FIELDS;
+        if options.generalized {
+            self.allowed |= GENERALIZED_FIELDS;
+        }
+        if options.rdf_star {
+            self.allowed |= STAR_FIELDS;
+        }
+        if options.generalized && options.rdf_star {
+            self.allowed |= STAR_GENERALIZED_FIELDS;
+        }
+        self.options = Some(options);
+        Ok(())
+    }
+
+    #[inline]
+    fn triple(&mut self, bytes: &[u8]) -> Checked<()> {
+        if self.physical == PhysicalType::Graphs && !self.in_graph {
+            return Err(malformed("a triple stands outside a graph"));
+        }
+        let Some(slots) = positions(bytes, 12)? else {
+            return self.triple(&normalized(bytes, 12)?);
+        };
+        let [subject, predicate, object, _] = self.statement(&slots)?;
+        let graph = if self.physical == PhysicalType::Graphs {
+            self.repeated(GRAPH)?
+        } else {
+            TermId::DEFAULT_GRAPH
+        };
+        self.builder.add_quad(Quad {
+            subject,
+            predicate,
+            object,
+            graph,
+        })?;
+        Ok(())
+    }
+
+    #[inline]
+    fn quad(&mut self, bytes: &[u8]) -> Checked<()> {
+        let Some(slots) = positions(bytes, 16)? else {
+            return self.quad(&normalized(bytes, 16)?);
+        };
+        let [subject, predicate, object, _] = self.statement(&slots)?;
+        let slot = slots[GRAPH];
+        let graph = if slot.field == 0 {
+            self.repeated(GRAPH)?
+        } else {
+            self.graph(slot)?
+        };
+        self.builder.add_quad(Quad {
+            subject,
+            predicate,
+            object,
+            graph,
+        })?;
+        Ok(())
+    }
+
+    /// Subject, predicate and object; the fourth id says nothing.
+    #[inline]
+    fn statement(&mut self, slots: &[Slot<'_>; 4]) -> Checked<[TermId; 4]> {
+        let mut ids = [TermId::DEFAULT_GRAPH; 4];
+        for position in 0..3 {
+            let slot = slots[position];
+            ids[position] = if slot.field == 0 {
+                self.repeated(position)?
+            } else {
+                let id = self.term(slot, 0)?;
+                self.last[position] = id;
+                self.live |= 1 << position;
+                id
+            };
+        }
+        Ok(ids)
+    }
+
+    /// The term in the same position of the statement before.
+    #[inline]
+    fn repeated(&mut self, position: usize) -> Checked<TermId> {
+        if self.live >> position & 1 == 1 {
+            return Ok(self.last[position]);
+        }
+        self.repeated_from_kept(position)
+    }
+
+    #[cold]
+    fn repeated_from_kept(&mut self, position: usize) -> Checked<TermId> {
+        let Some(term) = &self.kept[position] else {
+            return Err(malformed(format!(
+                "the first statement leaves out its {}; there is none before it to repeat",
+                POSITIONS[position]
+            )));
+        };
+        let id = term.add(&mut self.builder)?;
+        self.last[position] = id;
+        self.live |= 1 << position;
+        Ok(id)
+    }
+
+    /// A term of a subject, predicate or object field; `depth` triple terms are around it.
+    #[inline]
+    fn term(&mut self, slot: Slot<'_>, depth: u32) -> Checked<TermId> {
+        if self.allowed >> slot.field & 1 == 0 {
+            return Err(self.forbidden(slot.field));
+        }
+        match (slot.field - 1) & 3 {
+            0 => self.iri(slot.bytes),
+            1 => self.bnode(slot.bytes),
+            2 => self.literal(slot.bytes),
+            _ => self.triple_term(slot.bytes, depth + 1),
+        }
+    }
+
+    /// The graph of a quad or a graph start (whose fields are numbered from 1).
+    #[inline]
+    fn graph(&mut self, slot: Slot<'_>) -> Checked<TermId> {
+        if self.allowed >> slot.field & 1 == 0 {
+            return Err(self.forbidden(slot.field));
+        }
+        let id = match slot.field {
+            13 => self.iri(slot.bytes)?,
+            14 => self.bnode(slot.bytes)?,
+            15 => {
+                default_graph(slot.bytes)?;
+                TermId::DEFAULT_GRAPH
+            }
+            _ => self.literal(slot.bytes)?,
+        };
+        self.last[GRAPH] = id;
+        self.live |= 1 << GRAPH;
+        Ok(id)
+    }
+
+    #[cold]
+    fn forbidden(&self, field: u32) -> Box<Fault> {
+        let position = POSITIONS[(field as usize - 1) / 4];
+        let (what, mut option) = match (field - 1) & 3 {
+            1 => ("a blank node", "generalized_statements"),
+            3 if field != 16 => ("a triple term", "rdf_star"),
+            _ => ("a literal", "generalized_statements"),
+        };
+        if field == 8 && self.allowed & STAR_FIELDS != 0 {
+            option = "generalized_statements";
+        }
+        malformed(format!(
+            "{what} as {position}, but the stream options say {option} = false"
+        ))
+    }
+
+    #[inline]
+    fn iri(&mut self, bytes: &[u8]) -> Checked<TermId> {
+        let (prefix, name) = iri_ids(bytes)?;
+        self.next_iri(prefix, name);
+        let prefix = self.prefixes.get(self.last_prefix)?;
+        let name = self.names.get_mut(self.last_name)?;
+        let batch = self.builder.serial();
+        if name.batch == batch && name.prefix == prefix.serial {
+            return Ok(name.term);
+        }
+        let (head, tail) = (prefix.text.len(), name.text.len());
+        self.builder.charge(head + tail)?;
+        let offset = self.builder.append_text(&prefix.text);
+        self.builder.append_text(&name.text);
+        let term = self.builder.add_term(Term {
+            offset,
+            length: (head + tail) as u32,
+            aux: 0,
+            split: u16::try_from(head).unwrap_or(NO_SPLIT),
+            kind: TermKind::Iri,
+            flags: prefix.flags & name.flags,
+        })?;
+        name.batch = batch;
+        name.prefix = prefix.serial;
+        name.term = term;
+        Ok(term)
+    }
+
+    /// Prefix 0 is the last one, name 0 the one after the last.
+    #[inline]
+    fn next_iri(&mut self, prefix: u32, name: u32) {
+        if prefix != 0 {
+            self.last_prefix = prefix;
+        }
+        self.last_name = if name == 0 {
+            self.last_name.saturating_add(1)
+        } else {
+            name
+        };
+    }
+
+    #[inline]
+    fn bnode(&mut self, bytes: &[u8]) -> Checked<TermId> {
+        let flags =
+            scan::label(bytes).ok_or_else(|| invalid_utf8(bytes, "a blank node label"))?;
+        Ok(self.builder.add_simple(TermKind::Bnode, bytes, flags)?)
+    }
+
+    #[inline]
+    fn literal(&mut self, bytes: &[u8]) -> Checked<TermId> {
+        let mut lexical = &[][..];
+        let mut language = None;
+        let mut datatype = None;
+        let mut wire = Wire::new(bytes);
+        while !wire.is_done() {
+            match wire.tag()? {
+                (1, LENGTH) => lexical = wire.bytes()?,
+                (2, LENGTH) => (language, datatype) = (Some(wire.bytes()?), None),
+                (3, VARINT) => (language, datatype) = (None, Some(wire.varint32()?)),
+                (field @ 1..=3, kind) => {
+                    let expected = if field == 3 { VARINT } else { LENGTH };
+                    Wire::expect(kind, expected, field, "the literal")?;
+                }
+                (field, kind) => wire.skip(field, kind)?,
+            }
+        }
+        let flags =
+            scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
+        let (kind, aux, flags) = match (language, datatype) {
+            (_, Some(id)) => {
+                let (kind, aux) = self.datatype(id)?;
+                (kind, aux, flags)
+            }
+            (Some(tag), None) => {
+                let (language, direction) = self.language(tag)?;
+                (TermKind::LangLiteral, language, flags | direction)
+            }
+            (None, None) => (TermKind::Literal, TermId(0), flags),
+        };
+        Ok(self.builder.add_with_aux(kind, lexical, aux.0, flags)?)
+    }
+
+    #[inline]
+    fn datatype(&mut self, id: u32) -> Checked<(TermKind, TermId)> {
+        if id == 0 {
+            return Err(malformed(
+                "datatype 0 is not allowed in a literal; ids count from 1",
+            ));
+        }
+        let entry = self.datatypes.get_mut(id)?;
+        let batch = self.builder.serial();
+        if entry.batch != batch {
+            // xsd:string literals have a kind of their own, and no datatype term.
+            entry.term = if entry.text == XSD_STRING {
+                TermId::DEFAULT_GRAPH
+            } else {
+                self.builder
+                    .add_simple(TermKind::Iri, &entry.text, entry.flags)?
+            };
+            entry.batch = batch;
+        }
+        let kind = if entry.term == TermId::DEFAULT_GRAPH {
+            TermKind::Literal
+        } else {
+            TermKind::TypedLiteral
+        };
+        Ok((kind, entry.term))
+    }
+
+    /// The language's term, and the direction's flag.
+    fn language(&mut self, tag: &[u8]) -> Checked<(TermId, u8)> {
+        let batch = self.builder.serial();
+        for known in &self.languages {
+            if known.batch == batch && known.tag == tag {
+                return Ok((known.term, known.direction));
+            }
+        }
+        let (text, direction) = if let Some(text) = tag.strip_suffix(b"--ltr") {
+            (text, flags::LTR)
+        } else if let Some(text) = tag.strip_suffix(b"--rtl") {
+            (text, flags::RTL)
+        } else {
+            (tag, 0)
+        };
+        let plain = scan::language(text).ok_or_else(|| invalid_utf8(tag, "a language tag"))?;
+        let term = self.builder.add_simple(TermKind::Language, text, plain)?;
+        if tag.len() <= LANGUAGE_BYTES {
+            let entry = Language {
+                tag: tag.to_vec(),
+                batch,
+                term,
+                direction,
+            };
+            if self.languages.len() < LANGUAGES {
+                self.languages.push(entry);
+            } else {
+                self.languages[self.next_language] = entry;
+                self.next_language = (self.next_language + 1) % LANGUAGES;
+            }
+        }
+        Ok((term, direction))
+    }
+
+    fn triple_term(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
+        if depth > self.max_depth {
+            return Err(limit(format!(
+                "triple terms are nested deeper than {} levels; raise max_depth if the source is trusted",
+                self.max_depth
+            )));
+        }
+        let Some(slots) = positions(bytes, 12)? else {
+            return self.triple_term(&normalized(bytes, 12)?, depth);
+        };
+        let mut ids = [TermId::DEFAULT_GRAPH; 3];
+        for position in 0..3 {
+            if slots[position].field == 0 {
+                return Err(malformed(format!(
+                    "a triple term leaves out its {}; terms cannot be repeated there",
+                    POSITIONS[position]
+                )));
+            }
+            ids[position] = self.term(slots[position], depth)?;
+        }
+        Ok(self.builder.add_triple_term(ids)?)
+    }
+
+    fn graph_start(&mut self, bytes: &[u8]) -> Checked<()> {
+        if self.in_graph {
+            return Err(malformed("a graph starts inside another graph"));
+        }
+        let mut slot = Slot::default();
+        let mut merged = Vec::new();
+        let mut wire = Wire::new(bytes);
+        while !wire.is_done() {
+            let (field, kind) = wire.tag()?;
+            if field > 4 {
+                wire.skip(field, kind)?;
+                continue;
+            }
+            Wire::expect(kind, LENGTH, field, "the graph start")?;
+            let payload = wire.bytes()?;
+            if field != slot.field || field == 2 {
+                merged.clear();
+            }
+            slot.field = field;
+            merged.extend_from_slice(payload);
+        }
+        if slot.field == 0 {
+            return Err(malformed(
+                "a graph start without a graph; terms cannot be repeated there",
+            ));
+        }
+        self.graph(Slot {
+            field: slot.field + 12,
+            bytes: &merged,
+        })?;
+        self.in_graph = true;
+        Ok(())
+    }
+
+    fn graph_end(&mut self, bytes: &[u8]) -> Checked<()> {
+        skip_all(bytes)?;
+        if !self.in_graph {
+            return Err(malformed("a graph ends where none has started"));
+        }
+        self.in_graph = false;
+        Ok(())
+    }
+
+    fn namespace(&mut self, bytes: &[u8]) -> Checked<()> {
+        let mut name = &[][..];
+        let mut value: Option<Vec<u8>> = None;
+        let mut wire = Wire::new(bytes);
+        while !wire.is_done() {
+            let (field, kind) = wire.tag()?;
+            if field > 2 {
+                wire.skip(field, kind)?;
+                continue;
+            }
+            Wire::expect(kind, LENGTH, field, "the namespace declaration")?;
+            let payload = wire.bytes()?;
+            if field == 1 {
+                name = payload;
+            } else {
+                value.get_or_insert_default().extend_from_slice(payload);
+            }
+        }
+        let name = utf8(name, "a namespace's name")?;
+        let Some(value) = value else {
+            return Err(malformed(format!(
+                "the namespace declaration of {} has no IRI",
+                quote(name.as_bytes())
+            )));
+        };
+        let (prefix, local) = iri_ids(&value)?;
+        self.next_iri(prefix, local);
+        let prefix = self.prefixes.get(self.last_prefix)?;
+        let local = self.names.get(self.last_name)?;
+        let iri = [prefix.text.as_slice(), &local.text].concat();
+        self.builder.add_namespace(name.as_bytes(), &iri)?;
+        Ok(())
+    }
+}
+
+const fn known_row(field: u32) -> bool {
+    matches!(field, 1..=6 | 9..=11)
+}
+
+#[cold]
+fn before_options(field: u32) -> Box<Fault> {
+    if !known_row(field) {
+        return malformed("the row is empty; exactly one of its fields must be set");
+    }
+    malformed(format!(
+        "the log begins with a {} row, expected the stream options",
+        ROWS[field as usize]
+    ))
+}
+
+/// The fields of a statement by position, or None where fields must be merged first.
+#[inline]
+fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
+    let mut slots = [Slot::default(); 4];
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        let (field, kind) = wire.tag()?;
+        if field > fields {
+            wire.skip(field, kind)?;
+            continue;
+        }
+        Wire::expect(kind, LENGTH, field, "the statement")?;
+        let payload = wire.bytes()?;
+        let slot = &mut slots[(field as usize - 1) / 4 & 3];
+        if slot.field == field && is_message(field) {
+            return Ok(None);
+        }
+        *slot = Slot {
+            field,
+            bytes: payload,
+        };
+    }
+    Ok(Some(slots))
+}
+
+/// Whether a term's field is a message, which protobuf merges, or a string, which it replaces.
+const fn is_message(field: u32) -> bool {
+    (field - 1) & 3 != 1
+}
+
+/// A statement whose repeated fields are merged as protobuf says.
+#[cold]
+fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
+    let mut slots: [(u32, Vec<u8>); 4] = Default::default();
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        let (field, kind) = wire.tag()?;
+        if field > fields {
+            wire.skip(field, kind)?;
+            continue;
+        }
+        Wire::expect(kind, LENGTH, field, "the statement")?;
+        let payload = wire.bytes()?;
+        let slot = &mut slots[(field as usize - 1) / 4 & 3];
+        if slot.0 != field || !is_message(field) {
+            slot.1.clear();
+        }
+        slot.0 = field;
+        slot.1.extend_from_slice(payload);
+    }
+    let mut out = Vec::with_capacity(bytes.len() + 16);
+    for (field, payload) in slots {
+        if field == 16 {
+            put_varint(&mut out, 16 << 3 | u64::from(LENGTH));
+            put_varint(&mut out, payload.len() as u64);
+            out.extend_from_slice(&payload);
+        } else if field != 0 {
+            put_bytes(&mut out, (field as u8) << 3 | LENGTH, &payload);
+        }
+    }
+    Ok(out)
+}
+
+/// Prefix and name id of an IRI, as they stand.
+#[inline]
+fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
+    match *bytes {
+        [] => return Ok((0, 0)),
+        [0x10, name] if name < 0x80 => return Ok((0, u32::from(name))),
+        [0x08, prefix] if prefix < 0x80 => return Ok((u32::from(prefix), 0)),
+        _ => {}
+    }
+    let (mut prefix, mut name) = (0, 0);
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.tag()? {
+            (1, VARINT) => prefix = wire.varint32()?,
+            (2, VARINT) => name = wire.varint32()?,
+            (field @ 1..=2, kind) => Wire::expect(kind, VARINT, field, "the IRI")?,
+            (field, kind) => wire.skip(field, kind)?,
+        }
+    }
+    Ok((prefix, name))
+}
+
+/// Id and value of a lookup entry.
+#[inline]
+fn entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
+    let (mut id, mut value) = (0, &[][..]);
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.tag()? {
+            (1, VARINT) => id = wire.varint32()?,
+            (2, LENGTH) => value = wire.bytes()?,
+            (field @ 1..=2, kind) => {
+                let expected = if field == 1 { VARINT } else { LENGTH };
+                Wire::expect(kind, expected, field, "the lookup entry")?;
+            }
+            (field, kind) => wire.skip(field, kind)?,
+        }
+    }
+    Ok((id, value))
+}
+
+/// The default graph has no fields; those of a later version are skipped.
+#[inline]
+fn default_graph(bytes: &[u8]) -> Checked<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    skip_all(bytes)
+}
+
+#[cold]
+fn skip_all(bytes: &[u8]) -> Checked<()> {
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        let (field, kind) = wire.tag()?;
+        wire.skip(field, kind)?;
+    }
+    Ok(())
+}
+
+/// The options as they stand, and the number of the physical type.
+fn parse_options(bytes: &[u8]) -> Checked<(JellyOptions, u32)> {
+    let mut options = JellyOptions {
+        stream_name: String::new(),
+        physical_type: PhysicalType::Triples,
+        logical_type: 0,
+        generalized: false,
+        rdf_star: false,
+        name_table: 0,
+        prefix_table: 0,
+        datatype_table: 0,
+        version: 0,
+    };
+    let mut physical = 0;
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        let (field, kind) = wire.tag()?;
+        let expected = match field {
+            1 => LENGTH,
+            2..=4 | 9..=11 | 14 | 15 => VARINT,
+            _ => {
+                wire.skip(field, kind)?;
+                continue;
+            }
+        };
+        Wire::expect(kind, expected, field, "the stream options")?;
+        match field {
+            1 => options.stream_name = utf8(wire.bytes()?, "the stream name")?.to_owned(),
+            2 => physical = wire.varint32()?,
+            3 => options.generalized = wire.varint()? != 0,
+            4 => options.rdf_star = wire.varint()? != 0,
+            9 => options.name_table = wire.varint32()?,
+            10 => options.prefix_table = wire.varint32()?,
+            11 => options.datatype_table = wire.varint32()?,
+            14 => options.logical_type = wire.varint32()?,
+            _ => options.version = wire.varint32()?,
+        }
+    }
+    if let Some(known) = PhysicalType::from_number(physical) {
+        options.physical_type = known;
+    }
+    Ok((options, physical))
+}

@@ -1,0 +1,295 @@
+//! Protobuf's wire format, as much of it as Jelly uses.
+//!
+//! - In: the bytes of one message, wholly there.
+//! - Out: fields in wire order ([`Wire`]); varints and their sizes for the encoder.
+//! - Cost: a branch and a load a field in the common case (one-byte tags and lengths).
+//! - Law: never reads outside the bytes; unknown fields are skipped as protobuf says.
+
+use crate::error::{ErrorClass, LimitExceeded, quote};
+
+/// What is wrong with a row or a frame; the place is added by the decoder.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub class: ErrorClass,
+    pub reason: String,
+}
+
+/// A result whose error costs one word on the way of the good case.
+pub(super) type Checked<T> = Result<T, Box<Fault>>;
+
+impl From<LimitExceeded> for Box<Fault> {
+    fn from(limit: LimitExceeded) -> Self {
+        Self::new(Fault {
+            class: ErrorClass::Limit,
+            reason: limit.0,
+        })
+    }
+}
+
+/// A rule of the format is broken.
+#[cold]
+pub(super) fn malformed(reason: impl Into<String>) -> Box<Fault> {
+    Box::new(Fault {
+        class: ErrorClass::Malformed,
+        reason: reason.into(),
+    })
+}
+
+/// The bytes end inside a field: a cut log, or lengths that do not fit.
+#[cold]
+fn cut(reason: impl Into<String>) -> Box<Fault> {
+    Box::new(Fault {
+        class: ErrorClass::Truncated,
+        reason: reason.into(),
+    })
+}
+
+/// A limit of the caller is met.
+#[cold]
+pub(super) fn limit(reason: impl Into<String>) -> Box<Fault> {
+    Box::new(Fault {
+        class: ErrorClass::Limit,
+        reason: reason.into(),
+    })
+}
+
+/// Wire type of a varint.
+pub(super) const VARINT: u8 = 0;
+/// Wire type of strings, bytes and messages.
+pub(super) const LENGTH: u8 = 2;
+
+/// Groups nested deeper than this are refused, as protobuf does.
+const MAX_GROUPS: usize = 100;
+
+/// A cursor over the fields of one message.
+#[derive(Clone, Copy)]
+pub(super) struct Wire<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Wire<'a> {
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    #[inline]
+    pub fn from(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
+    }
+
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    /// A varint of at most ten bytes; bits beyond 64 are dropped, as protobuf does.
+    #[inline]
+    pub fn varint(&mut self) -> Checked<u64> {
+        match self.bytes.get(self.at) {
+            Some(&byte) if byte < 0x80 => {
+                self.at += 1;
+                Ok(u64::from(byte))
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    fn long_varint(&mut self) -> Checked<u64> {
+        match long_varint(self.bytes.get(self.at..).unwrap_or_default()) {
+            Varint::Value(value, length) => {
+                self.at += length;
+                Ok(value)
+            }
+            Varint::Incomplete => Err(cut("a varint runs past the end of its message")),
+            Varint::TooLong => Err(malformed("a varint is longer than 10 bytes")),
+        }
+    }
+
+    /// Protobuf keeps the low 32 bits of a varint where a field is 32 bits wide.
+    #[inline]
+    pub fn varint32(&mut self) -> Checked<u32> {
+        Ok(self.varint()? as u32)
+    }
+
+    /// Field number and wire type.
+    #[inline]
+    pub fn tag(&mut self) -> Checked<(u32, u8)> {
+        let tag = self.varint()?;
+        let field = tag >> 3;
+        if field == 0 || field > 0x1fff_ffff {
+            return Err(malformed(format!(
+                "field number {field} is not allowed; the bytes are no Jelly, or damaged"
+            )));
+        }
+        Ok((field as u32, (tag & 7) as u8))
+    }
+
+    /// The payload of a length-delimited field.
+    #[inline]
+    pub fn bytes(&mut self) -> Checked<&'a [u8]> {
+        let length = self.varint()?;
+        let rest = self.bytes.len() - self.at;
+        if length > rest as u64 {
+            return Err(cut(format!(
+                "a field of {length} bytes runs past the end of its message, {rest} bytes are left"
+            )));
+        }
+        let start = self.at;
+        self.at += length as usize;
+        Ok(&self.bytes[start..self.at])
+    }
+
+    /// Checks the wire type of a field whose number is known.
+    #[inline]
+    pub fn expect(kind: u8, expected: u8, field: u32, message: &'static str) -> Checked<()> {
+        if kind == expected {
+            return Ok(());
+        }
+        Err(malformed(format!(
+            "field {field} of {message} has wire type {kind}, expected {expected}"
+        )))
+    }
+
+    /// Skips a field that the format does not know.
+    #[cold]
+    pub fn skip(&mut self, field: u32, kind: u8) -> Checked<()> {
+        let mut groups: Vec<u32> = Vec::new();
+        let (mut field, mut kind) = (field, kind);
+        loop {
+            match kind {
+                VARINT => drop(self.varint()?),
+                1 => self.advance(8)?,
+                LENGTH => drop(self.bytes()?),
+                3 if groups.len() < MAX_GROUPS => groups.push(field),
+                3 => return Err(malformed("groups are nested deeper than 100 levels")),
+                4 if groups.pop() == Some(field) => {}
+                4 => return Err(malformed("a group ends that did not begin")),
+                5 => self.advance(4)?,
+                _ => return Err(malformed(format!("wire type {kind} does not exist"))),
+            }
+            if groups.is_empty() {
+                return Ok(());
+            }
+            (field, kind) = self.tag()?;
+        }
+    }
+
+    fn advance(&mut self, count: usize) -> Checked<()> {
+        if self.bytes.len() - self.at < count {
+            return Err(cut("a field runs past the end of its message"));
+        }
+        self.at += count;
+        Ok(())
+    }
+}
+
+/// A varint at the start of bytes that may not be all there yet.
+pub(super) enum Varint {
+    /// Its value and its length in bytes.
+    Value(u64, usize),
+    /// The bytes end inside it.
+    Incomplete,
+    /// More than ten bytes.
+    TooLong,
+}
+
+/// Reads a varint of any length.
+pub(super) fn long_varint(bytes: &[u8]) -> Varint {
+    let mut value = 0u64;
+    for (at, &byte) in bytes.iter().take(10).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            return Varint::Value(value, at + 1);
+        }
+    }
+    if bytes.len() < 10 {
+        Varint::Incomplete
+    } else {
+        Varint::TooLong
+    }
+}
+
+/// Text that must be UTF-8.
+pub(super) fn utf8<'a>(bytes: &'a [u8], what: &'static str) -> Checked<&'a str> {
+    simdutf8::basic::from_utf8(bytes).map_err(|_| invalid_utf8(bytes, what))
+}
+
+/// The fault of a text that is not UTF-8.
+#[cold]
+pub(super) fn invalid_utf8(bytes: &[u8], what: &'static str) -> Box<Fault> {
+    malformed(format!("{what} is not valid UTF-8: {}", quote(bytes)))
+}
+
+/// Appends a varint.
+#[inline]
+pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Appends a varint field, unless it is zero, protobuf's default.
+#[inline]
+pub(super) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
+    if value != 0 {
+        out.push(tag);
+        put_varint(out, u64::from(value));
+    }
+}
+
+/// Appends a length-delimited field.
+#[inline]
+pub(super) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+    out.push(tag);
+    put_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// The bytes that a varint takes.
+#[inline]
+pub(super) const fn varint_size(value: u64) -> usize {
+    ((63 - (value | 1).leading_zeros() as usize) / 7) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing test may panic
+    use super::*;
+
+    #[test]
+    fn varints_round_trip_with_their_size() {
+        for value in [0, 1, 127, 128, 300, 16_383, 16_384, u64::from(u32::MAX), u64::MAX] {
+            let mut out = Vec::new();
+            put_varint(&mut out, value);
+            assert_eq!(out.len(), varint_size(value), "{value}");
+            assert_eq!(Wire::new(&out).varint().unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn overlong_and_cut_varints_are_faults() {
+        assert!(Wire::new(&[0x80; 9]).varint().is_err());
+        let fault = Wire::new(&[0x80; 11]).varint().unwrap_err();
+        assert_eq!(fault.reason, "a varint is longer than 10 bytes");
+    }
+
+    #[test]
+    fn unknown_fields_and_groups_are_skipped() {
+        let bytes = [0xa3, 0x06, 0xa8, 0x06, 0x05, 0xa4, 0x06, 0x08, 0x07];
+        let mut wire = Wire::new(&bytes);
+        let (field, kind) = wire.tag().unwrap();
+        assert_eq!((field, kind), (100, 3));
+        wire.skip(field, kind).unwrap();
+        assert_eq!(wire.tag().unwrap(), (1, VARINT));
+        assert_eq!(wire.varint().unwrap(), 7);
+    }
+}
