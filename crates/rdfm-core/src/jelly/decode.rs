@@ -6,7 +6,7 @@
 //! - Law: a frame is decoded only when it is wholly there; how the bytes are cut changes nothing.
 
 use super::rows::Rows;
-use super::wire::{Fault, LENGTH, Varint, Wire, long_varint};
+use super::wire::{LENGTH, Varint, Wire, long_varint};
 use crate::batch::MessageBatch;
 use crate::codec::{DecodeOptions, Decoder, Frames, LogHeader};
 use crate::error::{DecodeError, ErrorClass, Place};
@@ -120,11 +120,18 @@ impl JellyDecoder {
     fn next_frame(&mut self) -> Result<Next, DecodeError> {
         let rest = self.buffer.get(self.at..).unwrap_or_default();
         if rest.is_empty() {
-            return Ok(if self.finished { Next::Done } else { Next::Wait });
+            return Ok(if self.finished {
+                Next::Done
+            } else {
+                Next::Wait
+            });
         }
         let delimited = match self.delimited {
             Some(known) => known,
-            None if rest.len() < DETECT_BYTES && !self.finished && matches!(rest[0], 0x0a | 0x7a) => {
+            None if rest.len() < DETECT_BYTES
+                && !self.finished
+                && matches!(rest[0], 0x0a | 0x7a) =>
+            {
                 return Ok(Next::Wait);
             }
             None => *self.delimited.insert(looks_delimited(rest)),
@@ -142,7 +149,10 @@ impl JellyDecoder {
                 Varint::TooLong => {
                     return Err(self.frame_error(
                         ErrorClass::Malformed,
-                        format!("the length of frame {} is longer than 10 bytes", self.frames),
+                        format!(
+                            "the length of frame {} is longer than 10 bytes",
+                            self.frames
+                        ),
                     ));
                 }
             }
@@ -234,7 +244,7 @@ impl JellyDecoder {
             }
         };
         // A bare log that is cut off shows as a field that runs over the end of its frame.
-        let Fault { mut class, mut reason } = *fault;
+        let (mut class, mut reason) = fault.into_parts();
         if class == ErrorClass::Truncated {
             if frame_level && self.delimited == Some(false) {
                 "the log ends inside a row".clone_into(&mut reason);
@@ -327,7 +337,7 @@ fn looks_delimited(first: &[u8]) -> bool {
     match *first {
         // A frame of 10 bytes begins with a field of 8 at most; in a bare one a tag stands there,
         // and those are 10 and more.
-        [0x0a, 0x0a | 0x7a, length, ..] => length <= 8,
+        [0x0a, inner, length, ..] => matches!(inner, 0x0a | 0x7a) && length <= 8,
         [0x0a, ..] => false,
         // A bare entry of 10 bytes: a tag of the entry and a length that fits.
         [0x7a, 0x0a, 0x0a | 0x12, length, ..] => length > 8,
@@ -335,8 +345,7 @@ fn looks_delimited(first: &[u8]) -> bool {
             matches!(inner, 0x0a | 0x12) && length <= tag - 2
         }
         [0x7a, 0x0a | 0x7a, ..] => true,
-        [0x7a, _, 0x0a | 0x12, ..] => false,
-        [0x7a, length, ..] => length < 0x80,
+        [0x7a, length, tag, ..] => length < 0x80 && !matches!(tag, 0x0a | 0x12),
         _ => true,
     }
 }

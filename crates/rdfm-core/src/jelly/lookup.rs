@@ -6,7 +6,7 @@
 //!   stay below a budget.
 //! - Law: an entry that was not set is never given out.
 
-use super::wire::{Checked, limit, malformed};
+use super::wire::{Checked, Fault, limit, malformed};
 use crate::term::TermId;
 
 /// Bytes of all texts in all tables, counted as memory really held.
@@ -122,7 +122,7 @@ impl Table {
     }
 
     #[cold]
-    fn undefined(&self, id: u32) -> Box<super::wire::Fault> {
+    fn undefined(&self, id: u32) -> Fault {
         if id > self.size {
             return self.over(id, "reference");
         }
@@ -133,7 +133,7 @@ impl Table {
     }
 
     #[cold]
-    fn over(&self, id: u32, use_: &str) -> Box<super::wire::Fault> {
+    fn over(&self, id: u32, use_: &str) -> Fault {
         malformed(format!(
             "{} {use_} {id} is over the declared table size {}",
             self.what, self.size
@@ -157,7 +157,10 @@ mod tests {
         assert!(table.get(2).is_err());
         assert_eq!(table.get(3).unwrap().text, b"c");
         let fault = table.set(0, b"d", 0, &mut budget).unwrap_err();
-        assert_eq!(fault.reason, "name entry 4 is over the declared table size 3");
+        assert_eq!(
+            fault.into_parts().1,
+            "name entry 4 is over the declared table size 3"
+        );
     }
 
     #[test]

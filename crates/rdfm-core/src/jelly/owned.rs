@@ -20,11 +20,8 @@ pub(super) struct OwnedTerm {
 impl OwnedTerm {
     pub fn new(table: &TermTable, id: TermId) -> Self {
         let record = table.term(id);
-        let aux = matches!(
-            record.kind,
-            TermKind::LangLiteral | TermKind::TypedLiteral
-        )
-        .then(|| Box::new(Self::new(table, TermId(record.aux))));
+        let aux = matches!(record.kind, TermKind::LangLiteral | TermKind::TypedLiteral)
+            .then(|| Box::new(Self::new(table, TermId(record.aux))));
         let triple = (record.kind == TermKind::TripleTerm)
             .then(|| Box::new(table.triple(record).map(|part| Self::new(table, part))));
         Self {
@@ -58,6 +55,7 @@ impl OwnedTerm {
     }
 
     /// Whether a term of a table is this term.
+    #[allow(dead_code)]
     pub fn is(&self, table: &TermTable, id: TermId) -> bool {
         let other = table.term(id);
         if self.record.kind != other.kind || self.record.length != other.length {

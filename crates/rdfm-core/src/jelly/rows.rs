@@ -10,13 +10,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::lookup::{Budget, Table};
-use super::options::{
-    JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType,
-};
+use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
 use super::owned::OwnedTerm;
 use super::scan;
 use super::wire::{
-    Checked, Fault, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint, utf8,
+    Checked, Fault, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint,
+    utf8,
 };
 use crate::batch::BatchBuilder;
 use crate::codec::DecodeOptions;
@@ -47,16 +46,9 @@ const MAX_DEPTH: u32 = 1000;
 const LANGUAGES: usize = 16;
 const LANGUAGE_BYTES: usize = 64;
 
-/// Fields 1 to 16 of a quad whose terms need no feature: IRIs and blank nodes as subjects and
-/// graphs, IRIs as predicates, all but triple terms as objects.
-const PLAIN_FIELDS: u32 =
-    1 << 1 | 1 << 2 | 1 << 5 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 13 | 1 << 14 | 1 << 15;
-/// Those that generalized statements may have too.
-const GENERALIZED_FIELDS: u32 = 1 << 3 | 1 << 6 | 1 << 7 | 1 << 16;
-/// Triple terms as subject and object.
-const STAR_FIELDS: u32 = 1 << 4 | 1 << 12;
-/// Triple terms as predicates need both features.
-const STAR_GENERALIZED_FIELDS: u32 = 1 << 8;
+/// Fields 4, 8 and 12 of a statement: triple terms, which the option `rdf_star` allows. The option for
+/// generalized statements binds writers only: Jelly-JVM's own files have such without it.
+const STAR_FIELDS: u32 = 1 << 4 | 1 << 8 | 1 << 12;
 
 /// Reader's limits on what the options may declare.
 pub(super) struct TableLimits {
@@ -98,7 +90,7 @@ pub(super) struct Rows {
     kept: [Option<OwnedTerm>; 4],
     in_graph: bool,
     physical: PhysicalType,
-    allowed: u32,
+    forbidden: u32,
     max_depth: u32,
     languages: Vec<Language>,
     next_language: usize,
@@ -127,7 +119,7 @@ impl Rows {
             kept: [const { None }; 4],
             in_graph: false,
             physical: PhysicalType::Triples,
-            allowed: 0,
+            forbidden: 0,
             max_depth: options.limits.max_depth.min(MAX_DEPTH),
             languages: Vec::new(),
             next_language: 0,
@@ -279,13 +271,13 @@ impl Rows {
             return Err(malformed("the version is 0 or missing, expected 1 or 2"));
         }
         if options.version > MAX_VERSION {
-            return Err(Box::new(Fault {
-                class: ErrorClass::Unsupported,
-                reason: format!(
+            return Err(Fault::new(
+                ErrorClass::Unsupported,
+                format!(
                     "version {} is newer than {MAX_VERSION}, the newest that rdfm reads",
                     options.version
                 ),
-            }));
+            ));
         }
         self.physical = PhysicalType::from_number(physical).ok_or_else(|| {
             malformed(format!(
@@ -301,7 +293,11 @@ impl Rows {
         for (what, size, most) in [
             ("name", options.name_table, self.table_limits.name),
             ("prefix", options.prefix_table, self.table_limits.prefix),
-            ("datatype", options.datatype_table, self.table_limits.datatype),
+            (
+                "datatype",
+                options.datatype_table,
+                self.table_limits.datatype,
+            ),
         ] {
             if size > most {
                 return Err(limit(format!(
@@ -314,16 +310,7 @@ impl Rows {
         self.names = Table::new("name", options.name_table);
         self.prefixes = Table::new("prefix", options.prefix_table);
         self.datatypes = Table::new("datatype", options.datatype_table);
-        self.allowed = PLAIN_FIELDS;
-        if options.generalized {
-            self.allowed |= GENERALIZED_FIELDS;
-        }
-        if options.rdf_star {
-            self.allowed |= STAR_FIELDS;
-        }
-        if options.generalized && options.rdf_star {
-            self.allowed |= STAR_GENERALIZED_FIELDS;
-        }
+        self.forbidden = if options.rdf_star { 0 } else { STAR_FIELDS };
         self.options = Some(options);
         Ok(())
     }
@@ -416,8 +403,10 @@ impl Rows {
     /// A term of a subject, predicate or object field; `depth` triple terms are around it.
     #[inline]
     fn term(&mut self, slot: Slot<'_>, depth: u32) -> Checked<TermId> {
-        if self.allowed >> slot.field & 1 == 0 {
-            return Err(self.forbidden(slot.field));
+        if self.forbidden >> slot.field & 1 == 1 {
+            return Err(malformed(
+                "a triple term, but the stream options say rdf_star = false",
+            ));
         }
         match (slot.field - 1) & 3 {
             0 => self.iri(slot.bytes),
@@ -430,9 +419,6 @@ impl Rows {
     /// The graph of a quad or a graph start (whose fields are numbered from 1).
     #[inline]
     fn graph(&mut self, slot: Slot<'_>) -> Checked<TermId> {
-        if self.allowed >> slot.field & 1 == 0 {
-            return Err(self.forbidden(slot.field));
-        }
         let id = match slot.field {
             13 => self.iri(slot.bytes)?,
             14 => self.bnode(slot.bytes)?,
@@ -445,22 +431,6 @@ impl Rows {
         self.last[GRAPH] = id;
         self.live |= 1 << GRAPH;
         Ok(id)
-    }
-
-    #[cold]
-    fn forbidden(&self, field: u32) -> Box<Fault> {
-        let position = POSITIONS[(field as usize - 1) / 4];
-        let (what, mut option) = match (field - 1) & 3 {
-            1 => ("a blank node", "generalized_statements"),
-            3 if field != 16 => ("a triple term", "rdf_star"),
-            _ => ("a literal", "generalized_statements"),
-        };
-        if field == 8 && self.allowed & STAR_FIELDS != 0 {
-            option = "generalized_statements";
-        }
-        malformed(format!(
-            "{what} as {position}, but the stream options say {option} = false"
-        ))
     }
 
     #[inline]
@@ -506,8 +476,7 @@ impl Rows {
 
     #[inline]
     fn bnode(&mut self, bytes: &[u8]) -> Checked<TermId> {
-        let flags =
-            scan::label(bytes).ok_or_else(|| invalid_utf8(bytes, "a blank node label"))?;
+        let flags = scan::label(bytes).ok_or_else(|| invalid_utf8(bytes, "a blank node label"))?;
         Ok(self.builder.add_simple(TermKind::Bnode, bytes, flags)?)
     }
 
@@ -712,7 +681,7 @@ const fn known_row(field: u32) -> bool {
 }
 
 #[cold]
-fn before_options(field: u32) -> Box<Fault> {
+fn before_options(field: u32) -> Fault {
     if !known_row(field) {
         return malformed("the row is empty; exactly one of its fields must be set");
     }
@@ -735,7 +704,7 @@ fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
         }
         Wire::expect(kind, LENGTH, field, "the statement")?;
         let payload = wire.bytes()?;
-        let slot = &mut slots[(field as usize - 1) / 4 & 3];
+        let slot = &mut slots[((field as usize - 1) / 4) & 3];
         if slot.field == field && is_message(field) {
             return Ok(None);
         }
@@ -765,7 +734,7 @@ fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
         }
         Wire::expect(kind, LENGTH, field, "the statement")?;
         let payload = wire.bytes()?;
-        let slot = &mut slots[(field as usize - 1) / 4 & 3];
+        let slot = &mut slots[((field as usize - 1) / 4) & 3];
         if slot.0 != field || !is_message(field) {
             slot.1.clear();
         }
@@ -872,7 +841,7 @@ fn parse_options(bytes: &[u8]) -> Checked<(JellyOptions, u32)> {
         };
         Wire::expect(kind, expected, field, "the stream options")?;
         match field {
-            1 => options.stream_name = utf8(wire.bytes()?, "the stream name")?.to_owned(),
+            1 => utf8(wire.bytes()?, "the stream name")?.clone_into(&mut options.stream_name),
             2 => physical = wire.varint32()?,
             3 => options.generalized = wire.varint()? != 0,
             4 => options.rdf_star = wire.varint()? != 0,

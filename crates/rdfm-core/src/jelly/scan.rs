@@ -76,8 +76,7 @@ pub(super) fn label(text: &[u8]) -> Option<u8> {
     if high >= 0x80 && simdutf8::basic::from_utf8(text).is_err() {
         return None;
     }
-    let plain = all & NAME != 0
-        && !matches!(text, [] | [b'-', ..] | [b'_', b'g', ..]);
+    let plain = all & NAME != 0 && !matches!(text, [] | [b'-', ..] | [b'_', b'g', ..]);
     Some(if plain { flags::PLAIN } else { 0 })
 }
 
@@ -102,7 +101,11 @@ mod tests {
                     let mut text = vec![b'a'; length];
                     text[at] = byte;
                     let plain = !is(byte, ESCAPE);
-                    assert_eq!(lexical(&text), Some(u8::from(plain)), "{byte} at {at} of {length}");
+                    assert_eq!(
+                        lexical(&text),
+                        Some(u8::from(plain)),
+                        "{byte} at {at} of {length}"
+                    );
                     assert_eq!(iri(&text), Some(u8::from(is_iri_text(&text))));
                 }
             }

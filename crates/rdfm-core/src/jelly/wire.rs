@@ -7,50 +7,49 @@
 
 use crate::error::{ErrorClass, LimitExceeded, quote};
 
-/// What is wrong with a row or a frame; the place is added by the decoder.
+/// What is wrong with a row or a frame; the place is added by the decoder. One word wide, so that
+/// results stay small.
 #[derive(Debug)]
-pub(super) struct Fault {
-    pub class: ErrorClass,
-    pub reason: String,
+pub(super) struct Fault(Box<(ErrorClass, String)>);
+
+/// A result of reading.
+pub(super) type Checked<T> = Result<T, Fault>;
+
+impl Fault {
+    /// A fault of a class.
+    #[cold]
+    pub fn new(class: ErrorClass, reason: impl Into<String>) -> Self {
+        Self(Box::new((class, reason.into())))
+    }
+
+    /// Class and text.
+    pub fn into_parts(self) -> (ErrorClass, String) {
+        *self.0
+    }
 }
 
-/// A result whose error costs one word on the way of the good case.
-pub(super) type Checked<T> = Result<T, Box<Fault>>;
-
-impl From<LimitExceeded> for Box<Fault> {
+impl From<LimitExceeded> for Fault {
     fn from(limit: LimitExceeded) -> Self {
-        Self::new(Fault {
-            class: ErrorClass::Limit,
-            reason: limit.0,
-        })
+        Self::new(ErrorClass::Limit, limit.0)
     }
 }
 
 /// A rule of the format is broken.
 #[cold]
-pub(super) fn malformed(reason: impl Into<String>) -> Box<Fault> {
-    Box::new(Fault {
-        class: ErrorClass::Malformed,
-        reason: reason.into(),
-    })
+pub(super) fn malformed(reason: impl Into<String>) -> Fault {
+    Fault::new(ErrorClass::Malformed, reason)
 }
 
 /// The bytes end inside a field: a cut log, or lengths that do not fit.
 #[cold]
-fn cut(reason: impl Into<String>) -> Box<Fault> {
-    Box::new(Fault {
-        class: ErrorClass::Truncated,
-        reason: reason.into(),
-    })
+fn cut(reason: impl Into<String>) -> Fault {
+    Fault::new(ErrorClass::Truncated, reason)
 }
 
 /// A limit of the caller is met.
 #[cold]
-pub(super) fn limit(reason: impl Into<String>) -> Box<Fault> {
-    Box::new(Fault {
-        class: ErrorClass::Limit,
-        reason: reason.into(),
-    })
+pub(super) fn limit(reason: impl Into<String>) -> Fault {
+    Fault::new(ErrorClass::Limit, reason)
 }
 
 /// Wire type of a varint.
@@ -223,7 +222,7 @@ pub(super) fn utf8<'a>(bytes: &'a [u8], what: &'static str) -> Checked<&'a str> 
 
 /// The fault of a text that is not UTF-8.
 #[cold]
-pub(super) fn invalid_utf8(bytes: &[u8], what: &'static str) -> Box<Fault> {
+pub(super) fn invalid_utf8(bytes: &[u8], what: &'static str) -> Fault {
     malformed(format!("{what} is not valid UTF-8: {}", quote(bytes)))
 }
 
@@ -237,6 +236,7 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
+#[allow(dead_code)]
 /// Appends a varint field, unless it is zero, protobuf's default.
 #[inline]
 pub(super) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
@@ -254,6 +254,7 @@ pub(super) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
+#[allow(dead_code)]
 /// The bytes that a varint takes.
 #[inline]
 pub(super) const fn varint_size(value: u64) -> usize {
@@ -267,7 +268,17 @@ mod tests {
 
     #[test]
     fn varints_round_trip_with_their_size() {
-        for value in [0, 1, 127, 128, 300, 16_383, 16_384, u64::from(u32::MAX), u64::MAX] {
+        for value in [
+            0,
+            1,
+            127,
+            128,
+            300,
+            16_383,
+            16_384,
+            u64::from(u32::MAX),
+            u64::MAX,
+        ] {
             let mut out = Vec::new();
             put_varint(&mut out, value);
             assert_eq!(out.len(), varint_size(value), "{value}");
@@ -279,7 +290,7 @@ mod tests {
     fn overlong_and_cut_varints_are_faults() {
         assert!(Wire::new(&[0x80; 9]).varint().is_err());
         let fault = Wire::new(&[0x80; 11]).varint().unwrap_err();
-        assert_eq!(fault.reason, "a varint is longer than 10 bytes");
+        assert_eq!(fault.into_parts().1, "a varint is longer than 10 bytes");
     }
 
     #[test]

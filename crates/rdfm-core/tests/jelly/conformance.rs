@@ -1,0 +1,124 @@
+//! The conformance suite of Jelly-RDF and the files of Jelly-JVM.
+
+use std::fs;
+
+use rdfm_core::codec::{DecodeOptions, Decoder};
+use rdfm_core::formats::Format;
+
+use crate::json::Json;
+use crate::model::{Message, decode_every_way, parse_nquads, same, shared};
+
+fn decoder() -> Box<dyn Decoder> {
+    Format::Jelly.decoder(&DecodeOptions::default()).unwrap()
+}
+
+fn decode(data: &[u8]) -> (Vec<Message>, Option<String>) {
+    decode_every_way(&decoder, data)
+}
+
+#[test]
+fn from_jelly() {
+    let Some(folder) = shared("conformance/jelly") else {
+        return;
+    };
+    let manifest = Json::parse(&fs::read_to_string(folder.join("manifest.json")).unwrap());
+    let mut count = 0;
+    let mut failures = Vec::new();
+    for case in manifest.get("cases").list() {
+        if case.get("direction").text() != "from_jelly" {
+            continue;
+        }
+        count += 1;
+        let id = case.get("id").text();
+        let data = fs::read(folder.join(case.get("inputs").list()[0].text())).unwrap();
+        let (messages, error) = decode(&data);
+        if case.get("expected").text() == "negative" {
+            match error {
+                None => failures.push(format!("{id}: accepted")),
+                Some(error) => println!("{id}: {error}"),
+            }
+            continue;
+        }
+        if let Some(error) = error {
+            failures.push(format!("{id}: {error}"));
+            continue;
+        }
+        let outputs = case.get("outputs").list();
+        if outputs.len() != messages.len() {
+            failures.push(format!(
+                "{id}: {} messages of {}",
+                messages.len(),
+                outputs.len()
+            ));
+            continue;
+        }
+        for (index, (output, message)) in outputs.iter().zip(&messages).enumerate() {
+            let expected = parse_nquads(&fs::read_to_string(folder.join(output.text())).unwrap());
+            if !same(&message.statements, &expected) {
+                failures.push(format!("{id}: message {index} differs"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!(count, 48);
+}
+
+#[test]
+fn files_of_jelly_jvm() {
+    let Some(folder) = shared("conformance/jena") else {
+        return;
+    };
+    let manifest = Json::parse(&fs::read_to_string(folder.join("manifest.json")).unwrap());
+    let mut count = 0;
+    let mut failures = Vec::new();
+    for case in manifest.get("files").list() {
+        if case.get("format").text() != "jelly" {
+            continue;
+        }
+        count += 1;
+        let file = case.get("file").text();
+        let (messages, error) = decode(&fs::read(folder.join(file)).unwrap());
+        let refused = *case.get("error") != Json::Null;
+        if refused != error.is_some() {
+            failures.push(format!("{file}: {error:?}"));
+        }
+        if let Some(error) = error {
+            println!("{file}: {error}");
+        }
+        let frames: Vec<usize> = case.get("frames").list().iter().map(Json::number).collect();
+        let found: Vec<usize> = messages.iter().map(|m| m.statements.len()).collect();
+        if frames != found {
+            failures.push(format!(
+                "{file}: messages of {found:?} quads, not {frames:?}"
+            ));
+        }
+        for (message, metadata) in messages.iter().zip(case.get("frame_metadata_hex").list()) {
+            let Json::Map(expected) = metadata else {
+                panic!("{metadata:?}")
+            };
+            let found = message.metadata.iter().map(|(key, value)| {
+                let hex: Vec<String> = value.iter().map(|byte| format!("{byte:02x}")).collect();
+                (key.clone(), Json::Text(hex.concat()))
+            });
+            assert_eq!(
+                found.collect::<std::collections::BTreeMap<_, _>>(),
+                *expected
+            );
+        }
+        let Json::Text(expected) = case.get("expected") else {
+            continue;
+        };
+        let expected = parse_nquads(&fs::read_to_string(folder.join(expected)).unwrap());
+        let all: Vec<_> = messages.into_iter().flat_map(|m| m.statements).collect();
+        if !same(&all, &expected) {
+            for (index, (a, b)) in all.iter().zip(&expected).enumerate() {
+                if a != b {
+                    println!("{file} {index}: {a:?}\n  {b:?}");
+                }
+            }
+            failures.push(format!("{file}: differs"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!(count, 21);
+}

@@ -1,0 +1,1 @@
+//! What a Jelly decoder accepts, refuses and promises; logs made by hand.

@@ -1,0 +1,10 @@
+//! Jelly against its conformance suite, files of Jelly-JVM, and the laws of every codec.
+//!
+//! The suites lie beside the repository (`../shared`) or where `RDFM_SHARED` says; without them the
+//! tests of this kind say so and pass.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests may panic
+
+mod conformance;
+mod decode;
+mod json;
+mod model;
