@@ -1,0 +1,118 @@
+//! The laws of encoders.
+//!
+//! - Round trip: what is written is read back as the same messages, or was refused before it.
+//! - Batches: how messages are cut into batches changes no output byte.
+//! - A refused message leaves whole messages before it, and those alone.
+
+use rdfm_core::batch::MessageBatch;
+use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions};
+use rdfm_core::error::EncodeError;
+use rdfm_core::formats::Format;
+
+use crate::decode::{drive, outcome};
+use crate::message::{Message, messages};
+
+/// What encoding gives: the bytes, and why it stopped. On an error the end is not written.
+fn encode(
+    format: Format,
+    options: &EncodeOptions,
+    batches: &[MessageBatch],
+) -> (Vec<u8>, Option<EncodeError>) {
+    let mut encoder = format
+        .encoder(options)
+        .expect("the format takes these options");
+    let mut out = Vec::new();
+    for batch in batches {
+        if let Err(error) = encoder.encode(batch, &mut out) {
+            return (out, Some(error));
+        }
+    }
+    let error = encoder.finish(&mut out).err();
+    (out, error)
+}
+
+/// Batches of `data`, as decoded with default sizes.
+fn batches(format: Format, options: &DecodeOptions, data: &[u8]) -> Vec<MessageBatch> {
+    let mut found = Vec::new();
+    drive(format, options, data, data.len(), |batch| found.push(batch));
+    found
+}
+
+/// How the output is read back: with everything allowed that may have been written.
+fn reading(options: &EncodeOptions) -> DecodeOptions {
+    DecodeOptions {
+        generalized: true,
+        dialect: (options.dialect == Dialect::Plain).then_some(Dialect::Plain),
+        ..DecodeOptions::default()
+    }
+}
+
+fn datasets(messages: &[Message]) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
+    messages.iter().map(Message::relabelled).collect()
+}
+
+/// Decodes `data` (as far as it is right), writes it in `target`, reads that, and compares.
+pub fn round_trip(
+    target: Format,
+    options: &EncodeOptions,
+    source: Format,
+    decoding: &DecodeOptions,
+    data: &[u8],
+) {
+    let batches = batches(source, decoding, data);
+    let wanted: Vec<Message> = batches.iter().flat_map(messages).collect();
+    let (out, refused) = encode(target, options, &batches);
+
+    let single: Vec<MessageBatch> = batches
+        .iter()
+        .flat_map(|batch| (0..batch.len()).map(|at| batch.slice(at..at + 1)))
+        .collect();
+    let (again, refused_again) = encode(target, options, &single);
+    assert_eq!(
+        refused,
+        refused_again,
+        "{}: batches change the refusal",
+        target.name()
+    );
+    assert!(
+        out == again,
+        "{}: batches change the bytes:\n{}\nand\n{}",
+        target.name(),
+        String::from_utf8_lossy(&out),
+        String::from_utf8_lossy(&again)
+    );
+
+    let back = outcome(target, &reading(options), &out, out.len());
+    assert_eq!(
+        back.error,
+        None,
+        "{}: what was written is not read: {}",
+        target.name(),
+        String::from_utf8_lossy(&out)
+    );
+    let delivered = refused.as_ref().map_or(wanted.len(), |error| {
+        usize::try_from(error.message).expect("an index fits")
+    });
+    let wanted = &wanted[..delivered.min(wanted.len())];
+    // Of a refused message nothing may stand in the output; an empty one before it may have been
+    // held back until it is known whether a delimiter follows.
+    let exact = refused.is_none();
+    let written = if exact {
+        wanted
+    } else {
+        &wanted[..back.messages.len().min(wanted.len())]
+    };
+    assert!(
+        datasets(&back.messages) == datasets(written)
+            && wanted[written.len()..]
+                .iter()
+                .all(|message| message.quads.is_empty()),
+        "{} -> {}: other messages came back:\n{:#?}\nwanted:\n{:#?}\nwritten:\n{}\nrefused: {:?}",
+        source.name(),
+        target.name(),
+        datasets(&back.messages),
+        datasets(wanted),
+        String::from_utf8_lossy(&out),
+        refused
+    );
+}

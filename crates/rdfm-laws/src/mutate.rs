@@ -1,0 +1,104 @@
+//! Random changes of bytes, the same for a seed on every machine.
+//!
+//! - In: a seed, an input and tokens that mean something in the formats.
+//! - Out: the input with a few bytes flipped, cut, doubled, moved, or tokens put in.
+
+/// Xorshift: small, and good enough to choose mutations.
+pub struct Random(u64);
+
+impl Random {
+    /// A generator; a seed of 0 becomes 1.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).max(1))
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// A number below `bound`, 0 where that is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.bits() >> 33).unwrap_or(0) % bound.max(1)
+    }
+}
+
+/// Tokens with a meaning in some format.
+const TOKENS: &[&[u8]] = &[
+    b"# @message\n",
+    b"MESSAGE\n",
+    b"@message .\n",
+    b"VERSION \"1.2-messages\"\n",
+    b"@version \"1.2-messages\" .\n",
+    b"PREFIX a: <http://a/>\n",
+    b"BASE <http://b/>\n",
+    b"<http://a/b>",
+    b"<>",
+    b"_:b0",
+    b"_:_g1",
+    b"\"\"\"",
+    b"'''",
+    b"\"x\"@en--ltr",
+    b"^^<http://www.w3.org/2001/XMLSchema#string>",
+    b"<<( ",
+    b" )>>",
+    b"<< ",
+    b" >>",
+    b"{| ",
+    b" |}",
+    b"~",
+    b"[",
+    b"]",
+    b"(",
+    b")",
+    b"{",
+    b"}",
+    b".",
+    b";",
+    b",",
+    b"a:",
+    b"\\u0041",
+    b"\\U0010FFFF",
+    b"\\uD800",
+    b"\xC3\xA9",
+    b"\xFF",
+    b"\xEF\xBB\xBF",
+    b"\0",
+    b"\r",
+    b"\n",
+    b"\x0A\x00",
+    b"\xFF\xFF\xFF\xFF\x0F",
+    b"1.5e3",
+    b"-.5",
+    b"true",
+    b" a ",
+    b"GRAPH ",
+];
+
+/// The input after one to six random changes.
+pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
+    let mut data = input.to_vec();
+    for _ in 0..=random.below(6) {
+        let at = random.below(data.len() + 1);
+        let length = random.below(16).min(data.len() - at);
+        match random.below(7) {
+            0 if at < data.len() => data[at] ^= 1 << random.below(8),
+            1 if at < data.len() => data[at] = u8::try_from(random.below(256)).unwrap_or(0),
+            2 => drop(data.drain(at..at + length)),
+            3 => {
+                let copy = data[at..at + length].to_vec();
+                let to = random.below(data.len() + 1);
+                data.splice(to..to, copy);
+            }
+            4 => data.truncate(at),
+            _ => {
+                let token = TOKENS[random.below(TOKENS.len())];
+                data.splice(at..at, token.iter().copied());
+            }
+        }
+    }
+    data
+}
