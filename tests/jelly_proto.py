@@ -1,0 +1,264 @@
+"""Jelly through Google's protobuf, from proto/rdf.proto: an encoder and a decoder without any cunning.
+
+Shares nothing with rdfm. The messages live in a descriptor pool of their own, so that pyjelly's
+generated classes of the same names do not collide with them.
+"""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+from nquads import XSD_STRING, literal
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "eu.ostrzyciel.jelly.core.proto.v1"
+
+
+@cache
+def classes() -> SimpleNamespace:
+    """The message classes by name."""
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    from grpc_tools import protoc
+
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "rdf.binpb"
+        arguments = ["protoc", f"-I{ROOT / 'proto'}", f"--descriptor_set_out={out}", "rdf.proto"]
+        if protoc.main(arguments):
+            raise RuntimeError("proto/rdf.proto does not compile")
+        files = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
+    pool = descriptor_pool.DescriptorPool()
+    for file in files.file:
+        pool.Add(file)
+    found = {}
+    for message in files.file[0].message_type:
+        descriptor = pool.FindMessageTypeByName(f"{PACKAGE}.{message.name}")
+        found[message.name] = message_factory.GetMessageClass(descriptor)
+    return SimpleNamespace(**found)
+
+
+def varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def delimited(frames) -> bytes:
+    """The bytes of a log of length-prefixed frames."""
+    parts = (frame.SerializeToString(deterministic=True) for frame in frames)
+    return b"".join(varint(len(part)) + part for part in parts)
+
+
+def read_frames(data: bytes) -> list:
+    """The frames of a delimited log."""
+    frames, at = [], 0
+    while at < len(data):
+        length, shift = 0, 0
+        while True:
+            byte = data[at]
+            at += 1
+            length |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        frames.append(classes().RdfStreamFrame.FromString(data[at : at + length]))
+        if at + length > len(data):
+            raise ValueError("the last frame is cut")
+        at += length
+    return frames
+
+
+def log_type(messages) -> int:
+    """Physical type: quads where a message has a named graph, triples otherwise."""
+    return 2 if any(quad[3] for message in messages for quad in message) else 1
+
+
+class Writer:
+    """Every id explicit, every term written out, every table filled from 1 upwards."""
+
+    def __init__(self, physical: int, version: int = 1) -> None:
+        self.physical, self.version = physical, version
+        self.tables: dict[str, dict[str, int]] = {"name": {}, "prefix": {}, "datatype": {}}
+        self.frames: list = []
+        self.rows: list = []
+
+    def row(self, **content) -> None:
+        self.rows.append(classes().RdfStreamRow(**content))
+
+    def entry(self, table: str, value: str) -> int:
+        ids = self.tables[table]
+        if value not in ids:
+            ids[value] = len(ids) + 1
+            kind = getattr(classes(), f"Rdf{table.title()}Entry")
+            self.row(**{table: kind(id=ids[value], value=value)})
+        return ids[value]
+
+    def iri(self, value: str):
+        cut = max(value.rfind("#"), value.rfind("/")) + 1
+        prefix, name = self.entry("prefix", value[:cut]), self.entry("name", value[cut:])
+        return classes().RdfIri(prefix_id=prefix, name_id=name)
+
+    def literal(self, term):
+        _, lexical, language, direction, datatype = term
+        if language:
+            tag = f"{language}--{direction}" if direction else language
+            return classes().RdfLiteral(lex=lexical, langtag=tag)
+        if datatype == XSD_STRING:
+            return classes().RdfLiteral(lex=lexical)
+        return classes().RdfLiteral(lex=lexical, datatype=self.entry("datatype", datatype))
+
+    def field(self, position: str, term) -> dict:
+        if term is None:
+            return {f"{position}_default_graph": classes().RdfDefaultGraph()}
+        kind = term[0]
+        if kind == "iri":
+            return {f"{position}_iri": self.iri(term[1])}
+        if kind == "bnode":
+            return {f"{position}_bnode": term[1]}
+        if kind == "literal":
+            return {f"{position}_literal": self.literal(term)}
+        return {f"{position}_triple_term": classes().RdfTriple(**self.fields(term[1:]))}
+
+    def fields(self, terms) -> dict:
+        fields: dict = {}
+        for position, term in zip("spog", terms, strict=False):
+            fields |= self.field(position, term)
+        return fields
+
+    def options(self) -> None:
+        self.row(
+            options=classes().RdfStreamOptions(
+                physical_type=self.physical,
+                logical_type=3 if self.physical == 1 else 4,
+                generalized_statements=True,
+                rdf_star=True,
+                max_name_table_size=1024,
+                max_prefix_table_size=64,
+                max_datatype_table_size=64,
+                version=self.version,
+            )
+        )
+
+    def message(self, quads, metadata=None, namespaces=None) -> None:
+        """One frame. In GRAPHS logs each run of quads of one graph is a graph."""
+        if not self.frames:
+            self.options()
+        for name, value in (namespaces or {}).items():
+            iri = self.iri(value)
+            self.row(namespace=classes().RdfNamespaceDeclaration(name=name, value=iri))
+        graph: object = ()
+        for quad in quads:
+            if self.physical == 2:
+                self.row(quad=classes().RdfQuad(**self.fields(quad)))
+                continue
+            if self.physical == 3 and quad[3] != graph:
+                self.close(graph)
+                graph = quad[3]
+                start = classes().RdfGraphStart(**self.field("g", graph))
+                self.row(graph_start=start)
+            self.row(triple=classes().RdfTriple(**self.fields(quad[:3])))
+        if self.physical == 3:
+            self.close(graph)
+        self.frames.append(classes().RdfStreamFrame(rows=self.rows, metadata=metadata or {}))
+        self.rows = []
+
+    def close(self, graph: object) -> None:
+        if graph != ():
+            self.row(graph_end=classes().RdfGraphEnd())
+
+
+def encode(messages, physical: int | None = None) -> bytes:
+    """A delimited log."""
+    writer = Writer(physical or log_type(messages))
+    for message in messages:
+        writer.message(message)
+    return delimited(writer.frames)
+
+
+class Reader:
+    """Rows to quads, by the text of the specification."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, dict[int, str]] = {"name": {}, "prefix": {}, "datatype": {}}
+        self.last_id = {"name": 0, "prefix": 0, "datatype": 0}
+        self.last_iri = [0, 0]
+        self.last_terms: dict[str, tuple | None] = {}
+        self.graph: tuple | None = None
+        self.stream_options = None
+
+    def entry(self, table: str, entry) -> None:
+        number = entry.id or self.last_id[table] + 1
+        size = getattr(self.stream_options, f"max_{table}_table_size")
+        assert 1 <= number <= size, f"{table} entry {number} in a table of {size}"
+        self.tables[table][number] = entry.value
+        self.last_id[table] = number
+
+    def iri(self, iri):
+        self.last_iri[0] = iri.prefix_id or self.last_iri[0]
+        self.last_iri[1] = iri.name_id or self.last_iri[1] + 1
+        prefix = self.tables["prefix"][self.last_iri[0]] if self.last_iri[0] else ""
+        return ("iri", prefix + self.tables["name"][self.last_iri[1]])
+
+    def term(self, holder, oneof: str):
+        field = holder.WhichOneof(oneof)
+        if field is None:
+            return self.last_terms[oneof]
+        value = getattr(holder, field)
+        kind = field[2:]
+        if kind == "iri":
+            return self.iri(value)
+        if kind == "bnode":
+            return ("bnode", value)
+        if kind == "default_graph":
+            return None
+        if kind == "triple_term":
+            parts = ("subject", "predicate", "object")
+            assert all(value.WhichOneof(part) for part in parts), "all terms of a quoted triple"
+            return ("triple", *(self.term(value, part) for part in parts))
+        given = value.WhichOneof("literalKind")
+        if given == "langtag":
+            language, _, direction = value.langtag.partition("--")
+            return literal(value.lex, language, direction or None)
+        if given == "datatype":
+            return literal(value.lex, datatype=self.tables["datatype"][value.datatype])
+        return literal(value.lex)
+
+    def statement(self, holder, parts) -> list:
+        terms = []
+        for part in parts:
+            term = self.term(holder, part)
+            self.last_terms[part] = term
+            terms.append(term)
+        return terms
+
+    def frame(self, frame) -> list[tuple]:
+        quads = []
+        for row in frame.rows:
+            kind = row.WhichOneof("row")
+            value = getattr(row, kind)
+            if kind == "options":
+                assert self.stream_options in (None, value), "options change"
+                self.stream_options = value
+            elif kind in self.tables:
+                self.entry(kind, value)
+            elif kind == "quad":
+                parts = ("subject", "predicate", "object", "graph")
+                quads.append(tuple(self.statement(value, parts)))
+            elif kind == "triple":
+                quad = self.statement(value, ("subject", "predicate", "object"))
+                quads.append((*quad, self.graph))
+            elif kind == "graph_start":
+                self.graph = self.term(value, "graph")
+            elif kind == "graph_end":
+                self.graph = None
+            elif kind == "namespace":
+                self.iri(value.value)
+        return quads
+
+
+def decode(data: bytes) -> list[list[tuple]]:
+    """The messages of a delimited log."""
+    reader = Reader()
+    return [reader.frame(frame) for frame in read_frames(data)]

@@ -1,0 +1,174 @@
+"""A small reader of N-Quads, and datasets as plain tuples: the tests' own eyes.
+
+It shares nothing with rdfm. Terms are ("iri", value), ("bnode", label), ("literal", lexical,
+language, direction, datatype), ("triple", s, p, o), and None for the default graph; quads are tuples
+of four, a message is a list of quads.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import permutations, product
+from pathlib import Path
+
+XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+DIR_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
+
+TOKEN = re.compile(
+    r"""[ \t]*(?:
+      (?P<iri><[^<>"{}|^`\\\x00-\x20]*(?:\\u[0-9A-Fa-f]{4}[^<>"{}|^`\\\x00-\x20]*
+        |\\U[0-9A-Fa-f]{8}[^<>"{}|^`\\\x00-\x20]*)*>)
+    | (?P<bnode>_:[^\s<>"]*[^\s<>".])
+    | (?P<string>"(?:[^"\\\n\r]|\\.)*")(?:@(?P<lang>[A-Za-z0-9-]+)|\^\^(?=<))?
+    | (?P<open><<\(|<<) | (?P<close>\)>>|>>) | (?P<dot>\.) | (?P<comment>\#.*) )""",
+    re.X,
+)
+ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+
+
+def unescape(text: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code[1:], 16)) if code[0] in "uU" else ESCAPES.get(code, code)
+
+    return re.sub(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", character, text)
+
+
+def literal(lexical, language=None, direction=None, datatype=None):
+    if language:
+        datatype = DIR_LANG_STRING if direction else LANG_STRING
+    return ("literal", lexical, language, direction, datatype or XSD_STRING)
+
+
+class Line:
+    """One line being read."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def token(self) -> re.Match[str]:
+        match = TOKEN.match(self.text, self.at)
+        if not match:
+            raise ValueError(f"no N-Quads: {self.text[self.at :]!r} in {self.text!r}")
+        self.at = match.end()
+        return match
+
+    def term(self, match: re.Match[str]):
+        if match["iri"]:
+            return ("iri", unescape(match["iri"][1:-1]))
+        if match["bnode"]:
+            return ("bnode", match["bnode"][2:])
+        if match["string"]:
+            lexical = unescape(match["string"][1:-1])
+            if match["lang"]:
+                language, _, direction = match["lang"].partition("--")
+                return literal(lexical, language, direction or None)
+            if match[0].endswith("^^"):
+                return literal(lexical, datatype=self.term(self.token())[1])
+            return literal(lexical)
+        if match["open"]:
+            triple = tuple(self.term(self.token()) for _ in range(3))
+            if not self.token()["close"]:
+                raise ValueError(f"a triple term does not close in {self.text!r}")
+            return ("triple", *triple)
+        raise ValueError(f"no term: {match[0]!r} in {self.text!r}")
+
+    def quad(self):
+        terms = []
+        while not (match := self.token())["dot"]:
+            terms.append(self.term(match))
+        rest = self.text[self.at :].strip()
+        if len(terms) not in (3, 4) or (rest and not rest.startswith("#")):
+            raise ValueError(f"no quad: {self.text!r}")
+        return (*terms, None) if len(terms) == 3 else tuple(terms)
+
+
+def read_quads(text: str) -> list[tuple]:
+    """The quads of N-Quads text; comments and empty lines are passed over."""
+    lines = re.split(r"[\r\n]+", text)
+    return [Line(line).quad() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def read_expected(path: Path) -> list[list[tuple]]:
+    """The messages of an expected.txt of spec-fixtures."""
+    parts = path.read_text("utf-8").split("--- message\n")
+    return [read_quads(part) for part in parts[1:]]
+
+
+def map_terms(quad: tuple, change) -> tuple:
+    def visit(term):
+        if term and term[0] == "triple":
+            return ("triple", *(visit(part) for part in term[1:]))
+        return change(term) if term else term
+
+    return tuple(visit(term) for term in quad)
+
+
+def relabelled(quads: Iterable[tuple]) -> list[tuple]:
+    """Blank nodes named by first appearance: equal where datasets are the same in the same order."""
+    names: dict[str, str] = {}
+
+    def rename(term):
+        if term[0] != "bnode":
+            return term
+        return ("bnode", names.setdefault(term[1], str(len(names))))
+
+    return [map_terms(quad, rename) for quad in quads]
+
+
+def labels(quads: Iterable[tuple]) -> Iterator[str]:
+    def visit(term):
+        if term and term[0] == "triple":
+            for part in term[1:]:
+                yield from visit(part)
+        elif term and term[0] == "bnode":
+            yield term[1]
+
+    for quad in quads:
+        for term in quad:
+            yield from visit(term)
+
+
+def colours(quads: list[tuple]) -> dict[str, int]:
+    """A colour for each blank node, from how it is used; refined until nothing changes."""
+    colour = dict.fromkeys(labels(quads), 0)
+    while True:
+        seen: dict[str, list] = {label: [] for label in colour}
+        for quad in quads:
+            for label in set(labels([quad])):
+                view = map_terms(
+                    quad,
+                    lambda term, own=label: (
+                        ("bnode", term[1] == own, colour[term[1]]) if term[0] == "bnode" else term
+                    ),
+                )
+                seen[label].append(repr(view))
+        refined = {label: hash((colour[label], *sorted(views))) for label, views in seen.items()}
+        if len(set(refined.values())) == len(set(colour.values())):
+            return refined
+        colour = refined
+
+
+def isomorphic(left: Iterable[tuple], right: Iterable[tuple]) -> bool:
+    """Whether two datasets are the same up to blank node labels, whatever their order."""
+    left, right = list(set(left)), list(set(right))
+    if len(left) != len(right):
+        return False
+    ours, theirs = colours(left), colours(right)
+    if sorted(ours.values()) != sorted(theirs.values()):
+        return False
+    groups: dict[int, tuple[list[str], list[str]]] = {}
+    for label, value in ours.items():
+        groups.setdefault(value, ([], []))[0].append(label)
+    for label, value in theirs.items():
+        groups[value][1].append(label)
+    wanted = set(right)
+    choices = [[(one, two) for two in permutations(others)] for one, others in groups.values()]
+    for choice in product(*choices):
+        names = {a: b for one, two in choice for a, b in zip(one, two, strict=True)}
+        renamed = {
+            map_terms(q, lambda t: ("bnode", names[t[1]]) if t[0] == "bnode" else t) for q in left
+        }
+        if renamed == wanted:
+            return True
+    return False
