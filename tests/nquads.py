@@ -86,7 +86,9 @@ class Line:
 def read_quads(text: str) -> list[tuple]:
     """The quads of N-Quads text; comments and empty lines are passed over."""
     lines = re.split(r"[\r\n]+", text)
-    return [Line(line).quad() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return [
+        Line(line).quad() for line in lines if line.strip() and not line.lstrip().startswith("#")
+    ]
 
 
 def read_expected(path: Path) -> list[list[tuple]]:
