@@ -109,13 +109,9 @@ def map_terms(quad: tuple, change) -> tuple:
 def relabelled(quads: Iterable[tuple]) -> list[tuple]:
     """Blank nodes named by first appearance: equal where datasets are the same in the same order."""
     names: dict[str, str] = {}
-
-    def rename(term):
-        if term[0] != "bnode":
-            return term
-        return ("bnode", names.setdefault(term[1], str(len(names))))
-
-    return [map_terms(quad, rename) for quad in quads]
+    return [
+        with_labels(quad, lambda label: names.setdefault(label, str(len(names)))) for quad in quads
+    ]
 
 
 def labels(quads: Iterable[tuple]) -> Iterator[str]:
@@ -131,20 +127,21 @@ def labels(quads: Iterable[tuple]) -> Iterator[str]:
             yield from visit(term)
 
 
+def with_labels(quad: tuple, name) -> tuple:
+    """The quad with `name(label)` in the place of each blank node's label."""
+    return map_terms(quad, lambda term: ("bnode", name(term[1])) if term[0] == "bnode" else term)
+
+
 def colours(quads: list[tuple]) -> dict[str, int]:
     """A colour for each blank node, from how it is used; refined until nothing changes."""
     colour = dict.fromkeys(labels(quads), 0)
     while True:
         seen: dict[str, list] = {label: [] for label in colour}
         for quad in quads:
-            for label in set(labels([quad])):
-                view = map_terms(
-                    quad,
-                    lambda term, own=label: (
-                        ("bnode", term[1] == own, colour[term[1]]) if term[0] == "bnode" else term
-                    ),
-                )
-                seen[label].append(repr(view))
+            names = set(labels([quad]))
+            for own in names:
+                view = {label: (label == own, colour[label]) for label in names}
+                seen[own].append(repr(with_labels(quad, view.get)))
         refined = {label: hash((colour[label], *sorted(views))) for label, views in seen.items()}
         if len(set(refined.values())) == len(set(colour.values())):
             return refined
@@ -168,9 +165,6 @@ def isomorphic(left: Iterable[tuple], right: Iterable[tuple]) -> bool:
     choices = [[(one, two) for two in permutations(others)] for one, others in groups.values()]
     for choice in product(*choices):
         names = {a: b for one, two in choice for a, b in zip(one, two, strict=True)}
-        renamed = {
-            map_terms(q, lambda t: ("bnode", names[t[1]]) if t[0] == "bnode" else t) for q in left
-        }
-        if renamed == wanted:
+        if {with_labels(quad, names.get) for quad in left} == wanted:
             return True
     return False
