@@ -8,7 +8,7 @@
 use crate::batch::{MessageBatch, TermTable};
 use crate::codec::{EncodeOptions, Encoder};
 use crate::formats::Format;
-use crate::term::TermId;
+use crate::term::{TermId, TermKind, flags};
 use crate::text::encode::{Memo, Statements, Stop, TextEncoder, holds_labels};
 use crate::text::write::{Style, fault};
 
@@ -21,6 +21,7 @@ pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encode
         graphs: format == Format::Nq,
         lenient: options.lenient,
         memo: Memo::default(),
+        datatypes: Memo::default(),
     };
     Ok(Box::new(TextEncoder::new(format, options, lines)?))
 }
@@ -29,6 +30,8 @@ struct Lines {
     graphs: bool,
     lenient: bool,
     memo: Memo,
+    /// By the datatype: the end of a literal, from its closing quote to the space.
+    datatypes: Memo,
 }
 
 impl Lines {
@@ -47,7 +50,52 @@ impl Lines {
         self.new_term(table, id, style, out)
     }
 
+    #[inline]
     fn new_term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let term = table.term(id);
+        if term.flags & flags::PLAIN == 0 {
+            return self.checked_term(table, id, style, out);
+        }
+        // Literals are not kept: copying their text again costs the same.
+        match term.kind {
+            TermKind::Iri => {
+                let start = out.len();
+                out.push(b'<');
+                out.extend_from_slice(table.text_of(term));
+                out.extend_from_slice(b"> ");
+                self.memo.keep(id, start, out);
+                Ok(())
+            }
+            TermKind::Literal => {
+                out.push(b'"');
+                out.extend_from_slice(table.text_of(term));
+                out.extend_from_slice(b"\" ");
+                Ok(())
+            }
+            TermKind::TypedLiteral => {
+                out.push(b'"');
+                out.extend_from_slice(table.text_of(term));
+                let datatype = TermId(term.aux);
+                if self.datatypes.copy(datatype, out) {
+                    return Ok(());
+                }
+                let start = out.len();
+                out.extend_from_slice(b"\"^^");
+                self.checked_term(table, datatype, style, out)?;
+                self.datatypes.keep(datatype, start, out);
+                Ok(())
+            }
+            _ => self.checked_term(table, id, style, out),
+        }
+    }
+
+    fn checked_term(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -69,7 +117,9 @@ impl Lines {
 
 impl Statements for Lines {
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
-        self.memo.begin_batch(batch.table().terms().len(), out);
+        let terms = batch.table().terms().len();
+        self.memo.begin_batch(terms, out);
+        self.datatypes.begin_batch(terms, out);
     }
 
     fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> bool {

@@ -17,6 +17,9 @@ use crate::text::write::{Fault, Style};
 /// in full: without a bound a small log could fill the memory.
 pub const MOST_TEXT: usize = 1 << 30;
 
+/// Most bytes to make room for before a batch is written.
+const MOST_ROOM: usize = 16 << 20;
+
 /// Writes the quads of messages in one format.
 pub trait Statements: Send {
     /// A batch begins: term ids mean other terms than before.
@@ -63,6 +66,8 @@ pub struct TextEncoder<S> {
     merge_graphs: bool,
     prefixes: Vec<(String, String)>,
     started: bool,
+    /// Bytes to make room for: a little more than the batch before took.
+    room: usize,
     graph_names: u64,
     namespaces: u64,
     metadata: u64,
@@ -89,6 +94,7 @@ impl<S: Statements> TextEncoder<S> {
             merge_graphs: options.merge_graphs,
             prefixes: options.prefixes.clone(),
             started: false,
+            room: 0,
             graph_names: 0,
             namespaces: 0,
             metadata: 0,
@@ -226,19 +232,23 @@ impl<S: Statements> Encoder for TextEncoder<S> {
         if batch.is_empty() {
             return Ok(());
         }
-        self.style.most = out.len().saturating_add(MOST_TEXT);
+        let before = out.len();
+        self.style.most = before.saturating_add(MOST_TEXT);
+        out.reserve(self.room);
         self.begin_batch(batch, out);
         let refused = refuse(batch, self.format, self.merge_graphs).err();
         let first_refused = refused.as_ref().map(|(message, _)| *message);
-        self.messages(batch, first_refused, out)
-            .map_err(|(message, stop)| {
-                let error = match (stop, refused) {
-                    (None, Some((_, error))) => error,
-                    (stop, _) => self.stopped(batch, message, stop.unwrap_or(Stop::TooLong)),
-                };
-                self.failed = Some(error.clone());
-                error
-            })
+        let result = self.messages(batch, first_refused, out);
+        let text = out.len().saturating_sub(before);
+        self.room = (text + text / 8).min(MOST_ROOM);
+        result.map_err(|(message, stop)| {
+            let error = match (stop, refused) {
+                (None, Some((_, error))) => error,
+                (stop, _) => self.stopped(batch, message, stop.unwrap_or(Stop::TooLong)),
+            };
+            self.failed = Some(error.clone());
+            error
+        })
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
