@@ -174,7 +174,6 @@ fn measure(name: &str, format: Format, batches: &[MessageBatch]) {
     let mut seconds = Vec::new();
     let mut bytes = 0;
     for _ in 0..40 {
-        encoder = format.encoder(&options).unwrap();
         bytes = 0;
         let start = Instant::now();
         for batch in batches {
