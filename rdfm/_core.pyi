@@ -1,7 +1,8 @@
 """The native core: terms, batches and codecs. Import these from `rdfm` and `rdfm.formats`."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Literal as OneOf, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
+from typing import Literal as OneOf
 
 from typing_extensions import Buffer, disjoint_base
 

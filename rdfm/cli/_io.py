@@ -1,0 +1,46 @@
+"""Standard input and output as bytes, and numbers for people."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import BinaryIO, cast
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, unbuffered: a read gives what is there."""
+    file = io.FileIO(0, "rb", closefd=False)
+    file.name = "standard input"  # for errors
+    return cast("BinaryIO", file)
+
+
+def standard_output() -> BinaryIO:
+    """Standard output, unbuffered, after what was printed."""
+    sys.stdout.flush()
+    file = io.FileIO(1, "wb", closefd=False)
+    file.name = "standard output"
+    return cast("BinaryIO", file)
+
+
+def size(count: float) -> str:
+    """A number of bytes, as in `1.2 MB` (powers of 1000).
+
+    Example:
+        >>> size(1234567)
+        '1.2 MB'
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError
+
+
+def plural(count: int, noun: str) -> str:
+    """A count and its noun, as in `1 message`, `2,000 quads`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def safe(text: str) -> str:
+    """A text in which nothing moves the cursor of a terminal."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)

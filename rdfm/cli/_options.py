@@ -1,0 +1,100 @@
+"""What the commands share: options in groups, sizes, prefixes, names of formats with completion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    _Text = click.ParamType[str]
+    _Number = click.ParamType[int]
+    _Pair = click.ParamType[tuple[str, str]]
+else:  # not generic in older releases of click
+    _Text = _Number = _Pair = click.ParamType
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class GroupedOption(click.Option):
+    """An option that stands under a heading of its command's help."""
+
+    def __init__(self, *args: Any, group: str = "Options", **kwargs: Any) -> None:
+        """Take the heading besides what click takes."""
+        super().__init__(*args, **kwargs)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists options under headings, in the order of their definition."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, a section for each heading."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if isinstance(parameter, click.Argument):
+                continue
+            if (record := parameter.get_help_record(ctx)) is not None:
+                sections.setdefault(getattr(parameter, "group", "Other options"), []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records, col_max=28)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the epilog as it is, since it holds examples."""
+        if self.epilog:
+            formatter.write(f"\n{self.epilog}\n")
+
+
+def option(*names: str, group: str, **settings: Any) -> Callable[[F], F]:
+    """An option under a heading."""
+    return click.option(*names, cls=GroupedOption, group=group, **settings)
+
+
+class FormatName(_Text):
+    """The name of a format, checked when it is used; completed from the registry."""
+
+    name = "FORMAT"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names that begin so."""
+        from rdfm import formats
+
+        return [CompletionItem(name) for name in formats.names() if name.startswith(incomplete)]
+
+
+class Size(_Number):
+    """A number of bytes: `1000`, `64K`, `64M`, `2G` (powers of 1024)."""
+
+    name = "BYTES"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d{1,18})\s*([kmgKMG]?)(?:i?[bB])?", value)
+        if match is None:
+            self.fail(f"'{value}' is no size; write it as 64M or 67108864", param, ctx)
+        return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2].lower()]
+
+
+class Prefix(_Pair):
+    """A namespace: `name=IRI`."""
+
+    name = "NAME=IRI"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """The name and the IRI."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, iri = value.partition("=")
+        if not equals or not iri:
+            self.fail(f"'{value}' is no namespace; write it as ex=http://example.org/", param, ctx)
+        return name.removesuffix(":"), iri.removeprefix("<").removesuffix(">")

@@ -1,0 +1,428 @@
+"""`rdfm convert`: logs to one log in another format."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rdfm.cli._options import FormatName, GroupedCommand, Prefix, Size, option
+
+_FORMATS = "Formats"
+_TEXT = "Text formats (nt, nq, ttl, trig)"
+_JELLY = "Jelly"
+_MESSAGES = "Which messages"
+_LIMITS = "Limits that protect memory"
+_OTHER = "Other options"
+_EPILOG = """Examples:
+  rdfm convert nanopubs.jelly.gz nanopubs.trig
+  rdfm convert monday.nq tuesday.nq -o week.jelly
+  rdfm convert --message-per-file sensors/*.ttl -o sensors.jelly
+  curl -s https://example.org/log.nq | rdfm convert - - --from nq --to trig | less
+  rdfm convert --on-error skip dirty.nq clean.nq.zst
+
+Formats are told by suffix, then by content; rdfm formats lists them. Compression (.gz .zst .bz2
+.xz) is read by content and written by suffix. Exit codes: 0 done, 1 bad data, 2 bad usage."""
+
+_Choice = click.Choice
+
+
+@click.command(
+    "convert",
+    cls=GroupedCommand,
+    epilog=_EPILOG,
+    short_help="Convert message logs from one format to another.",
+)
+@click.argument("files", nargs=-1, metavar="IN... [OUT]", type=click.Path())
+@option(
+    "-o",
+    "--output",
+    group=_FORMATS,
+    metavar="OUT",
+    type=click.Path(),
+    help="The file to write (- for standard output); needed with several inputs.",
+)
+@option(
+    "--from",
+    "from_format",
+    group=_FORMATS,
+    type=FormatName(),
+    help="Format of the inputs, such as nq.",
+)
+@option(
+    "--to",
+    "to_format",
+    group=_FORMATS,
+    type=FormatName(),
+    help="Format of the output, such as jelly.",
+)
+@option(
+    "--message-per-file",
+    group=_MESSAGES,
+    is_flag=True,
+    help="Each input is one message, also an empty one.",
+)
+@option(
+    "--skip",
+    group=_MESSAGES,
+    type=click.IntRange(0),
+    metavar="N",
+    show_default=False,
+    help="Leave out the first N messages.",
+)
+@option(
+    "--take", group=_MESSAGES, type=click.IntRange(0), metavar="N", help="Write at most N messages."
+)
+@option(
+    "--on-error",
+    group=_MESSAGES,
+    type=_Choice(["fail", "skip"]),
+    help="What to do at broken data: stop (default), or leave it out and go on.",
+)
+@option(
+    "--keep-partial",
+    group=_MESSAGES,
+    is_flag=True,
+    help="After an error keep what came before it, as OUT.partial.",
+)
+@option(
+    "--dialect",
+    group=_TEXT,
+    type=_Choice(["comment", "directive", "plain"]),
+    help="How messages are delimited in the input: # @message comments, MESSAGE directives, or not at all. Found out by itself; comment and directive are also how the output is written.",
+)
+@option(
+    "--to-dialect",
+    group=_TEXT,
+    type=_Choice(["comment", "directive"]),
+    help="How messages are delimited in the output; else as in the input, else comment.",
+)
+@option(
+    "--announced",
+    group=_TEXT,
+    metavar="LABEL",
+    help="A version label announced outside the log, such as 1.2-messages.",
+)
+@option(
+    "--version-label",
+    group=_TEXT,
+    metavar="LABEL",
+    help="The version label to write in the directive dialect (1.2-messages).",
+)
+@option("--flat", group=_TEXT, is_flag=True, help="Write no delimiters: all messages become one.")
+@option(
+    "--base",
+    group=_TEXT,
+    metavar="IRI",
+    help="Base of relative IRIs in Turtle and TriG; else the file's URL.",
+)
+@option(
+    "--prefix",
+    "prefixes",
+    group=_TEXT,
+    multiple=True,
+    type=Prefix(),
+    help="A namespace to declare at the start (Turtle, TriG, Jelly); may be repeated.",
+)
+@option(
+    "--lenient",
+    group=_TEXT,
+    is_flag=True,
+    help="Accept, and escape on writing, the deviations that the formats' pages list.",
+)
+@option(
+    "--generalized",
+    group=_TEXT,
+    is_flag=True,
+    help="Read generalized quads and RDF-star in nt and nq.",
+)
+@option(
+    "--rdf-star-syntax",
+    group=_TEXT,
+    is_flag=True,
+    help="Write triple terms as << s p o >> in nt and nq.",
+)
+@option(
+    "--merge-graphs",
+    group=_TEXT,
+    is_flag=True,
+    help="Drop graph names on purpose where the output has none.",
+)
+@option(
+    "--options-from",
+    group=_JELLY,
+    metavar="FILE",
+    type=click.Path(),
+    help="Write with the stream options of this Jelly file.",
+)
+@option(
+    "--physical-type",
+    group=_JELLY,
+    type=_Choice(["triples", "quads", "graphs"]),
+    help="How statements are encoded.",
+)
+@option(
+    "--logical-type",
+    group=_JELLY,
+    type=_Choice(
+        [
+            "unspecified",
+            "flat-triples",
+            "flat-quads",
+            "graphs",
+            "datasets",
+            "subject-graphs",
+            "named-graphs",
+            "timestamped-named-graphs",
+        ]
+    ),
+    help="What the stream says it is.",
+)
+@option(
+    "--frames",
+    group=_JELLY,
+    type=_Choice(["message", "flat"]),
+    help="A frame is a message (default), or frames are mere transport: the log read is one message, and one message is written over many frames.",
+)
+@option(
+    "--frame-rows",
+    group=_JELLY,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Rows a frame with --frames flat.",
+)
+@option(
+    "--name-table",
+    group=_JELLY,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Size of the name lookup (4000).",
+)
+@option(
+    "--prefix-table",
+    group=_JELLY,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Size of the prefix lookup (150).",
+)
+@option(
+    "--datatype-table",
+    group=_JELLY,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Size of the datatype lookup (32).",
+)
+@option(
+    "--namespaces/--no-namespaces",
+    group=_JELLY,
+    default=None,
+    help="Write namespace declarations; else if the input has them.",
+)
+@option("--stream-name", group=_JELLY, metavar="NAME", help="The stream's name.")
+@option(
+    "--delimited/--undelimited",
+    group=_JELLY,
+    default=None,
+    help="Write length-prefixed frames (default), or one bare frame.",
+)
+@option(
+    "--from-delimited/--from-undelimited",
+    group=_JELLY,
+    default=None,
+    help="How frames of the input are written; found out by itself.",
+)
+@option(
+    "--max-message-bytes",
+    group=_LIMITS,
+    type=Size(),
+    help="Largest message, in decoded bytes (64M).",
+)
+@option(
+    "--max-depth",
+    group=_LIMITS,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Deepest nesting of triple terms and brackets (64).",
+)
+@option("--max-frame-bytes", group=_LIMITS, type=Size(), help="Jelly: largest frame (64M).")
+@option(
+    "--max-name-table",
+    group=_LIMITS,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Jelly: largest name lookup of an input (65536).",
+)
+@option(
+    "--max-prefix-table",
+    group=_LIMITS,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Jelly: largest prefix lookup of an input (65536).",
+)
+@option(
+    "--max-datatype-table",
+    group=_LIMITS,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Jelly: largest datatype lookup of an input (4096).",
+)
+@option(
+    "-q",
+    "--quiet",
+    group=_OTHER,
+    is_flag=True,
+    help="Print errors only: no summary, no progress bar.",
+)
+def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
+    """Convert message logs to one log in another format.
+
+    IN is a file, a URL, or - for standard input; several are read one after the other. OUT appears
+    only when it is complete.
+    """
+    from rdfm.cli._io import standard_input, standard_output
+    from rdfm.convert import convert
+
+    inputs, target = _files(files, output, options)
+    options["prefixes"] = dict(options["prefixes"]) or None
+    given = {
+        name: value for name, value in options.items() if value is not None and value is not False
+    }
+    given |= {
+        name: False
+        for name in ("namespaces", "delimited", "from_delimited")
+        if options[name] is False
+    }
+    bar = None if quiet or (target == "-" and sys.stdout.isatty()) else _Bar.on_terminal()
+    try:
+        summary = convert(
+            [standard_input() if name == "-" else name for name in inputs],
+            standard_output() if target == "-" else target,
+            **given,
+            progress=bar,
+        )
+    finally:
+        if bar is not None:
+            bar.close()
+    _report(summary, quiet)
+
+
+def _files(
+    files: tuple[str, ...], output: str | None, options: dict[str, Any]
+) -> tuple[list[str], str]:
+    """The inputs and the output of the words on the command line."""
+    names = list(files)
+    if not names:
+        raise click.UsageError(
+            "nothing to convert: name an input and an output, as in: rdfm convert IN OUT"
+        )
+    if output is None:
+        if len(names) == 1:
+            raise click.UsageError(
+                f"no output: name it after {names[0]}, or write -o FILE (- for standard output)"
+            )
+        if len(names) > 2:
+            raise click.UsageError(
+                f"{len(names)} files and no -o: with several inputs name the output with -o FILE"
+            )
+        output = names.pop()
+        _refuse_second_input(names[0], output, options)
+    if names.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    if output == "-":
+        _refuse_terminal(options)
+    return names, output
+
+
+def _refuse_second_input(source: str, target: str, options: dict[str, Any]) -> None:
+    """`rdfm convert *.nq` may stand for two files: the second is not to be overwritten."""
+    from rdfm import formats
+
+    path = Path(target)
+    if source == "-" or target == "-" or not path.is_file() or path.stat().st_size == 0:
+        return
+    read = options["from_format"] or _name(formats.by_path(source))
+    write = options["to_format"] or _name(formats.by_path(target))
+    if read and write and formats.find(read) is formats.find(write):
+        raise click.UsageError(
+            f"{target} exists and is {formats.find(write).FORMAT.name} like {source}: if it is the output, "
+            f"say -o {target}; if it is an input, name an output with -o FILE"
+        )
+
+
+def _refuse_terminal(options: dict[str, Any]) -> None:
+    from rdfm import formats
+
+    name = options["to_format"]
+    if name is not None and formats.find(name).FORMAT.binary and sys.stdout.isatty():
+        raise click.UsageError(
+            f"{name} is binary and standard output is a terminal; write to a file or a pipe"
+        )
+
+
+def _name(module: Any) -> str | None:
+    return None if module is None else str(module.FORMAT.name)
+
+
+def _report(summary: Any, quiet: bool) -> None:
+    """What was done and what was left out, on standard error."""
+    from rdfm.cli._io import plural, safe, size
+
+    for fault in summary.faults:
+        click.echo(f"rdfm: skipped: {safe(fault)}", err=True)
+    if summary.skipped > len(summary.faults):
+        click.echo(f"rdfm: skipped: and {summary.skipped - len(summary.faults):,} more", err=True)
+    for name in summary.abandoned:
+        click.echo(
+            f"rdfm: skipped: the rest of {safe(name)}, since its format cannot resume", err=True
+        )
+    if quiet:
+        return
+    speed = ""
+    if summary.seconds >= 0.5 and summary.quads:
+        speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M quads/s)"
+    line = (
+        f"{plural(summary.messages, 'message')}, {plural(summary.quads, 'quad')}: "
+        f"{size(summary.bytes_in)} read, {size(summary.bytes_out)} written in {summary.seconds:.2f} s{speed}"
+    )
+    if summary.skipped:
+        line += f", {plural(summary.skipped, 'fault')} skipped"
+    click.echo(f"rdfm: {line}", err=True)
+    if summary.dropped:
+        dropped = ", ".join(
+            f"{count:,} {name.replace('_', ' ')}" for name, count in summary.dropped.items()
+        )
+        click.echo(f"rdfm: dropped: {dropped}", err=True)
+
+
+class _Bar:
+    """A progress bar that comes after a second."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._bar: Any = None
+
+    @classmethod
+    def on_terminal(cls) -> _Bar | None:
+        return cls() if sys.stderr.isatty() else None
+
+    def __call__(self, progress: Any) -> None:
+        if self._bar is None:
+            if time.monotonic() - self._start < 1:
+                return
+            from tqdm import tqdm
+
+            self._bar = tqdm(
+                total=progress.bytes_total, unit="B", unit_scale=True, leave=False, file=sys.stderr
+            )
+        self._bar.set_postfix_str(
+            f"{progress.messages:,} messages, {progress.quads:,} quads", refresh=False
+        )
+        self._bar.update(progress.bytes_in - self._bar.n)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,147 @@
+"""`rdfm inspect`: what is in logs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from rdfm.cli._options import FormatName, GroupedCommand, Size, option
+
+_EPILOG = """Examples:
+  rdfm inspect log.jelly.gz
+  rdfm inspect --json *.nq | jq .messages"""
+
+
+@click.command(
+    "inspect",
+    cls=GroupedCommand,
+    epilog=_EPILOG,
+    short_help="Say what is in a log: format, messages, quads, sizes, names, first fault.",
+)
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+@option(
+    "--from",
+    "from_format",
+    group="Options",
+    type=FormatName(),
+    help="Format of the logs, if not told by the name or the content.",
+)
+@option(
+    "--json",
+    "as_json",
+    group="Options",
+    is_flag=True,
+    help="Print JSON, one object a line for each log.",
+)
+@option(
+    "--top",
+    group="Options",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="How many predicates and datatypes to name.",
+)
+@option(
+    "--lenient",
+    group="Options",
+    is_flag=True,
+    help="Accept the deviations that the formats' pages list.",
+)
+@option(
+    "--generalized",
+    group="Options",
+    is_flag=True,
+    help="Read generalized quads and RDF-star in nt and nq.",
+)
+@option(
+    "--dialect",
+    group="Options",
+    type=click.Choice(["comment", "directive", "plain"]),
+    help="How messages are delimited in text; found out by itself.",
+)
+@option(
+    "--announced",
+    group="Options",
+    metavar="LABEL",
+    help="A version label that was announced outside the log.",
+)
+@option(
+    "--frames",
+    group="Options",
+    type=click.Choice(["message", "flat"]),
+    help="Jelly: a frame is a message (default), or mere transport.",
+)
+@option(
+    "--max-message-bytes", group="Options", type=Size(), help="Largest message, in decoded bytes."
+)
+@option("--max-frame-bytes", group="Options", type=Size(), help="Jelly: largest frame.")
+def command(
+    logs: tuple[str, ...], from_format: str | None, as_json: bool, top: int, **options: Any
+) -> int:
+    """Say what is in each LOG: its format, messages, quads, sizes, and where it breaks.
+
+    A LOG is a file, a URL, or - for standard input. The exit code is 1 if a log has a fault.
+    """
+    from rdfm.cli._io import standard_input
+    from rdfm.formats import by_path, find
+    from rdfm.inspect import inspect
+
+    broken = False
+    for index, log in enumerate(logs):
+        given: dict[str, Any] = {name: value for name, value in options.items() if value}
+        module = find(from_format) if from_format else by_path(log)
+        if module is not None:  # options that other logs of the same call take
+            given = {
+                name: value for name, value in given.items() if name in module.FORMAT.decode_options
+            }
+        report = inspect(standard_input() if log == "-" else log, from_format, top=top, **given)
+        broken |= report.fault is not None
+        if as_json:
+            click.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+        else:
+            click.echo(("\n" if index else "") + "\n".join(_lines(report)))
+    return 1 if broken else 0
+
+
+def _lines(report: Any) -> list[str]:
+    """The report for people."""
+    from rdfm.cli._io import safe, size
+
+    title = report.format + (f", {report.compression}" if report.compression else "")
+    rows: list[tuple[str, str]] = [("format", title)]
+    if report.dialect:
+        label = f' (VERSION "{report.version_label}")' if report.version_label else ""
+        rows.append(("dialect", report.dialect + label))
+    elif report.version_label:
+        rows.append(("version label", report.version_label))
+    if report.jelly:
+        shown = [
+            f"{name} {value}" for name, value in report.jelly.items() if value not in (None, "")
+        ]
+        rows.append(("stream options", ", ".join(shown)))
+    bytes_ = size(report.bytes)
+    if report.compression:
+        bytes_ += f", {size(report.decompressed_bytes)} decompressed"
+    rows.append(("size", bytes_))
+    empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
+    rows.append(("messages", f"{report.messages:,}{empty}"))
+    graphs = "" if not report.has_graphs else ", some in named graphs"
+    rows.append(("quads", f"{report.quads:,}{graphs}"))
+    if report.quads_per_message:
+        least, mean, most = report.quads_per_message
+        rows.append(("quads a message", f"{least:,} to {most:,}, {mean:,} on average"))
+    lines = [safe(report.source), *(f"  {name:16} {safe(value)}" for name, value in rows)]
+    for heading, counts in (
+        ("predicates", report.predicates),
+        ("datatypes", report.datatypes),
+        ("metadata", report.metadata),
+    ):
+        for position, (name, count) in enumerate(counts.items()):
+            lines.append(f"  {'' if position else heading:16} {count:>10,}  {safe(name)}")
+    for position, (name, iri) in enumerate(report.namespaces.items()):
+        lines.append(f"  {'' if position else 'namespaces':16} {safe(name)}: {safe(iri)}")
+    if report.fault:
+        lines.append(f"  {'first fault':16} {safe(report.fault)}")
+    return lines

@@ -1,0 +1,217 @@
+"""Compression of logs: gzip, zstd, bzip2 and xz, in pieces.
+
+In: pieces of compressed bytes. Out: pieces of at most `PIECE_BYTES` decompressed bytes, or the reverse.
+Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
+Law: several members or frames are read as one; cut-off input is an error, after what it held.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
+from typing import Any, Protocol
+
+from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError, TruncatedError
+
+__all__ = ["COMPRESSIONS", "by_content", "by_suffix", "compressor", "decompress"]
+
+PIECE_BYTES = 1 << 20
+MAGIC_BYTES = 10
+ZSTD_WINDOW_LOG = 27
+XZ_MEMORY_BYTES = 512 << 20
+COMPRESSIONS = ("gzip", "zstd", "bzip2", "xz")
+_SUFFIXES = {
+    ".gz": "gzip",
+    ".gzip": "gzip",
+    ".zst": "zstd",
+    ".zstd": "zstd",
+    ".bz2": "bzip2",
+    ".xz": "xz",
+}
+
+
+class Compressor(Protocol):
+    """What the standard library's compressors have in common."""
+
+    def compress(self, data: bytes, /) -> bytes:
+        """Take a piece, give what is ready."""
+
+    def flush(self) -> bytes:
+        """Give the rest."""
+
+
+def by_suffix(path: str) -> str | None:
+    """Give the compression that a file name stands for, or None.
+
+    Example:
+        >>> by_suffix("log.nq.zst")
+        'zstd'
+    """
+    lower = path.lower()
+    return next((name for suffix, name in _SUFFIXES.items() if lower.endswith(suffix)), None)
+
+
+def by_content(head: bytes) -> str | None:
+    """Give the compression that a log's first bytes (`MAGIC_BYTES` suffice) show, or None."""
+    if head.startswith(b"\x1f\x8b\x08"):
+        return "gzip"
+    # Zstandard frames, and skippable frames before them.
+    if head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):
+        return "zstd"
+    if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"):
+        return "bzip2"
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    return None
+
+
+def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) -> Iterator[bytes]:
+    """Decompress pieces, whatever they cost to hold.
+
+    Args:
+        name: One of `COMPRESSIONS`.
+        pieces: The compressed log.
+        source: The file's name, for errors.
+
+    Raises:
+        TruncatedError: The input ends before the compressed data does.
+        DecodeError: The compressed data is broken.
+        LimitError: It needs more memory than a reader should give.
+        MissingExtraError: zstd on Python before 3.14 without backports.zstd.
+    """
+    make, broken = _decompressors(name)
+    decoder: Any = None  # made when a member begins
+    pad = False
+    for piece in pieces:
+        data = piece
+        while data or (decoder is not None and not decoder.eof and not decoder.needs_input):
+            if decoder is None:
+                if pad:  # zeros between or after members
+                    data = data.lstrip(b"\0")
+                    if not data:
+                        break
+                decoder = make()
+            try:
+                out = decoder.decompress(data, PIECE_BYTES)
+            except broken as error:
+                raise _explained(name, error, source) from error
+            if out:
+                yield out
+            data = b""
+            if decoder.eof:
+                data = decoder.unused_data
+                decoder, pad = None, name in ("gzip", "xz")
+    if decoder is not None:
+        raise TruncatedError(
+            f"the {name} data ends before its end mark; the file is cut off, get it again",
+            source=source,
+        )
+
+
+def compressor(name: str) -> Compressor:
+    """Make a compressor whose output depends on its input alone (no time stamp, no name).
+
+    Raises:
+        MissingExtraError: zstd on Python before 3.14 without backports.zstd.
+    """
+    if name == "gzip":
+        import zlib
+
+        return zlib.compressobj(6, zlib.DEFLATED, 31)
+    if name == "bzip2":
+        import bz2
+
+        return bz2.BZ2Compressor()
+    if name == "xz":
+        import lzma
+
+        return lzma.LZMACompressor()
+    if name == "zstd":
+        made: Compressor = _zstd().ZstdCompressor()
+        return made
+    raise OptionError(
+        f"no compression is called '{name[:40]}'; there are {', '.join(COMPRESSIONS)}"
+    )
+
+
+class _Gzip:
+    """One gzip member, with the interface of the other decompressors."""
+
+    def __init__(self) -> None:
+        import zlib
+
+        self._inner = zlib.decompressobj(31)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        rest = self._inner.unconsumed_tail
+        return self._inner.decompress(rest + data if rest else data, max_length)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inner.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+
+def _decompressors(name: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
+    """How to begin a member, and what it raises on broken data."""
+    if name == "gzip":
+        import zlib
+
+        return _Gzip, (zlib.error,)
+    if name == "bzip2":
+        import bz2
+
+        return bz2.BZ2Decompressor, (OSError, ValueError)
+    if name == "xz":
+        import lzma
+
+        def begin() -> Any:
+            return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)
+
+        return begin, (lzma.LZMAError,)
+    if name == "zstd":
+        zstd = _zstd()
+        options = {zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG}
+        return lambda: zstd.ZstdDecompressor(options=options), (zstd.ZstdError,)
+    raise OptionError(
+        f"no compression is called '{name[:40]}'; there are {', '.join(COMPRESSIONS)}"
+    )
+
+
+def _explained(name: str, error: Exception, source: str | None) -> DecodeError:
+    text = str(error)
+    if name == "xz" and "emory" in text:
+        return LimitError(
+            f"the xz data needs more than {XZ_MEMORY_BYTES >> 20} MiB of memory to decompress; "
+            "decompress it on its own first (xz -dc FILE | rdfm … -)",
+            source=source,
+        )
+    if name == "zstd" and "memory" in text:
+        return LimitError(
+            f"the zstd data asks for a window over {1 << (ZSTD_WINDOW_LOG - 20)} MiB; "
+            "decompress it on its own first (zstd -dc --long=31 FILE | rdfm … -)",
+            source=source,
+        )
+    return DecodeError(f"the {name} data is broken: {text}", source=source)
+
+
+def _zstd() -> ModuleType:
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError as error:
+        raise MissingExtraError(
+            "zstd needs backports.zstd on this Python: pip install backports.zstd"
+        ) from error
+    module: ModuleType = zstd
+    return module

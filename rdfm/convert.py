@@ -1,0 +1,801 @@
+"""Log to log: reading, decoding, encoding and writing overlap in threads.
+
+In: logs in any format. Out: one log in another, and a `Summary`.
+Cost: bounded queues between the stages (pieces, batches, bytes), whatever the input; Python works
+per batch, never per message. Law: the first error ends all stages, after what came before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
+
+from rdfm import formats
+from rdfm._core import MessageBatch
+from rdfm.errors import DecodeError, EncodeError, OptionError, RdfmError
+from rdfm.formats import DecoderLike, EncoderLike, FormatModule
+from rdfm.formats.jelly import LOGICAL_TYPES
+from rdfm.log import Input, Output, Readable, Writable, make_codec, open_log, output_format
+
+__all__ = ["ConvertOptions", "Progress", "Summary", "convert"]
+
+# Bounds of the queues, in bytes; one item always passes, however large.
+PIECES_BYTES = 4 << 20
+BATCHES_BYTES = 24 << 20
+OUTPUT_BYTES = 8 << 20
+LISTED_FAULTS = 10
+PROGRESS_SECONDS = 0.1
+# A wait ends this often to look for Ctrl-C (where the system does not end it by itself).
+WAIT_SECONDS = 0.2
+
+_DECODE_OPTIONS = (
+    "max_message_bytes",
+    "max_depth",
+    "lenient",
+    "generalized",
+    "dialect",
+    "announced",
+    "base",
+    "frames",
+    "max_frame_bytes",
+    "max_name_table",
+    "max_prefix_table",
+    "max_datatype_table",
+)
+_ENCODE_OPTIONS = (
+    "lenient",
+    "merge_graphs",
+    "rdf_star_syntax",
+    "version_label",
+    "prefixes",
+    "frames",
+)
+_JELLY_OPTIONS = (
+    "stream_name",
+    "physical_type",
+    "logical_type",
+    "name_table",
+    "prefix_table",
+    "datatype_table",
+    "frame_rows",
+    "namespaces",
+)
+
+
+class ConvertOptions(TypedDict, total=False):
+    """The options of `convert`; each is an option of the command line too, with `-` for `_`."""
+
+    from_format: str | None
+    to_format: str | None
+    dialect: Literal["comment", "directive", "plain"] | None
+    to_dialect: Literal["comment", "directive"] | None
+    announced: str | None
+    version_label: str | None
+    base: str | None
+    lenient: bool
+    generalized: bool
+    merge_graphs: bool
+    flat: bool
+    rdf_star_syntax: bool
+    prefixes: Mapping[str, str] | None
+    message_per_file: bool
+    skip: int
+    take: int | None
+    on_error: Literal["fail", "skip"]
+    keep_partial: bool
+    options_from: str | os.PathLike[str] | None
+    physical_type: Literal["triples", "quads", "graphs"] | None
+    logical_type: str | int | None
+    frames: Literal["message", "flat"] | None
+    frame_rows: int | None
+    delimited: bool | None
+    from_delimited: bool | None
+    stream_name: str | None
+    name_table: int | None
+    prefix_table: int | None
+    datatype_table: int | None
+    namespaces: bool | None
+    max_message_bytes: int | None
+    max_depth: int | None
+    max_frame_bytes: int | None
+    max_name_table: int | None
+    max_prefix_table: int | None
+    max_datatype_table: int | None
+    progress: Callable[[Progress], None] | None
+
+
+@dataclass
+class Progress:
+    """How far a conversion is.
+
+    Attributes:
+        bytes_in: Bytes read of the inputs (compressed).
+        bytes_total: Bytes of all inputs; None where one of them does not say.
+        messages: Messages written.
+        quads: Quads written.
+    """
+
+    bytes_in: int = 0
+    bytes_total: int | None = None
+    messages: int = 0
+    quads: int = 0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a conversion did.
+
+    Attributes:
+        messages: Messages written.
+        quads: Quads written.
+        bytes_in: Bytes read (compressed).
+        bytes_out: Bytes written (compressed).
+        seconds: Time taken.
+        dropped: What the target could not hold and was left out, by name and count.
+        skipped: Faults skipped (`on_error="skip"`).
+        faults: The texts of the first ten of them.
+        abandoned: Inputs whose rest was given up, since their format cannot resume.
+    """
+
+    messages: int
+    quads: int
+    bytes_in: int
+    bytes_out: int
+    seconds: float
+    dropped: dict[str, int] = field(default_factory=dict)
+    skipped: int = 0
+    faults: tuple[str, ...] = ()
+    abandoned: tuple[str, ...] = ()
+
+
+def convert(
+    inputs: Readable | Sequence[Readable], output: Writable, **options: Unpack[ConvertOptions]
+) -> Summary:
+    """Convert logs to one log in another format.
+
+    Several inputs are read one after the other. The output appears under its name only when it is
+    complete.
+
+    Args:
+        inputs: What `open_log` takes, or a list of that.
+        output: A path, or a binary file object.
+        **options: How to read and write:
+
+            - from_format, to_format: Names of formats; else found from suffixes, then content.
+            - dialect: How text is read: "comment", "directive" or "plain" (nothing delimits). The
+              first two are how it is written too, unless `to_dialect` says otherwise.
+            - to_dialect: How text is written; else as the input, else "comment".
+            - announced: A version label announced outside the log. version_label: The one written.
+            - base: Base IRI of Turtle and TriG; else the file's URL.
+            - lenient: Accept and escape the deviations that the formats' pages list.
+            - generalized: Read generalized quads and RDF-star in N-Triples and N-Quads.
+            - merge_graphs: Drop graph names where the target has none. flat: Write no delimiters.
+            - rdf_star_syntax: Write triple terms as `<< s p o >>` in N-Triples and N-Quads.
+            - prefixes: Names and IRIs to declare at the start.
+            - message_per_file: Each input is one message, also an empty one.
+            - skip, take: Messages to leave out at the start, and to write at most.
+            - on_error: "fail", or "skip" to leave out what is broken.
+            - keep_partial: After an error keep what was written, as `NAME.partial`.
+            - options_from: A Jelly file whose stream options to write with.
+            - physical_type, logical_type, stream_name, name_table, prefix_table, datatype_table
+              (entries), namespaces, frame_rows, delimited: How Jelly is written.
+            - frames: "flat" reads a Jelly log as one message and writes one over many frames.
+            - from_delimited: Whether Jelly frames read are length-prefixed; else found out.
+            - max_message_bytes (decoded), max_depth, max_frame_bytes, max_name_table,
+              max_prefix_table, max_datatype_table (entries): Limits of the readers.
+            - progress: Called about ten times a second.
+
+    Returns:
+        What was done.
+
+    Raises:
+        DecodeError: An input is broken; nothing is left under the output's name.
+        EncodeError: A message cannot be written in the target format; the text says what would help.
+        OptionError: Options do not fit, or the output is one of the inputs.
+        UnknownFormatError: A format cannot be told.
+        OSError: A file cannot be read or written.
+
+    Example:
+        >>> import io
+        >>> summary = convert(b"<http://ex/s> <http://ex/p> <http://ex/o> .", io.BytesIO(),
+        ...                   from_format="nt", to_format="jelly")
+        >>> summary.messages, summary.quads
+        (1, 1)
+    """
+    for name in options:
+        if name not in ConvertOptions.__annotations__:
+            known = ", ".join(sorted(ConvertOptions.__annotations__))
+            raise OptionError(f"convert takes no option '{name[:40]}'; it takes {known}")
+    single = isinstance(inputs, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
+        inputs, "read"
+    )
+    sources: list[Any] = [inputs] if single else list(inputs)  # type: ignore[arg-type]  # a sequence
+    if not sources:
+        raise OptionError("there is nothing to convert: name an input")
+    _refuse_own_input(sources, output)
+    return _Conversion(sources, output, options).run()
+
+
+@dataclass
+class _Source:
+    """An input on its way through the stages."""
+
+    data: Input
+    module: FormatModule
+    header: dict[str, Any] = field(default_factory=dict)
+    abandoned: bool = False  # the decoder wants no more of it
+
+
+@dataclass
+class _End:
+    """The end of a source; with an error if its bytes could not be decompressed."""
+
+    source: _Source
+    error: DecodeError | None = None
+
+
+class _Conversion:
+    """One call of `convert`."""
+
+    def __init__(self, inputs: list[Any], output: Writable, options: ConvertOptions) -> None:
+        self._inputs = inputs
+        self._options = options
+        self._target = output_format(output, options.get("to_format"))
+        self._skipping = options.get("on_error") == "skip"
+        if options.get("on_error") not in (None, "fail", "skip"):
+            raise OptionError("on_error is 'fail' or 'skip'")
+        self._skip = options.get("skip") or 0
+        self._take = options.get("take")
+        if self._skip < 0 or (self._take is not None and self._take < 0):
+            raise OptionError("skip and take count messages: 0 or more")
+        self._jelly = self._target.FORMAT.name == "jelly"
+        self._wanted_jelly = self._jelly_options()
+        self._parts = not self._skipping and (
+            self._target.FORMAT.continuable or (self._jelly and options.get("frames") == "flat")
+        )
+        self._progress = Progress(bytes_total=_total_bytes(inputs))
+        self._next_progress = 0.0
+        self._opened: list[Input] = []
+        self._faults: list[str] = []
+        self._skipped = 0
+        self._abandoned: list[str] = []
+        self._seen = 0  # messages begun, those left out included
+        self._output_to = output
+        # Whatever the options say wrong is said before anything is read or written.
+        self._make_encoder(None, None)
+
+    def run(self) -> Summary:
+        start = time.perf_counter()
+        output = Output(self._output_to)
+        pieces: _Channel[_Source | bytes | _End] = _Channel(PIECES_BYTES)
+        batches: _Channel[tuple[_Source, MessageBatch | None]] = _Channel(BATCHES_BYTES)
+        written: _Channel[bytes] = _Channel(OUTPUT_BYTES)
+        threads = [
+            _thread("rdfm-read", pieces, self._read()),
+            _thread("rdfm-decode", batches, self._decode(pieces), pieces),
+        ]
+        writer = threading.Thread(
+            target=_write, args=(output, written), name="rdfm-write", daemon=True
+        )
+        for thread in (*threads, writer):
+            thread.start()
+        encoder: EncoderLike | None = None
+        try:
+            try:
+                source = None
+                for source, batch in batches:
+                    if encoder is None:
+                        encoder = self._make_encoder(source, batch)
+                    if batch is not None and (chosen := self._choose(batch)) is not None:
+                        self._encode(encoder, source, chosen, written)
+                    if self._done(batch):
+                        break
+                    self._report()
+                if encoder is None:
+                    encoder = self._make_encoder(source, None)
+            except RdfmError:
+                if encoder is not None:  # what came before makes a whole log
+                    with contextlib.suppress(Exception):
+                        written.put(encoder.finish(), 0)
+                raise
+            last = encoder.finish()
+            written.put(last, len(last))
+            written.close()
+            written.drained()
+            output.commit()
+        except BaseException as error:
+            interrupted = not isinstance(error, Exception)
+            if not interrupted:
+                written.close()
+                written.wait_drained()
+            self._stop(pieces, batches, written)
+            writer.join(0.5)
+            if (
+                self._options.get("keep_partial")
+                and not interrupted
+                and not isinstance(error, OSError)
+            ):
+                _keep(output, error)
+            else:
+                output.discard()
+            raise
+        finally:
+            self._stop(pieces, batches, written)
+            for thread in threads:
+                # A reader that waits for a pipe or a network is left behind.
+                thread.join(0.5)
+            for data in self._opened:
+                if not threads[0].is_alive():
+                    data.close()
+        self._report(force=True)
+        return Summary(
+            messages=self._progress.messages,
+            quads=self._progress.quads,
+            bytes_in=self._progress.bytes_in,
+            bytes_out=output.bytes_written,
+            seconds=time.perf_counter() - start,
+            dropped={name: count for name, count in encoder.dropped().items() if count},
+            skipped=self._skipped,
+            faults=tuple(self._faults),
+            abandoned=tuple(self._abandoned),
+        )
+
+    # --- stage 1: bytes ---
+
+    def _read(self) -> Iterator[tuple[_Source | bytes | _End, int]]:
+        for given in self._inputs:
+            data = Input(given)
+            self._opened.append(data)
+            source = _Source(data, data.format(self._options.get("from_format")))
+            yield source, 0
+            error = None
+            try:
+                for piece in data:
+                    yield piece, len(piece)
+                    if source.abandoned:
+                        break
+            except DecodeError as broken:
+                error = broken
+            data.close()
+            yield _End(source, error), 0
+
+    # --- stage 2: batches ---
+
+    def _decode(
+        self, pieces: Iterable[_Source | bytes | _End]
+    ) -> Iterator[tuple[tuple[_Source, MessageBatch | None], int]]:
+        stream = iter(pieces)
+        for item in stream:
+            if not isinstance(item, _Source):
+                raise RuntimeError("a source comes before its pieces")
+            count = 0
+            faults = self._skipped
+            begun = False
+            for batch in self._batches(item, stream):
+                if not begun:
+                    begun = True
+                count += len(batch) - batch.continued
+                if self._options.get("message_per_file") and count > 1:
+                    raise self._too_many(item)
+                yield (item, batch), batch.memory_bytes
+            if self._options.get("message_per_file") and count == 0 and faults == self._skipped:
+                yield (item, MessageBatch.from_messages([[]])), 0
+            else:
+                yield (item, None), 0
+
+    def _batches(
+        self, source: _Source, stream: Iterator[_Source | bytes | _End]
+    ) -> Iterator[MessageBatch]:
+        """The batches of one source; consumes its pieces and its end."""
+        decoder = self._make_decoder(source)
+        resuming = False
+        for item in stream:
+            ended = not isinstance(item, bytes)
+            if source.abandoned:
+                if ended:
+                    return
+                continue
+            if isinstance(item, bytes):
+                decoder.feed(item)
+            elif isinstance(item, _End) and item.error is None:
+                decoder.finish()
+            while True:
+                try:
+                    if resuming and decoder.skip_message() is None:
+                        break
+                    resuming = False
+                    batch = decoder.next_batch()
+                except DecodeError as error:
+                    self._fault(source, error)
+                    if not source.module.FORMAT.resumable:
+                        self._abandon(source)
+                        break
+                    resuming = True
+                    continue
+                finally:
+                    source.header = decoder.header()
+                if batch is None:
+                    break
+                yield batch
+            if ended:
+                if isinstance(item, _End) and item.error is not None:
+                    self._fault(source, item.error)
+                    self._abandon(source)
+                return
+
+    def _fault(self, source: _Source, error: DecodeError) -> None:
+        """Notes a fault to skip; raises it where faults are not skipped."""
+        error.source = source.data.name
+        if not self._skipping:
+            raise error
+        self._skipped += 1
+        if len(self._faults) < LISTED_FAULTS:
+            self._faults.append(str(error))
+
+    def _abandon(self, source: _Source) -> None:
+        source.abandoned = True
+        self._abandoned.append(source.data.name)
+
+    def _too_many(self, source: _Source) -> DecodeError:
+        how = (
+            "--frames flat"
+            if "frames" in source.module.FORMAT.decode_options
+            else "--dialect plain"
+        )
+        return DecodeError(
+            "holds more than one message, and --message-per-file takes each input as one; "
+            f"leave that out, or read it as one with {how}",
+            format=source.module.FORMAT.name,
+            source=source.data.name,
+        )
+
+    def _make_decoder(self, source: _Source) -> DecoderLike:
+        given = self._options
+        known = source.module.FORMAT.decode_options
+        options: dict[str, Any] = {name: given.get(name) for name in _DECODE_OPTIONS}
+        options["delimited"] = given.get("from_delimited")
+        options["parts"] = self._parts
+        if self._wanted_jelly.get("rdf_star") or self._wanted_jelly.get("generalized"):
+            options["generalized"] = True
+        if options["base"] is None:
+            options["base"] = source.data.url
+        options = {
+            name: value for name, value in options.items() if value is not None and name in known
+        }
+        decoder: DecoderLike = make_codec(
+            source.module.Decoder, source.module.FORMAT, known, options
+        )
+        return decoder
+
+    # --- stage 3: bytes again ---
+
+    def _choose(self, batch: MessageBatch) -> MessageBatch | None:
+        """The messages of a batch that `skip` and `take` leave, or None."""
+        first = self._seen - batch.continued
+        self._seen = first + len(batch)
+        end = None if self._take is None else self._skip + self._take
+        start = max(self._skip - first, 0)
+        stop = len(batch) if end is None else min(end - first, len(batch))
+        if start >= stop:
+            return None
+        return batch if start == 0 and stop == len(batch) else batch.slice(start, stop)
+
+    def _done(self, batch: MessageBatch | None) -> bool:
+        """Whether `take` is met, so that the rest need not be read."""
+        if self._take is None:
+            return False
+        end = self._skip + self._take
+        return self._seen > end or (
+            self._seen == end and not (batch is not None and batch.continues)
+        )
+
+    def _encode(
+        self, encoder: EncoderLike, source: _Source, batch: MessageBatch, written: _Channel[bytes]
+    ) -> None:
+        try:
+            data = encoder.encode(batch)
+        except EncodeError as error:
+            error.source = source.data.name
+            written.put(error.completed, len(error.completed))
+            raise
+        self._progress.messages += len(batch) - batch.continued
+        self._progress.quads += batch.quad_count
+        written.put(data, len(data))
+
+    def _make_encoder(self, source: _Source | None, batch: MessageBatch | None) -> EncoderLike:
+        """The encoder, once the first messages and what the source says about itself are known."""
+        given = self._options
+        known = self._target.FORMAT.encode_options
+        options: dict[str, Any] = {name: given.get(name) for name in _ENCODE_OPTIONS}
+        options["dialect"] = self._dialect(source)
+        if given.get("prefixes") is not None:
+            options["prefixes"] = dict(given["prefixes"] or {})
+        if self._jelly:
+            options |= self._jelly_for(source, batch)
+        options = {
+            name: value for name, value in options.items() if value is not None and name in known
+        }
+        encoder: EncoderLike = make_codec(self._target.Encoder, self._target.FORMAT, known, options)
+        return encoder
+
+    def _dialect(self, source: _Source | None) -> str:
+        """The dialect to write: as asked, as read on request, as the source's, else comments."""
+        given = self._options
+        if given.get("flat"):
+            return "plain"
+        asked = given.get("to_dialect") or given.get("dialect")
+        if asked in ("comment", "directive"):
+            return str(asked)
+        found = None if source is None else source.header.get("dialect")
+        return "directive" if found == "directive" and asked is None else "comment"
+
+    def _jelly_options(self) -> dict[str, Any]:
+        """The stream options of `options_from`; refuses Jelly options for other targets."""
+        given = self._options
+        for name in ("options_from", "delimited", *_JELLY_OPTIONS):
+            if given.get(name) is not None and not self._jelly:
+                option = "--" + name.replace("_", "-")
+                raise OptionError(
+                    f"{option} ({name}) is for writing Jelly, and the output is {self._target.FORMAT.name}"
+                )
+        path = given.get("options_from")
+        if path is None:
+            return {}
+        with open_log(path, "jelly") as log:
+            found = log.header.get("jelly")
+            if found is None:
+                for _ in log.batches():
+                    pass
+                raise OptionError(f"{path}: the Jelly log holds no stream options")
+        return dict(found)
+
+    def _jelly_for(self, source: _Source | None, batch: MessageBatch | None) -> dict[str, Any]:
+        """Jelly's header: from `options_from`, else the source's own, else what it can carry."""
+        given = self._options
+        declares = batch is not None and len(batch) > 0 and bool(batch.namespaces(0))
+        own = None if source is None else source.header.get("jelly")
+        options: dict[str, Any] = {}
+        if self._wanted_jelly:
+            options |= self._wanted_jelly
+            options["namespaces"] = options.get("version", 1) >= 2
+        elif own is not None:
+            options |= own
+            options["namespaces"] = options.get("version", 1) >= 2
+            if given.get("frames") == "flat":
+                options.pop("logical_type", None)
+        else:
+            carries = {} if source is None else source.module.FORMAT.carries
+            graphs = carries.get("graphs", True) and not given.get("merge_graphs")
+            options["physical_type"] = (
+                "quads"
+                if graphs or (len(self._inputs) > 1 and self._may_hold_graphs())
+                else "triples"
+            )
+            options["rdf_star"] = carries.get("triple_terms", "no") != "no"
+            options["generalized"] = False
+            options["namespaces"] = declares
+        wants_namespaces = given.get("namespaces")
+        if wants_namespaces is None and given.get("prefixes"):
+            wants_namespaces = True
+        if wants_namespaces is not None:
+            options["namespaces"] = wants_namespaces
+        if options["namespaces"]:
+            options["version"] = max(options.get("version", 1), 2)
+        elif wants_namespaces is False and not self._wanted_jelly:
+            options["version"] = 1
+        if given.get("generalized"):
+            options["generalized"] = True
+        if given.get("physical_type") is not None and not self._wanted_jelly:
+            options.pop("logical_type", None)
+        for name in _JELLY_OPTIONS:
+            value = given.get(name)
+            if value is not None and name != "namespaces":
+                options[name] = value
+        if options.get("logical_type") is None:
+            kind = "quads" if options["physical_type"] != "triples" else "triples"
+            flat = {"quads": "flat_quads", "triples": "flat_triples"}
+            whole = {"quads": "datasets", "triples": "graphs"}
+            options["logical_type"] = (flat if given.get("frames") == "flat" else whole)[kind]
+        options["logical_type"] = _logical_type(options["logical_type"])
+        options["delimited"] = given.get("delimited")
+        return options
+
+    def _may_hold_graphs(self) -> bool:
+        """Whether an input may hold graphs, as far as names tell."""
+        name = self._options.get("from_format")
+        if self._options.get("merge_graphs"):
+            return False
+        for given in self._inputs:
+            path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
+            module = formats.find(name) if name else formats.by_path(path) if path else None
+            if module is None or module.FORMAT.carries.get("graphs", True):
+                return True
+        return False
+
+    # --- around the stages ---
+
+    def _report(self, *, force: bool = False) -> None:
+        now = time.perf_counter()
+        if now < self._next_progress and not force:
+            return
+        self._next_progress = now + PROGRESS_SECONDS
+        self._progress.bytes_in = sum(data.bytes_read for data in self._opened)
+        progress = self._options.get("progress")
+        if progress is not None:
+            progress(self._progress)
+
+    @staticmethod
+    def _stop(*channels: _Channel[Any]) -> None:
+        for channel in channels:
+            channel.cancel()
+
+
+Item = TypeVar("Item")
+
+
+class _Stopped(Exception):
+    """The channel was cancelled."""
+
+
+class _Channel(Generic[Item]):
+    """A queue between two threads, bounded by the cost of what it holds."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._items: deque[tuple[Item, int]] = deque()
+        self._cost = 0
+        self._closed = False
+        self._cancelled = False
+        self._taken = True  # the consumer is done with the last item it took
+        self._error: BaseException | None = None
+        self._changed = threading.Condition()
+
+    def put(self, item: Item, cost: int) -> None:
+        """Add an item; waits while the queue is full.
+
+        Raises:
+            _Stopped: The channel was cancelled.
+            BaseException: What the consumer failed with.
+        """
+        with self._changed:
+            while self._items and self._cost + cost > self._budget and not self._cancelled:
+                self._changed.wait(WAIT_SECONDS)
+            if self._cancelled:
+                raise self._error or _Stopped
+            self._items.append((item, cost))
+            self._cost += cost
+            self._changed.notify_all()
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Say that no more comes; the consumer raises `error` after the items."""
+        with self._changed:
+            self._closed = True
+            self._error = self._error or error
+            self._changed.notify_all()
+
+    def cancel(self, error: BaseException | None = None) -> None:
+        """End both sides at once; the producer raises `error` if it puts more."""
+        with self._changed:
+            self._cancelled = True
+            self._error = self._error or error
+            self._items.clear()
+            self._changed.notify_all()
+
+    def __iter__(self) -> Generator[Item, None, None]:
+        """Give the items as they come, then the error that the channel was closed with."""
+        while True:
+            with self._changed:
+                self._taken = True
+                self._changed.notify_all()
+                while not self._items and not self._closed and not self._cancelled:
+                    self._changed.wait(WAIT_SECONDS)
+                if self._cancelled:
+                    raise _Stopped
+                if not self._items:
+                    if self._error is not None:
+                        raise self._error
+                    return
+                item, cost = self._items.popleft()
+                self._cost -= cost
+                self._taken = False
+                self._changed.notify_all()
+            yield item
+
+    def wait_drained(self) -> None:
+        """Wait until the consumer is done with everything, or failed."""
+        with self._changed:
+            while (self._items or not self._taken) and not self._cancelled:
+                self._changed.wait(WAIT_SECONDS)
+
+    def drained(self) -> None:
+        """Wait as `wait_drained`, and raise what the consumer failed with."""
+        self.wait_drained()
+        with self._changed:
+            if self._cancelled:
+                raise self._error or _Stopped
+
+
+def _thread(
+    name: str,
+    channel: _Channel[Any],
+    items: Iterator[tuple[Any, int]],
+    upstream: _Channel[Any] | None = None,
+) -> threading.Thread:
+    """A thread that puts items into a channel until they end, fail, or nobody wants more."""
+
+    def run() -> None:
+        try:
+            for item, cost in items:
+                channel.put(item, cost)
+        except _Stopped:
+            pass
+        except BaseException as error:
+            channel.close(error)
+        else:
+            channel.close()
+        finally:
+            if upstream is not None:
+                upstream.cancel()
+
+    return threading.Thread(target=run, name=name, daemon=True)
+
+
+def _write(output: Output, written: _Channel[bytes]) -> None:
+    """The writing thread."""
+    try:
+        for data in written:
+            output.write(data)
+    except _Stopped:
+        pass
+    except BaseException as error:
+        written.cancel(error)
+
+
+def _keep(output: Output, error: BaseException) -> None:
+    """Names what was written `NAME.partial`, and says so in the error."""
+    partial = output.keep_partial()
+    if partial is not None:
+        error.add_note(f"what came before is in {partial}")
+
+
+def _refuse_own_input(inputs: list[Any], output: Writable) -> None:
+    if not isinstance(output, (str, os.PathLike)) or not Path(output).exists():
+        return
+    for given in inputs:
+        if (
+            isinstance(given, (str, os.PathLike))
+            and Path(given).exists()
+            and Path(given).samefile(output)
+        ):
+            raise OptionError(f"{os.fspath(output)} is an input too; write to another file")
+
+
+def _total_bytes(inputs: list[Any]) -> int | None:
+    """Bytes of all inputs, if all are files or bytes."""
+    total = 0
+    for given in inputs:
+        if isinstance(given, (bytes, bytearray, memoryview)):
+            total += len(given)
+        elif isinstance(given, (str, os.PathLike)) and Path(given).is_file():
+            total += Path(given).stat().st_size
+        else:
+            return None
+    return total
+
+
+def _logical_type(value: str | int) -> int:
+    if isinstance(value, int):
+        return value
+    key = value.lower().replace("-", "_")
+    if key not in LOGICAL_TYPES:
+        raise OptionError(
+            f"no logical type is called '{value[:40]}'; there are {', '.join(LOGICAL_TYPES)}"
+        )
+    return LOGICAL_TYPES[key]

@@ -1,0 +1,177 @@
+"""The registry of formats: by name, alias, suffix, media type or content.
+
+In: a name, a path, or a log's first bytes. Out: the format's module (`FORMAT`, `Decoder`, `Encoder`).
+Cost: a module is imported when first asked for; plug-ins are imported when no built-in answers.
+Law: plug-ins (entry point group `rdfm.formats`, or `register`) never replace a built-in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import cast
+from urllib.parse import urlsplit
+
+from rdfm.errors import OptionError, UnknownFormatError
+from rdfm.formats._base import (
+    DecoderLike,
+    EncoderLike,
+    Format,
+    FormatModule,
+    decode_all,
+    encode_all,
+)
+
+__all__ = [
+    "DecoderLike",
+    "EncoderLike",
+    "Format",
+    "FormatModule",
+    "by_content",
+    "by_path",
+    "decode_all",
+    "encode_all",
+    "every",
+    "find",
+    "names",
+    "register",
+    "unregister",
+]
+
+GROUP = "rdfm.formats"
+HEAD_BYTES = 4096
+COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz")
+_BUILT_IN = {"nt": "ntriples", "nq": "nquads", "ttl": "turtle", "trig": "trig", "jelly": "jelly"}
+_registered: dict[str, FormatModule] = {}
+
+
+@cache
+def _built_in(name: str) -> FormatModule:
+    return cast("FormatModule", import_module(f"rdfm.formats.{_BUILT_IN[name]}"))
+
+
+@cache
+def _entry_points() -> dict[str, FormatModule]:
+    """The plug-ins of installed packages; the first of a name wins, none replaces a built-in."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, FormatModule] = {}
+    for entry_point in entry_points(group=GROUP):
+        if entry_point.name in _BUILT_IN or entry_point.name in found:
+            continue
+        module = entry_point.load()
+        if module.FORMAT.name not in _BUILT_IN:
+            found[module.FORMAT.name] = module
+    return found
+
+
+def _each() -> Iterator[FormatModule]:
+    """Built-ins first, plug-ins only if nobody stopped there."""
+    for name in _BUILT_IN:
+        yield _built_in(name)
+    yield from _registered.values()
+    for name, module in _entry_points().items():
+        if name not in _registered:
+            yield module
+
+
+def every() -> list[FormatModule]:
+    """All formats, built-ins first."""
+    return list(_each())
+
+
+def names() -> list[str]:
+    """The names of all formats, built-ins first.
+
+    Example:
+        >>> names()[:5]
+        ['nt', 'nq', 'ttl', 'trig', 'jelly']
+    """
+    return [module.FORMAT.name for module in _each()]
+
+
+def register(module: FormatModule) -> None:
+    """Add a format for this process. Packages use the entry point group `rdfm.formats` instead.
+
+    Args:
+        module: A module or object with `FORMAT`, `Decoder` and `Encoder`.
+
+    Raises:
+        OptionError: The name or an alias is that of a built-in format.
+    """
+    format = module.FORMAT
+    for name in (format.name, *format.aliases):
+        for built_in in map(_built_in, _BUILT_IN):
+            if _key(name) in _keys(built_in.FORMAT):
+                raise OptionError(
+                    f"'{name}' is a format of rdfm itself; plug-ins cannot replace it"
+                )
+    _registered[format.name] = module
+
+
+def unregister(name: str) -> None:
+    """Take back a `register`; nothing happens for other names."""
+    _registered.pop(name, None)
+
+
+def find(name: str) -> FormatModule:
+    """Give the format of a name, alias, suffix or media type.
+
+    Args:
+        name: Such as `nq`, `N-Quads`, `.nq` or `application/n-quads`.
+
+    Raises:
+        UnknownFormatError: No format has that name; the text lists the names.
+
+    Example:
+        >>> find("turtle").FORMAT.name
+        'ttl'
+    """
+    key = _key(name)
+    if key in _BUILT_IN:
+        return _built_in(key)
+    for module in _each():
+        if key in _keys(module.FORMAT):
+            return module
+    raise UnknownFormatError(f"no format is called '{name[:40]}'; there are {', '.join(names())}")
+
+
+def by_path(path: str) -> FormatModule | None:
+    """Give the format of a file name or URL by its suffix, a suffix of compression taken off first."""
+    name = _file_name(path).lower()
+    for suffix in COMPRESSION_SUFFIXES:
+        if name.endswith(suffix):
+            name = name[: -len(suffix)]
+            break
+    dot = name.rfind(".")
+    if dot < 0:
+        return None
+    suffix = name[dot:]
+    return next((module for module in _each() if suffix in module.FORMAT.suffixes), None)
+
+
+def by_content(head: bytes) -> FormatModule | None:
+    """Give the format whose magic fits a log's first bytes (decompressed, up to 4 KiB)."""
+    for module in _each():
+        magic = module.FORMAT.magic
+        if magic is not None and magic(head):
+            return module
+    return None
+
+
+def _file_name(path: str) -> str:
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path):
+        path = urlsplit(path).path
+    return re.split(r"[/\\]", path)[-1]
+
+
+def _key(name: str) -> str:
+    """A name as it is compared: without case, parameters of a media type, or a suffix's dot."""
+    return name.split(";")[0].strip().lower().removeprefix(".").replace("_", "-")
+
+
+def _keys(format: Format) -> set[str]:
+    others = (*format.aliases, *format.suffixes, *format.media_types, format.title)
+    return {_key(name) for name in (format.name, *others)}

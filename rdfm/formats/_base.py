@@ -1,0 +1,142 @@
+"""What the format modules share: `Format`, the shapes of decoder and encoder, `decode_all`, `encode_all`.
+
+In: the description of a format. Out: what the registry, `open_log` and `convert` go by.
+Cost: none until a codec is made. Law: every refusal derives from `Format.carries`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rdfm._core import MessageBatch
+from rdfm.errors import LimitError
+
+__all__ = ["DecoderLike", "EncoderLike", "Format", "FormatModule", "decode_all", "encode_all"]
+
+# The largest batches that the core makes.
+WHOLE = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
+
+
+class DecoderLike(Protocol):
+    """Bytes to batches. A format in pure Python offers these methods too."""
+
+    def feed(self, piece: bytes, /) -> None:
+        """Take a piece of the log, cut anywhere. Never fails, decodes nothing."""
+
+    def finish(self) -> None:
+        """Mark the end of the log."""
+
+    def next_batch(self) -> MessageBatch | None:
+        """Give the next batch; None means "feed me", and after `finish` "done".
+
+        Raises:
+            DecodeError: After every message completed before the fault, and again on later calls.
+        """
+
+    def skip_message(self) -> bytes | None:
+        """Go to the next delimiter after an error; None means "feed me and call again"."""
+
+    def header(self) -> dict[str, Any]:
+        """Say what the log says about itself, as far as read."""
+
+
+class EncoderLike(Protocol):
+    """Batches to bytes. A format in pure Python offers these methods too."""
+
+    def encode(self, batch: MessageBatch, /) -> bytes:
+        """Give the bytes of a batch.
+
+        Raises:
+            EncodeError: A message cannot be written.
+        """
+
+    def finish(self) -> bytes:
+        """Give the bytes at the end of the log."""
+
+    def dropped(self) -> dict[str, int]:
+        """Count what was left out so far, by name."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """What rdfm knows about a format.
+
+    Attributes:
+        name: The name used everywhere, such as `nq`.
+        title: The name for people, such as `N-Quads`.
+        suffixes: File name endings, the usual one first, such as `.nq`.
+        media_types: Media types, the registered one first.
+        magic: Tells from a log's first bytes (decompressed, up to 4 KiB) that it is of this format.
+        aliases: Other names that people use.
+        decode_options: Names of the options that the decoder takes.
+        encode_options: Names of the options that the encoder takes.
+        carries: What the format can hold: `graphs`, `generalized`, `triple_terms`
+            ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`.
+        binary: Whether a log is no text, and so nothing for a terminal.
+        continuable: Whether an encoder takes a message in parts (batches that `continue`).
+        resumable: Whether a decoder can go on after a fault.
+        splittable: Whether a log can be read from the middle.
+
+    Example:
+        >>> from rdfm import formats
+        >>> formats.find("nq").FORMAT.title
+        'N-Quads'
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...] = ()
+    media_types: tuple[str, ...] = ()
+    magic: Callable[[bytes], bool] | None = None
+    aliases: tuple[str, ...] = ()
+    decode_options: frozenset[str] = frozenset()
+    encode_options: frozenset[str] = frozenset()
+    carries: Mapping[str, Any] = field(default_factory=dict)
+    binary: bool = False
+    continuable: bool = False
+    resumable: bool = False
+    splittable: bool = False
+
+
+class FormatModule(Protocol):
+    """A module (or object) that stands for a format: `FORMAT`, `Decoder`, `Encoder`."""
+
+    @property
+    def FORMAT(self) -> Format:
+        """The description."""
+
+    @property
+    def Decoder(self) -> Callable[..., DecoderLike]:
+        """Makes a decoder from options."""
+
+    @property
+    def Encoder(self) -> Callable[..., EncoderLike]:
+        """Makes an encoder from options."""
+
+
+def decode_all(decoder: DecoderLike, data: bytes) -> MessageBatch:
+    """Decode a whole log held in memory into one batch; the decoder must be made with `WHOLE`.
+
+    Raises:
+        DecodeError: The log breaks its format; no message is returned.
+        LimitError: The log is too large for one batch.
+    """
+    decoder.feed(data)
+    decoder.finish()
+    batch = decoder.next_batch()
+    if batch is None:
+        return MessageBatch.from_messages([])
+    if decoder.next_batch() is not None:
+        raise LimitError("the log is too large for one batch; read it with rdfm.open_log")
+    return batch
+
+
+def encode_all(encoder: EncoderLike, batch: MessageBatch) -> bytes:
+    """Encode one batch as a whole log.
+
+    Raises:
+        EncodeError: A message cannot be written in the format.
+    """
+    return encoder.encode(batch) + encoder.finish()

@@ -1,0 +1,181 @@
+"""What is in a log: `inspect` reads it once and counts.
+
+In: a log, as `open_log` takes it. Out: a `Report`.
+Cost: one batch of memory, and the counts of at most `MOST_NAMES` names of each kind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rdfm._core import MessageBatch
+from rdfm.errors import RdfmError
+from rdfm.log import Input, Readable, decode, make_codec
+
+__all__ = ["Report", "inspect"]
+
+TOP = 10
+MOST_NAMES = 100_000
+MOST_NAMESPACES = 10_000
+
+
+@dataclass
+class Report:
+    """What `inspect` found.
+
+    Attributes:
+        source: The file's name or URL.
+        format: The format's name.
+        compression: gzip, zstd, bzip2, xz or None.
+        bytes: Bytes of the file (compressed).
+        decompressed_bytes: Bytes of the log.
+        dialect: How messages are delimited in a text log: comment, directive, plain, or None where
+            nothing shows it.
+        version_label: The label by which a text log announces its dialect.
+        jelly: The stream options of a Jelly log.
+        messages: Number of messages.
+        empty_messages: Those without quads.
+        quads: Number of quads.
+        quads_per_message: Smallest, mean and largest; None without messages.
+        has_graphs: Whether a quad is in a named graph.
+        predicates: The most frequent predicates and their numbers of quads.
+        datatypes: The most frequent datatypes of objects and their numbers.
+        namespaces: The namespaces in force, each as last declared.
+        metadata: The metadata keys and the number of messages that have them.
+        fault: The text of the first error, after which nothing was read; None if there is none.
+    """
+
+    source: str
+    format: str
+    compression: str | None = None
+    bytes: int = 0
+    decompressed_bytes: int = 0
+    dialect: str | None = None
+    version_label: str | None = None
+    jelly: dict[str, Any] | None = None
+    messages: int = 0
+    empty_messages: int = 0
+    quads: int = 0
+    quads_per_message: tuple[int, float, int] | None = None
+    has_graphs: bool = False
+    predicates: dict[str, int] = field(default_factory=dict)
+    datatypes: dict[str, int] = field(default_factory=dict)
+    namespaces: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, int] = field(default_factory=dict)
+    fault: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the report as what JSON can hold."""
+        return asdict(self)
+
+
+def inspect(
+    source: Readable,
+    format: str | None = None,
+    *,
+    top: int = TOP,
+    **options: Any,
+) -> Report:
+    """Read a log to its end, or to its first fault, and say what is in it.
+
+    Args:
+        source: What `open_log` takes.
+        format: Such as "nq"; found from the suffix, then from the content, unless given.
+        top: How many predicates and datatypes to name.
+        **options: Those of the format's decoder.
+
+    Raises:
+        UnknownFormatError: The format cannot be told.
+        OptionError: The format takes no such option.
+        OSError: The file cannot be read.
+
+    Example:
+        >>> report = inspect(b'<http://ex/s> <http://ex/p> "o" .')
+        >>> report.format, report.messages, report.predicates
+        ('nq', 1, {'http://ex/p': 1})
+    """
+    data = Input(source)
+    try:
+        module = data.format(format)
+        known = module.FORMAT.decode_options
+        defaults = {"parts": True, "base": data.url}
+        options = {name: value for name, value in defaults.items() if name in known} | options
+        report = Report(data.name, module.FORMAT.name, data.compression)
+        decoder = make_codec(module.Decoder, module.FORMAT, known, options)
+        counts = _Counts(report, module.FORMAT.carries)
+        try:
+            for batch in decode(decoder, data):
+                counts.add(batch)
+        except RdfmError as error:
+            report.fault = str(error)
+        header = decoder.header()
+        report.dialect = header.get("dialect")
+        report.version_label = header.get("version_label")
+        report.jelly = header.get("jelly")
+        report.bytes = data.bytes_read
+        report.decompressed_bytes = data.bytes_given
+        counts.end(top)
+        return report
+    finally:
+        data.close()
+
+
+class _Counts:
+    """What is added up over the batches."""
+
+    def __init__(self, report: Report, carries: Mapping[str, Any]) -> None:
+        self._report = report
+        self._carries_metadata = carries.get("metadata", False)
+        self._predicates: Counter[str] = Counter()
+        self._datatypes: Counter[str] = Counter()
+        self._metadata: Counter[str] = Counter()
+        self._smallest: int | None = None
+        self._largest = 0
+        self._open = 0  # quads so far of a message that goes on in the next batch
+
+    def add(self, batch: MessageBatch) -> None:
+        if not len(batch):
+            return
+        report = self._report
+        counts = batch.quad_counts()
+        report.quads += batch.quad_count
+        report.has_graphs |= batch.has_graphs
+        if batch.continued:
+            counts[0] += self._open
+        self._open = counts.pop() if batch.continues else 0
+        self._sizes(counts)
+        _add(self._predicates, batch.predicate_counts())
+        _add(self._datatypes, batch.datatype_counts())
+        if len(report.namespaces) < MOST_NAMESPACES:
+            report.namespaces.update(batch.namespaces(len(batch) - 1))
+        if self._carries_metadata:
+            for message in range(len(batch)):
+                _add(self._metadata, dict.fromkeys(batch.metadata(message), 1))
+
+    def _sizes(self, counts: Iterable[int]) -> None:
+        for count in counts:
+            self._report.messages += 1
+            self._report.empty_messages += count == 0
+            self._largest = max(self._largest, count)
+            self._smallest = count if self._smallest is None else min(self._smallest, count)
+
+    def end(self, top: int) -> None:
+        report = self._report
+        if report.messages:
+            mean = round((report.quads - self._open) / report.messages, 2)
+            report.quads_per_message = (self._smallest or 0, mean, self._largest)
+        report.predicates = dict(self._predicates.most_common(top))
+        report.datatypes = dict(self._datatypes.most_common(top))
+        report.metadata = dict(self._metadata.most_common(MOST_NAMES))
+
+
+def _add(counter: Counter[str], counts: dict[str, int]) -> None:
+    """Add counts; the rarest names go when there are too many to hold."""
+    counter.update(counts)
+    if len(counter) > MOST_NAMES:
+        kept = counter.most_common(MOST_NAMES // 2)
+        counter.clear()
+        counter.update(dict(kept))
