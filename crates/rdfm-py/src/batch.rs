@@ -9,14 +9,15 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 use rdfm_core::batch::{self, TermTable};
 use rdfm_core::term::{TermId, TermKind, XSD_STRING};
 use rdfm_core::text::write;
 use rustc_hash::FxHashMap;
 
+use crate::arrow::ArrowBatch;
 use crate::terms::{Quad, TermObjects};
-use crate::{build, errors};
+use crate::{arrow, arrow_in, build, errors};
 
 /// Consecutive messages of a log, columnar and dictionary-encoded.
 ///
@@ -209,6 +210,69 @@ impl MessageBatch {
             }
             counts.by_text(|id| datatype_text(table, id))
         })
+    }
+
+    /// The batch as Arrow, one row a message.
+    ///
+    /// Args:
+    ///     columns: Any of "source", "offset", "quads", "metadata", "position", "namespaces", in the
+    ///         order wanted; the first four by default.
+    ///     source: The text of the source column; null by default.
+    /// Returns:
+    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
+    /// Raises:
+    ///     OptionError: An unknown column.
+    ///     LimitError: The strings would pass 2 GiB; use smaller batches.
+    #[pyo3(signature = (columns=None, source=None))]
+    fn to_arrow(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        source: Option<&str>,
+    ) -> PyResult<ArrowBatch> {
+        let columns = arrow::columns(columns.as_deref())?;
+        arrow::render(py, &[&self.batch], &columns, source)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let (columns, follow) = arrow::requested_columns(requested_schema.as_ref())?;
+        let rows = arrow::render(py, &[&self.batch], &columns, None)?;
+        rows.export(py, requested_schema.filter(|_| follow))
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let (columns, follow) = arrow::requested_columns(requested_schema.as_ref())?;
+        let rows = arrow::render(py, &[&self.batch], &columns, None)?;
+        rows.export_stream(py, requested_schema.filter(|_| follow))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow::schema_capsule(py, &arrow::columns(None)?)
+    }
+
+    /// A batch from Arrow rows, one message a row.
+    ///
+    /// Args:
+    ///     batch: Anything with the Arrow PyCapsule interface (array or stream) and a column `quads`
+    ///         as `to_arrow` makes it; the column `metadata` is taken too, if there.
+    ///     max_depth: How deep triple terms may nest.
+    /// Raises:
+    ///     DecodeError: A term breaks N-Triples; names row and term.
+    ///     TypeError: `batch` is no Arrow, or its columns have other types.
+    #[staticmethod]
+    #[pyo3(signature = (batch, *, max_depth=64))]
+    fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
+        arrow_in::read(py, batch, max_depth).map(Self::new)
     }
 
     /// A batch from messages, or from iterables of quads.

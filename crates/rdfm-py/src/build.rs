@@ -17,8 +17,8 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::terms::{self, AnyTerm, Parts};
 
-/// Bytes that one batch may hold: its offsets stay below 4 GiB.
-pub const MAX_BATCH_BYTES: u64 = 3 << 30;
+/// Bytes that one batch, and one message of it, may hold: offsets stay below 4 GiB.
+const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
 
 /// A builder of one batch, whose size as a whole is bounded.
 pub fn builder() -> BatchBuilder {
@@ -29,13 +29,13 @@ pub fn builder() -> BatchBuilder {
 }
 
 /// Refuses a batch that grows over its bound.
-pub fn check_size(builder: &BatchBuilder, quads: usize) -> PyResult<()> {
+pub fn check_size(builder: &BatchBuilder, quads: usize) -> Result<(), String> {
     let table = builder.table();
     let bytes = table.arena().len() as u64 + 16 * (table.terms().len() + quads) as u64;
     if bytes > MAX_BATCH_BYTES {
-        return Err(errors::limit(
-            "the messages together are larger than 3 GiB; make smaller batches of them",
-        ));
+        return Err(
+            "the messages together are larger than 2 GiB; make smaller batches of them".to_owned(),
+        );
     }
     Ok(())
 }
@@ -61,7 +61,7 @@ pub fn from_messages(messages: &Bound<'_, PyAny>) -> PyResult<batch::MessageBatc
             build.quads(&message)?;
         }
         build.builder.end_message();
-        check_size(&build.builder, build.quads)?;
+        check_size(&build.builder, build.quads).map_err(errors::limit)?;
     }
     Ok(match build.builder.take() {
         Some(batch) => batch,
@@ -268,4 +268,12 @@ fn copy_term(
     };
     ids[id.index()] = copy.0;
     Ok(copy)
+}
+
+/// Placeholder until the core parses terms.
+pub fn parse_term(_: &mut BatchBuilder, text: &[u8], _: u32) -> Result<TermId, String> {
+    Err(format!(
+        "cannot be parsed by this build: {}",
+        rdfm_core::error::quote(text)
+    ))
 }

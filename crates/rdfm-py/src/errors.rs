@@ -64,9 +64,22 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
     make().unwrap_or_else(|error| error)
 }
 
-#[allow(dead_code, reason = "Arrow and parse_term follow")]
-/// A fault of data that has no place in a log: a term's text, a row of Arrow.
-pub fn data(reason: impl Into<String>) -> PyErr {
+/// A fault in a row of Arrow.
+pub fn row(py: Python<'_>, row: u64, reason: &str) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let attributes = PyDict::new(py);
+        attributes.set_item("format", "arrow")?;
+        attributes.set_item("row", row)?;
+        let error = py
+            .get_type::<py::DecodeError>()
+            .call((reason,), Some(&attributes))?;
+        Ok(PyErr::from_value(error))
+    };
+    make().unwrap_or_else(|error| error)
+}
+
+/// A term whose text is none.
+pub fn term(reason: impl Into<String>) -> PyErr {
     py::DecodeError::new_err(reason.into())
 }
 

@@ -2,7 +2,7 @@
 //!
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
 //! - [`batch`]: message batches. [`build`]: batches from Python messages.
-//! - [`terms`]: terms and quads. [`arrow`], [`arrow_in`]: batches to and from Arrow.
+//! - [`terms`]: terms and quads. [`arrow`], [`rows`]: batches to Arrow. [`arrow_in`]: from Arrow.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
 //! The GIL is released while the core works. Nothing starts a thread.
@@ -13,14 +13,18 @@
 )]
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "PyO3 hands arguments over by value"
+    clippy::unused_self,
+    reason = "PyO3 hands arguments over by value, and every method has a self"
 )]
 
+mod arrow;
+mod arrow_in;
 mod batch;
 mod build;
 mod codecs;
 mod errors;
 mod options;
+mod rows;
 mod terms;
 
 use pyo3::prelude::*;
@@ -31,5 +35,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("debug_build", cfg!(debug_assertions))?;
     terms::register(module)?;
     batch::register(module)?;
+    arrow::register(module)?;
     codecs::register(module)
 }

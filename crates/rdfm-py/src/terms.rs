@@ -18,7 +18,7 @@ use rdfm_core::batch::TermTable;
 use rdfm_core::term::{TermId, TermKind, XSD_STRING, flags};
 use rdfm_core::text::write;
 
-use crate::{errors, options};
+use crate::{build, errors, options};
 
 const RDF_LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 const RDF_DIR_LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
@@ -794,6 +794,22 @@ fn text_object(py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyS
     PyString::from_bytes(py, table.text(id)).map(Bound::unbind)
 }
 
+/// The term that an N-Triples text stands for: any term, triple terms in either syntax, IRIs with any
+/// escapes.
+///
+/// Raises:
+///     DecodeError: The text is no term.
+#[pyfunction]
+#[pyo3(signature = (text, *, max_depth=64))]
+fn parse_term(py: Python<'_>, text: &str, max_depth: u32) -> PyResult<Py<PyAny>> {
+    let mut builder = build::builder();
+    let max_depth = max_depth.min(options::MAX_DEPTH as u32);
+    let id = build::parse_term(&mut builder, text.as_bytes(), max_depth).map_err(errors::term)?;
+    let mut objects = TermObjects::default();
+    objects.for_table(builder.table());
+    objects.get(py, builder.table(), id)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Iri>()?;
     module.add_class::<Bnode>()?;
@@ -806,7 +822,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         .bitor(py.get_type::<Bnode>())?
         .bitor(py.get_type::<Literal>())?
         .bitor(py.get_type::<TripleTerm>())?;
-    module.add("Term", union)
+    module.add("Term", union)?;
+    module.add_function(wrap_pyfunction!(parse_term, module)?)
 }
 
 /// What a literal's parts are for a batch under construction.
