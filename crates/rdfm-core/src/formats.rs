@@ -143,7 +143,7 @@ impl Format {
         match self {
             Self::Nt | Self::Nq => crate::nquads::encode::encoder(self, options),
             Self::Ttl | Self::Trig => crate::turtle::encode::encoder(self, options),
-            Self::Jelly => Err(format!("{} cannot be written by this build", self.name())),
+            Self::Jelly => Ok(Box::new(crate::jelly::encode::JellyEncoder::new(options)?)),
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Jelly-RDF 1.1: binary logs, one frame a message.
 //!
-//! [`decode`] cuts frames, `rows` reads them with the tables of `lookup`; `wire` is protobuf,
-//! `scan` checks texts, `owned` keeps the terms that the next batch may repeat.
+//! [`decode`] cuts frames, `rows` reads them with the tables of `lookup`; [`encode`] writes them with
+//! those of `lru`; `wire` is protobuf, `scan` checks texts, `owned` keeps the terms that the next
+//! batch may repeat.
 
 pub mod decode;
+pub mod encode;
 pub mod options;
 
 mod lookup;
+mod lru;
 mod owned;
 mod rows;
 mod scan;

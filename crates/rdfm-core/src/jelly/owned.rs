@@ -55,7 +55,6 @@ impl OwnedTerm {
     }
 
     /// Whether a term of a table is this term.
-    #[allow(dead_code)]
     pub fn is(&self, table: &TermTable, id: TermId) -> bool {
         let other = table.term(id);
         if self.record.kind != other.kind || self.record.length != other.length {

@@ -236,7 +236,6 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-#[allow(dead_code)]
 /// Appends a varint field, unless it is zero, protobuf's default.
 #[inline]
 pub(super) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
@@ -254,7 +253,6 @@ pub(super) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-#[allow(dead_code)]
 /// The bytes that a varint takes.
 #[inline]
 pub(super) const fn varint_size(value: u64) -> usize {

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use rdfm_core::codec::{DecodeOptions, Decoder};
+use rdfm_core::codec::{DecodeOptions, Decoder, EncodeOptions, LogHeader};
 use rdfm_core::formats::Format;
 
 use crate::json::Json;
-use crate::model::{Message, decode_every_way, parse_nquads, same, shared};
+use crate::model::{Message, batch, decode_every_way, outcome, parse_nquads, same, shared};
 
 fn decoder() -> Box<dyn Decoder> {
     Format::Jelly.decoder(&DecodeOptions::default()).unwrap()
@@ -61,6 +61,89 @@ fn from_jelly() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(count, 48);
+}
+
+/// The options at the start of a log; read with the first row alone, as a frame of its own.
+fn header(data: &[u8]) -> LogHeader {
+    let mut decoder = decoder();
+    outcome(&mut *decoder, data, data.len());
+    decoder.header()
+}
+
+#[test]
+fn to_jelly() {
+    let Some(folder) = shared("conformance/jelly") else {
+        return;
+    };
+    let manifest = Json::parse(&fs::read_to_string(folder.join("manifest.json")).unwrap());
+    let mut count = 0;
+    let mut failures = Vec::new();
+    let (mut ours, mut theirs) = (0, 0);
+    for case in manifest.get("cases").list() {
+        if case.get("direction").text() != "to_jelly" {
+            continue;
+        }
+        count += 1;
+        let id = case.get("id").text();
+        let options = fs::read(folder.join(case.get("options").text())).unwrap();
+        let positive = case.get("expected").text() == "positive";
+        let Some(options) = header(&options).jelly else {
+            if positive {
+                failures.push(format!("{id}: the options are refused"));
+            }
+            continue;
+        };
+        let messages: Vec<Message> = case
+            .get("inputs")
+            .list()
+            .iter()
+            .map(|input| Message {
+                statements: parse_nquads(&fs::read_to_string(folder.join(input.text())).unwrap()),
+                ..Message::default()
+            })
+            .collect();
+        let encode = EncodeOptions {
+            jelly: options.clone(),
+            ..EncodeOptions::default()
+        };
+        let mut out = Vec::new();
+        let written = Format::Jelly.encoder(&encode).and_then(|mut encoder| {
+            encoder
+                .encode(&batch(&messages), &mut out)
+                .and_then(|()| encoder.finish(&mut out))
+                .map_err(|error| error.to_string())
+        });
+        match (positive, written) {
+            (false, Err(error)) => println!("{id}: {error}"),
+            (false, Ok(())) => failures.push(format!("{id}: written")),
+            (true, Err(error)) => failures.push(format!("{id}: {error}")),
+            (true, Ok(())) => {
+                if header(&out).jelly != Some(options) {
+                    failures.push(format!("{id}: the options differ"));
+                }
+                let (back, error) = decode(&out);
+                if error.is_some() || back.len() != messages.len() {
+                    failures.push(format!("{id}: {} messages, {error:?}", back.len()));
+                }
+                for (index, (a, b)) in back.iter().zip(&messages).enumerate() {
+                    if !same(&a.statements, &b.statements) {
+                        failures.push(format!("{id}: message {index} differs"));
+                    }
+                }
+                ours += out.len();
+                theirs += fs::metadata(folder.join(case.get("reference").text()))
+                    .unwrap()
+                    .len() as usize;
+            }
+        }
+    }
+    println!("{ours} bytes, the references {theirs}");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(
+        ours * 100 <= theirs * 101,
+        "{ours} bytes, the references {theirs}"
+    );
+    assert_eq!(count, 39);
 }
 
 #[test]

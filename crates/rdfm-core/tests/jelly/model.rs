@@ -1,7 +1,5 @@
 //! Messages as plain values: from batches, from N-Quads-star text, and back into batches.
 
-#![allow(dead_code)] // until the encoder's tests build messages
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 
