@@ -511,6 +511,36 @@ impl BatchBuilder {
         Ok(id)
     }
 
+    /// Adds a term record uncounted: the caller charges it, with a sum that does not depend on which
+    /// terms it shares.
+    #[inline]
+    pub fn push_term(&mut self, term: Term) -> TermId {
+        let id = TermId(self.table.terms.len() as u32);
+        self.table.terms.push(term);
+        id
+    }
+
+    /// Adds a triple term uncounted, as [`push_term`](Self::push_term).
+    pub fn push_triple_term(&mut self, triple: [TermId; 3]) -> TermId {
+        let aux = self.table.triples.len() as u32;
+        self.table.triples.push(triple);
+        self.push_term(Term {
+            offset: 0,
+            length: 0,
+            aux,
+            split: NO_SPLIT,
+            kind: TermKind::TripleTerm,
+            flags: 0,
+        })
+    }
+
+    /// Adds a quad to the open message uncounted, as [`push_term`](Self::push_term).
+    #[inline]
+    pub fn push_quad(&mut self, quad: Quad) {
+        self.any_graph |= quad.graph.0;
+        self.quads.push(quad);
+    }
+
     /// Adds a term of a kind without `aux`, with its text.
     ///
     /// # Errors
@@ -624,6 +654,12 @@ impl BatchBuilder {
         self.open.is_some()
     }
 
+    /// Whether completed messages wait to be taken.
+    #[inline]
+    pub fn has_messages(&self) -> bool {
+        !self.message_ends.is_empty()
+    }
+
     /// Ends the open message.
     #[inline]
     pub fn end_message(&mut self) {
@@ -653,11 +689,16 @@ impl BatchBuilder {
         self.message_bytes = 0;
     }
 
-    /// Gives the index of a discarded message away, so that the next message has the one after it.
-    /// Only when nothing waits to be taken.
+    /// Gives the index of a discarded message away, so that the next message has the one after it,
+    /// and forgets its terms. Only when nothing waits to be taken.
     pub fn skip_index(&mut self) {
         debug_assert!(self.message_ends.is_empty());
         self.first_index += 1;
+        self.continued = false;
+        if self.namespace_changes.is_empty() {
+            self.serial = self.serial.wrapping_add(1).max(1);
+            self.table = TermTable::with_capacity(0, 1);
+        }
     }
 
     /// Whether the batch has reached its size; a decoder then takes it at the next message end

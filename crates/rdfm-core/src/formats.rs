@@ -6,6 +6,7 @@
 use crate::batch::MessageBatch;
 use crate::codec::{DecodeOptions, Decoder, EncodeOptions, Encoder};
 use crate::error::{EncodeError, ErrorClass};
+use crate::nquads::LineDecoder;
 use crate::term::{Quad, TermId, TermKind};
 
 /// A format with a native codec.
@@ -128,10 +129,10 @@ impl Format {
     /// An option does not fit; the text says which.
     pub fn decoder(self, options: &DecodeOptions) -> Result<Box<dyn Decoder>, String> {
         match self {
+            Self::Nt => Ok(Box::new(LineDecoder::ntriples(options))),
+            Self::Nq => Ok(Box::new(LineDecoder::nquads(options))),
             Self::Jelly => Ok(Box::new(crate::jelly::decode::JellyDecoder::new(options))),
-            Self::Nt | Self::Nq | Self::Ttl | Self::Trig => {
-                Err(format!("{} cannot be read by this build", self.name()))
-            }
+            Self::Ttl | Self::Trig => Err(format!("{} cannot be read by this build", self.name())),
         }
     }
 

@@ -4,7 +4,7 @@
 //! - [`codec`]: the contract of every decoder and encoder, and their options.
 //! - [`formats`]: the formats, what each carries, and where to get its codecs.
 //! - [`error`], [`limits`]: what stops a codec, and where.
-//! - [`text`]: what the text formats share. One folder a format: [`jelly`].
+//! - [`text`]: what the text formats share. One folder a format: [`jelly`], [`nquads`], [`turtle`].
 
 pub mod batch;
 pub mod codec;

@@ -102,12 +102,13 @@ pub fn is_iri_text(text: &[u8]) -> bool {
     text.iter().all(|&byte| is(byte, IRI))
 }
 
-/// Whether a text is a language tag of `LANG_DIR`, without `@` and direction.
+/// Whether a text is a language tag of `LANG_DIR`, without `@` and direction, its parts of 1 to 8
+/// characters as BCP 47 has them (the W3C tests ask for that).
 pub fn is_language_tag(text: &[u8]) -> bool {
     text.split(|&byte| byte == b'-')
         .enumerate()
         .all(|(at, part)| {
-            !part.is_empty()
+            matches!(part.len(), 1..=8)
                 && part
                     .iter()
                     .all(|&byte| is(byte, LETTER) || (at > 0 && is(byte, DIGIT)))

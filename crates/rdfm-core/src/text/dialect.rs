@@ -130,19 +130,9 @@ impl Dialects {
         }
     }
 
-    /// Whether a delimiter would end a message here, to find where to go on after a fault. Changes
-    /// nothing but that the next delimiter is no leading one.
+    /// Whether a delimiter is one after which a reader can go on after a fault.
     pub fn resumes(&mut self, delimiter: Delimiter) -> bool {
-        let ends = match delimiter {
-            Delimiter::Comment => self.in_force() == Dialect::Comment,
-            Delimiter::Directive => {
-                self.in_force() == Dialect::Directive && (self.announced || self.lenient)
-            }
-        };
-        if ends {
-            self.met = Some(delimiter);
-        }
-        ends
+        matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
 
     /// What the log said about itself so far.

@@ -1,0 +1,479 @@
+//! Lines and messages: pieces of a log to batches.
+//!
+//! - In: pieces, cut anywhere; only whole lines are read.
+//! - Out: batches of complete messages, as soon as no complete one can follow from the bytes at hand.
+//! - Cost: linear. A message that is open when the bytes run out, behind complete ones, is read again
+//!   once: so complete messages never wait for it.
+
+use crate::batch::{BatchBuilder, MessageBatch};
+use crate::codec::{DecodeOptions, Decoder, LogHeader};
+use crate::error::{DecodeError, ErrorClass, Place};
+use crate::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
+use crate::text::position::Lines;
+
+use super::lex::{self, Fault, Lexed, byte, expected, fault, skip_space};
+use super::skip::{KEPT, Skip};
+use super::statement::{Grammar, Statements};
+
+/// Bytes read between two looks at what else there is to do.
+const BLOCK: usize = 64 << 10;
+
+/// Reads N-Triples or N-Quads.
+pub struct LineDecoder {
+    format: &'static str,
+    pub(super) options: DecodeOptions,
+    pub(super) dialects: Dialects,
+    statements: Statements,
+    pub(super) builder: BatchBuilder,
+    pub(super) input: Input,
+    /// Where the line is with which the open message began.
+    open: Option<Lines>,
+    pub(super) fault: Option<DecodeError>,
+    pub(super) skip: Option<Skip>,
+}
+
+/// The bytes at hand, and what of them is read.
+#[derive(Default)]
+pub(super) struct Input {
+    pub bytes: Vec<u8>,
+    /// Where in the log these bytes begin.
+    dropped: u64,
+    /// First byte that is not read.
+    pub at: usize,
+    /// No line end stands between `at` and here.
+    pub scanned: usize,
+    /// Where `at` is in the log.
+    pub lines: Lines,
+    /// The last line ended with a CR at the end of the bytes at hand: an LF belongs to it.
+    pub after_cr: bool,
+    pub finished: bool,
+}
+
+/// What a look at the bytes at hand gave.
+enum Step {
+    /// No whole line: more bytes are needed, or this is the end.
+    Feed,
+    /// Lines were read.
+    Read,
+    /// Lines were read, and a batch is to be taken.
+    Full,
+}
+
+impl Input {
+    /// Takes a piece, and forgets the bytes before `keep` when that costs little.
+    fn feed(&mut self, piece: &[u8], keep: usize) {
+        if keep >= self.bytes.len() - keep {
+            self.bytes.drain(..keep);
+            self.dropped += keep as u64;
+            self.at -= keep;
+            self.scanned = self.scanned.saturating_sub(keep);
+        }
+        self.bytes.extend_from_slice(piece);
+    }
+
+    /// How many bytes from `at` hold no line end for sure.
+    pub fn scanned_from(&self, at: usize) -> usize {
+        self.scanned.min(self.bytes.len()).saturating_sub(at)
+    }
+
+    /// Where a byte of the log is among the bytes at hand.
+    fn index(&self, offset: u64) -> Option<usize> {
+        Some(offset.checked_sub(self.dropped)? as usize)
+    }
+
+    /// Where the open message begins among the bytes at hand, if it is near `at`.
+    fn near_start(&self, open: Option<&Lines>, at: usize) -> usize {
+        open.and_then(|start| self.index(start.offset()))
+            .filter(|start| at.saturating_sub(*start) <= KEPT)
+            .unwrap_or(at)
+    }
+
+    /// The end of some whole lines from `at`, or None when there is none. A line longer than `max`
+    /// bytes is an error whether its end is at hand or not.
+    pub fn block(&mut self, max: u64) -> Result<Option<usize>, u64> {
+        if self.after_cr && self.at < self.bytes.len() {
+            self.after_cr = false;
+            if self.bytes[self.at] == b'\n' {
+                self.at += 1;
+                self.lines.advance_lines(1, 0);
+            }
+        }
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let from = self.scanned_from(self.at);
+        let near = rest.len().min(BLOCK.max(from));
+        let end = match memchr::memrchr2(b'\n', b'\r', &rest[from..near]) {
+            Some(end) => from + end + 1,
+            None => {
+                if let Some(end) = memchr::memchr2(b'\n', b'\r', &rest[near..]) {
+                    near + end + 1
+                } else {
+                    self.scanned = self.bytes.len();
+                    if rest.len() as u64 > max {
+                        return Err(max);
+                    }
+                    if !self.finished || rest.is_empty() {
+                        return Ok(None);
+                    }
+                    rest.len()
+                }
+            }
+        };
+        // A CRLF is not cut.
+        let cut = rest[end - 1] == b'\r' && rest.get(end) == Some(&b'\n');
+        Ok(Some(self.at + end + usize::from(cut)))
+    }
+}
+
+impl LineDecoder {
+    /// A decoder of N-Triples.
+    pub fn ntriples(options: &DecodeOptions) -> Self {
+        Self::new("nt", options)
+    }
+
+    /// A decoder of N-Quads.
+    pub fn nquads(options: &DecodeOptions) -> Self {
+        Self::new("nq", options)
+    }
+
+    fn new(format: &'static str, options: &DecodeOptions) -> Self {
+        let mut options = options.clone();
+        // Places in the arena are 32 bits wide.
+        options.limits.max_message_bytes = options.limits.max_message_bytes.min(3 << 30);
+        options.limits.batch_bytes = options.limits.batch_bytes.min(512 << 20);
+        let options = &options;
+        Self {
+            format,
+            dialects: Dialects::new(options),
+            statements: Statements::new(Grammar {
+                graphs: format == "nq",
+                generalized: options.generalized,
+                lenient: options.lenient,
+                max_depth: options.limits.max_depth,
+            }),
+            builder: BatchBuilder::new(options.limits.clone()),
+            options: options.clone(),
+            input: Input::default(),
+            open: None,
+            fault: None,
+            skip: None,
+        }
+    }
+
+    /// Reads whole lines up to `end`, until a batch is full.
+    fn run(&mut self, end: usize) -> Lexed<Step> {
+        let Self {
+            options,
+            dialects,
+            statements,
+            builder,
+            input,
+            open,
+            ..
+        } = self;
+        let text = input.bytes.get(..end).unwrap_or_default();
+        let max_line = options.limits.max_message_bytes;
+        let (offset, base) = (input.lines.offset(), input.at);
+        let position = |at: usize| offset + (at - base) as u64;
+        let mut lines = 0;
+        let mut at = base;
+        while at < end {
+            let line = at;
+            input.at = line;
+            if (end - line) as u64 > max_line {
+                let length = memchr::memchr2(b'\n', b'\r', &text[line..]);
+                if length.unwrap_or(end - line) as u64 > max_line {
+                    return Err(Box::new(too_long_fault(line, max_line)));
+                }
+            }
+            at = skip_space(text, at);
+            let mut ends = false;
+            match byte(text, at) {
+                b'<' | b'_' | b'"' => {
+                    if !builder.is_open() {
+                        builder.begin_message(position(at));
+                        // From here the message could be read again.
+                        let mut start = input.lines.clone();
+                        start.advance_lines((line - base) as u64, lines);
+                        *open = Some(start);
+                    }
+                    let quad = statements.statement(builder, text, &mut at)?;
+                    // The quad and four terms at most, and text no longer than the line.
+                    let bytes = at - line + 16 + 64 + statements.take_extra();
+                    if !options.parts
+                        && let Err(limit) = builder.charge(bytes)
+                    {
+                        return Err(Box::new(Fault {
+                            at: line,
+                            class: ErrorClass::Limit,
+                            reason: limit.0,
+                        }));
+                    }
+                    builder.push_quad(quad);
+                    at = skip_space(text, at);
+                }
+                b'M' if text[at..].starts_with(b"MESSAGE") && is_word(text, at + 7) => {
+                    ends = ends_message(dialects, Delimiter::Directive, builder, at, position(at))?;
+                    at = skip_space(text, at + 7);
+                }
+                b'V' if text[at..].starts_with(b"VERSION") && is_word(text, at + 7) => {
+                    at = version(dialects, text, at + 7)?;
+                }
+                b'#' | b'\n' | b'\r' => {}
+                _ if at == end => {}
+                0xef if position(at) == 0 && text[at..].starts_with(BOM) => {
+                    if !options.lenient {
+                        return byte_order_mark(at);
+                    }
+                    at += BOM.len();
+                    continue;
+                }
+                _ => return expected(text, at, "a statement, MESSAGE, VERSION or a comment"),
+            }
+            if byte(text, at) == b'#' {
+                let comment = at;
+                at = memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(end, |more| at + more);
+                if is_comment_delimiter(&text[comment + 1..at]) {
+                    let place = position(comment);
+                    ends |= ends_message(dialects, Delimiter::Comment, builder, comment, place)?;
+                }
+            }
+            let after = line_end(text, at)?;
+            if after > at {
+                lines += 1;
+                input.after_cr = after == end && byte(text, at) == b'\r' && after == at + 1;
+                at = after;
+            }
+            let stop = if ends {
+                builder.end_message();
+                *open = None;
+                builder.full()
+            } else {
+                options.parts && builder.full()
+            };
+            if stop {
+                input.lines.advance_lines((at - base) as u64, lines);
+                input.at = at;
+                return Ok(Step::Full);
+            }
+        }
+        input.lines.advance_lines((at - base) as u64, lines);
+        input.at = at;
+        Ok(Step::Read)
+    }
+
+    /// Goes back to the start of the open message, which is to be read again in the next batch.
+    /// The bytes are at hand: it began after the last feed, since messages wait.
+    fn go_back(&mut self) {
+        if let Some(start) = self.open.take()
+            && let Some(at) = self.input.index(start.offset())
+        {
+            self.builder.discard_message();
+            self.input.at = at;
+            self.input.lines = start;
+            self.input.after_cr = false;
+        }
+    }
+
+    /// What can be taken when no whole line is left.
+    fn flush(&mut self) -> Option<MessageBatch> {
+        if self.input.finished {
+            self.open = None;
+            if self.builder.is_open() {
+                self.builder.end_message();
+            }
+        } else if self.builder.is_open() && self.builder.has_messages() {
+            self.go_back();
+        } else if self.builder.is_open() {
+            return None;
+        }
+        self.builder.take()
+    }
+
+    /// The batch when it is full.
+    fn take_full(&mut self) -> Option<MessageBatch> {
+        if self.builder.is_open() {
+            if !self.builder.has_messages() {
+                return Some(self.builder.take_part());
+            }
+            self.go_back();
+        }
+        self.builder.take()
+    }
+
+    /// Turns a fault into the error: the open message is lost. `base` is the place of byte `from`.
+    fn fail(&mut self, base: &Lines, from: usize, fault: Fault) -> Option<MessageBatch> {
+        let input = &mut self.input;
+        let before = input.bytes.get(from..fault.at).unwrap_or_default();
+        self.fault = Some(DecodeError {
+            format: self.format,
+            class: fault.class,
+            reason: fault.reason,
+            place: Place {
+                offset: base.offset() + before.len() as u64,
+                message: self.builder.message_index(),
+                line_column: Some(base.place(before)),
+                frame_row: None,
+            },
+        });
+        let start = input.near_start(self.open.take().as_ref(), input.at);
+        self.skip = Some(Skip::new(&input.bytes[start..input.at]));
+        input.lines = base.clone();
+        input.lines.advance(&input.bytes[from..input.at]);
+        self.builder.discard_message();
+        self.builder.take()
+    }
+
+    /// The end of the whole lines that are valid UTF-8, and the fault in the line after them.
+    fn valid(&self, from: usize, end: usize) -> (usize, Option<Box<Fault>>) {
+        let text = self.input.bytes.get(from..end).unwrap_or_default();
+        if simdutf8::basic::from_utf8(text).is_ok() {
+            return (end, None);
+        }
+        let bad = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+        let line = memchr::memrchr2(b'\n', b'\r', &text[..bad]).map_or(0, |before| before + 1);
+        let rest = &text[line..];
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let max = self.options.limits.max_message_bytes;
+        let fault = if length as u64 > max {
+            too_long_fault(from + line, max)
+        } else {
+            let found = byte(text, bad);
+            Fault {
+                at: from + bad,
+                class: ErrorClass::Malformed,
+                reason: format!("expected UTF-8, found the byte 0x{found:02X}"),
+            }
+        };
+        (from + line, Some(Box::new(fault)))
+    }
+
+    /// Reads some whole lines.
+    fn step(&mut self) -> Lexed<Step> {
+        let max = self.options.limits.max_message_bytes;
+        let end = match self.input.block(max) {
+            Ok(Some(end)) => end,
+            Ok(None) => return Ok(Step::Feed),
+            Err(_) => return Err(Box::new(too_long_fault(self.input.at, max))),
+        };
+        let (end, fault) = self.valid(self.input.at, end);
+        let step = self.run(end)?;
+        match (step, fault) {
+            (Step::Read, Some(fault)) => Err(fault),
+            (step, _) => Ok(step),
+        }
+    }
+}
+
+/// The position after the line end that has to stand here, unless the text ends.
+#[inline]
+fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
+    match byte(text, at) {
+        b'\r' if byte(text, at + 1) == b'\n' => Ok(at + 2),
+        b'\n' | b'\r' => Ok(at + 1),
+        _ if at == text.len() => Ok(at),
+        _ => expected(text, at, "the end of the line after the statement"),
+    }
+}
+
+/// A byte order mark.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+#[cold]
+fn byte_order_mark<T>(at: usize) -> Lexed<T> {
+    fault(
+        at,
+        "expected a statement, found a byte order mark; remove it or pass lenient=True (--lenient)",
+    )
+}
+
+/// Whether a delimiter ends a message; an empty one is begun for it when none is open.
+fn ends_message(
+    dialects: &mut Dialects,
+    delimiter: Delimiter,
+    builder: &mut BatchBuilder,
+    at: usize,
+    position: u64,
+) -> Lexed<bool> {
+    match dialects.delimiter(delimiter, builder.is_open()) {
+        Ok(Met::Nothing) => Ok(false),
+        Ok(Met::Ends) => {
+            if !builder.is_open() {
+                builder.begin_message(position);
+            }
+            Ok(true)
+        }
+        Err(reason) => fault(at, reason),
+    }
+}
+
+/// Whether a keyword ends here.
+pub(super) fn is_word(text: &[u8], at: usize) -> bool {
+    at == text.len() || matches!(byte(text, at), b' ' | b'\t' | b'\n' | b'\r' | b'#' | b'"')
+}
+
+/// A version directive whose keyword ends at `at`.
+pub(super) fn version(dialects: &mut Dialects, text: &[u8], at: usize) -> Lexed<usize> {
+    let start = skip_space(text, at);
+    if byte(text, start) != b'"' {
+        return expected(
+            text,
+            start,
+            "a version label in double quotes after VERSION",
+        );
+    }
+    let token = lex::string(text, start + 1)?;
+    let mut label = Vec::new();
+    lex::unescape(&text[start + 1..token.end], &mut label, true)?;
+    match String::from_utf8(label) {
+        Ok(label) => dialects.version(&label),
+        Err(_) => return fault(start, "invalid UTF-8 in the version label"),
+    }
+    Ok(skip_space(text, token.end + 1))
+}
+
+fn too_long_fault(line: usize, max: u64) -> Fault {
+    Fault {
+        at: line,
+        class: ErrorClass::Limit,
+        reason: format!(
+            "the line is longer than {max} bytes; raise max_message_bytes if the source is trusted"
+        ),
+    }
+}
+
+impl Decoder for LineDecoder {
+    fn feed(&mut self, piece: &[u8]) {
+        let keep = self.input.near_start(self.open.as_ref(), self.input.at);
+        self.input.feed(piece, keep);
+    }
+
+    fn finish(&mut self) {
+        self.input.finished = true;
+    }
+
+    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+        loop {
+            if let Some(fault) = &self.fault {
+                return Err(fault.clone());
+            }
+            let (base, from) = (self.input.lines.clone(), self.input.at);
+            let batch = match self.step() {
+                Ok(Step::Feed) => return Ok(self.flush()),
+                Ok(Step::Read) => None,
+                Ok(Step::Full) => self.take_full(),
+                Err(fault) => self.fail(&base, from, *fault),
+            };
+            if batch.is_some() {
+                return Ok(batch);
+            }
+        }
+    }
+
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        Ok(self.skip_on())
+    }
+
+    fn header(&self) -> LogHeader {
+        self.dialects.header()
+    }
+}
