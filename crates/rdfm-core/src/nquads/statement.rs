@@ -317,17 +317,22 @@ impl Statements {
             aux: 0,
             flags: if token.plain { flags::PLAIN } else { 0 },
         };
-        match byte(text, next) {
+        // The tag or the datatype is a token of its own: space may stand before it.
+        let suffix = skip_space(text, next);
+        match byte(text, suffix) {
             b'^' => {
-                if byte(text, next + 1) != b'^' || byte(text, next + 2) != b'<' {
-                    return expected(text, next, "a datatype as '^^<iri>'");
+                if byte(text, suffix + 1) != b'^' {
+                    return expected(text, suffix, "'^^' and a datatype");
                 }
-                next += 2;
+                next = skip_space(text, suffix + 2);
+                if byte(text, next) != b'<' || byte(text, next + 1) == b'<' {
+                    return expected(text, next, "an IRI as datatype");
+                }
                 record = self.datatype(builder, text, &mut next, record)?;
             }
             b'@' => {
-                let tag = lex::tag(text, next + 1, self.grammar.lenient)?;
-                let raw = text.get(next + 1..tag.end).unwrap_or_default();
+                let tag = lex::tag(text, suffix + 1, self.grammar.lenient)?;
+                let raw = text.get(suffix + 1..tag.end).unwrap_or_default();
                 record.kind = TermKind::LangLiteral;
                 record.aux = self.language(builder, raw).0;
                 record.flags |= tag.direction;

@@ -1,0 +1,136 @@
+//! What the codec tests share: a log decoded whole and in pieces, and the shared test suites.
+#![allow(dead_code, reason = "each test file takes what it needs")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test says so by failing"
+)]
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use rdfm_core::batch::MessageBatch;
+use rdfm_core::codec::{DecodeOptions, Decoder};
+use rdfm_core::error::DecodeError;
+use rdfm_core::formats::Format;
+use rdfm_core::term::TermId;
+use rdfm_core::text::write::write_term;
+
+/// Sizes of the pieces in which every log is read, beside the whole.
+pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
+
+/// The quads of each message as lines of N-Quads, and the error.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub messages: Vec<Vec<String>>,
+    pub error: Option<DecodeError>,
+}
+
+pub fn lines(batch: &MessageBatch, message: usize) -> Vec<String> {
+    let line = |quad: &rdfm_core::term::Quad| {
+        let mut out = Vec::new();
+        for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
+            if id != TermId::DEFAULT_GRAPH {
+                write_term(batch.table(), id, &mut out);
+                out.push(b' ');
+            }
+        }
+        out.push(b'.');
+        String::from_utf8(out).expect("terms are UTF-8")
+    };
+    batch.message(message).iter().map(line).collect()
+}
+
+/// Takes what a decoder has; batches that continue a message are put together.
+fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
+    loop {
+        match decoder.next_batch() {
+            Ok(None) => return,
+            Ok(Some(batch)) => {
+                for message in 0..batch.len() {
+                    let lines = lines(&batch, message);
+                    if message == 0 && batch.continued() {
+                        let last = outcome.messages.last_mut().expect("a message to continue");
+                        last.extend(lines);
+                    } else {
+                        let index = batch.first_index() + message as u64;
+                        assert_eq!(index, outcome.messages.len() as u64);
+                        outcome.messages.push(lines);
+                    }
+                }
+            }
+            Err(error) => {
+                assert_eq!(
+                    decoder.next_batch().err().as_ref(),
+                    Some(&error),
+                    "again the same"
+                );
+                outcome.error = Some(error);
+                return;
+            }
+        }
+    }
+}
+
+pub fn decode(format: Format, options: &DecodeOptions, log: &[u8], piece: usize) -> Outcome {
+    let mut decoder = format.decoder(options).expect("options");
+    let mut outcome = Outcome {
+        messages: Vec::new(),
+        error: None,
+    };
+    for piece in log.chunks(piece.max(1)) {
+        decoder.feed(piece);
+        drain(&mut *decoder, &mut outcome);
+        if outcome.error.is_some() {
+            return outcome;
+        }
+    }
+    decoder.finish();
+    drain(&mut *decoder, &mut outcome);
+    outcome
+}
+
+/// Decodes a log whole and in pieces; any difference fails the test.
+pub fn decode_every_way(format: Format, options: &DecodeOptions, log: &[u8]) -> Outcome {
+    let whole = decode(format, options, log, log.len());
+    for size in PIECES {
+        let cut = decode(format, options, log, size);
+        assert_eq!(
+            cut,
+            whole,
+            "in pieces of {size}: {}",
+            String::from_utf8_lossy(log)
+        );
+    }
+    whole
+}
+
+/// A file of the shared suites, or None after saying that it is absent.
+pub fn shared(path: &str) -> Option<Vec<u8>> {
+    let root = std::env::var_os("RDFM_SHARED").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
+    let read = std::fs::read(root.join(path));
+    if let Err(error) = &read {
+        println!("skipped, {path} is absent from {}: {error}", root.display());
+    }
+    read.ok()
+}
+
+/// The files of a gzipped tar archive, by path.
+pub fn archive(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes));
+    for entry in archive.entries().expect("a tar archive") {
+        let mut entry = entry.expect("an entry");
+        let path = entry.path().expect("a path").display().to_string();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).expect("content");
+        files.insert(path, content);
+    }
+    files
+}
