@@ -8,9 +8,9 @@
 use crate::batch::{MessageBatch, TermTable};
 use crate::codec::{EncodeOptions, Encoder};
 use crate::formats::Format;
-use crate::term::{TermId, TermKind, flags};
+use crate::term::{Term, TermId, TermKind, flags};
 use crate::text::encode::{Memo, Statements, Stop, TextEncoder, holds_labels};
-use crate::text::write::{Style, fault};
+use crate::text::write::{Style, direction, fault, write_escaped};
 
 /// An encoder of N-Quads, or of N-Triples.
 ///
@@ -21,7 +21,7 @@ pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encode
         graphs: format == Format::Nq,
         lenient: options.lenient,
         memo: Memo::default(),
-        datatypes: Memo::default(),
+        ends: Memo::default(),
     };
     Ok(Box::new(TextEncoder::new(format, options, lines)?))
 }
@@ -30,8 +30,8 @@ struct Lines {
     graphs: bool,
     lenient: bool,
     memo: Memo,
-    /// By the datatype: the end of a literal, from its closing quote to the space.
-    datatypes: Memo,
+    /// By datatype or language: what ends a literal, from its closing quote on.
+    ends: Memo,
 }
 
 impl Lines {
@@ -59,40 +59,60 @@ impl Lines {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         let term = table.term(id);
-        if term.flags & flags::PLAIN == 0 {
-            return self.checked_term(table, id, style, out);
-        }
-        // Literals are not kept: copying their text again costs the same.
+        let text = table.text_of(term);
+        let plain = term.flags & flags::PLAIN != 0;
         match term.kind {
-            TermKind::Iri => {
+            TermKind::Iri if plain => {
                 let start = out.len();
                 out.push(b'<');
-                out.extend_from_slice(table.text_of(term));
+                out.extend_from_slice(text);
                 out.extend_from_slice(b"> ");
                 self.memo.keep(id, start, out);
                 Ok(())
             }
-            TermKind::Literal => {
+            // Literals are not kept: copying their text again costs the same.
+            TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
                 out.push(b'"');
-                out.extend_from_slice(table.text_of(term));
-                out.extend_from_slice(b"\" ");
-                Ok(())
-            }
-            TermKind::TypedLiteral => {
-                out.push(b'"');
-                out.extend_from_slice(table.text_of(term));
-                let datatype = TermId(term.aux);
-                if self.datatypes.copy(datatype, out) {
-                    return Ok(());
+                if plain {
+                    out.extend_from_slice(text);
+                } else {
+                    write_escaped(text, out);
                 }
-                let start = out.len();
-                out.extend_from_slice(b"\"^^");
-                self.checked_term(table, datatype, style, out)?;
-                self.datatypes.keep(datatype, start, out);
-                Ok(())
+                self.end_of_literal(table, term, style, out)
             }
             _ => self.checked_term(table, id, style, out),
         }
+    }
+
+    /// Appends the closing quote of a literal, its datatype or language, and a space.
+    #[inline]
+    fn end_of_literal(
+        &mut self,
+        table: &TermTable,
+        term: Term,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if term.kind == TermKind::Literal {
+            out.extend_from_slice(b"\" ");
+            return Ok(());
+        }
+        let id = TermId(term.aux);
+        let tagged = term.kind == TermKind::LangLiteral;
+        if !self.ends.copy(id, out) {
+            if let Some(fault) = fault(table, id, self.lenient) {
+                return Err(Stop::Term(fault));
+            }
+            let start = out.len();
+            out.extend_from_slice(if tagged { b"\"" } else { b"\"^^" });
+            style.write(table, id, out);
+            self.ends.keep(id, start, out);
+        }
+        if tagged {
+            out.extend_from_slice(direction(term.flags));
+        }
+        out.push(b' ');
+        Ok(())
     }
 
     fn checked_term(
@@ -119,7 +139,7 @@ impl Statements for Lines {
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
         self.memo.begin_batch(terms, out);
-        self.datatypes.begin_batch(terms, out);
+        self.ends.begin_batch(terms, out);
     }
 
     fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> bool {

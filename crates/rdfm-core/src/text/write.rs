@@ -144,16 +144,10 @@ pub fn write_string(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
+/// Appends the text of a literal with the escapes of canonical N-Triples, without quotes.
+pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
-    loop {
-        // 0xEF begins U+FFFE and U+FFFF, which the canonical form escapes too.
-        let found = rest
-            .iter()
-            .position(|&byte| chars::is(byte, ESCAPE) || byte == 0xEF);
-        let Some(at) = found else {
-            break;
-        };
+    while let Some(at) = escape_at(rest) {
         out.extend_from_slice(&rest[..at]);
         let mut used = 1;
         match rest[at] {
@@ -176,6 +170,29 @@ fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
         rest = &rest[at + used..];
     }
     out.extend_from_slice(rest);
+}
+
+/// The first byte that may need an escape. 0xEF begins U+FFFE and U+FFFF, which the canonical form
+/// escapes as it does controls.
+fn escape_at(text: &[u8]) -> Option<usize> {
+    let special = |byte: u8| chars::is(byte, ESCAPE) || byte == 0xEF;
+    let mut start = 0;
+    // Sixteen bytes at once, which the compiler makes one comparison each.
+    for chunk in text.chunks_exact(16) {
+        let any = chunk.iter().fold(0, |any, &byte| {
+            any | u8::from(byte < 0x20)
+                | u8::from(byte == b'"')
+                | u8::from(byte == b'\\')
+                | u8::from(byte == 0x7F)
+                | u8::from(byte == 0xEF)
+        });
+        if any != 0 {
+            break;
+        }
+        start += 16;
+    }
+    let at = text[start..].iter().position(|&byte| special(byte))?;
+    Some(start + at)
 }
 
 /// Appends `\uXXXX`.

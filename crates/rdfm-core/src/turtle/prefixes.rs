@@ -2,7 +2,7 @@
 //!
 //! - In: declarations in log order, later ones override; IRIs to abbreviate.
 //! - Out: the name and the local part, by the longest namespace that leaves a local part without escapes.
-//! - Cost: a few searches in a sorted map an IRI, at most [`MOST_STEPS`].
+//! - Cost: a look-up and a few searches in a sorted map an IRI, at most [`MOST_STEPS`].
 //! - Law: namespace and local part together are the IRI, byte for byte, for every reader.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,12 @@ pub enum Declared {
 #[derive(Default)]
 pub struct Prefixes {
     by_name: FxHashMap<Box<[u8]>, Box<[u8]>>,
-    by_iri: BTreeMap<Box<[u8]>, BTreeSet<Box<[u8]>>>,
+    /// By the IRI up to its last `/` or `#`, then by what follows there.
+    by_iri: FxHashMap<Box<[u8]>, Tails>,
 }
+
+/// Names of the namespaces that share the part up to the last `/` or `#`.
+type Tails = BTreeMap<Box<[u8]>, BTreeSet<Box<[u8]>>>;
 
 impl Prefixes {
     /// Declares a prefix.
@@ -46,48 +50,62 @@ impl Prefixes {
         if !is_prefix_name(name) || !is_kept_as_it_is(iri) {
             return Declared::Refused;
         }
-        if let Some(old) = self.by_name.insert(name.into(), iri.into())
-            && let Some(names) = self.by_iri.get_mut(&old)
-        {
-            names.remove(name);
-            if names.is_empty() {
-                self.by_iri.remove(&old);
-            }
+        if let Some(old) = self.by_name.insert(name.into(), iri.into()) {
+            self.remove(name, &old);
         }
+        let (head, tail) = iri.split_at(head_length(iri));
         self.by_iri
-            .entry(iri.into())
+            .entry(head.into())
+            .or_default()
+            .entry(tail.into())
             .or_default()
             .insert(name.into());
         Declared::New
     }
 
+    fn remove(&mut self, name: &[u8], iri: &[u8]) {
+        let (head, tail) = iri.split_at(head_length(iri));
+        let Some(tails) = self.by_iri.get_mut(head) else {
+            return;
+        };
+        if let Some(names) = tails.get_mut(tail) {
+            names.remove(name);
+            if names.is_empty() {
+                tails.remove(tail);
+            }
+        }
+        if tails.is_empty() {
+            self.by_iri.remove(head);
+        }
+    }
+
     /// The name and the local part that an IRI is written as.
     pub fn split<'a>(&self, iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
-        if self.by_iri.is_empty() {
-            return None;
-        }
-        // A local part holds neither character, so the namespace holds all of this.
-        let least = memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1);
-        let mut bound = iri;
+        // A local part holds neither `/` nor `#`, so the namespace has the same head as the IRI.
+        let (head, rest) = iri.split_at(head_length(iri));
+        let tails = self.by_iri.get(head)?;
+        let mut bound = rest;
         for _ in 0..MOST_STEPS {
             let below = (Bound::Unbounded, Bound::Included(bound));
-            let (namespace, names) = self.by_iri.range::<[u8], _>(below).next_back()?;
-            let common = common_prefix(namespace, iri);
+            let (tail, names) = tails.range::<[u8], _>(below).next_back()?;
+            let common = common_prefix(tail, rest);
             let mut next = common;
-            if common == namespace.len() {
-                let local = &iri[common..];
+            if common == tail.len() {
+                let local = &rest[common..];
                 if is_plain_local(local) {
                     return names.first().map(|name| (&**name, local));
                 }
                 next = common.checked_sub(1)?;
             }
-            if next < least {
-                return None;
-            }
-            bound = &iri[..next];
+            bound = &rest[..next];
         }
         None
     }
+}
+
+/// Length of an IRI up to its last `/` or `#`, that included.
+fn head_length(iri: &[u8]) -> usize {
+    memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)
 }
 
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
