@@ -2,12 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failing unwrap is a failing test
 
 use rdfm_core::batch::{BatchBuilder, MessageBatch};
-use rdfm_core::codec::{Dialect, EncodeOptions};
+use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions};
 use rdfm_core::error::EncodeError;
 use rdfm_core::formats::Format;
 use rdfm_core::limits::Limits;
 use rdfm_core::term::{Quad, TermId, TermKind, flags};
 
+mod support;
+use support::{archive, decode_every_way, lines, shared};
+
+/// Those that can be read too.
+const READ: [Format; 2] = [Format::Nt, Format::Nq];
 const TEXTS: [Format; 4] = [Format::Nt, Format::Nq, Format::Ttl, Format::Trig];
 
 /// A term for tests; [`T::L`] has a datatype or `@tag`.
@@ -245,36 +250,84 @@ fn pattern_steps(pattern: &[bool]) -> Vec<Step> {
     steps
 }
 
-/// What a reader makes of a text: which messages have statements. The rules in their shortest form.
-fn read_pattern(text: &str, dialect: Dialect) -> Vec<bool> {
-    let (mut messages, mut open, mut first) = (Vec::new(), None, dialect == Dialect::Comment);
-    for line in text.lines() {
-        match line {
-            "# @message" | "MESSAGE" => {
-                if !(first && open.is_none()) {
-                    messages.push(open.take().unwrap_or(false));
-                }
-                first = false;
-            }
-            line if line.starts_with("VERSION") => {}
-            _ => open = Some(true),
-        }
-    }
-    messages.extend(open);
-    messages
+/// The messages as our own reader has them, each quad a line of N-Quads.
+fn read(format: Format, dialect: Dialect, text: &str) -> Vec<Vec<String>> {
+    let options = DecodeOptions {
+        generalized: true,
+        lenient: true,
+        dialect: (dialect == Dialect::Plain).then_some(dialect),
+        ..DecodeOptions::default()
+    };
+    let outcome = decode_every_way(format, &options, text.as_bytes());
+    assert_eq!(outcome.error, None, "{text}");
+    outcome.messages
+}
+
+/// The quads of each message of a log, as lines of N-Quads.
+fn held(batches: &[MessageBatch]) -> Vec<Vec<String>> {
+    batches
+        .iter()
+        .flat_map(|batch| (0..batch.len()).map(|message| lines(batch, message)))
+        .collect()
 }
 
 #[test]
 fn messages_come_back_the_same_in_both_dialects() {
     for pattern in patterns() {
         let steps = pattern_steps(&pattern);
-        for format in TEXTS {
+        for format in READ {
             for options in [default(), directive()] {
                 let text = text(format, &options, &steps);
-                assert_eq!(read_pattern(&text, options.dialect), pattern, "{text}");
+                let back = read(format, options.dialect, &text);
+                assert_eq!(back, held(&log(&steps, Cut::Whole)), "{text}");
             }
         }
     }
+}
+
+#[test]
+fn every_case_of_the_w3c_suites_comes_back_the_same() {
+    let Some(suite) = shared("conformance/w3c/w3c-rdf-tests.tar.gz") else {
+        return;
+    };
+    let mut count = 0;
+    for (path, content) in &archive(&suite) {
+        let source = match path.rsplit_once('.') {
+            Some((_, "nt")) => Format::Nt,
+            Some((_, "nq")) => Format::Nq,
+            _ => continue,
+        };
+        let options = DecodeOptions::default();
+        let wanted = decode_every_way(source, &options, content);
+        if wanted.error.is_some() {
+            continue;
+        }
+        let mut decoder = source.decoder(&options).unwrap();
+        decoder.feed(content);
+        decoder.finish();
+        let batches: Vec<MessageBatch> =
+            std::iter::from_fn(|| decoder.next_batch().unwrap()).collect();
+        for target in READ {
+            if !target.carries().graphs && batches.iter().any(MessageBatch::has_graphs) {
+                continue;
+            }
+            let (text, result) = encode(target, &default(), &batches);
+            result.unwrap();
+            let back = read(target, Dialect::Comment, &text);
+            assert_eq!(back, wanted.messages, "{path} as {}: {text}", target.name());
+            if matches!(target, Format::Nt | Format::Nq) {
+                let lines: String = wanted
+                    .messages
+                    .concat()
+                    .iter()
+                    .map(|l| format!("{l}\n"))
+                    .collect();
+                assert_eq!(text, lines, "{path}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 700, "{count} round trips");
 }
 
 #[test]
