@@ -132,7 +132,9 @@ impl Format {
             Self::Nt => Ok(Box::new(LineDecoder::ntriples(options))),
             Self::Nq => Ok(Box::new(LineDecoder::nquads(options))),
             Self::Jelly => Ok(Box::new(crate::jelly::decode::JellyDecoder::new(options))),
-            Self::Ttl | Self::Trig => Err(format!("{} cannot be read by this build", self.name())),
+            Self::Ttl | Self::Trig => Ok(Box::new(crate::turtle::decode::TurtleDecoder::new(
+                self, options,
+            )?)),
         }
     }
 

@@ -1,0 +1,165 @@
+//! Reads Turtle and TriG logs: pieces of bytes to batches.
+//!
+//! - In: bytes in pieces of any size.
+//! - Out: messages in batches; errors with line and column.
+//! - Cost: linear in the input; memory holds one batch, one piece and one incomplete token.
+//! - Law: pieces change neither messages nor errors; what is complete before a fault comes first.
+
+use simdutf8::compat::from_utf8;
+
+use super::lexer::Fault;
+use super::machine::{Machine, Pause, Reach};
+use super::terms::Terms;
+use crate::batch::{BatchBuilder, MessageBatch};
+use crate::codec::{DecodeOptions, Decoder, LogHeader};
+use crate::error::{DecodeError, ErrorClass, Place};
+use crate::formats::Format;
+use crate::text::dialect::Dialects;
+use crate::text::position::Lines;
+
+/// Decoder of Turtle and TriG.
+pub struct TurtleDecoder {
+    format: Format,
+    /// What is not consumed yet, and before [`Machine::pos`] what is.
+    buffer: Vec<u8>,
+    /// Length of the checked text at the buffer's start.
+    valid: usize,
+    /// The byte after the checked text is no UTF-8.
+    invalid: bool,
+    ended: bool,
+    done: bool,
+    lines: Lines,
+    machine: Machine,
+    parts: bool,
+    failed: Option<DecodeError>,
+}
+
+impl TurtleDecoder {
+    /// A decoder of [`Format::Ttl`] or [`Format::Trig`].
+    ///
+    /// # Errors
+    /// The base is not an absolute IRI.
+    pub fn new(format: Format, options: &DecodeOptions) -> Result<Self, String> {
+        let terms = Terms::new(options.base.as_deref(), options.lenient)?;
+        Ok(Self {
+            format,
+            buffer: Vec::new(),
+            valid: 0,
+            invalid: false,
+            ended: false,
+            done: false,
+            lines: Lines::default(),
+            machine: Machine::new(
+                BatchBuilder::new(options.limits.clone()),
+                Dialects::new(options),
+                terms,
+                format == Format::Trig,
+                options.parts,
+            ),
+            parts: options.parts,
+            failed: None,
+        })
+    }
+
+    /// Checks what was fed since the last call.
+    fn check_utf8(&mut self) {
+        if self.invalid || self.valid == self.buffer.len() {
+            return;
+        }
+        match from_utf8(&self.buffer[self.valid..]) {
+            Ok(_) => self.valid = self.buffer.len(),
+            Err(error) => {
+                self.valid += error.valid_up_to();
+                self.invalid = error.error_len().is_some() || self.ended;
+            }
+        }
+    }
+
+    fn fail(&mut self, fault: Fault) -> Result<Option<MessageBatch>, DecodeError> {
+        let at = fault.at.min(self.buffer.len());
+        self.failed = Some(DecodeError {
+            format: self.format.name(),
+            class: fault.class,
+            reason: fault.reason,
+            place: Place {
+                offset: self.machine.offset + at as u64,
+                message: self.machine.builder.message_index(),
+                line_column: Some(self.lines.place(&self.buffer[..at])),
+                frame_row: None,
+            },
+        });
+        if self.machine.builder.is_open() {
+            self.machine.builder.discard_message();
+        }
+        self.buffer = Vec::new();
+        match self.machine.take() {
+            Some(batch) => Ok(Some(batch)),
+            None => self.next_batch(),
+        }
+    }
+}
+
+impl Decoder for TurtleDecoder {
+    fn feed(&mut self, piece: &[u8]) {
+        if self.failed.is_some() || self.done {
+            return;
+        }
+        let used = self.machine.pos;
+        if used > 0 && used >= self.buffer.len() / 2 {
+            self.lines.advance(&self.buffer[..used]);
+            self.buffer.drain(..used);
+            self.valid -= used;
+            self.machine.pos = 0;
+            self.machine.offset = self.lines.offset();
+        }
+        self.buffer.extend_from_slice(piece);
+    }
+
+    fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        if self.done {
+            return Ok(None);
+        }
+        self.check_utf8();
+        let reach = match (self.invalid, self.ended) {
+            (true, _) => Reach::Cut,
+            (false, true) => Reach::End,
+            (false, false) => Reach::Open,
+        };
+        match self.machine.run(&self.buffer[..self.valid], reach) {
+            Ok(Pause::Full) if self.parts && self.machine.builder.is_open() => {
+                Ok(Some(self.machine.take_part()))
+            }
+            Ok(Pause::Need) if self.invalid => {
+                let fault = Fault {
+                    at: self.valid,
+                    class: ErrorClass::Malformed,
+                    reason: "invalid UTF-8; the log must be UTF-8 text".to_owned(),
+                };
+                self.fail(fault)
+            }
+            Ok(Pause::Need) if self.machine.builder.is_open() => Ok(None),
+            Ok(Pause::Full | Pause::Need) => Ok(self.machine.take()),
+            Ok(Pause::Done) => {
+                self.done = true;
+                self.buffer = Vec::new();
+                Ok(self.machine.take())
+            }
+            Err(fault) => self.fail(fault),
+        }
+    }
+
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        self.failed.clone().map_or(Ok(None), Err)
+    }
+
+    fn header(&self) -> LogHeader {
+        self.machine.dialects.header()
+    }
+}

@@ -1,0 +1,591 @@
+//! Terms of a Turtle or TriG log: prefixes, the base, blank node labels, and the cache that finds a
+//! term again in the batch under construction.
+//!
+//! - In: tokens, by where they stand in the text.
+//! - Out: term ids of the batch under construction.
+//! - Cost: a term met before costs one probe of a direct-mapped table and one comparison with the
+//!   arena. An entry proves itself (batch, kind, bytes), so a stale or overwritten one is harmless.
+//! - Law: namespaces are interned, so a prefix that every message binds anew keeps its entries.
+
+use oxiri::Iri;
+use rustc_hash::FxHashMap;
+
+use super::lexer::{Lexed, Stop, bad_iri_text, unescape_iri, unescape_local};
+use crate::batch::BatchBuilder;
+use crate::error::{ErrorClass, LimitExceeded, quote};
+use crate::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::text::chars::{DIGIT, IRI, LETTER, is};
+
+/// Terms that the grammar itself names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Known {
+    Type,
+    First,
+    Rest,
+    Nil,
+    Reifies,
+    Boolean,
+    Integer,
+    Decimal,
+    Double,
+}
+
+const KNOWN: [&[u8]; 9] = [
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies",
+    b"http://www.w3.org/2001/XMLSchema#boolean",
+    b"http://www.w3.org/2001/XMLSchema#integer",
+    b"http://www.w3.org/2001/XMLSchema#decimal",
+    b"http://www.w3.org/2001/XMLSchema#double",
+];
+
+/// Entries of the term cache.
+const SLOTS: usize = 4096;
+/// Entries of the prefix cache.
+const PREFIX_SLOTS: usize = 64;
+/// Interned namespaces, and their bytes, at which those no longer bound are forgotten.
+const MAX_NAMESPACES: usize = 4096;
+const MAX_NAMESPACE_BYTES: usize = 1 << 20;
+
+// What a cache entry is of; from `FIRST_NAMESPACE` on a name of that namespace.
+const KEY_IRI: u32 = 0;
+const KEY_BNODE: u32 = 1;
+const KEY_LANGUAGE: u32 = 2;
+const KEY_NUMBER: u32 = 3;
+const FIRST_NAMESPACE: u32 = 4;
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// The batch, as [`BatchBuilder::serial`]; 0 is none.
+    serial: u32,
+    id: TermId,
+    key: u32,
+}
+
+struct Prefix {
+    name: Box<[u8]>,
+    /// Index of its namespace.
+    namespace: usize,
+}
+
+struct Namespace {
+    iri: Box<[u8]>,
+    /// Never given to two namespaces while a cache entry may name it.
+    key: u32,
+}
+
+/// The terms' state of one log.
+pub(super) struct Terms {
+    lenient: bool,
+    base: Option<Iri<String>>,
+    prefixes: Vec<Prefix>,
+    prefix_of_name: FxHashMap<Box<[u8]>, usize>,
+    /// Index of a prefix, plus 1.
+    prefix_slots: [u32; PREFIX_SLOTS],
+    namespaces: Vec<Namespace>,
+    namespace_of_iri: FxHashMap<Box<[u8]>, usize>,
+    namespace_bytes: usize,
+    next_key: u32,
+    slots: Box<[Slot]>,
+    known: [(u32, TermId); KNOWN.len()],
+    scratch: Vec<u8>,
+    resolved: String,
+    anonymous: u64,
+}
+
+/// A limit of the builder as a fault at a byte.
+#[cold]
+pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
+    Stop::fault(at, ErrorClass::Limit, exceeded.0)
+}
+
+/// Mixes length, ends and middle of a text. Texts that differ elsewhere share a slot, no more.
+#[inline]
+fn hash(text: &[u8], key: u32) -> usize {
+    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut word = u64::from(key).wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (text.len() as u64);
+    if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        word = (word ^ u64::from_le_bytes(*first)).wrapping_mul(MIX);
+        word = (word.rotate_left(29) ^ u64::from_le_bytes(*last)).wrapping_mul(MIX);
+        if let Some(middle) = text
+            .get(text.len() / 2..)
+            .and_then(|t| t.first_chunk::<8>())
+        {
+            word = (word.rotate_left(29) ^ u64::from_le_bytes(*middle)).wrapping_mul(MIX);
+        }
+    } else {
+        let mut short = 0u64;
+        for &byte in text {
+            short = (short << 8) | u64::from(byte);
+        }
+        word = (word ^ short).wrapping_mul(MIX);
+        word = (word ^ (word >> 32)).wrapping_mul(MIX);
+    }
+    (word >> 52) as usize & (SLOTS - 1)
+}
+
+/// Whether an IRI reference begins with a scheme.
+fn has_scheme(iri: &[u8]) -> bool {
+    iri.first().is_some_and(|&byte| is(byte, LETTER))
+        && iri
+            .iter()
+            .find(|&&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))
+            == Some(&b':')
+}
+
+impl Terms {
+    /// No prefixes; a base perhaps.
+    ///
+    /// # Errors
+    /// The base is not an absolute IRI.
+    pub fn new(base: Option<&str>, lenient: bool) -> Result<Self, String> {
+        let base = match base {
+            None => None,
+            Some(text) => Some(Iri::parse(text.to_owned()).map_err(|error| {
+                format!(
+                    "base is not an absolute IRI: {} ({error})",
+                    quote(text.as_bytes())
+                )
+            })?),
+        };
+        Ok(Self {
+            lenient,
+            base,
+            prefixes: Vec::new(),
+            prefix_of_name: FxHashMap::default(),
+            prefix_slots: [0; PREFIX_SLOTS],
+            namespaces: Vec::new(),
+            namespace_of_iri: FxHashMap::default(),
+            namespace_bytes: 0,
+            next_key: FIRST_NAMESPACE,
+            slots: vec![Slot::default(); SLOTS].into_boxed_slice(),
+            known: [(0, TermId(0)); KNOWN.len()],
+            scratch: Vec::new(),
+            resolved: String::new(),
+            anonymous: 0,
+        })
+    }
+
+    /// A message ended: labels of anonymous nodes count from 0 again.
+    #[inline]
+    pub fn end_message(&mut self) {
+        self.anonymous = 0;
+    }
+
+    #[inline]
+    fn cached(&self, builder: &BatchBuilder, at: usize, key: u32) -> Option<(TermId, Term)> {
+        let slot = self.slots[at];
+        if slot.serial == builder.serial() && slot.key == key {
+            Some((slot.id, builder.table().term(slot.id)))
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn remember(&mut self, builder: &BatchBuilder, at: usize, key: u32, id: TermId) {
+        self.slots[at] = Slot {
+            serial: builder.serial(),
+            id,
+            key,
+        };
+    }
+
+    /// A term that the grammar names.
+    #[inline]
+    pub fn known(
+        &mut self,
+        builder: &mut BatchBuilder,
+        known: Known,
+    ) -> Result<TermId, LimitExceeded> {
+        let (serial, id) = self.known[known as usize];
+        if serial == builder.serial() {
+            return Ok(id);
+        }
+        let id = builder.add_simple(TermKind::Iri, KNOWN[known as usize], flags::PLAIN)?;
+        self.known[known as usize] = (builder.serial(), id);
+        Ok(id)
+    }
+
+    /// The IRI between the angle brackets at `start` and before `end`.
+    #[inline]
+    pub fn iri(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Lexed<TermId> {
+        let raw = &text[start + 1..end - 1];
+        let at = hash(raw, KEY_IRI);
+        if let Some((id, term)) = self.cached(builder, at, KEY_IRI)
+            && builder.table().text_of(term) == raw
+        {
+            return Ok(id);
+        }
+        self.new_iri(builder, text, start, end, at)
+    }
+
+    fn new_iri(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        at: usize,
+    ) -> Lexed<TermId> {
+        let resolved = self.resolve(text, start, end)?;
+        let same = resolved.len() == end - start - 2 && *resolved == text[start + 1..end - 1];
+        let id = builder
+            .add_simple(TermKind::Iri, resolved, flags::PLAIN)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        if same {
+            self.remember(builder, at, KEY_IRI, id);
+        }
+        Ok(id)
+    }
+
+    /// The IRI of an `IRIREF` token, checked, unescaped and made absolute.
+    fn resolve<'a>(&'a mut self, text: &'a [u8], start: usize, end: usize) -> Lexed<&'a [u8]> {
+        let raw = &text[start + 1..end - 1];
+        let mut iri = raw;
+        if let Some(length) = raw.iter().position(|&byte| !is(byte, IRI)) {
+            let bad = start + 1 + length;
+            if text[bad] != b'\\' {
+                return Err(Stop::malformed(bad, bad_iri_text(text, bad)));
+            }
+            self.scratch.clear();
+            unescape_iri(raw, start + 1, &mut self.scratch)?;
+            if let Some(bad) = self.scratch.iter().position(|&byte| !is(byte, IRI)) {
+                return Err(Stop::malformed(start, bad_iri_text(&self.scratch, bad)));
+            }
+            iri = &self.scratch;
+        }
+        if has_scheme(iri) {
+            return Ok(iri);
+        }
+        let Some(base) = &self.base else {
+            if self.lenient {
+                return Ok(iri);
+            }
+            return Err(Stop::malformed(
+                start,
+                format!(
+                    "the relative IRI {} needs a base; give base (--base IRI), or pass lenient=True (--lenient) \
+                     to keep it as it is",
+                    quote(iri)
+                ),
+            ));
+        };
+        // The text is valid UTF-8, so this cannot fail.
+        let relative = std::str::from_utf8(iri).unwrap_or_default();
+        self.resolved.clear();
+        if let Err(error) = base.resolve_into(relative, &mut self.resolved) {
+            if !self.lenient {
+                return Err(Stop::malformed(
+                    start,
+                    format!("{} is not a valid relative IRI ({error})", quote(iri)),
+                ));
+            }
+            return Ok(iri);
+        }
+        Ok(self.resolved.as_bytes())
+    }
+
+    /// The term of a prefixed name: `prefix` and `local` without the colon between them.
+    #[inline]
+    pub fn name(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        start: usize,
+        name: super::lexer::Name,
+    ) -> Lexed<TermId> {
+        let prefix = &text[start..name.colon];
+        let local = &text[name.colon + 1..name.end];
+        let Some(namespace) = self.namespace_of(prefix) else {
+            return Err(Stop::malformed(
+                start,
+                format!(
+                    "the prefix {} is not declared; declare it with PREFIX {}: <…> before it is used",
+                    quote(&text[start..=name.colon]),
+                    quote(prefix).trim_matches('\''),
+                ),
+            ));
+        };
+        let id = if name.escaped {
+            let mut scratch = std::mem::take(&mut self.scratch);
+            scratch.clear();
+            unescape_local(local, &mut scratch);
+            let id = self.local(builder, namespace, &scratch);
+            self.scratch = scratch;
+            id
+        } else {
+            self.local(builder, namespace, local)
+        };
+        id.map_err(|exceeded| limit(start, exceeded))
+    }
+
+    #[inline]
+    fn local(
+        &mut self,
+        builder: &mut BatchBuilder,
+        namespace: usize,
+        local: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        let namespace = &self.namespaces[namespace];
+        let key = namespace.key;
+        let at = hash(local, key);
+        if let Some((id, term)) = self.cached(builder, at, key)
+            && builder
+                .table()
+                .text_of(term)
+                .get(namespace.iri.len()..)
+                .is_some_and(|rest| rest == local)
+        {
+            return Ok(id);
+        }
+        let length = namespace.iri.len() + local.len();
+        builder.charge(length)?;
+        let offset = builder.append_text(&namespace.iri);
+        builder.append_text(local);
+        let id = builder.add_term(Term {
+            offset,
+            length: length as u32,
+            aux: 0,
+            split: u16::try_from(namespace.iri.len()).unwrap_or(NO_SPLIT),
+            kind: TermKind::Iri,
+            flags: flags::PLAIN,
+        })?;
+        self.remember(builder, at, key, id);
+        Ok(id)
+    }
+
+    #[inline]
+    fn prefix_slot(name: &[u8]) -> usize {
+        let first = name.first().copied().unwrap_or_default();
+        let last = name.last().copied().unwrap_or_default();
+        (usize::from(first) * 5 + usize::from(last) * 3 + name.len() * 7) % PREFIX_SLOTS
+    }
+
+    /// Index of the namespace of a prefix.
+    #[inline]
+    fn namespace_of(&mut self, name: &[u8]) -> Option<usize> {
+        let slot = Self::prefix_slot(name);
+        if let Some(at) = (self.prefix_slots[slot] as usize).checked_sub(1)
+            && let Some(prefix) = self.prefixes.get(at)
+            && &*prefix.name == name
+        {
+            return Some(prefix.namespace);
+        }
+        let at = *self.prefix_of_name.get(name)?;
+        self.prefix_slots[slot] = at as u32 + 1;
+        Some(self.prefixes[at].namespace)
+    }
+
+    /// Binds a prefix to the `IRIREF` at `start`.
+    pub fn declare(
+        &mut self,
+        builder: &mut BatchBuilder,
+        name: &[u8],
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Lexed<()> {
+        let iri: Box<[u8]> = self.resolve(text, start, end)?.into();
+        let bound = self.prefix_of_name.get(name).copied();
+        if let Some(at) = bound
+            && self.namespaces[self.prefixes[at].namespace].iri == iri
+        {
+            return Ok(());
+        }
+        builder
+            .add_namespace(name, &iri)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        let namespace = self.intern(iri);
+        if let Some(at) = bound {
+            self.prefixes[at].namespace = namespace;
+        } else {
+            self.prefix_of_name.insert(name.into(), self.prefixes.len());
+            self.prefixes.push(Prefix {
+                name: name.into(),
+                namespace,
+            });
+        }
+        Ok(())
+    }
+
+    fn intern(&mut self, iri: Box<[u8]>) -> usize {
+        if let Some(&at) = self.namespace_of_iri.get(&iri) {
+            return at;
+        }
+        if self.namespaces.len() >= MAX_NAMESPACES.max(2 * self.prefixes.len())
+            || self.namespace_bytes > MAX_NAMESPACE_BYTES.max(2 * self.bound_bytes())
+        {
+            self.forget_unbound();
+        }
+        let at = self.namespaces.len();
+        self.namespace_bytes += iri.len();
+        self.namespaces.push(Namespace {
+            iri: iri.clone(),
+            key: self.next_key,
+        });
+        self.namespace_of_iri.insert(iri, at);
+        self.next_key += 1;
+        if self.next_key == u32::MAX {
+            self.slots.fill(Slot::default());
+            self.next_key = FIRST_NAMESPACE;
+            for namespace in &mut self.namespaces {
+                namespace.key = self.next_key;
+                self.next_key += 1;
+            }
+        }
+        at
+    }
+
+    fn bound_bytes(&self) -> usize {
+        if self.namespace_bytes <= MAX_NAMESPACE_BYTES {
+            return 0;
+        }
+        self.prefixes
+            .iter()
+            .map(|prefix| self.namespaces[prefix.namespace].iri.len())
+            .sum()
+    }
+
+    /// Keeps the namespaces that a prefix is bound to. Their keys stay, so cached names stay too.
+    fn forget_unbound(&mut self) {
+        let mut old: Vec<Option<Namespace>> = std::mem::take(&mut self.namespaces)
+            .into_iter()
+            .map(Some)
+            .collect();
+        let mut moved = FxHashMap::default();
+        self.namespace_of_iri.clear();
+        self.namespace_bytes = 0;
+        for prefix in &mut self.prefixes {
+            if let Some(namespace) = old[prefix.namespace].take() {
+                moved.insert(prefix.namespace, self.namespaces.len());
+                self.namespace_bytes += namespace.iri.len();
+                self.namespace_of_iri
+                    .insert(namespace.iri.clone(), self.namespaces.len());
+                self.namespaces.push(namespace);
+            }
+            prefix.namespace = moved.get(&prefix.namespace).copied().unwrap_or_default();
+        }
+    }
+
+    /// Sets the base to the `IRIREF` at `start`.
+    pub fn set_base(&mut self, text: &[u8], start: usize, end: usize) -> Lexed<()> {
+        let iri = self.resolve(text, start, end)?;
+        let iri = String::from_utf8_lossy(iri).into_owned();
+        let shown = quote(iri.as_bytes());
+        match Iri::parse(iri) {
+            Ok(base) => {
+                self.base = Some(base);
+                Ok(())
+            }
+            Err(error) => Err(Stop::malformed(
+                start,
+                format!("the base {shown} is not a valid absolute IRI ({error})"),
+            )),
+        }
+    }
+
+    /// The blank node of a label, without its `_:`.
+    #[inline]
+    pub fn bnode(
+        &mut self,
+        builder: &mut BatchBuilder,
+        label: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        let at = hash(label, KEY_BNODE);
+        if let Some((id, term)) = self.cached(builder, at, KEY_BNODE)
+            && builder.table().text_of(term) == label
+        {
+            return Ok(id);
+        }
+        if let Some(rest) = label.strip_prefix(b"_g") {
+            // `_g<n>` are the names of anonymous nodes.
+            builder.charge(label.len() + 1)?;
+            let offset = builder.append_text(b"_gu");
+            builder.append_text(rest);
+            return builder.add_term(Term {
+                offset,
+                length: label.len() as u32 + 1,
+                aux: 0,
+                split: NO_SPLIT,
+                kind: TermKind::Bnode,
+                flags: flags::PLAIN,
+            });
+        }
+        let id = builder.add_simple(TermKind::Bnode, label, flags::PLAIN)?;
+        self.remember(builder, at, KEY_BNODE, id);
+        Ok(id)
+    }
+
+    /// A new anonymous blank node.
+    pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
+        let mut digits = [0u8; 24];
+        let mut at = digits.len();
+        let mut number = self.anonymous;
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        digits[at - 2..at].copy_from_slice(b"_g");
+        self.anonymous += 1;
+        builder.add_simple(TermKind::Bnode, &digits[at - 2..], flags::PLAIN)
+    }
+
+    /// The term of a language tag.
+    pub fn language(
+        &mut self,
+        builder: &mut BatchBuilder,
+        tag: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        let at = hash(tag, KEY_LANGUAGE);
+        if let Some((id, term)) = self.cached(builder, at, KEY_LANGUAGE)
+            && builder.table().text_of(term) == tag
+        {
+            return Ok(id);
+        }
+        let id = builder.add_simple(TermKind::Language, tag, flags::PLAIN)?;
+        self.remember(builder, at, KEY_LANGUAGE, id);
+        Ok(id)
+    }
+
+    /// A literal written without quotes: a number or a boolean.
+    #[inline]
+    pub fn bare(
+        &mut self,
+        builder: &mut BatchBuilder,
+        lexical: &[u8],
+        datatype: Known,
+    ) -> Result<TermId, LimitExceeded> {
+        let datatype = self.known(builder, datatype)?;
+        let at = hash(lexical, KEY_NUMBER);
+        if let Some((id, term)) = self.cached(builder, at, KEY_NUMBER)
+            && term.aux == datatype.0
+            && builder.table().text_of(term) == lexical
+        {
+            return Ok(id);
+        }
+        let id = builder.add_with_aux(TermKind::TypedLiteral, lexical, datatype.0, flags::PLAIN)?;
+        self.remember(builder, at, KEY_NUMBER, id);
+        Ok(id)
+    }
+
+    /// Whether a datatype is xsd:string.
+    #[inline]
+    pub fn is_string(builder: &BatchBuilder, datatype: TermId) -> bool {
+        builder.table().text(datatype) == XSD_STRING
+    }
+}

@@ -1,0 +1,22 @@
+//! What oxttl reads, and comparison with it up to blank node labels.
+
+use oxrdf::dataset::CanonicalizationAlgorithm;
+use oxrdf::{Dataset, Quad};
+
+/// The quads of N-Triples or N-Quads lines.
+pub fn nquads(data: &[u8]) -> Vec<Quad> {
+    oxttl::NQuadsParser::new()
+        .for_slice(data)
+        .map(|quad| quad.expect("the expected lines are N-Quads"))
+        .collect()
+}
+
+/// Whether lines that we read are the same dataset as the oracle's quads.
+pub fn isomorphic(lines: &[String], theirs: &[Quad]) -> bool {
+    let canonical = |quads: &[Quad]| {
+        let mut dataset: Dataset = quads.iter().cloned().collect();
+        dataset.canonicalize(CanonicalizationAlgorithm::Unstable);
+        dataset
+    };
+    canonical(&nquads(lines.join("\n").as_bytes())) == canonical(theirs)
+}

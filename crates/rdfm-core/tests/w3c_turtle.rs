@@ -1,0 +1,167 @@
+//! The W3C suites of Turtle and TriG, RDF 1.1 and 1.2, and the official message cases.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
+#[path = "support/oracle.rs"]
+mod oracle;
+mod support;
+
+use std::collections::BTreeMap;
+
+use oxrdf::{Term, Triple};
+use rdfm_core::codec::{DecodeOptions, Dialect};
+use rdfm_core::formats::Format;
+use support::{archive, decode_every_way, shared};
+
+const MANIFESTS: [&str; 6] = [
+    "rdf/rdf11/rdf-turtle/manifest.ttl",
+    "rdf/rdf11/rdf-trig/manifest.ttl",
+    "rdf/rdf12/rdf-turtle/syntax/manifest.ttl",
+    "rdf/rdf12/rdf-turtle/eval/manifest.ttl",
+    "rdf/rdf12/rdf-trig/syntax/manifest.ttl",
+    "rdf/rdf12/rdf-trig/eval/manifest.ttl",
+];
+
+struct Case {
+    kind: String,
+    action: String,
+    result: Option<String>,
+    base: String,
+}
+
+/// The cases of a manifest, read by the oracle.
+fn cases(files: &BTreeMap<String, Vec<u8>>, manifest: &str) -> Vec<Case> {
+    const TESTS: &str = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#";
+    const KINDS: &str = "http://www.w3.org/ns/rdftest#Test";
+    const ROOT: &str = "http://suite/";
+    let triples: Vec<Triple> = oxttl::TurtleParser::new()
+        .with_base_iri(format!("{ROOT}{manifest}"))
+        .unwrap()
+        .for_slice(&files[manifest])
+        .map(Result::unwrap)
+        .collect();
+    let iri = |term: &Term| term.to_string().trim_matches(['<', '>']).to_owned();
+    let values = |name: &str| {
+        let predicate = format!("{TESTS}{name}");
+        triples
+            .iter()
+            .filter(move |triple| triple.predicate.as_str() == predicate)
+    };
+    let file = |name: &str, triple: &Triple| {
+        let found = values(name).find(|value| value.subject == triple.subject)?;
+        Some(iri(&found.object).strip_prefix(ROOT)?.to_owned())
+    };
+    let assumed = iri(&values("assumedTestBase").next().unwrap().object);
+    let folder = manifest.trim_end_matches("manifest.ttl");
+    triples
+        .iter()
+        .filter(|triple| triple.predicate == oxrdf::vocab::rdf::TYPE)
+        .filter_map(|triple| {
+            let action = file("action", triple)?;
+            Some(Case {
+                kind: iri(&triple.object).strip_prefix(KINDS)?.to_owned(),
+                base: format!("{assumed}{}", action.strip_prefix(folder).unwrap()),
+                result: file("result", triple),
+                action,
+            })
+        })
+        .collect()
+}
+
+fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
+    let format = if case.kind.contains("Trig") {
+        Format::Trig
+    } else {
+        Format::Ttl
+    };
+    let options = DecodeOptions {
+        base: Some(case.base.clone()),
+        ..DecodeOptions::default()
+    };
+    let read = decode_every_way(format, &options, &files[&case.action]);
+    match (read.error, case.kind.contains("Negative")) {
+        (Some(_), true) => return Ok(()),
+        (None, true) => return Err("accepted".to_owned()),
+        (Some(error), false) => return Err(error.to_string()),
+        (None, false) => {}
+    }
+    if let Some(result) = &case.result {
+        let expected = oracle::nquads(&files[result]);
+        let found = read.messages.concat();
+        if !oracle::isomorphic(&found, &expected) {
+            return Err(format!("found {found:#?}, expected {expected:#?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn w3c_suites() {
+    let Some(suite) = shared("conformance/w3c/w3c-rdf-tests.tar.gz") else {
+        return;
+    };
+    let files = archive(&suite);
+    let (mut count, mut failures) = (0, Vec::new());
+    for manifest in MANIFESTS {
+        for case in cases(&files, manifest) {
+            count += 1;
+            if let Err(why) = check(&files, &case) {
+                failures.push(format!("{} {}: {why}", case.kind, case.action));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!(count, 832);
+}
+
+#[test]
+fn message_cases() {
+    let Some(manifest) = shared("conformance/messages/manifest.json") else {
+        return;
+    };
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let mut count = 0;
+    for case in manifest["cases"].as_array().unwrap() {
+        let format = match case["format"].as_str() {
+            Some("ttl") => Format::Ttl,
+            Some("trig") => Format::Trig,
+            _ => continue,
+        };
+        if case["disputed"] == true || !matches!(case["kind"].as_str(), Some("parse" | "error")) {
+            continue;
+        }
+        count += 1;
+        let id = case["id"].as_str().unwrap();
+        let path = format!("conformance/messages/{}", case["input"].as_str().unwrap());
+        let options = DecodeOptions {
+            dialect: match case["dialect"].as_str() {
+                Some("comment") => None,
+                _ => Some(Dialect::Directive),
+            },
+            announced: case["announce"].as_str().map(str::to_owned),
+            ..DecodeOptions::default()
+        };
+        let read = decode_every_way(format, &options, &shared(&path).unwrap());
+        let expected = &case["expected"];
+        assert_eq!(
+            read.error.is_some(),
+            expected["error"] == true,
+            "{id}: {:?}",
+            read.error
+        );
+        let messages = match &expected["messages"] {
+            serde_json::Value::Array(messages) => messages,
+            _ => expected["delivered_messages"].as_array().unwrap(),
+        };
+        assert_eq!(read.messages.len(), messages.len(), "{id}");
+        for (found, message) in read.messages.iter().zip(messages) {
+            let message = oracle::nquads(message.as_str().unwrap().as_bytes());
+            assert!(oracle::isomorphic(found, &message), "{id}: {found:#?}");
+        }
+    }
+    assert_eq!(count, 34);
+}
