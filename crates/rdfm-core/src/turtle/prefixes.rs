@@ -136,7 +136,7 @@ fn is_kept_as_it_is(iri: &[u8]) -> bool {
     })
 }
 
-/// Whether a text is a `PN_LOCAL` as it is, without escapes and percent signs; also the empty one.
+/// Whether a text is a `PN_LOCAL` as it is, without backslashes; also the empty one.
 fn is_plain_local(text: &[u8]) -> bool {
     let (Some(&first), Some(&last)) = (text.first(), text.last()) else {
         return true;
@@ -144,22 +144,28 @@ fn is_plain_local(text: &[u8]) -> bool {
     if first == b'-' || first == b'.' || last == b'.' {
         return false;
     }
-    if text
-        .iter()
-        .all(|&b| chars::is(b, NAME) || b == b'.' || b == b':')
-    {
+    let simple = |byte: u8| chars::is(byte, NAME) || byte == b'.' || byte == b':';
+    if text.iter().all(|&byte| simple(byte)) {
         return true;
     }
     let Ok(text) = std::str::from_utf8(text) else {
         return false;
     };
-    text.chars().enumerate().all(|(at, c)| {
-        if at == 0 {
-            chars::is_letter(c) || c.is_ascii_digit() || c == '_' || c == ':'
-        } else {
-            chars::is_name(c) || c == '.' || c == ':'
+    let mut rest = text.chars();
+    let mut begun = false;
+    while let Some(c) = rest.next() {
+        let allowed = match c {
+            '%' => (0..2).all(|_| rest.next().is_some_and(|c| c.is_ascii_hexdigit())),
+            _ if c.is_ascii() => simple(c as u8),
+            _ if begun => chars::is_name(c),
+            _ => chars::is_letter(c),
+        };
+        if !allowed {
+            return false;
         }
-    })
+        begun = true;
+    }
+    true
 }
 
 #[cfg(test)]
@@ -214,7 +220,12 @@ mod tests {
             ("http://ex/a.", "<http://ex/a.>"),
             ("http://ex/.a", "<http://ex/.a>"),
             ("http://ex/-a", "<http://ex/-a>"),
-            ("http://ex/a%41", "<http://ex/a%41>"),
+            ("http://ex/a%4b%C3", "ex:a%4b%C3"),
+            ("http://ex/%4b", "ex:%4b"),
+            ("http://ex/a%4", "<http://ex/a%4>"),
+            ("http://ex/a%4g", "<http://ex/a%4g>"),
+            ("http://ex/a%", "<http://ex/a%>"),
+            ("http://ex/%é4", "<http://ex/%é4>"),
             ("http://ex/a,b", "<http://ex/a,b>"),
             ("http://ex/é", "ex:é"),
             ("http://ex/\u{b7}", "<http://ex/\u{b7}>"),
