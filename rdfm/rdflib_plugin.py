@@ -1,0 +1,152 @@
+"""rdflib reads and writes rdfm's formats: `graph.parse(path, format="rdfm-jelly")`.
+
+In: what rdflib gives its plug-ins. Out: its graphs, or bytes.
+Law: blank nodes of different messages stay different; a graph is written as one message.
+
+The names are rdfm-nt, rdfm-nq, rdfm-ttl, rdfm-trig and rdfm-jelly (entry points of the package).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import IO, Any, ClassVar
+
+from rdflib import BNode, Graph
+from rdflib.parser import InputSource, Parser
+from rdflib.serializer import Serializer
+
+from rdfm.interop import from_rdflib, rdflib_graph_name, rdflib_term
+from rdfm.log import create_log, open_log
+
+__all__ = [
+    "JellyParser",
+    "JellySerializer",
+    "NQuadsParser",
+    "NQuadsSerializer",
+    "NTriplesParser",
+    "NTriplesSerializer",
+    "TriGParser",
+    "TriGSerializer",
+    "TurtleParser",
+    "TurtleSerializer",
+]
+
+
+class _Parser(Parser):
+    """Reads a log into a graph or dataset."""
+
+    format: ClassVar[str]
+
+    def parse(self, source: InputSource, sink: Graph, **options: Any) -> None:
+        """Read all messages into `sink`; options are those of the format's decoder."""
+        stream: Any = source.getByteStream()
+        if stream is None:
+            text: Any = source.getCharacterStream()
+            stream = text.read().encode()
+        options.pop("encoding", None)
+        if self.format in ("ttl", "trig"):
+            options.setdefault("base", source.getPublicId() or source.getSystemId())
+        message = None
+        with open_log(stream, self.format, **options) as log:
+            for message in log:
+                convert = rdflib_term(_fresh_bnodes())
+                for quad in message:
+                    triple = (convert(quad.subject), convert(quad.predicate), convert(quad.object))
+                    graph = sink
+                    if quad.graph is not None:
+                        graph = Graph(
+                            store=sink.store, identifier=rdflib_graph_name(quad.graph, convert)
+                        )
+                    graph.add(triple)
+        if message is not None:
+            for name, iri in message.namespaces.items():
+                sink.bind(name, iri)
+
+
+def _fresh_bnodes() -> Callable[[str], BNode]:
+    """Blank nodes of one message: new ones, the same for the same label."""
+    known: dict[str, BNode] = {}
+
+    def bnode(label: str) -> BNode:
+        if label not in known:
+            known[label] = BNode()
+        return known[label]
+
+    return bnode
+
+
+class _Serializer(Serializer):
+    """Writes a graph or dataset as a log of one message."""
+
+    format: ClassVar[str]
+
+    def serialize(
+        self,
+        stream: IO[bytes],
+        base: str | None = None,
+        encoding: str | None = None,
+        **options: Any,
+    ) -> None:
+        """Write the graph; options are those of the format's encoder. `base` is not used."""
+        with create_log(stream, self.format, **options) as log:  # type: ignore[arg-type]  # any writer
+            log.write(from_rdflib(self.store))
+
+
+class NTriplesParser(_Parser):
+    """Reads N-Triples logs."""
+
+    format = "nt"
+
+
+class NQuadsParser(_Parser):
+    """Reads N-Quads logs."""
+
+    format = "nq"
+
+
+class TurtleParser(_Parser):
+    """Reads Turtle logs."""
+
+    format = "ttl"
+
+
+class TriGParser(_Parser):
+    """Reads TriG logs."""
+
+    format = "trig"
+
+
+class JellyParser(_Parser):
+    """Reads Jelly logs."""
+
+    format = "jelly"
+
+
+class NTriplesSerializer(_Serializer):
+    """Writes N-Triples logs."""
+
+    format = "nt"
+
+
+class NQuadsSerializer(_Serializer):
+    """Writes N-Quads logs."""
+
+    format = "nq"
+
+
+class TurtleSerializer(_Serializer):
+    """Writes Turtle logs."""
+
+    format = "ttl"
+
+
+class TriGSerializer(_Serializer):
+    """Writes TriG logs."""
+
+    format = "trig"
+
+
+class JellySerializer(_Serializer):
+    """Writes Jelly logs."""
+
+    format = "jelly"
