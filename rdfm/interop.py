@@ -46,15 +46,15 @@ def to_rdflib(message: Message) -> rdflib.Dataset:
         EncodeError: A triple term, a base direction, or a tag or graph name that rdflib cannot hold.
         MissingExtraError: rdflib is not installed.
     """
-    rdflib = _rdflib()
-    dataset = rdflib.Dataset()
+    dataset: rdflib.Dataset = _rdflib().Dataset()
     for name, iri in message.namespaces.items():
         dataset.bind(name, iri, override=True, replace=True)
-    convert = rdflib_term(lambda label: rdflib.BNode(label))
+    default = _default_graph(dataset)
+    convert = rdflib_term(_rdflib().BNode)
     for quad in message:
         triple = (convert(quad.subject), convert(quad.predicate), convert(quad.object))
         if quad.graph is None:
-            dataset.add(triple)
+            default.add(triple)
         else:
             dataset.add((*triple, rdflib_graph_name(quad.graph, convert)))
     return dataset
@@ -87,7 +87,9 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
 
 
 def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
-    """Give a message as a pyoxigraph dataset. Blank node labels that it refuses are rewritten.
+    """Give a message as a pyoxigraph dataset.
+
+    Blank node labels that it refuses are rewritten; it writes language tags in lower case.
 
     Raises:
         EncodeError: A generalized quad, or an IRI or language tag that pyoxigraph refuses.
@@ -117,7 +119,8 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
                 format="pyoxigraph",
                 message_index=message.index,
             ) from error
-    return oxigraph.Dataset(quads)
+    dataset: pyoxigraph.Dataset = oxigraph.Dataset(quads)
+    return dataset
 
 
 def from_oxigraph(dataset: Iterable[pyoxigraph.Quad]) -> Message:
@@ -131,10 +134,10 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad]) -> Message:
     for quad in dataset:
         name = quad.graph_name
         graph = None if isinstance(name, oxigraph.DefaultGraph) else _from_oxigraph(name, oxigraph)
-        terms = (
+        s, p, o = (
             _from_oxigraph(term, oxigraph) for term in (quad.subject, quad.predicate, quad.object)
         )
-        quads.append(Quad(*terms, graph))
+        quads.append(Quad(s, p, o, graph))
     return Message(quads)
 
 
@@ -248,8 +251,12 @@ def _rdflib_context(context: Any, graph: Any) -> Any:
     name = getattr(context, "identifier", context)
     if name is None or str(name) == RDFLIB_DEFAULT_GRAPH:
         return None
-    default = getattr(graph, "default_graph", None) or graph.default_context
-    return None if name == default.identifier else name
+    return None if name == _default_graph(graph).identifier else name
+
+
+def _default_graph(dataset: Any) -> Any:
+    """The default graph, by the name that this release of rdflib has for it."""
+    return dataset.default_graph if hasattr(dataset, "default_graph") else dataset.default_context
 
 
 def _to_oxigraph(term: Term, oxigraph: ModuleType) -> Any:
@@ -280,10 +287,10 @@ def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
     if isinstance(term, oxigraph.BlankNode):
         return Bnode(term.value)
     if isinstance(term, oxigraph.Triple):
-        parts = (
+        s, p, o = (
             _from_oxigraph(part, oxigraph) for part in (term.subject, term.predicate, term.object)
         )
-        return TripleTerm(*parts)
+        return TripleTerm(s, p, o)
     if isinstance(term, oxigraph.Literal):
         if term.language is not None:
             direction = None if term.direction is None else term.direction.value

@@ -1,0 +1,110 @@
+"""Compressed logs: read whole, in pieces, cut off, broken, and as bombs; written the same each time."""
+
+import bz2
+import gzip
+import lzma
+import random
+import sys
+
+import pytest
+
+from rdfm.compression import COMPRESSIONS, by_content, by_suffix, compressor, decompress
+from rdfm.errors import DecodeError, LimitError, OptionError, TruncatedError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+COMPRESS = {"gzip": gzip.compress, "zstd": zstd.compress, "bzip2": bz2.compress, "xz": lzma.compress}
+DATA = random.Random(1).randbytes(1000) * 2000
+
+
+def pieces(data, size):
+    return (data[at : at + size] for at in range(0, len(data), size))
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+def test_members_are_read_as_one_in_bounded_pieces(name):
+    one = COMPRESS[name](DATA)
+    log = one + COMPRESS[name](b"") + one
+    assert by_content(log[:10]) == name
+    for size in (1999, 1 << 20):
+        out = list(decompress(name, pieces(log, size)))
+        assert b"".join(out) == DATA + DATA
+        assert max(map(len, out)) <= 1 << 20
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+def test_cut_off_data_is_an_error_after_what_it_held(name):
+    log = COMPRESS[name](DATA)
+    for cut in (5, 12, len(log) // 2, len(log) - 1):
+        got = []
+        with pytest.raises(TruncatedError, match=rf"^f: the {name} data ends before its end mark"):
+            got.extend(decompress(name, [log[:cut]], "f"))
+        assert DATA.startswith(b"".join(got))
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+def test_broken_data_is_an_error(name):
+    log = bytearray(COMPRESS[name](DATA))
+    log[len(log) // 2] ^= 0xFF
+    log[-6] ^= 0xFF
+    with pytest.raises(DecodeError, match=f"f: the {name} data (is broken|ends before)"):
+        list(decompress(name, [bytes(log)], "f"))
+
+
+@pytest.mark.parametrize("name", ["gzip", "xz"])
+def test_padding_after_the_end_is_no_data(name):
+    assert b"".join(decompress(name, [COMPRESS[name](DATA) + b"\0" * 512])) == DATA
+
+
+def test_skippable_frames_of_zstd_are_skipped():
+    skippable = bytes.fromhex("502a4d18") + (4).to_bytes(4, "little") + b"abcd"
+    assert by_content(skippable) == "zstd"
+    assert b"".join(decompress("zstd", [skippable + zstd.compress(b"hi") + skippable])) == b"hi"
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+def test_written_the_same_each_time(name):
+    def written():
+        make = compressor(name)
+        return b"".join(make.compress(piece) for piece in pieces(DATA, 4096)) + make.flush()
+
+    assert written() == written()
+    assert b"".join(decompress(name, [written()])) == DATA
+
+
+def test_a_zstd_window_that_is_too_large_is_refused():
+    parameter = zstd.CompressionParameter
+    make = zstd.ZstdCompressor(
+        options={parameter.window_log: 30, parameter.enable_long_distance_matching: 1}
+    )
+    with pytest.raises(LimitError, match="window over 128 MiB; decompress it on its own first"):
+        list(decompress("zstd", [make.compress(b"x" * 1000) + make.flush()]))
+
+
+def test_an_xz_dictionary_that_is_too_large_is_refused():
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
+    with pytest.raises(LimitError, match="more than 512 MiB of memory"):
+        list(decompress("xz", [lzma.compress(b"x", filters=filters)]))
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("a.nq.gz", "gzip"), ("A.NQ.ZST", "zstd"), ("a.bz2", "bzip2"), ("a.xz", "xz"), ("a.nq", None)],
+)
+def test_by_suffix(path, name):
+    assert by_suffix(path) == name
+
+
+@pytest.mark.parametrize("head", [b"", b"BZh9 is no bzip2", b"\x1f", b"<http://", b"\x28\xb5"])
+def test_plain_data_is_not_taken_for_compressed(head):
+    assert by_content(head) is None
+
+
+def test_unknown_names():
+    with pytest.raises(OptionError, match="no compression is called 'lz4'"):
+        compressor("lz4")
+    with pytest.raises(OptionError, match="no compression is called 'lz4'"):
+        list(decompress("lz4", [b"x"]))
