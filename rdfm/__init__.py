@@ -26,6 +26,7 @@ from rdfm._core import (
     TripleTerm,
     __version__,
     debug_build,
+    parse_term,
 )
 from rdfm.convert import ConvertOptions, Progress, Summary, convert
 from rdfm.errors import (
@@ -75,6 +76,7 @@ __all__ = [
     "formats",
     "inspect",
     "open_log",
+    "parse_term",
 ]
 
 if debug_build:

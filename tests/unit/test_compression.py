@@ -16,7 +16,12 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-COMPRESS = {"gzip": gzip.compress, "zstd": zstd.compress, "bzip2": bz2.compress, "xz": lzma.compress}
+COMPRESS = {
+    "gzip": gzip.compress,
+    "zstd": zstd.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+}
 DATA = random.Random(1).randbytes(1000) * 2000
 
 

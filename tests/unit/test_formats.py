@@ -27,7 +27,9 @@ def test_names_that_people_use(given, name):
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(UnknownFormatError, match="no format is called 'rdfxml'; there are nt, nq, ttl"):
+    with pytest.raises(
+        UnknownFormatError, match="no format is called 'rdfxml'; there are nt, nq, ttl"
+    ):
         formats.find("rdfxml")
 
 
@@ -51,14 +53,17 @@ def test_by_path(path, name):
 
 
 # What Jelly writers begin with: options in a delimited frame, in a bare frame.
-OPTIONS = b"\x0a\x0b\x0a\x09\x10\x02\x48\x10\x50\x10\x58\x10\x78\x01"[:2] + b"\x0a\x09\x10\x02\x48\x10\x50\x10\x58\x10\x78"
+OPTIONS = (
+    b"\x0a\x0b\x0a\x09\x10\x02\x48\x10\x50\x10\x58\x10\x78\x01"[:2]
+    + b"\x0a\x09\x10\x02\x48\x10\x50\x10\x58\x10\x78"
+)
 
 
 @pytest.mark.parametrize(
     ("head", "name"),
     [
         (b"<http://e/s> <http://e/p> <http://e/o> .\n", "nq"),
-        (b"# hello\n\n_:a <http://e/p> \"x . y\"@en <http://e/g> . # end\n", "nq"),
+        (b'# hello\n\n_:a <http://e/p> "x . y"@en <http://e/g> . # end\n', "nq"),
         (b'VERSION "1.2-messages"\nMESSAGE\n<http://e/s> <http://e/p> "x"^^<http://e/d> .\n', "nq"),
         (b"<http://e/s> <http://e/p> <<( <http://e/s> <http://e/p> _:b )>> .", "nq"),
         (b"@prefix ex: <http://e/> .\nex:s a ex:T .", "trig"),
@@ -91,11 +96,15 @@ def test_a_line_cut_by_the_end_of_the_head_does_not_count():
 
 
 def plug_in(name, **fields):
-    return types.SimpleNamespace(FORMAT=Format(name, name.title(), **fields), Decoder=None, Encoder=None)
+    return types.SimpleNamespace(
+        FORMAT=Format(name, name.title(), **fields), Decoder=None, Encoder=None
+    )
 
 
 def test_a_registered_format_is_found_and_taken_back():
-    module = plug_in("lines", suffixes=(".lines",), aliases=("ln",), magic=lambda head: head == b"lines!")
+    module = plug_in(
+        "lines", suffixes=(".lines",), aliases=("ln",), magic=lambda head: head == b"lines!"
+    )
     formats.register(module)
     try:
         assert formats.find("ln") is module
@@ -116,5 +125,7 @@ def test_plug_ins_never_replace_a_built_in(module):
 
 def test_every_format_module_has_the_same_five_names():
     for module in formats.every():
-        assert sorted({"FORMAT", "Decoder", "Encoder", "decode", "encode"} - set(vars(module))) == []
+        assert (
+            sorted({"FORMAT", "Decoder", "Encoder", "decode", "encode"} - set(vars(module))) == []
+        )
         assert set(module.__all__) >= {"FORMAT", "Decoder", "Encoder", "decode", "encode"}

@@ -7,10 +7,10 @@ import rdflib
 from rdfm import Bnode, EncodeError, Iri, Literal, Message, Quad, TripleTerm, UnsupportedError
 from rdfm.interop import to_html
 
-S, P, O, G = (Iri(f"http://example.org/{name}") for name in "spog")
+S, P, OBJ, G = (Iri(f"http://example.org/{name}") for name in "spog")
 XSD = "http://www.w3.org/2001/XMLSchema#"
 PLAIN = [
-    Quad(S, P, O),
+    Quad(S, P, OBJ),
     Quad(S, P, Literal("plain")),
     Quad(S, P, Literal("tagged", language="en-gb"), G),
     Quad(Bnode("a"), P, Literal("01", datatype=XSD + "integer"), G),
@@ -39,9 +39,9 @@ def test_a_graph_of_rdflib_is_one_message():
 @pytest.mark.parametrize(
     ("quad", "reason"),
     [
-        (Quad(S, P, TripleTerm(S, P, O)), "triple terms"),
+        (Quad(S, P, TripleTerm(S, P, OBJ)), "triple terms"),
         (Quad(S, P, Literal("x", language="ar", direction="rtl")), "base directions"),
-        (Quad(S, P, O, Literal("g")), "graph name"),
+        (Quad(S, P, OBJ, Literal("g")), "graph name"),
         (Quad(S, P, Literal("x", language="e n")), "language"),
     ],
 )
@@ -77,7 +77,12 @@ def test_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
 
 @pytest.mark.parametrize(
     "quad",
-    [Quad(Literal("s"), P, O), Quad(S, Bnode("p"), O), Quad(S, P, O, Literal("g")), Quad(Iri("a b"), P, O)],
+    [
+        Quad(Literal("s"), P, OBJ),
+        Quad(S, Bnode("p"), OBJ),
+        Quad(S, P, OBJ, Literal("g")),
+        Quad(Iri("a b"), P, OBJ),
+    ],
 )
 def test_oxigraph_refuses_what_it_cannot_hold(quad):
     with pytest.raises(EncodeError, match="pyoxigraph: cannot hold"):
@@ -101,7 +106,7 @@ def test_canonical_refuses_blank_nodes_in_triple_terms():
 def test_html_escapes_terms_and_links_only_the_web():
     quads = [
         Quad(Iri("javascript:alert(1)"), P, Literal("<script>alert('x')</script>")),
-        Quad(Iri('http://example.org/"onclick="x'), P, O, G),
+        Quad(Iri('http://example.org/"onclick="x'), P, OBJ, G),
     ]
     table = to_html(Message(quads))
     assert "<script" not in table

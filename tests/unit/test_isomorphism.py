@@ -61,17 +61,26 @@ def test_other_labels_and_order_do_not_count(name):
 
 def test_a_hexagon_is_not_two_triangles():
     hexagon = edges(*((i, (i + 1) % 6) for i in range(6)))
-    triangles = edges(*((i, (i + 1) % 3) for i in range(3)), *((3 + i, 3 + (i + 1) % 3) for i in range(3)))
+    triangles = edges(
+        *((i, (i + 1) % 3) for i in range(3)), *((3 + i, 3 + (i + 1) % 3) for i in range(3))
+    )
     assert not isomorphic(hexagon, triangles)
 
 
 def test_rook_is_not_shrikhande():
     """Two graphs that colour refinement alone cannot tell apart."""
     cells = range(16)
-    rook = edges(*((a, b) for a in cells for b in cells if a != b and (a // 4 == b // 4 or a % 4 == b % 4)))
+    rook = edges(
+        *((a, b) for a in cells for b in cells if a != b and (a // 4 == b // 4 or a % 4 == b % 4))
+    )
     steps = [(0, 1), (0, 3), (1, 0), (3, 0), (1, 1), (3, 3)]
     shrikhande = edges(
-        *((4 * i + j, 4 * ((i + x) % 4) + (j + y) % 4) for i in range(4) for j in range(4) for x, y in steps)
+        *(
+            (4 * i + j, 4 * ((i + x) % 4) + (j + y) % 4)
+            for i in range(4)
+            for j in range(4)
+            for x, y in steps
+        )
     )
     assert isomorphic(rook, shuffled(rook, 16))
     assert not isomorphic(rook, shrikhande)
@@ -79,7 +88,9 @@ def test_rook_is_not_shrikhande():
 
 def test_ground_quads_must_be_equal():
     assert not isomorphic([Quad(P, P, P)], [Quad(P, P, Q)])
-    assert not isomorphic([Quad(P, P, node(1)), Quad(P, P, P)], [Quad(P, P, node(1)), Quad(P, P, Q)])
+    assert not isomorphic(
+        [Quad(P, P, node(1)), Quad(P, P, P)], [Quad(P, P, node(1)), Quad(P, P, Q)]
+    )
     assert not isomorphic([Quad(P, P, node(1))], [Quad(P, P, Literal("b1"))])
     assert isomorphic([], [])
 
@@ -99,12 +110,21 @@ def test_small_datasets_against_every_relabelling():
         def some(source=source, count=count):
             graphs = [None, node(source.randrange(count))]
             return [
-                Quad(node(source.randrange(count)), P, node(source.randrange(count)), source.choice(graphs))
+                Quad(
+                    node(source.randrange(count)),
+                    P,
+                    node(source.randrange(count)),
+                    source.choice(graphs),
+                )
                 for _ in range(source.randrange(1, 6))
             ]
 
         one = some()
-        other = renamed(one, {f"b{i}": f"b{(i + 1) % count}" for i in range(count)}) if seed % 2 else some()
+        other = (
+            renamed(one, {f"b{i}": f"b{(i + 1) % count}" for i in range(count)})
+            if seed % 2
+            else some()
+        )
         expected = any(
             set(renamed(one, {f"b{i}": f"b{k}" for i, k in enumerate(order)})) == set(other)
             for order in permutations(range(count))
