@@ -9,10 +9,8 @@ use rdfm_core::limits::Limits;
 use rdfm_core::term::{Quad, TermId, TermKind, flags};
 
 mod support;
-use support::{archive, decode_every_way, lines, shared};
+use support::{archive, decode, lines, shared};
 
-/// Those that can be read too.
-const READ: [Format; 2] = [Format::Nt, Format::Nq];
 const TEXTS: [Format; 4] = [Format::Nt, Format::Nq, Format::Ttl, Format::Trig];
 
 /// A term for tests; [`T::L`] has a datatype or `@tag`.
@@ -258,7 +256,7 @@ fn read(format: Format, dialect: Dialect, text: &str) -> Vec<Vec<String>> {
         dialect: (dialect == Dialect::Plain).then_some(dialect),
         ..DecodeOptions::default()
     };
-    let outcome = decode_every_way(format, &options, text.as_bytes());
+    let outcome = decode(format, &options, text.as_bytes(), usize::MAX);
     assert_eq!(outcome.error, None, "{text}");
     outcome.messages
 }
@@ -275,7 +273,7 @@ fn held(batches: &[MessageBatch]) -> Vec<Vec<String>> {
 fn messages_come_back_the_same_in_both_dialects() {
     for pattern in patterns() {
         let steps = pattern_steps(&pattern);
-        for format in READ {
+        for format in TEXTS {
             for options in [default(), directive()] {
                 let text = text(format, &options, &steps);
                 let back = read(format, options.dialect, &text);
@@ -295,10 +293,16 @@ fn every_case_of_the_w3c_suites_comes_back_the_same() {
         let source = match path.rsplit_once('.') {
             Some((_, "nt")) => Format::Nt,
             Some((_, "nq")) => Format::Nq,
+            Some((_, "ttl")) => Format::Ttl,
+            Some((_, "trig")) => Format::Trig,
             _ => continue,
         };
-        let options = DecodeOptions::default();
-        let wanted = decode_every_way(source, &options, content);
+        let options = DecodeOptions {
+            base: matches!(source, Format::Ttl | Format::Trig)
+                .then(|| "http://example.org/base".to_owned()),
+            ..DecodeOptions::default()
+        };
+        let wanted = decode(source, &options, content, usize::MAX);
         if wanted.error.is_some() {
             continue;
         }
@@ -307,22 +311,29 @@ fn every_case_of_the_w3c_suites_comes_back_the_same() {
         decoder.finish();
         let batches: Vec<MessageBatch> =
             std::iter::from_fn(|| decoder.next_batch().unwrap()).collect();
-        for target in READ {
+        for target in TEXTS {
             if !target.carries().graphs && batches.iter().any(MessageBatch::has_graphs) {
                 continue;
             }
             let (text, result) = encode(target, &default(), &batches);
             result.unwrap();
-            let back = read(target, Dialect::Comment, &text);
+            let mut back = read(target, Dialect::Comment, &text);
+            if matches!(target, Format::Ttl | Format::Trig) {
+                // Labels made for anonymous nodes are read as a user's, see the reader.
+                for line in back.iter_mut().flatten() {
+                    *line = line.replace("_:_gu", "_:_g");
+                }
+            }
             assert_eq!(back, wanted.messages, "{path} as {}: {text}", target.name());
             if matches!(target, Format::Nt | Format::Nq) {
-                let written: Vec<&str> = text.lines().collect();
+                let written: Vec<&str> =
+                    text.lines().filter(|line| *line != "# @message").collect();
                 assert_eq!(written, wanted.messages.concat(), "{path}");
             }
             count += 1;
         }
     }
-    assert!(count > 700, "{count} round trips");
+    assert_eq!(count, 3804, "round trips");
 }
 
 #[test]
@@ -427,8 +438,15 @@ fn no_term_injects_a_statement() {
             S("\"\"\"'''\r\n\u{0}"),
             B(evil),
         ] {
+            // Readers of Turtle may refuse such an IRI, but find no other statement either.
+            let readable =
+                matches!(format, Format::Nt | Format::Nq) || matches!(object, S(_) | B(_));
             let text = text(format, &lenient(), &[spo("s", "p", object)]);
             assert_eq!(text.lines().count(), 1, "{text}");
+            if readable {
+                let back = read(format, Dialect::Comment, &text);
+                assert_eq!(back.concat().len(), 1, "{text}");
+            }
         }
     }
     assert_eq!(
