@@ -64,6 +64,8 @@ struct Slot {
     serial: u32,
     id: TermId,
     key: u32,
+    /// The message that was charged for it last.
+    message: u32,
 }
 
 struct Prefix {
@@ -91,7 +93,9 @@ pub(super) struct Terms {
     namespace_bytes: usize,
     next_key: u32,
     slots: Box<[Slot]>,
-    known: [(u32, TermId); KNOWN.len()],
+    known: [Slot; KNOWN.len()],
+    /// The message that is open, or the next one; of many, since it may wrap.
+    message: u32,
     scratch: Vec<u8>,
     resolved: String,
     anonymous: u64,
@@ -163,7 +167,8 @@ impl Terms {
             namespace_bytes: 0,
             next_key: FIRST_NAMESPACE,
             slots: vec![Slot::default(); SLOTS].into_boxed_slice(),
-            known: [(0, TermId(0)); KNOWN.len()],
+            known: [Slot::default(); KNOWN.len()],
+            message: 0,
             scratch: Vec::new(),
             resolved: String::new(),
             anonymous: 0,
@@ -174,6 +179,24 @@ impl Terms {
     #[inline]
     pub fn end_message(&mut self) {
         self.anonymous = 0;
+        self.message = self.message.wrapping_add(1);
+    }
+
+    /// Counts a term found again. What a message counts must not depend on the batch that it is in, so the
+    /// first use in a message counts as if the term were new.
+    #[inline]
+    fn reuse(
+        &mut self,
+        builder: &mut BatchBuilder,
+        at: usize,
+        id: TermId,
+        length: usize,
+    ) -> Result<TermId, LimitExceeded> {
+        if self.slots[at].message != self.message {
+            self.slots[at].message = self.message;
+            builder.charge(length + 16)?;
+        }
+        Ok(id)
     }
 
     #[inline]
@@ -192,6 +215,7 @@ impl Terms {
             serial: builder.serial(),
             id,
             key,
+            message: self.message,
         };
     }
 
@@ -202,13 +226,20 @@ impl Terms {
         builder: &mut BatchBuilder,
         known: Known,
     ) -> Result<TermId, LimitExceeded> {
-        let (serial, id) = self.known[known as usize];
-        if serial == builder.serial() {
-            return Ok(id);
+        let slot = &mut self.known[known as usize];
+        let iri = KNOWN[known as usize];
+        if slot.serial != builder.serial() {
+            *slot = Slot {
+                serial: builder.serial(),
+                id: builder.add_simple(TermKind::Iri, iri, flags::PLAIN)?,
+                key: KEY_IRI,
+                message: self.message,
+            };
+        } else if slot.message != self.message {
+            slot.message = self.message;
+            builder.charge(iri.len() + 16)?;
         }
-        let id = builder.add_simple(TermKind::Iri, KNOWN[known as usize], flags::PLAIN)?;
-        self.known[known as usize] = (builder.serial(), id);
-        Ok(id)
+        Ok(slot.id)
     }
 
     /// The IRI between the angle brackets at `start` and before `end`.
@@ -225,7 +256,9 @@ impl Terms {
         if let Some((id, term)) = self.cached(builder, at, KEY_IRI)
             && builder.table().text_of(term) == raw
         {
-            return Ok(id);
+            return self
+                .reuse(builder, at, id, raw.len())
+                .map_err(|exceeded| limit(start, exceeded));
         }
         self.new_iri(builder, text, start, end, at)
     }
@@ -347,7 +380,7 @@ impl Terms {
                 .get(namespace.iri.len()..)
                 .is_some_and(|rest| rest == local)
         {
-            return Ok(id);
+            return self.reuse(builder, at, id, term.length as usize);
         }
         let length = namespace.iri.len() + local.len();
         builder.charge(length)?;
@@ -506,7 +539,7 @@ impl Terms {
         if let Some((id, term)) = self.cached(builder, at, KEY_BNODE)
             && builder.table().text_of(term) == label
         {
-            return Ok(id);
+            return self.reuse(builder, at, id, label.len());
         }
         if let Some(rest) = label.strip_prefix(b"_g") {
             // `_g<n>` are the names of anonymous nodes.
@@ -555,7 +588,7 @@ impl Terms {
         if let Some((id, term)) = self.cached(builder, at, KEY_LANGUAGE)
             && builder.table().text_of(term) == tag
         {
-            return Ok(id);
+            return self.reuse(builder, at, id, tag.len());
         }
         let id = builder.add_simple(TermKind::Language, tag, flags::PLAIN)?;
         self.remember(builder, at, KEY_LANGUAGE, id);
@@ -576,7 +609,7 @@ impl Terms {
             && term.aux == datatype.0
             && builder.table().text_of(term) == lexical
         {
-            return Ok(id);
+            return self.reuse(builder, at, id, lexical.len());
         }
         let id = builder.add_with_aux(TermKind::TypedLiteral, lexical, datatype.0, flags::PLAIN)?;
         self.remember(builder, at, KEY_NUMBER, id);

@@ -108,12 +108,27 @@ pub fn decode_every_way(format: Format, options: &DecodeOptions, log: &[u8]) -> 
     whole
 }
 
-/// A file of the shared suites, or None after saying that it is absent.
-pub fn shared(path: &str) -> Option<Vec<u8>> {
-    let root = std::env::var_os("RDFM_SHARED").map_or_else(
+/// The folder of the shared suites.
+fn root() -> PathBuf {
+    std::env::var_os("RDFM_SHARED").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
         PathBuf::from,
-    );
+    )
+}
+
+/// The folder of the shared suites, or None after saying that it is absent.
+pub fn shared_root() -> Option<PathBuf> {
+    let root = root();
+    if root.is_dir() {
+        return Some(root);
+    }
+    println!("skipped, {} is absent", root.display());
+    None
+}
+
+/// A file of the shared suites, or None after saying that it is absent.
+pub fn shared(path: &str) -> Option<Vec<u8>> {
+    let root = root();
     let read = std::fs::read(root.join(path));
     if let Err(error) = &read {
         println!("skipped, {path} is absent from {}: {error}", root.display());

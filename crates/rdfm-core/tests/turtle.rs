@@ -1,0 +1,734 @@
+//! Turtle and TriG as read: delimiters and their look-alikes, places, parts, limits, faults and their texts,
+//! real logs beside oxttl, truncation and bit flips.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
+#[path = "support/oracle.rs"]
+mod oracle;
+mod support;
+
+use rdfm_core::codec::{DecodeOptions, Dialect};
+use rdfm_core::error::ErrorClass;
+use rdfm_core::formats::Format;
+use rdfm_core::limits::Limits;
+use support::{decode, decode_every_way};
+
+const EX: &str = "PREFIX ex: <http://ex/>\n";
+const ANNOUNCED: &str = "VERSION \"1.2-messages\"\nPREFIX ex: <http://ex/>\n";
+
+fn lenient() -> DecodeOptions {
+    DecodeOptions {
+        lenient: true,
+        ..DecodeOptions::default()
+    }
+}
+
+fn with_limits(limits: Limits) -> DecodeOptions {
+    DecodeOptions {
+        limits,
+        ..DecodeOptions::default()
+    }
+}
+
+/// The lines of each message, with `http://ex/` shortened to `:`.
+fn messages(format: Format, options: &DecodeOptions, log: &str) -> Vec<Vec<String>> {
+    let read = decode_every_way(format, options, log.as_bytes());
+    assert_eq!(read.error.map(|error| error.to_string()), None, "{log}");
+    read.messages
+        .into_iter()
+        .map(|message| {
+            message
+                .into_iter()
+                .map(|line| line.replace("<http://ex/", "<"))
+                .collect()
+        })
+        .collect()
+}
+
+fn trig(log: &str) -> Vec<Vec<String>> {
+    messages(Format::Trig, &DecodeOptions::default(), log)
+}
+
+fn counts(log: &str) -> Vec<usize> {
+    trig(log).iter().map(Vec::len).collect()
+}
+
+/// How many messages came before the error, and its text.
+fn fault(format: Format, options: &DecodeOptions, log: &[u8]) -> (usize, String) {
+    let read = decode_every_way(format, options, log);
+    let error = read
+        .error
+        .unwrap_or_else(|| panic!("accepted: {}", String::from_utf8_lossy(log)));
+    (read.messages.len(), error.to_string())
+}
+
+fn trig_fault(log: &str) -> (usize, String) {
+    fault(Format::Trig, &DecodeOptions::default(), log.as_bytes())
+}
+
+#[test]
+fn comments_delimit() {
+    let q = "ex:s ex:p ex:o .";
+    for (log, expected) in [
+        (String::new(), vec![]),
+        (format!("{EX}"), vec![]),
+        (format!("{EX}{q}"), vec![1]),
+        (
+            format!("{EX}# @message\n{q} # @message\n{q}{q}"),
+            vec![1, 2],
+        ),
+        (
+            format!("# x\n{EX}#@message\r{q}\r#\t@messages are\r\n{q}#@message"),
+            vec![1, 1],
+        ),
+        (format!("#@message\n{EX}#@message\n{q}"), vec![0, 1]),
+        (
+            format!("{EX}{q}#@message\n#@message\n#@message\n{q}"),
+            vec![1, 0, 0, 1],
+        ),
+        (
+            format!("{EX}ex:g {{ {q} }}#@message\n{{ {q} }}"),
+            vec![1, 1],
+        ),
+        (
+            format!("{EX}{q}\n#@message\nPREFIX ex: <http://e2/>\n{q}"),
+            vec![1, 1],
+        ),
+        // What looks like a delimiter and is none.
+        (
+            format!("{EX}{q}# see @message\n## @message\n# @Message\n# @ message\n{q}"),
+            vec![2],
+        ),
+        (
+            format!("{EX}<http://ex/#@message> ex:p '# @message', '''\n# @message\n''' ."),
+            vec![2],
+        ),
+        (
+            format!("{EX}ex:s ex:p \"x\"@message , \"x\" @message-x ."),
+            vec![2],
+        ),
+        (
+            format!("PREFIX MESSAGE: <http://ex/>\nMESSAGE:x MESSAGE:MESSAGE MESSAGE: ."),
+            vec![1],
+        ),
+        (format!("{EX}ex:a.MESSAGE ex:p _:MESSAGE ."), vec![1]),
+    ] {
+        assert_eq!(counts(&log), expected, "{log}");
+    }
+}
+
+#[test]
+fn directives_delimit_where_announced() {
+    let q = "ex:s ex:p ex:o .";
+    for (log, expected) in [
+        (String::new(), vec![]),
+        ("MESSAGE".to_owned(), vec![0]),
+        (format!("{q}MESSAGE message Message"), vec![1, 0, 0]),
+        (
+            format!("MESSAGE {q} @message.{q}@message # @message\n. # x\n{q}"),
+            vec![0, 1, 1, 1],
+        ),
+        (format!("{q}# @message\n{q}MESSAGE# x"), vec![2]),
+        (format!("{q}MESSAGE<http://ex/s>ex:p 1 ."), vec![1, 1]),
+        (
+            format!("{{{q}}}MESSAGE{{{q}}}GRAPH ex:g {{{q}}}"),
+            vec![1, 2],
+        ),
+        (
+            format!("@version '1.1' . {q} MESSAGE BASE <http://b/> <s> <p> <o> ."),
+            vec![1, 1],
+        ),
+        (
+            format!("{q}MESSAGE PREFIX MESSAGE: <http://ex/> MESSAGE:x a MESSAGE:y ."),
+            vec![1, 1],
+        ),
+    ] {
+        assert_eq!(counts(&format!("{ANNOUNCED}{log}")), expected, "{log}");
+        let announced = DecodeOptions {
+            announced: Some("1.1-messages".to_owned()),
+            ..DecodeOptions::default()
+        };
+        let read = messages(Format::Trig, &announced, &format!("{EX}{log}"));
+        assert_eq!(
+            read.iter().map(Vec::len).collect::<Vec<_>>(),
+            expected,
+            "{log}"
+        );
+    }
+    let riverbench = format!("VERSION \"1.1\"\n{EX}{q}MESSAGE {q}");
+    assert_eq!(messages(Format::Ttl, &lenient(), &riverbench).len(), 2);
+    let plain = DecodeOptions {
+        dialect: Some(Dialect::Plain),
+        ..DecodeOptions::default()
+    };
+    assert_eq!(
+        messages(Format::Ttl, &plain, &format!("{EX}{q}# @message\n{q}")).len(),
+        1
+    );
+}
+
+#[test]
+fn delimiters_inside_are_errors() {
+    for log in [
+        "ex:s ex:p ex:o .\n#@message\nex:s ex:p # @message\n ex:o .",
+        "ex:s ex:p ex:o .\n#@message\nex:g { ex:s ex:p ex:o . # @message\n }",
+        "ex:s ex:p ex:o .\n#@message\nex:s ex:p ex:o # @message\n .",
+        "ex:s ex:p ex:o .\n#@message\nPREFIX # @message\n ex: <http://ex/>",
+    ] {
+        let (count, text) = trig_fault(&format!("{EX}{log}"));
+        assert_eq!(count, 1, "{log}");
+        assert!(text.contains("'# @message' inside a "), "{text}");
+    }
+    for log in [
+        "ex:s ex:p ex:o .MESSAGE ex:g { MESSAGE }",
+        "ex:s ex:p ex:o .MESSAGE ex:g { @message . }",
+        "ex:s ex:p ex:o .MESSAGE ex:s ex:p MESSAGE .",
+        "ex:s ex:p ex:o .MESSAGE ex:s MESSAGE ex:o .",
+        "ex:s ex:p ex:o .MESSAGE @message",
+        "ex:s ex:p ex:o .MESSAGE @message MESSAGE",
+        "ex:s ex:p ex:o .MESSAGE @Message .",
+        "ex:s ex:p ex:o .MESSAGE MESSAGES",
+    ] {
+        let (count, text) = trig_fault(&format!("{ANNOUNCED}{log}"));
+        assert_eq!(count, 1, "{log}: {text}");
+    }
+}
+
+#[test]
+fn labels_are_scoped_to_their_message_and_injective() {
+    assert_eq!(
+        trig(&format!(
+            "{EX}_:a ex:p [], _:_g0, _:_gu0, ( 1 ) .\n#@message\n_:a ex:p [ ex:q [] ] ."
+        )),
+        [
+            vec![
+                "_:a <p> _:_g0 .",
+                "_:a <p> _:_gu0 .",
+                "_:a <p> _:_guu0 .",
+                "_:a <p> _:_g1 .",
+                "_:_g1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> \"1\"^^<http://www.w3.org/2001/XMLSchema#integer> .",
+                "_:_g1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#rest> <http://www.w3.org/1999/02/22-rdf-syntax-ns#nil> .",
+            ],
+            vec!["_:a <p> _:_g0 .", "_:_g0 <q> _:_g1 ."],
+        ]
+    );
+}
+
+#[test]
+fn tokens_need_look_ahead() {
+    let xsd = "^^<http://www.w3.org/2001/XMLSchema#";
+    assert_eq!(
+        trig(&format!(
+            "{EX}ex:s ex:p 1.ex:s ex:p 1.e0.ex:s ex:p .5, -1.50 ,+3E-2;.ex:s.x a ex:a.b. ex:s ex:p true."
+        )),
+        [vec![
+            format!("<s> <p> \"1\"{xsd}integer> ."),
+            format!("<s> <p> \"1.e0\"{xsd}double> ."),
+            format!("<s> <p> \".5\"{xsd}decimal> ."),
+            format!("<s> <p> \"-1.50\"{xsd}decimal> ."),
+            format!("<s> <p> \"+3E-2\"{xsd}double> ."),
+            "<s.x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <a.b> .".to_owned(),
+            format!("<s> <p> \"true\"{xsd}boolean> ."),
+        ]]
+    );
+    assert_eq!(
+        trig(&format!(
+            "{EX}ex:s ex:p \"x\" @en , \"x\" ^^ # c\n ex:t, 'a\"b' , \"\", '''a'b''c''', \"\\u00e9\\n\"@ar--rtl ."
+        )),
+        [[
+            "<s> <p> \"x\"@en .",
+            "<s> <p> \"x\"^^<t> .",
+            "<s> <p> \"a\\\"b\" .",
+            "<s> <p> \"\" .",
+            "<s> <p> \"a'b''c\" .",
+            "<s> <p> \"é\\n\"@ar--rtl .",
+        ]]
+    );
+    assert_eq!(
+        trig(&format!(
+            "{EX}ex: ex:a\\.b ex:%41%c3:x\\~;ex:é ex:1-2,<\\u0061:b>."
+        )),
+        [["<> <a.b> <%41%c3:x~> .", "<> <é> <1-2> .", "<> <é> <a:b> ."]]
+    );
+}
+
+#[test]
+fn prefixes_and_bases_persist_and_change() {
+    assert_eq!(
+        trig(
+            "@prefix e: <http://ex/1/> . e:s e:p e:o .\n#@message\ne:s e:p e:o .\n#@message\n\
+             BASE <http://ex/b/c> prefix e: <x#> e:s e:p <../d>, <>, <#f>.#@message\n@base <y/> . @prefix e:<http://ex/1/>. <z> e:p e:o."
+        ),
+        [
+            vec!["<1/s> <1/p> <1/o> ."],
+            vec!["<1/s> <1/p> <1/o> ."],
+            vec![
+                "<b/x#s> <b/x#p> <d> .",
+                "<b/x#s> <b/x#p> <b/c> .",
+                "<b/x#s> <b/x#p> <b/c#f> ."
+            ],
+            vec!["<b/y/z> <1/p> <1/o> ."],
+        ]
+    );
+    // More names and namespaces than any table holds.
+    let mut log = String::new();
+    for n in 0..10_000 {
+        use std::fmt::Write as _;
+        writeln!(
+            log,
+            "PREFIX p{}: <http://ex/{n}/> p{}:s <http://ex/p> p0:x .",
+            n % 100,
+            n % 100
+        )
+        .unwrap();
+    }
+    let read = decode(Format::Ttl, &DecodeOptions::default(), log.as_bytes(), 4096);
+    assert!(read.error.is_none());
+    for (n, line) in read.messages[0].iter().enumerate() {
+        let first = n / 100 * 100;
+        assert_eq!(
+            *line,
+            format!("<http://ex/{n}/s> <http://ex/p> <http://ex/{first}/x> .")
+        );
+    }
+}
+
+#[test]
+fn namespaces_reach_the_batch() {
+    let log = "PREFIX a: <http://ex/a> a:s a:p a:o .\n#@message\nPREFIX a: <http://ex/a>\nPREFIX b: <http://ex/b> a:s a:p a:o .\n\
+               #@message\nPREFIX a: <http://ex/c>\n#@message\n";
+    let mut decoder = Format::Ttl.decoder(&DecodeOptions::default()).unwrap();
+    decoder.feed(log.as_bytes());
+    decoder.finish();
+    let batch = decoder.next_batch().unwrap().unwrap();
+    let names = |message| -> Vec<(String, String)> {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        batch
+            .namespaces(message)
+            .iter()
+            .map(|(name, iri)| (text(name), text(iri)))
+            .collect()
+    };
+    let pair = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
+    assert_eq!(batch.len(), 3);
+    assert_eq!(names(0), [pair("a", "http://ex/a")]);
+    assert_eq!(
+        names(1),
+        [pair("a", "http://ex/a"), pair("b", "http://ex/b")]
+    );
+    assert_eq!(
+        names(2),
+        [pair("a", "http://ex/c"), pair("b", "http://ex/b")]
+    );
+    assert_eq!(batch.namespace_changes().len(), 3);
+}
+
+#[test]
+fn positions_are_those_of_the_first_statement() {
+    for (log, expected) in [
+        (
+            "#@message\n <a:b> a <a:c>.#@message\n#@message\n[ a <a:b> ]. ",
+            vec![11, 35, 45],
+        ),
+        (
+            "VERSION '1.2-messages' MESSAGE @message . {<a:a> a <a:b>}MESSAGE",
+            vec![23, 31, 42],
+        ),
+        ("(1) a <a:b>.", vec![0]),
+        (" GRAPH <a:g> {}", vec![1]),
+        ("PREFIX a: <a:> a:s a a:s.", vec![15]),
+    ] {
+        let expected: Vec<u64> = expected;
+        for size in [1, 2, 3, 7, 4096] {
+            let mut decoder = Format::Trig.decoder(&DecodeOptions::default()).unwrap();
+            let mut found = Vec::new();
+            let mut take = |decoder: &mut dyn rdfm_core::codec::Decoder| {
+                while let Some(batch) = decoder.next_batch().unwrap() {
+                    found.extend((0..batch.len()).map(|message| batch.position(message)));
+                }
+            };
+            for piece in log.as_bytes().chunks(size) {
+                decoder.feed(piece);
+                take(&mut *decoder);
+            }
+            decoder.finish();
+            take(&mut *decoder);
+            assert_eq!(found, expected, "{log} in pieces of {size}");
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    let relative = "the relative IRI 'a' needs a base; give base (--base IRI), or pass lenient=True (--lenient) to keep it as it is";
+    for (log, text) in [
+        (
+            "<a:b> x:y 1 .",
+            "the prefix 'x:' is not declared; declare it with PREFIX x: <…> before it is used (line 1, column 7, byte 6, message 0)",
+        ),
+        (
+            "\n <a> a 1 .",
+            &format!("{relative} (line 2, column 2, byte 2, message 0)"),
+        ),
+        (
+            "<a:é> a <a:b>\n  \"x\" .",
+            "expected '.', ';' or ',' after the object, found '\"x\"' (line 2, column 3, byte 17, message 0)",
+        ),
+        (
+            "<a:b> a <a b> .",
+            "an IRI must not contain ' '; write it percent-encoded, or end the IRI with '>' before it (line 1, column 11, byte 10, message 0)",
+        ),
+        (
+            "<a:b> \"p\" 1 .",
+            "expected a predicate after the subject, found '\"p\"' (line 1, column 7, byte 6, message 0)",
+        ),
+        (
+            "<a:b> a truth .",
+            "expected an object, found 'truth'; a prefixed name has a colon, an IRI angle brackets (line 1, column 9, byte 8, message 0)",
+        ),
+        (
+            "<a:b> a \"\\q\" .",
+            "unknown escape '\\q'; write a backslash as '\\\\' (line 1, column 10, byte 9, message 0)",
+        ),
+        (
+            "<a:b> a \"\\uD800\" .",
+            "the escape '\\uD800' names no character (line 1, column 10, byte 9, message 0)",
+        ),
+        (
+            "<a:b> a \"x\ny\" .",
+            "a string in single quotation marks ends with its line; use three quotation marks, or write \\n (line 1, column 11, byte 10, message 0)",
+        ),
+        (
+            "<a:b> a \"x\"@en--up .",
+            "expected 'ltr' or 'rtl' after '--', found 'up' (line 1, column 15, byte 14, message 0)",
+        ),
+        (
+            "<a:b> a 1 .\n#@message\n<a:b> a \"x",
+            "the log ends inside a string; expected '\"' (line 3, column 11, byte 32, message 1)",
+        ),
+        (
+            "<a:b> a 1",
+            "the log ends inside a statement; expected '.' at its end (line 1, column 10, byte 9, message 0)",
+        ),
+        (
+            "<a:g> { <a:b> a 1 .",
+            "the log ends inside a graph block; expected '}' (line 1, column 20, byte 19, message 0)",
+        ),
+        (
+            "<a:b> a 1 .\nMESSAGE\n",
+            "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) (line 2, column 1, byte 12, message 0)",
+        ),
+        (
+            "SELECT * {}",
+            "expected a statement, found 'SELECT'; a prefixed name has a colon, an IRI angle brackets (line 1, column 1, byte 0, message 0)",
+        ),
+        (
+            "@prefixes a: <b:> .",
+            "expected @prefix, @base, @version or @message, found '@prefixes' (line 1, column 1, byte 0, message 0)",
+        ),
+        (
+            "<a:g> { PREFIX a: <b:> }",
+            "PREFIX inside a graph block; end the block with '}' before it (line 1, column 9, byte 8, message 0)",
+        ),
+    ] {
+        assert_eq!(trig_fault(log).1, format!("trig: {text}"), "{log}");
+    }
+    for log in ["<a:g> { <a:b> a 1 }", "{ <a:b> a 1 }", "GRAPH <a:g> {}"] {
+        let (_, text) = fault(Format::Ttl, &DecodeOptions::default(), log.as_bytes());
+        assert!(
+            text.starts_with(
+                "ttl: a graph block; Turtle has none, read the log as TriG (--from trig)"
+            ),
+            "{text}"
+        );
+    }
+    let (count, text) = fault(
+        Format::Ttl,
+        &DecodeOptions::default(),
+        b"<a:b> a 1 .\n#@message\n<a:b> a 2 . # \xff\n",
+    );
+    assert_eq!(count, 1);
+    assert_eq!(
+        text,
+        "ttl: invalid UTF-8; the log must be UTF-8 text (line 3, column 15, byte 36, message 1)"
+    );
+    let (_, text) = fault(
+        Format::Ttl,
+        &DecodeOptions::default(),
+        b"<a:b> a \"\xe2\x82",
+    );
+    assert_eq!(
+        text,
+        "ttl: invalid UTF-8; the log must be UTF-8 text (line 1, column 10, byte 9, message 0)"
+    );
+}
+
+#[test]
+fn lenient_keeps_relative_iris() {
+    assert_eq!(
+        messages(Format::Ttl, &lenient(), "PREFIX : <#> <a> :b <../c>."),
+        [["<a> <#b> <../c> ."]]
+    );
+    let based = DecodeOptions {
+        base: Some("http://ex/x/y".to_owned()),
+        ..DecodeOptions::default()
+    };
+    assert_eq!(
+        messages(
+            Format::Ttl,
+            &based,
+            "PREFIX : <#> <a> :b <../c>, <http://a/../b>."
+        ),
+        [["<x/a> <x/y#b> <c> .", "<x/a> <x/y#b> <http://a/../b> ."]]
+    );
+    let wrong = DecodeOptions {
+        base: Some("x".to_owned()),
+        ..DecodeOptions::default()
+    };
+    assert!(
+        Format::Ttl
+            .decoder(&wrong)
+            .err()
+            .unwrap()
+            .starts_with("base is not an absolute IRI: 'x'")
+    );
+}
+
+#[test]
+fn limits_bound_depth_messages_and_tokens() {
+    let deep = |open: &str, close: &str, n: usize| {
+        format!("<a:s> <a:p> {}1{} .", open.repeat(n), close.repeat(n))
+    };
+    let shallow = with_limits(Limits {
+        max_depth: 5,
+        ..Limits::default()
+    });
+    for (open, close) in [
+        ("(", ")"),
+        ("[ <a:p> ", " ]"),
+        ("<<( <a:s> <a:p> ", " )>>"),
+        ("<< <a:s> <a:p> ", " >>"),
+    ] {
+        assert_eq!(
+            messages(Format::Ttl, &shallow, &deep(open, close, 5)).len(),
+            1
+        );
+        let read = decode_every_way(Format::Ttl, &shallow, deep(open, close, 6).as_bytes());
+        let error = read.error.unwrap();
+        assert_eq!(error.class, ErrorClass::Limit);
+        assert!(
+            error
+                .reason
+                .starts_with("brackets are nested deeper than 5; raise max_depth")
+        );
+    }
+    // Depth is of open brackets only, and a million of them is no more than an error.
+    let many = format!(
+        "<a:s> <a:p> {} .",
+        "(), [], [ <a:p> (1) ], ".repeat(100) + "1"
+    );
+    assert_eq!(messages(Format::Ttl, &shallow, &many).len(), 1);
+    let read = decode(
+        Format::Ttl,
+        &DecodeOptions::default(),
+        deep("(", ")", 1_000_000).as_bytes(),
+        4096,
+    );
+    assert_eq!(read.error.unwrap().class, ErrorClass::Limit);
+
+    let small = with_limits(Limits {
+        max_message_bytes: 300,
+        ..Limits::default()
+    });
+    for log in [
+        format!("<a:s> <a:p> {}", "'x',".repeat(100)),
+        format!("<a:s> <a:p> \"{}\" .", "x".repeat(301)),
+        format!("<a:s> <a:p> \"{}\" .", "\\u0041".repeat(60)),
+        format!("<a:s> <a:p> '''{}", "x".repeat(400)),
+        format!("<a:s> <a:p> <a:{}> .", "x".repeat(400)),
+        format!("<a:s> <a:p> <a:{}", "x".repeat(400)),
+        format!("<a:s> <a:p> <a:{} \n> .", "x".repeat(400)),
+        format!("PREFIX a: <a:> a:s a:p a:{} .", "x".repeat(400)),
+        format!("<a:s> <a:p> _:{}", "x".repeat(400)),
+        format!("<a:s> <a:p> {}", "1".repeat(400)),
+        format!("<a:s> <a:p> 'x'@{}", "x".repeat(400)),
+        "x".repeat(400),
+        format!("@{}", "x".repeat(400)),
+    ] {
+        let read = decode_every_way(
+            Format::Ttl,
+            &small,
+            format!("<a:s> a <a:o> .#@message\n{log}").as_bytes(),
+        );
+        assert_eq!(read.messages.len(), 1, "{log}");
+        assert_eq!(read.error.unwrap().class, ErrorClass::Limit, "{log}");
+    }
+    // White space and comments are of any length.
+    let long = format!(
+        "#{}\n{}<a:s> a <a:o> .#{}",
+        "x".repeat(2000),
+        " ".repeat(2000),
+        " ".repeat(3000)
+    );
+    assert_eq!(messages(Format::Ttl, &small, &long).len(), 1);
+    let delimiting = format!(
+        "<a:s> a <a:o> .# @message {}\n<a:s> a <a:o> .",
+        "é".repeat(3000)
+    );
+    assert_eq!(
+        messages(Format::Ttl, &DecodeOptions::default(), &delimiting).len(),
+        2
+    );
+}
+
+#[test]
+fn parts_of_a_message_are_the_message() {
+    let mut log = String::from(ANNOUNCED);
+    log += "ex:a ex:p 1 .MESSAGE\n";
+    log += "ex:g { ex:s ex:p \"x\"@en , \"y\" ^^ ex:t , <<( ex:a ex:b <<( ex:c ex:d 'e'^^ex:f )>> )>> {| ex:q ( 1 2 [ ex:r 3 ; a 4 ] 5 ) |} ;";
+    log += " ex:q << _:x ex:p _:y ~ ex:r >> , [] ~ _:r ~ {| ex:s 5 |} . _:x ex:y _:_g0 }";
+    log += "MESSAGE ex:z ex:p 1 , 2 , 3 .";
+    let whole = decode_every_way(Format::Trig, &DecodeOptions::default(), log.as_bytes());
+    assert_eq!(whole.error, None);
+    for quads in [1, 2, 3, 7] {
+        for (batch_bytes, parts) in [(1, true), (4 << 20, true), (4 << 20, false), (1, false)] {
+            let options = DecodeOptions {
+                parts,
+                ..with_limits(Limits {
+                    batch_quads: quads,
+                    batch_bytes,
+                    ..Limits::default()
+                })
+            };
+            let read = decode_every_way(Format::Trig, &options, log.as_bytes());
+            assert_eq!(read, whole, "batches of {quads}, parts {parts}");
+        }
+    }
+    // A statement without an end goes on from part to part, bounded.
+    let options = DecodeOptions {
+        parts: true,
+        ..with_limits(Limits {
+            batch_quads: 100,
+            max_message_bytes: 100_000,
+            ..Limits::default()
+        })
+    };
+    let list = format!("<a:s> <a:p> ( {} ) .", "<a:x> ".repeat(20_000));
+    let read = decode(Format::Ttl, &options, list.as_bytes(), 4096);
+    assert_eq!(read.error, None);
+    assert_eq!(read.messages[0].len(), 40_001);
+}
+
+#[test]
+fn long_tokens_in_small_pieces_take_linear_time() {
+    let size = 300_000;
+    for log in [
+        format!("PREFIX a: <a:> a:s a:p a:{} .", "x".repeat(size)),
+        format!("PREFIX a: <a:> a:s a:p a:{}x .", "é.".repeat(size / 3)),
+        format!("<a:s> a '''{}x''' .", "x'".repeat(size / 2)),
+        format!("<a:s> a \"{}\" .", "\\n".repeat(size / 2)),
+        format!("<a:s> a <a:{}> .", "x".repeat(size)),
+        format!("<a:s> a {} .", "1".repeat(size)),
+        format!("<a:s> a 1.{} .", "1".repeat(size)),
+        format!("<a:s> a ({}) .", ".1".repeat(size / 20)),
+        format!("<a:s> a _:{} .", "x".repeat(size)),
+        format!("<a:s> a 'x'@{} .", "x".repeat(size)),
+        format!("<a:s> a 1 .#{}\n{}", "x".repeat(size), " ".repeat(size)),
+    ] {
+        let start = std::time::Instant::now();
+        let read = decode(Format::Ttl, &DecodeOptions::default(), log.as_bytes(), 2);
+        assert_eq!(read.error, None);
+        // Quadratic would be minutes.
+        assert!(start.elapsed().as_secs() < 20, "{}", &log[..30]);
+    }
+}
+
+#[test]
+fn truncation_and_bit_flips_never_panic() {
+    let log = format!(
+        "{ANNOUNCED}ex:g {{ _:é ex:p \"x\\u0041\"@en--ltr , 'y'^^ex:t, '''z''' , <<( ex:a a 1.5e3 )>> ~ _:r {{| a ( 1 [] ) |}} }}\n\
+         MESSAGE\n@prefix é: <b:\\u00e9> .# @message\n<< é:a\\~%20 a true >> a [ a .5 ; ; ] . @message . GRAPH [] {{ [] a [] . }}"
+    );
+    let options = [DecodeOptions::default(), lenient()];
+    assert_eq!(trig(&log).len(), 3);
+    let bytes = log.as_bytes();
+    for cut in 0..bytes.len() {
+        for format in [Format::Trig, Format::Ttl] {
+            decode_every_way(format, &options[cut % 2], &bytes[..cut]);
+        }
+        for bit in 0..8 {
+            let mut flipped = bytes.to_vec();
+            flipped[cut] ^= 1 << bit;
+            decode_every_way(Format::Trig, &options[bit % 2], &flipped);
+        }
+        // A byte left out, and a byte twice.
+        let mut other = bytes.to_vec();
+        other.remove(cut);
+        decode_every_way(Format::Trig, &options[0], &other);
+        other = bytes.to_vec();
+        other.insert(cut, bytes[cut]);
+        decode_every_way(Format::Trig, &options[0], &other);
+    }
+}
+
+#[test]
+fn real_logs_are_read_as_oxttl_reads_them() {
+    let Some(root) = support::shared_root() else {
+        return;
+    };
+    let mut count = 0;
+    let mut folders = vec![
+        root.join("data/nanopubs"),
+        root.join("data/logs"),
+        root.join("data/riverbench"),
+    ];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let data = std::fs::read(&path).unwrap();
+            let (format, expected): (_, Result<Vec<_>, _>) = if path.extension().unwrap() == "trig"
+            {
+                (
+                    Format::Trig,
+                    oxttl::TriGParser::new().for_slice(&data).collect(),
+                )
+            } else {
+                let triples = oxttl::TurtleParser::new().for_slice(&data);
+                (
+                    Format::Ttl,
+                    triples
+                        .map(|triple| {
+                            triple.map(|triple| triple.in_graph(oxrdf::GraphName::DefaultGraph))
+                        })
+                        .collect(),
+                )
+            };
+            let read = decode_every_way(format, &DecodeOptions::default(), &data);
+            assert_eq!(read.error, None, "{}", path.display());
+            count += 1;
+            // The directive dialect is beyond oxttl.
+            if let Ok(expected) = expected {
+                assert!(
+                    oracle::isomorphic(&read.messages.concat(), &expected),
+                    "{}",
+                    path.display()
+                );
+            } else {
+                assert!(
+                    path.parent().unwrap().ends_with("logs"),
+                    "{}",
+                    path.display()
+                );
+            }
+        }
+    }
+    assert_eq!(count, 26);
+}
