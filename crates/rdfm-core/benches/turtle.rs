@@ -105,17 +105,19 @@ fn ours(format: Format, log: &[u8]) -> usize {
 }
 
 fn theirs(format: Format, log: &[u8]) -> usize {
+    let mut quads = 0;
     if format == Format::Trig {
-        oxttl::TriGParser::new()
-            .for_slice(log)
-            .map(|quad| black_box(quad.unwrap()))
-            .count()
+        for quad in oxttl::TriGParser::new().for_slice(log) {
+            black_box(quad.unwrap());
+            quads += 1;
+        }
     } else {
-        oxttl::TurtleParser::new()
-            .for_slice(log)
-            .map(|triple| black_box(triple.unwrap()))
-            .count()
+        for triple in oxttl::TurtleParser::new().for_slice(log) {
+            black_box(triple.unwrap());
+            quads += 1;
+        }
     }
+    quads
 }
 
 fn best(runs: usize, read: impl Fn() -> usize) -> (usize, f64) {
