@@ -1,0 +1,111 @@
+"""Hypothesis strategies of logs: lists of messages, lists of quads of `nquads` tuples."""
+
+import string
+
+from hypothesis import strategies as st
+from nquads import literal
+
+# What might end a token, a line or a message where it must not.
+NASTY = (
+    "",
+    '"',
+    "\\",
+    '"""',
+    "'''",
+    "\n# @message\n",
+    "MESSAGE\n",
+    "@message .",
+    "> . <http://evil/s> <http://evil/p> <http://evil/o> .",
+    "\r\n",
+    "\t \x00\x01\x1f\x7f\x85\xa0",
+    "\u2028\u2029\u202e\ufeff",
+    "é\u0301\u4e80\U0001f422\U0010ffff",
+    "\ufffe\uffff",
+    "\\u0041 \\n",
+)
+LETTERS = string.ascii_letters + string.digits + "é亀-._~"
+
+lexicals = st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+segments = st.text(LETTERS, max_size=8)
+iris = st.builds(
+    lambda path, query, fragment: (
+        "iri",
+        f"http://example.org/{path}"
+        + (f"?{query}" if query else "")
+        + (f"#{fragment}" if fragment else ""),
+    ),
+    st.lists(segments, max_size=3)
+    .map("/".join)
+    .filter(lambda path: ".." not in path and "./" not in path),
+    segments,
+    segments,
+) | st.sampled_from(
+    [
+        ("iri", value)
+        for value in ("urn:x", "http://example.org/a%20b", "http://a.b/MESSAGE", "x:#@message")
+    ]
+)
+plain_labels = st.from_regex(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,6}[A-Za-z0-9_-])?", fullmatch=True)
+bnodes = st.builds(
+    lambda label: ("bnode", label),
+    plain_labels
+    | st.sampled_from(
+        ["_g0", "_gu1", "_gx", "_gx41", "a b", "é", "-", ".", "x> .", "MESSAGE", "\n", "é\0"]
+    ),
+)
+tags = st.from_regex(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,2}", fullmatch=True)
+directions = st.sampled_from([None, None, "ltr", "rtl"])
+literals = (
+    st.builds(literal, lexicals)
+    | st.builds(literal, lexicals, tags, directions)
+    | st.builds(lambda lexical, datatype: literal(lexical, datatype=datatype[1]), lexicals, iris)
+    | st.sampled_from(
+        [
+            literal(text, datatype=f"http://www.w3.org/2001/XMLSchema#{name}")
+            for text, name in [
+                ("1", "integer"), ("+01", "integer"), ("1.5", "decimal"), ("1.", "decimal"), (".5", "decimal"),
+                ("1e3", "double"), ("INF", "double"), ("true", "boolean"), ("1", "boolean"), ("x", "integer"),
+            ]
+        ]
+    )
+)  # fmt: skip
+
+
+def triple_terms(subjects, predicates, objects):
+    """RDF 1.2 triple terms (or generalized ones), up to three deep."""
+    return st.recursive(
+        st.builds(lambda s, p, o: ("triple", s, p, o), subjects, predicates, objects),
+        lambda inner: st.builds(lambda s, p, o: ("triple", s, p, o), subjects, predicates, inner),
+        max_leaves=3,
+    )
+
+
+def quads(*, graphs: bool, generalized: bool, triples: bool):
+    """Quads of what a format can carry."""
+    nodes, terms = iris | bnodes, iris | bnodes | literals
+    if generalized:
+        anything = terms | triple_terms(terms, terms, terms)
+        subjects = predicates = objects = anything
+        names = terms
+    else:
+        subjects, predicates, objects, names = nodes, iris, terms, nodes
+        if triples:
+            objects = terms | triple_terms(nodes, iris, terms)
+    graph = st.none() | names if graphs else st.none()
+    return st.tuples(subjects, predicates, objects, graph)
+
+
+@st.composite
+def logs(draw, *, graphs: bool = True, generalized: bool = False, triples: bool = True):
+    """Up to five messages, empty ones among them; quads and terms repeat."""
+    pool = draw(
+        st.lists(
+            quads(graphs=graphs, generalized=generalized, triples=triples), min_size=1, max_size=6
+        )
+    )
+    mixed = st.builds(
+        lambda a, b, c, d: (a[0], b[1], c[2], d[3]),
+        *(st.sampled_from(pool) for _ in range(4)),
+    )
+    message = st.lists(st.sampled_from(pool) | mixed, max_size=6)
+    return draw(st.lists(message, max_size=5))

@@ -1,0 +1,76 @@
+"""Truncated and changed logs: complete messages, then one clear error, never a crash."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from logs import logs
+from nquads import relabelled
+from support import NATIVE, decode, encode, outcome
+
+import rdfm
+from rdfm import formats
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@settings(max_examples=12)
+@given(data=st.data())
+def test_truncation_at_every_byte(name, data):
+    log = data.draw(logs(graphs=formats.find(name).FORMAT.carries["graphs"], triples=False))
+    text = encode(name, log)
+    whole, error = outcome(formats.find(name).Decoder, text, max(len(text), 1))
+    assert error is None
+    for end in range(len(text)):
+        cut, error = outcome(formats.find(name).Decoder, text[:end], max(end, 1))
+        assert error is None or error.startswith(f"{name}: ")
+        assert len(cut) <= len(whole)
+        for at, message in enumerate(cut):
+            quads = whole[at][0]
+            if at == len(cut) - 1:
+                quads = quads[: len(message[0])]
+            assert relabelled(message[0]) == relabelled(quads)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_flipped_bits(name, data):
+    log = data.draw(logs(graphs=formats.find(name).FORMAT.carries["graphs"], triples=False))
+    text = bytearray(encode(name, log))
+    if not text:
+        return
+    for at in data.draw(st.lists(st.integers(0, len(text) * 8 - 1), min_size=1, max_size=4)):
+        text[at // 8] ^= 1 << at % 8
+    found, error = decode(name, bytes(text))
+    if error is None:
+        batch = formats.find(name).decode(bytes(text))
+        assert len(batch) == len(found)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@given(data=st.binary(max_size=200))
+def test_any_bytes(name, data):
+    messages, error = decode(name, data)
+    assert error is None or error.startswith(f"{name}: ")
+    assert isinstance(messages, list)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_the_error_says_class_place_and_message(name):
+    good = encode(
+        name, [[(("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)]] * 2
+    )
+    module = formats.find(name)
+    decoder = module.Decoder()
+    decoder.feed(good + (b"\x05\x0a\xff\xff" if name == "jelly" else b"# @message\n<http://e/s> <"))
+    decoder.finish()
+    found = 0
+    with pytest.raises(rdfm.DecodeError) as caught:
+        while (batch := decoder.next_batch()) is not None:
+            found += len(batch)
+    assert found == 2
+    error = caught.value
+    assert isinstance(error, rdfm.TruncatedError)
+    assert error.format == name
+    assert error.message_index == 2
+    assert error.offset >= len(good)
+    assert (error.line is None) == (name == "jelly")

@@ -1,0 +1,250 @@
+"""Inputs made to exhaust memory or the stack are met by a limit."""
+
+import bz2
+import gzip
+import lzma
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import zlib
+from pathlib import Path
+
+import jelly_proto
+import pytest
+
+import rdfm
+from rdfm import formats
+
+RDFM = Path(sys.executable).parent / "rdfm"
+LIMIT = 200_000_000
+
+
+def convert(*arguments, feed=None):
+    """`rdfm convert`: exit code, largest resident memory in bytes, errors, and bytes on standard output."""
+    process = subprocess.Popen(
+        [RDFM, "convert", *arguments],
+        stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    counts = {"out": 0}
+    errors: list[bytes] = []
+
+    def count():
+        while piece := process.stdout.read(1 << 20):
+            counts["out"] += len(piece)
+
+    threads = [
+        threading.Thread(target=count),
+        threading.Thread(target=lambda: errors.append(process.stderr.read())),
+    ]
+    for thread in threads:
+        thread.start()
+    timer = threading.Timer(300, lambda: os.kill(process.pid, signal.SIGKILL))
+    timer.start()
+    if feed:
+        try:
+            for piece in feed:
+                process.stdin.write(piece)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        process.stdin = None
+    for thread in threads:
+        thread.join()
+    _, status, usage = os.wait4(process.pid, 0)
+    timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stdout.close()
+    process.stderr.close()
+    resident = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return process.returncode, resident, errors[0].decode(), counts["out"]
+
+
+def block(size: int, delimiter: bytes = b"# @message\n") -> bytes:
+    """About `size` bytes of N-Quads messages of six quads."""
+    lines, number = [], 0
+    total = 0
+    while total < size:
+        number += 1
+        subject = b"<http://example.org/sensor/%d>" % (number % 5000)
+        message = b"".join(
+            b'%s <http://example.org/p%d> "%d" <http://example.org/g%d> .\n'
+            % (subject, at, number, number % 9)
+            for at in range(6)
+        )
+        lines.append(message + delimiter)
+        total += len(lines[-1])
+    return b"".join(lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["jelly", "nq", "trig"])
+def test_a_gigabyte_of_messages_in_little_memory(target):
+    piece = block(4 << 20)
+    times = 1_000_000_000 // len(piece) + 1
+    code, resident, errors, out = convert(
+        *("-", "-", "--from", "nq", "--to", target, "--quiet"), feed=(piece for _ in range(times))
+    )
+    assert (code, errors) == (0, "")
+    assert out > 100_000_000
+    assert resident < LIMIT
+
+
+@pytest.mark.slow
+def test_one_message_of_a_gigabyte_in_parts():
+    """A plain file without a delimiter is one message; line formats pass it on in parts."""
+    piece = block(4 << 20, b"")
+    times = 1_000_000_000 // len(piece) + 1
+    code, resident, errors, out = convert(
+        *("-", "-", "--from", "nq", "--to", "nq", "--quiet"), feed=(piece for _ in range(times))
+    )
+    assert (code, errors) == (0, "")
+    assert out >= 1_000_000_000
+    assert resident < LIMIT
+
+
+@pytest.mark.slow
+def test_a_compressed_gigabyte_of_jelly(tmp_path):
+    source = tmp_path / "part.nq"
+    source.write_bytes(block(1 << 20))
+    frames = tmp_path / "part.jelly"
+    rdfm.convert(source, frames)
+    # The options repeat, as they may: logs that are put together are a log.
+    data = frames.read_bytes()
+    path = tmp_path / "log.jelly.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(1_000_000_000 // len(data) // 8):
+            file.write(data)
+    code, resident, errors, out = convert(path, "-", "--to", "nq", "--quiet")
+    assert (code, errors) == (0, "")
+    assert out > 500_000_000
+    assert resident < LIMIT
+
+
+def test_the_bomb_of_two_long_prefixes():
+    """200 kB of Jelly that would be 1 GB: every IRI is long, every row names the other prefix."""
+    writer = jelly_proto.Writer(1)
+    kinds = jelly_proto.classes()
+    writer.options()
+    for number in (1, 2):
+        writer.row(
+            prefix=kinds.RdfPrefixEntry(id=number, value="http://example.org/" + "x" * 100_000)
+        )
+    writer.row(name=kinds.RdfNameEntry(id=1, value="n"))
+    for number in range(5000):
+        ids = {"prefix_id": 1 + number % 2, "name_id": 1}
+        iri = kinds.RdfIri(**ids)
+        writer.row(triple=kinds.RdfTriple(s_iri=iri, p_iri=iri, o_iri=iri))
+    bomb = jelly_proto.delimited([kinds.RdfStreamFrame(rows=writer.rows)])
+    assert len(bomb) < 400_000
+    with pytest.raises(rdfm.LimitError, match="max_message_bytes"):
+        formats.find("jelly").decode(bomb, max_message_bytes=16 << 20)
+    code, resident, errors, _ = convert(*("-", "-", "--from", "jelly", "--to", "nq"), feed=[bomb])
+    # Decoded it may be larger than a message may be, or fit: memory stays small either way.
+    assert code in (0, 1), errors
+    assert resident < LIMIT
+
+
+def test_a_zstd_window_larger_than_is_sane(tmp_path):
+    path = tmp_path / "log.nq.zst"
+    text = b'<http://e/s> <http://e/p> "o" .\n'
+    header = struct.pack("<I", 0xFD2FB528) + b"\x00\xa8"  # a window of 2 GiB
+    path.write_bytes(header + struct.pack("<I", 1 | len(text) << 3)[:3] + text)
+    code, resident, errors, _ = convert(path, "-", "--to", "nt")
+    assert code == 1
+    assert "Traceback" not in errors
+    assert errors.count("\n") == 1
+    assert resident < LIMIT
+
+
+def test_an_xz_dictionary_larger_than_is_sane(tmp_path):
+    data = bytearray(lzma.compress(b'<http://e/s> <http://e/p> "o" .\n', preset=0))
+    size = (data[12] + 1) * 4
+    assert data[14:16] == b"\x21\x01"
+    data[16] = 40  # 4 GiB - 1
+    data[12 + size - 4 : 12 + size] = struct.pack("<I", zlib.crc32(data[12 : 12 + size - 4]))
+    path = tmp_path / "log.nq.xz"
+    path.write_bytes(data)
+    code, resident, errors, _ = convert(path, "-", "--to", "nt")
+    assert code == 1
+    assert "Traceback" not in errors
+    assert errors.count("\n") == 1
+    assert resident < LIMIT
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_small_file_that_unpacks_to_a_large_term(tmp_path, compress):
+    path = tmp_path / "log.nt.packed"
+    path.write_bytes(compress(b'<http://e/s> <http://e/p> "' + b"x" * 400_000_000 + b'" .\n'))
+    code, resident, errors, _ = convert(path, "-", "--from", "nt", "--to", "nq")
+    assert code == 1
+    assert "max_message_bytes" in errors or "max-message-bytes" in errors
+    assert resident < LIMIT + 64_000_000
+
+
+DEEP = 100_000
+NESTED = {
+    "triple terms, nt": (
+        "nt",
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+    ),
+    "triple terms, nq": (
+        "nq",
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+    ),
+    "triple terms, ttl": (
+        "ttl",
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+    ),
+    "reified, ttl": ("ttl", b"<< <http://e/s> <http://e/p> " * DEEP),
+    "brackets, ttl": ("ttl", b"<http://e/s> <http://e/p> " + b"[ <http://e/p> " * DEEP),
+    "lists, trig": ("trig", b"<http://e/s> <http://e/p> " + b"( " * DEEP),
+    "annotations, trig": (
+        "trig",
+        b"<http://e/s> <http://e/p> <http://e/o> " + b"{| <http://e/p> <http://e/o> " * DEEP,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NESTED)
+def test_deep_nesting(case):
+    name, data = NESTED[case]
+    options = {"generalized": True} if name in ("nt", "nq") else {}
+    with pytest.raises(rdfm.LimitError, match="max_depth"):
+        formats.find(name).decode(data, **options)
+
+
+def test_deep_nesting_of_quoted_triples_in_jelly():
+    def field(number: int, content: bytes) -> bytes:
+        return jelly_proto.varint(number << 3 | 2) + jelly_proto.varint(len(content)) + content
+
+    inner = b""
+    for _ in range(5000):
+        inner = field(2, b"s") + field(6, b"p") + field(12, inner)
+    kinds = jelly_proto.classes()
+    writer = jelly_proto.Writer(1)
+    writer.options()
+    options = kinds.RdfStreamFrame(rows=writer.rows).SerializeToString()
+    frame = options + field(1, field(2, inner))
+    with pytest.raises(rdfm.LimitError, match="max_depth"):
+        formats.find("jelly").decode(jelly_proto.varint(len(frame)) + frame)
+
+
+@pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig", "jelly"])
+def test_the_message_limit_counts_decoded_bytes_and_names_the_way_out(name):
+    from support import encode
+
+    quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
+    data = encode(name, [[quad] * 10, [quad] * 1000])
+    decoder = formats.find(name).Decoder(max_message_bytes=4000)
+    decoder.feed(data)
+    decoder.finish()
+    batch = decoder.next_batch()
+    assert [*batch.quad_counts()] == [10]
+    with pytest.raises(rdfm.LimitError, match="max_message_bytes") as caught:
+        decoder.next_batch()
+    assert caught.value.message_index == 1

@@ -1,0 +1,115 @@
+"""Random logs through every ordered pair of formats."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from logs import logs
+from nquads import labels
+from support import NATIVE, as_batch, assert_same, decode, decoded, encode
+
+import rdfm
+from rdfm import formats
+
+WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
+READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
+PAIRS = [(a, b) for a in NATIVE for b in NATIVE]
+
+
+def carried(*names):
+    """A strategy of logs that all these formats can hold, from what they say of themselves."""
+    carries = [formats.find(name).FORMAT.carries for name in names]
+    return logs(
+        graphs=all(each["graphs"] for each in carries),
+        generalized=all(each["generalized"] for each in carries),
+        triples=all(each["triple_terms"] != "no" for each in carries),
+    )
+
+
+def written(name, messages, **options):
+    return encode(name, messages, **{**WRITING.get(name, {}), **options})
+
+
+def read(name, data):
+    return decoded(name, data, **READING.get(name, {}))
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS, ids="-".join)
+@given(data=st.data())
+def test_every_pair_holds_what_both_carry(first, second, data):
+    log = data.draw(carried(first, second))
+    there = read(first, written(first, log))
+    assert_same(there, log)
+    assert_same(read(second, written(second, there)), log)
+
+
+@pytest.mark.parametrize("middle", NATIVE)
+@given(data=st.data())
+def test_a_third_format_between_changes_nothing(middle, data):
+    log = data.draw(carried("nq", middle))
+    source = written("nq", log)
+    direct = written("nq", read("nq", source))
+    around = written("nq", read("nq", written("nq", read(middle, written(middle, log)))))
+    if not any(list(labels(message)) for message in log):
+        assert around == direct
+    assert_same(read("nq", around), read("nq", direct))
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@given(log=logs(generalized=True))
+def test_what_a_format_cannot_hold_is_refused_by_name(name, log):
+    carries = formats.find(name).FORMAT.carries
+    try:
+        data = written(name, log)
+    except rdfm.EncodeError as error:
+        assert not (carries["graphs"] and carries["generalized"])
+        assert str(error).startswith(f"{name}: ")
+    else:
+        assert_same(read(name, data), log)
+
+
+@pytest.mark.parametrize("dialect", ["comment", "directive"])
+@pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
+@given(data=st.data())
+def test_both_dialects_keep_empty_messages(name, dialect, data):
+    log = data.draw(carried(name))
+    assert_same(read(name, written(name, log, dialect=dialect)), log)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_pieces_change_nothing(name, data):
+    log = data.draw(carried(name))
+    found, error = decode(name, written(name, log), **READING.get(name, {}))
+    assert error is None
+    assert_same(found, log)
+
+
+@pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+@pytest.mark.parametrize("tables", [(8, 0, 1), (8, 1, 1), (9, 2, 2), (4000, 150, 32)])
+@given(data=st.data())
+def test_jelly_lookups_of_any_size(physical, tables, data):
+    """However small the tables are, a row never means another one."""
+    names, prefixes, datatypes = tables
+    log = data.draw(logs(graphs=physical != "triples", generalized=True))
+    options = {"name_table": names, "prefix_table": prefixes, "datatype_table": datatypes}
+    try:
+        data = written("jelly", log, physical_type=physical, **options)
+    except rdfm.EncodeError as error:
+        # A triple term may need more entries in one row than a table has.
+        assert "table" in str(error)
+        return
+    assert_same(read("jelly", data), log)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@given(data=st.data())
+def test_the_cut_into_batches_changes_no_byte(name, data):
+    log = data.draw(carried(name))
+    options = WRITING.get(name, {})
+    whole = formats.find(name).Encoder(**options)
+    batch = as_batch(log)
+    expected = whole.encode(batch) + whole.finish()
+    single = formats.find(name).Encoder(**options)
+    parts = [single.encode(batch.slice(at, at + 1)) for at in range(len(batch))]
+    assert b"".join([*parts, single.finish()]) == expected

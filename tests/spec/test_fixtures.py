@@ -1,0 +1,42 @@
+"""The small logs of spec-fixtures, in every format, against their expected messages."""
+
+import importlib.util
+
+import pytest
+from nquads import isomorphic, read_expected
+from support import FIXTURES, NATIVE, assert_same, decode
+
+CASES = [
+    path
+    for path in sorted(FIXTURES.glob("*/*"))
+    if path.suffix.lstrip(".") in NATIVE and (path.parent / "expected.txt").exists()
+]
+
+
+def test_no_fixture_is_lost():
+    assert len(CASES) >= 100
+    assert {path.suffix for path in CASES} == {f".{name}" for name in NATIVE}
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_fixture(path):
+    name = path.suffix.lstrip(".")
+    options = {"generalized": True} if name in ("nt", "nq") else {}
+    found, error = decode(name, path.read_bytes(), **options)
+    assert error is None
+    wanted = read_expected(path.parent / "expected.txt")
+    if path.stem == "unordered":
+        assert len(found) == len(wanted)
+        assert all(map(isomorphic, found, wanted))
+    else:
+        assert_same(found, wanted)
+
+
+def test_the_made_fixtures_are_current():
+    spec = importlib.util.spec_from_file_location("make_fixtures", FIXTURES / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made = list(module.made())
+    assert len(made) >= 70
+    for path, data in made:
+        assert path.read_bytes() == data, path

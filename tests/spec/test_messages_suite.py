@@ -1,0 +1,53 @@
+"""The cases of RDF Messages, both dialects, through the Python API."""
+
+import json
+
+import pytest
+from nquads import isomorphic, read_quads
+from support import NATIVE, SHARED, decode, decoded, needs_shared
+
+from rdfm import formats
+
+SUITE = SHARED / "conformance" / "messages"
+MANIFEST = SUITE / "manifest.json"
+ALL = json.loads(MANIFEST.read_text("utf-8"))["cases"] if MANIFEST.exists() else []
+OURS = [case for case in ALL if case.get("format") in NATIVE]
+CASES = [case for case in OURS if not case["disputed"] and case["kind"] != "discovery"]
+pytestmark = needs_shared("conformance", "messages")
+
+
+def test_the_suite_is_whole():
+    assert len(ALL) == 77
+    assert len(CASES) == 61
+
+
+def options(case):
+    chosen = {}
+    if case["dialect"] == "directive":
+        chosen["dialect"] = "directive"
+    if "announce" in case:
+        chosen["announced"] = case["announce"]
+    return chosen
+
+
+def assert_messages(found, texts):
+    assert len(found) == len(texts)
+    for ours, text in zip(found, texts, strict=True):
+        assert isomorphic(ours, read_quads(text))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_case(case):
+    data = (SUITE / case["input"]).read_bytes()
+    name = case["format"]
+    messages, error = decode(name, data, **({} if name == "jelly" else options(case)))
+    expected = case["expected"]
+    if expected.get("error"):
+        assert error is not None
+        assert_messages(messages, expected["delivered_messages"])
+        return
+    assert error is None
+    assert_messages(messages, expected["messages"])
+    for via in case.get("via", ()):
+        written = formats.find(via).encode(formats.find(name).decode(data, **options(case)))
+        assert_messages(decoded(via, written), expected["messages"])

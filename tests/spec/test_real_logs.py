@@ -1,0 +1,85 @@
+"""Real files through every ordered pair of formats and back: the same messages, in the same order."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from support import NATIVE, SHARED, assert_same, needs_shared
+
+import rdfm
+from rdfm import formats
+
+DATA = SHARED / "data"
+pytestmark = [needs_shared("data"), pytest.mark.slow]
+
+# Folder, and how many files it holds.
+FOLDERS = {
+    "logs": 3,
+    "nanopubs": 8,
+    "riverbench/nanopubs": 5,
+    "riverbench/officegraph": 5,
+    "riverbench/osm2rdf-denmark": 5,
+}
+SUFFIXES = {".trig": "trig", ".ttl": "ttl", ".nt": "nt", ".nq": "nq", ".jelly": "jelly"}
+
+
+def files() -> list[Path]:
+    found = [path for folder in FOLDERS for path in sorted((DATA / folder).glob("*"))]
+    return [*found, DATA / "jelly" / "quads_stream_with_metadata.jelly"]
+
+
+def test_no_file_is_lost():
+    for folder, count in FOLDERS.items():
+        assert len(list((DATA / folder).glob("*"))) == count, folder
+
+
+def log_of(data: bytes, name: str, **options) -> rdfm.MessageBatch:
+    return formats.find(name).decode(data, **options)
+
+
+def tuples(batch):
+    from support import quads_of
+
+    return [quads_of(batch, at) for at in range(len(batch))]
+
+
+def reading(name: str) -> dict:
+    return {"generalized": True} if name in ("nt", "nq") else {}
+
+
+def carried(batch) -> list[str]:
+    return [
+        name
+        for name in NATIVE
+        if not batch.has_graphs or formats.find(name).FORMAT.carries["graphs"]
+    ]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_through_every_pair_and_back(path):
+    options = {"lenient": True} if path.parent.name == "logs" else {}
+    source = log_of(path.read_bytes(), SUFFIXES[path.suffix], **options)
+    wanted = tuples(source)
+    assert wanted
+    targets = carried(source)
+    for first in targets:
+        there = log_of(formats.find(first).encode(source), first, **reading(first))
+        for second in targets:
+            written = formats.find(second).encode(there)
+            assert_same(tuples(log_of(written, second, **reading(second))), wanted)
+
+
+def test_a_flat_jelly_log_of_many_frames():
+    """Frames as transport: one message of 100,000 triples, through every format and back."""
+    data = gzip.decompress((DATA / "jelly" / "assist-iot-weather_100kt.jelly.gz").read_bytes())
+    source = log_of(data, "jelly")
+    assert (len(source), source.quad_count) == (395, 100_000)
+    flat = log_of(data, "jelly", frames="flat")
+    assert (len(flat), flat.quad_count) == (1, 100_000)
+    for batch in (source, flat):
+        plain = formats.find("nt").encode(batch)
+        for name in NATIVE:
+            written = formats.find(name).encode(batch)
+            back = log_of(written, name, **reading(name))
+            assert back.quad_counts() == batch.quad_counts()
+            assert formats.find("nt").encode(back) == plain

@@ -1,0 +1,132 @@
+"""What the tests share: decoding every way, messages as tuples, where the suites are."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nquads import DIR_LANG_STRING, LANG_STRING, XSD_STRING, relabelled
+
+import rdfm
+from rdfm import formats
+
+ROOT = Path(__file__).resolve().parent.parent
+FIXTURES = ROOT / "spec-fixtures"
+SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
+NATIVE = ("nt", "nq", "ttl", "trig", "jelly")
+PIECES = (1, 2, 3, 7, 4096)
+
+
+def needs_shared(*parts: str) -> pytest.MarkDecorator:
+    """Skips, and says so, where a folder of the conformance suites is absent."""
+    path = SHARED.joinpath(*parts)
+    return pytest.mark.skipif(not path.exists(), reason=f"no {'/'.join(parts)} in {SHARED}")
+
+
+def as_tuple(term: Any) -> tuple | None:
+    """A term of rdfm as a tuple of `nquads`."""
+    if term is None:
+        return None
+    if isinstance(term, rdfm.Iri):
+        return ("iri", term.value)
+    if isinstance(term, rdfm.Bnode):
+        return ("bnode", term.value)
+    if isinstance(term, rdfm.Literal):
+        return ("literal", term.value, term.language, term.direction, term.datatype.value)
+    parts = (term.subject, term.predicate, term.object)
+    return ("triple", *(as_tuple(part) for part in parts))
+
+
+def as_term(term: tuple | None) -> Any:
+    """A tuple of `nquads` as a term of rdfm."""
+    if term is None:
+        return None
+    kind = term[0]
+    if kind == "iri":
+        return rdfm.Iri(term[1])
+    if kind == "bnode":
+        return rdfm.Bnode(term[1])
+    if kind == "triple":
+        return rdfm.TripleTerm(*(as_term(part) for part in term[1:]))
+    _, value, language, direction, datatype = term
+    if datatype in (XSD_STRING, LANG_STRING, DIR_LANG_STRING):
+        return rdfm.Literal(value, language=language, direction=direction)
+    return rdfm.Literal(value, datatype=datatype)
+
+
+def as_batch(messages: list[list[tuple]]) -> rdfm.MessageBatch:
+    """Messages of tuples as a batch."""
+    return rdfm.MessageBatch.from_messages(
+        [[rdfm.Quad(*(as_term(term) for term in quad)) for quad in message] for message in messages]
+    )
+
+
+def quads_of(batch: rdfm.MessageBatch, message: int) -> list[tuple]:
+    return [tuple(as_tuple(term) for term in quad) for quad in batch.quads(message)]
+
+
+def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[list, str | None]:
+    """Decode in pieces of a size: messages with all that belongs to them, then the error's text."""
+    decoder = make_decoder()
+    found: list = []
+
+    def drain() -> None:
+        while (batch := decoder.next_batch()) is not None:
+            for at in range(len(batch)):
+                quads, metadata = quads_of(batch, at), batch.metadata(at)
+                found.append((quads, metadata, batch.namespaces(at), batch.position(at)))
+
+    try:
+        for start in range(0, len(data), size):
+            decoder.feed(data[start : start + size])
+            drain()
+        decoder.finish()
+        drain()
+    except rdfm.DecodeError as error:
+        with pytest.raises(rdfm.DecodeError) as again:
+            decoder.next_batch()
+        assert str(again.value) == str(error)
+        return found, str(error)
+    return found, None
+
+
+def decode_every_way(
+    make_decoder: Callable[[], Any], data: bytes, pieces: tuple[int, ...] = PIECES
+) -> tuple[list[list[tuple]], str | None]:
+    """Decode whole and in pieces; any difference fails the test. Gives quads and the error's text."""
+    whole, error = outcome(make_decoder, data, max(len(data), 1))
+    for size in pieces:
+        assert outcome(make_decoder, data, size) == (whole, error), f"in pieces of {size} bytes"
+    return [message[0] for message in whole], error
+
+
+def decode(name: str, data: bytes, **options: Any) -> tuple[list[list[tuple]], str | None]:
+    """`decode_every_way` by the format's name."""
+    module = formats.find(name)
+    return decode_every_way(lambda: module.Decoder(**options), data)
+
+
+def decoded(name: str, data: bytes, **options: Any) -> list[list[tuple]]:
+    """The messages of a log that is right, whole."""
+    module = formats.find(name)
+    found, error = outcome(lambda: module.Decoder(**options), data, max(len(data), 1))
+    assert error is None, error
+    return [message[0] for message in found]
+
+
+def encode(name: str, messages: list[list[tuple]], **options: Any) -> bytes:
+    """A whole log, from tuples."""
+    return formats.find(name).encode(as_batch(messages), **options)
+
+
+def same(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
+    """Whether logs hold the same messages in the same order, up to blank node labels."""
+    return [relabelled(message) for message in left] == [relabelled(message) for message in right]
+
+
+def assert_same(found: list[list[tuple]], wanted: list[list[tuple]]) -> None:
+    """As `same`, showing the first message that differs."""
+    for at, (ours, theirs) in enumerate(zip(found, wanted, strict=False)):
+        assert relabelled(ours) == relabelled(theirs), f"message {at}"
+    assert len(found) == len(wanted), "the number of messages"

@@ -1,0 +1,67 @@
+"""Names are promises: a change of these lists is a change for users."""
+
+import rdfm
+from rdfm import formats
+
+FORMAT_NAMES = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
+NAMES = [
+    "Bnode",
+    "ConvertOptions",
+    "DecodeError",
+    "EncodeError",
+    "InternalError",
+    "Iri",
+    "LimitError",
+    "Literal",
+    "LogReader",
+    "LogWriter",
+    "Message",
+    "MessageBatch",
+    "MissingExtraError",
+    "OptionError",
+    "Progress",
+    "Quad",
+    "RdfmError",
+    "Summary",
+    "TripleTerm",
+    "TruncatedError",
+    "UnknownFormatError",
+    "UnsupportedError",
+    "__version__",
+    "convert",
+    "create_log",
+    "formats",
+    "open_log",
+    "parse_term",
+]
+
+
+def test_the_front_door():
+    assert sorted(rdfm.__all__) == sorted(NAMES)
+    for name in rdfm.__all__:
+        assert getattr(rdfm, name) is not None
+
+
+def test_every_format_module_has_the_same_five_names():
+    modules = formats.every()
+    assert [module.FORMAT.name for module in modules][:5] == ["nt", "nq", "ttl", "trig", "jelly"]
+    for module in modules:
+        assert set(FORMAT_NAMES) <= set(module.__all__)
+        extra = set(module.__all__) - set(FORMAT_NAMES)
+        assert all(name.isupper() for name in extra), extra
+        assert all(hasattr(module, name) for name in FORMAT_NAMES)
+
+
+def test_formats_take_exactly_the_options_that_they_name():
+    from rdfm._core import option_names
+
+    for module in formats.every():
+        name = module.FORMAT.name
+        assert module.FORMAT.decode_options == set(option_names(name, "decoder")), name
+        assert module.FORMAT.encode_options == set(option_names(name, "encoder")), name
+
+
+def test_everything_public_says_what_it_is():
+    for name in rdfm.__all__:
+        if name != "__version__":
+            assert (getattr(rdfm, name).__doc__ or "").strip(), name
