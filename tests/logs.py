@@ -53,22 +53,39 @@ bnodes = st.builds(
         ["_g0", "_gu1", "_gx", "_gx41", "a b", "é", "-", ".", "x> .", "MESSAGE", "\n", "é\0"]
     ),
 )
+plain_bnodes = st.builds(lambda label: ("bnode", label), plain_labels)
 tags = st.from_regex(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,2}", fullmatch=True)
 directions = st.sampled_from([None, None, "ltr", "rtl"])
-literals = (
-    st.builds(literal, lexicals)
-    | st.builds(literal, lexicals, tags, directions)
-    | st.builds(lambda lexical, datatype: literal(lexical, datatype=datatype[1]), lexicals, iris)
-    | st.sampled_from(
-        [
-            literal(text, datatype=f"http://www.w3.org/2001/XMLSchema#{name}")
-            for text, name in [
-                ("1", "integer"), ("+01", "integer"), ("1.5", "decimal"), ("1.", "decimal"), (".5", "decimal"),
-                ("1e3", "double"), ("INF", "double"), ("true", "boolean"), ("1", "boolean"), ("x", "integer"),
-            ]
-        ]
+
+
+def literals_of(texts):
+    return (
+        st.builds(literal, texts)
+        | st.builds(literal, texts, tags, directions)
+        | st.builds(lambda lexical, datatype: literal(lexical, datatype=datatype[1]), texts, iris)
+        | numbers
     )
-)  # fmt: skip
+
+
+numbers = st.sampled_from(
+    [
+        literal(text, datatype=f"http://www.w3.org/2001/XMLSchema#{name}")
+        for name, text in [
+            *(("integer", text) for text in ("1", "+01", "-0", "x")),
+            *(("decimal", text) for text in ("1.5", "1.", ".5")),
+            *(("double", text) for text in ("1e3", "INF", "1.E-1")),
+            *(("boolean", text) for text in ("true", "1")),
+        ]
+    ]
+)
+literals = literals_of(lexicals)
+plain_literals = literals_of(
+    st.text(
+        st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc", "Cn", "Zl", "Zp", "Co"]),
+        max_size=12,
+    )
+    | st.sampled_from(["", '"', "\\", "a\nb", "\ttab", '"""', "# @message"])
+)
 
 
 def triple_terms(subjects, predicates, objects):
@@ -80,9 +97,10 @@ def triple_terms(subjects, predicates, objects):
     )
 
 
-def quads(*, graphs: bool, generalized: bool, triples: bool):
-    """Quads of what a format can carry."""
-    nodes, terms = iris | bnodes, iris | bnodes | literals
+def quads(*, graphs: bool, generalized: bool, triples: bool, peers: bool):
+    """Quads of what a format can carry; for peers, only labels and texts that they all take."""
+    labelled, texts = (plain_bnodes, plain_literals) if peers else (bnodes, literals)
+    nodes, terms = iris | labelled, iris | labelled | texts
     if generalized:
         anything = terms | triple_terms(terms, terms, terms)
         subjects = predicates = objects = anything
@@ -96,13 +114,17 @@ def quads(*, graphs: bool, generalized: bool, triples: bool):
 
 
 @st.composite
-def logs(draw, *, graphs: bool = True, generalized: bool = False, triples: bool = True):
+def logs(
+    draw,
+    *,
+    graphs: bool = True,
+    generalized: bool = False,
+    triples: bool = True,
+    peers: bool = False,
+):
     """Up to five messages, empty ones among them; quads and terms repeat."""
-    pool = draw(
-        st.lists(
-            quads(graphs=graphs, generalized=generalized, triples=triples), min_size=1, max_size=6
-        )
-    )
+    kinds = quads(graphs=graphs, generalized=generalized, triples=triples, peers=peers)
+    pool = draw(st.lists(kinds, min_size=1, max_size=6))
     mixed = st.builds(
         lambda a, b, c, d: (a[0], b[1], c[2], d[3]),
         *(st.sampled_from(pool) for _ in range(4)),

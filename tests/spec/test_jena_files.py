@@ -1,9 +1,10 @@
 """Jelly files written by Jelly-JVM, some of them bad on purpose."""
 
 import json
+from contextlib import suppress
 
 import pytest
-from nquads import literal, map_terms, read_quads
+from nquads import map_terms, read_quads, relabelled
 from support import SHARED, decode, needs_shared
 
 FOLDER = SHARED / "conformance" / "jena"
@@ -26,7 +27,8 @@ def by_value(quads):
             return term
         _, lexical, language, direction, datatype = term
         if datatype == DOUBLE:
-            return literal(repr(float(lexical)), datatype=DOUBLE)
+            with suppress(ValueError):
+                lexical = repr(float(lexical.replace("INF", "inf")))
         return ("literal", lexical, language and language.lower(), direction, datatype)
 
     return [map_terms(quad, value) for quad in quads]
@@ -43,5 +45,4 @@ def test_file(entry):
     if "expected" in entry:
         expected = by_value(read_quads((FOLDER / entry["expected"]).read_text("utf-8")))
         found = by_value(quad for message in messages for quad in message)
-        # Labels stand as in the file, so no renaming is needed.
-        assert found == expected
+        assert relabelled(found) == relabelled(expected)

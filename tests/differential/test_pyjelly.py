@@ -1,0 +1,90 @@
+"""Jelly both ways with pyjelly: ours is read by it, its output by us."""
+
+import io
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from logs import logs
+from nquads import literal
+from pyjelly import jelly
+from pyjelly.integrations.generic import generic_sink as generic
+from pyjelly.integrations.generic.parse import parse_jelly_grouped
+from pyjelly.integrations.generic.serialize import grouped_stream_to_file
+from pyjelly.options import StreamParameters
+from pyjelly.serialize.streams import SerializerOptions
+from support import assert_same, decode, encode
+
+RESERVED = "http://www.w3.org/2001/XMLSchema#string"
+
+
+def theirs(term):
+    if term is None:
+        return generic.DefaultGraph
+    kind = term[0]
+    if kind == "iri":
+        return generic.IRI(term[1])
+    if kind == "bnode":
+        return generic.BlankNode(term[1])
+    if kind == "triple":
+        return generic.Triple(*(theirs(part) for part in term[1:]))
+    _, lexical, language, direction, datatype = term
+    if language:
+        return generic.Literal(
+            lexical, langtag=f"{language}--{direction}" if direction else language
+        )
+    return generic.Literal(lexical, datatype=None if datatype == RESERVED else datatype)
+
+
+def ours(term):
+    if term is generic.DefaultGraph:
+        return None
+    if isinstance(term, generic.IRI):
+        return ("iri", term._iri)
+    if isinstance(term, generic.BlankNode):
+        return ("bnode", term._identifier)
+    if isinstance(term, tuple):
+        return ("triple", *(ours(part) for part in term))
+    language, _, direction = (term._langtag or "").partition("--")
+    return literal(term._lex, language, direction or None, term._datatype)
+
+
+def read(data):
+    found = []
+    for sink in parse_jelly_grouped(io.BytesIO(data)):
+        quads = [tuple(ours(term) for term in statement) for statement in sink]
+        found.append([quad if len(quad) == 4 else (*quad, None) for quad in quads])
+    return found
+
+
+@pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+@given(data=st.data())
+def test_pyjelly_reads_what_we_write(physical, data):
+    log = data.draw(logs(graphs=physical != "triples", generalized=True))
+    assume(log)
+    written = encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True)
+    assert_same(read(written), log)
+
+
+@pytest.mark.parametrize("graphs", [False, True])
+@given(data=st.data())
+def test_we_read_what_pyjelly_writes(graphs, data):
+    # It guesses the type of the log from the first message, so none may be empty.
+    log = [message for message in data.draw(logs(graphs=graphs, generalized=True)) if message]
+    assume(log)
+
+    def sink(message):
+        found = generic.GenericStatementSink()
+        for quad in message:
+            terms = [theirs(term) for term in quad]
+            found.add(generic.Quad(*terms) if graphs else generic.Triple(*terms[:3]))
+        return found
+
+    kind = jelly.LOGICAL_STREAM_TYPE_DATASETS if graphs else jelly.LOGICAL_STREAM_TYPE_GRAPHS
+    params = StreamParameters(generalized_statements=True, rdf_star=True)
+    out = io.BytesIO()
+    options = SerializerOptions(logical_type=kind, params=params)
+    grouped_stream_to_file((sink(message) for message in log), out, options=options)
+    found, error = decode("jelly", out.getvalue())
+    assert error is None
+    assert_same(found, log)

@@ -1,0 +1,86 @@
+"""The text formats both ways with rdflib (RDF 1.1), a message at a time."""
+
+import logging
+
+import pytest
+import rdflib
+from hypothesis import given
+from hypothesis import strategies as st
+from logs import logs
+from nquads import LANG_STRING, isomorphic, literal, map_terms
+from support import decode, encode
+
+from rdfm import formats
+
+FORMATS = {"nt": "nt11", "nq": "nquads", "ttl": "turtle", "trig": "trig"}
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    """It warns of every lexical form that is none of its datatype, and would change it."""
+    logging.getLogger("rdflib").setLevel(logging.CRITICAL)
+    monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
+
+
+def ours(term):
+    if term is None or term == rdflib.graph.DATASET_DEFAULT_GRAPH_ID:
+        return None
+    if isinstance(term, rdflib.BNode):
+        return ("bnode", str(term))
+    if isinstance(term, rdflib.URIRef):
+        return ("iri", str(term))
+    datatype = str(term.datatype) if term.datatype else None
+    return literal(str(term), term.language, None, datatype)
+
+
+def theirs(term):
+    if term is None:
+        return None
+    if term[0] == "iri":
+        return rdflib.URIRef(term[1])
+    if term[0] == "bnode":
+        return rdflib.BNode(term[1])
+    _, lexical, language, _, datatype = term
+    if language:
+        return rdflib.Literal(lexical, lang=language)
+    return rdflib.Literal(lexical, datatype=rdflib.URIRef(datatype))
+
+
+def of_rdf_1_1(message):
+    """Without base directions; language tags in lower case, as rdflib has them."""
+
+    def plain(term):
+        if term[0] == "literal" and term[2]:
+            return ("literal", term[1], term[2].lower(), None, LANG_STRING)
+        return term
+
+    return [map_terms(quad, plain) for quad in message]
+
+
+def plain_logs(name):
+    return logs(graphs=formats.find(name).FORMAT.carries["graphs"], triples=False, peers=True)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(data=st.data())
+def test_rdflib_reads_what_we_write(name, data):
+    for message in map(of_rdf_1_1, data.draw(plain_logs(name))):
+        dataset = rdflib.Dataset()
+        dataset.parse(data=encode(name, [message]), format=FORMATS[name])
+        found = [tuple(ours(term) for term in quad) for quad in dataset.quads()]
+        assert isomorphic(of_rdf_1_1(found), message)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(data=st.data())
+def test_we_read_what_rdflib_writes(name, data):
+    for message in map(of_rdf_1_1, data.draw(plain_logs(name))):
+        dataset = rdflib.Dataset()
+        for quad in message:
+            subject, predicate, object_, graph = map(theirs, quad)
+            dataset.graph(graph).add((subject, predicate, object_))
+        target = dataset if name in ("nq", "trig") else dataset.default_graph
+        text = target.serialize(format=FORMATS[name], encoding="utf-8")
+        found, error = decode(name, text)
+        assert error is None
+        assert isomorphic(of_rdf_1_1(found[0] if found else []), message)
