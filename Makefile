@@ -70,7 +70,9 @@ bench: build ## rdfm beside pyjelly, pyoxigraph and rdflib, ratios printed
 
 fuzz: ## Fuzz every target for FUZZ_SECONDS (nightly Rust and cargo-fuzz)
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo 'make fuzz needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz' >&2; exit 1; }
-	cd fuzz && for target in $$(cargo +nightly fuzz list); do cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 || exit 1; done
+	@for target in nt nq ttl trig jelly; do mkdir -p fuzz/corpus/$$target; \
+	  cargo +nightly fuzz run $$target fuzz/corpus/$$target spec-fixtures -- \
+	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=1024 || exit 1; done
 
 docs: build ## Check the links and run the code blocks of the docs
 	$(PY) tools/check_docs.py

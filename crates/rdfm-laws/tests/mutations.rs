@@ -1,0 +1,66 @@
+//! The laws over random changes of the fixtures: the fuzz targets' short form on stable Rust.
+//!
+//! Every seed gives the same inputs on every machine; time only decides how many of them are tried:
+//! `RDFM_FUZZ_SECONDS`, 12 unless given. Runs in a process of its own under a limit of memory.
+
+mod corpus;
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rdfm_core::formats::Format;
+use rdfm_laws::any_bytes;
+use rdfm_laws::mutate::{Random, mutate};
+
+const CHILD: &str = "RDFM_LAWS_CHILD";
+/// Virtual memory of the child: code and thread stacks, and far less than an unbounded decoder takes.
+const MEMORY_KIB: u32 = 512 * 1024;
+
+fn try_mutations() {
+    let seconds = std::env::var("RDFM_FUZZ_SECONDS").ok();
+    let seconds = seconds.and_then(|text| text.parse().ok()).unwrap_or(12);
+    let fixtures = corpus::fixtures();
+    let corpora = Format::ALL.map(|format| {
+        let of_format = fixtures.iter().filter(|file| file.0 == format);
+        let data: Vec<&[u8]> = of_format.map(|file| file.2.as_slice()).collect();
+        (format, data)
+    });
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut seed = 0;
+    while Instant::now() < end {
+        seed += 1;
+        for (format, corpus) in &corpora {
+            let mut random = Random::new(seed);
+            let chosen = random.below(corpus.len());
+            let input = mutate(&mut random, corpus[chosen]);
+            let caught = std::panic::catch_unwind(|| any_bytes(*format, &input));
+            assert!(
+                caught.is_ok(),
+                "{}, seed {seed}: a law is broken by {:?}",
+                format.name(),
+                input.escape_ascii().to_string()
+            );
+        }
+    }
+    println!("{seed} inputs a format");
+}
+
+#[test]
+fn random_changes_break_no_law() {
+    if std::env::var_os(CHILD).is_some() || !cfg!(unix) {
+        return try_mutations();
+    }
+    let program = std::env::current_exe().expect("a test has a path");
+    let done = Command::new("sh")
+        .arg("-c")
+        .arg(format!("ulimit -v {MEMORY_KIB}; exec \"$0\" \"$@\""))
+        .arg(program)
+        .args(["--exact", "random_changes_break_no_law", "--nocapture"])
+        .env(CHILD, "1")
+        .output()
+        .expect("a shell");
+    let printed = String::from_utf8_lossy(&done.stdout);
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{printed}\n{errors}");
+    println!("{printed}");
+}
