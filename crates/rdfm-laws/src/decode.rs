@@ -217,7 +217,8 @@ pub fn parts(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outco
     }
 }
 
-/// Every prefix of the bytes gives a prefix of the messages, the last perhaps shorter.
+/// Every prefix of the bytes gives a prefix of the messages, the last perhaps shorter, up to its last
+/// quad.
 pub fn truncations(format: Format, options: &DecodeOptions, data: &[u8]) {
     let whole = outcome(format, options, data, data.len());
     for end in 0..data.len() {
@@ -225,12 +226,18 @@ pub fn truncations(format: Format, options: &DecodeOptions, data: &[u8]) {
         let Some((last, before)) = cut.messages.split_last() else {
             continue;
         };
-        let fits = cut.messages.len() <= whole.messages.len()
+        // What is cut before the fault of the whole may end where a message may end; and the last
+        // token may be another one: of `21.5`, `21.` is a number and a dot.
+        let sure = last.quads.len().saturating_sub(1);
+        let known = whole.messages.get(before.len());
+        let fits = before.len() <= whole.messages.len()
             && before
                 .iter()
                 .zip(&whole.messages)
                 .all(|(a, b)| a.quads == b.quads)
-            && whole.messages[before.len()].quads.starts_with(&last.quads);
+            && known.map_or(whole.error.is_some(), |known| {
+                known.quads.starts_with(&last.quads[..sure])
+            });
         assert!(
             fits,
             "{}: the first {end} bytes give other messages than the whole:\n{:#?}\nwhole:\n{:#?}",

@@ -42,6 +42,7 @@ fn batches(format: Format, options: &DecodeOptions, data: &[u8]) -> Vec<MessageB
 fn reading(options: &EncodeOptions) -> DecodeOptions {
     DecodeOptions {
         generalized: true,
+        lenient: true,
         dialect: (options.dialect == Dialect::Plain).then_some(Dialect::Plain),
         ..DecodeOptions::default()
     }

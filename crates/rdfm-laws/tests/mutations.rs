@@ -36,9 +36,9 @@ fn try_mutations() {
             let caught = std::panic::catch_unwind(|| any_bytes(*format, &input));
             assert!(
                 caught.is_ok(),
-                "{}, seed {seed}: a law is broken by {:?}",
+                "{}, seed {seed}: a law is broken by b\"{}\"",
                 format.name(),
-                input.escape_ascii().to_string()
+                input.escape_ascii()
             );
         }
     }

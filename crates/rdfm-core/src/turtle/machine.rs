@@ -262,6 +262,10 @@ impl Machine {
                     }
                     return Err(*fault);
                 }
+                // A comment ended a message, and the batch with it.
+                Err(Stop::Need { .. }) if self.full && !self.has_pending() => {
+                    return Ok(Pause::Full);
+                }
                 Err(Stop::Need { scanned, phase }) => {
                     if (text.len() - self.pos) as u64 > self.max_token() {
                         return Err(self.token_too_long());
@@ -399,7 +403,13 @@ impl Machine {
         loop {
             match text.get(self.pos) {
                 Some(&byte) if is(byte, SPACE) => self.pos += 1,
-                Some(b'#') => self.comment(text)?,
+                Some(b'#') => {
+                    self.comment(text)?;
+                    // The batch is taken before the next message opens.
+                    if self.full && !self.builder.is_open() {
+                        return Err(Stop::need(self.pos));
+                    }
+                }
                 Some(&byte) => return Ok(byte),
                 None => return Err(Stop::need(self.pos)),
             }
