@@ -17,13 +17,17 @@ use crate::text::write::{Style, direction, fault, write_escaped};
 /// # Errors
 /// An option does not fit.
 pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
+    Ok(Box::new(text_encoder(format, options)?))
+}
+
+fn text_encoder(format: Format, options: &EncodeOptions) -> Result<TextEncoder<Lines>, String> {
     let lines = Lines {
         graphs: format == Format::Nq,
         lenient: options.lenient,
         memo: Memo::default(),
         ends: Memo::default(),
     };
-    Ok(Box::new(TextEncoder::new(format, options, lines)?))
+    TextEncoder::new(format, options, lines)
 }
 
 struct Lines {
@@ -122,17 +126,43 @@ impl Lines {
         style: &Style,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        if let Some(fault) = fault(table, id, self.lenient) {
-            return Err(Stop::Term(fault));
-        }
         let start = out.len();
-        style.write(table, id, out);
+        check_and_write(table, id, style, self.lenient, out)?;
         out.push(b' ');
         if style.apart.is_none() || !holds_labels(table.term(id).kind) {
             self.memo.keep(id, start, out);
         }
         Ok(())
     }
+}
+
+/// Appends a term. Triple terms are checked as they are written: what they share is written again, so that
+/// the bound on the text bounds the time too.
+fn check_and_write(
+    table: &TermTable,
+    id: TermId,
+    style: &Style,
+    lenient: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), Stop> {
+    let term = table.term(id);
+    if term.kind != TermKind::TripleTerm {
+        if let Some(fault) = fault(table, id, lenient) {
+            return Err(Stop::Term(fault));
+        }
+        style.write(table, id, out);
+        return Ok(());
+    }
+    out.extend_from_slice(style.open);
+    for part in table.triple(term) {
+        if out.len() > style.most {
+            return Err(Stop::TooLong);
+        }
+        check_and_write(table, part, style, lenient, out)?;
+        out.push(b' ');
+    }
+    out.extend_from_slice(style.close);
+    Ok(())
 }
 
 impl Statements for Lines {
@@ -172,4 +202,58 @@ impl Statements for Lines {
     fn end_message(&mut self, _: &mut Vec<u8>) {}
 
     fn suspend(&mut self, _: &MessageBatch) {}
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+    use crate::batch::BatchBuilder;
+    use crate::error::ErrorClass;
+    use crate::limits::Limits;
+    use crate::term::Quad;
+
+    fn refused(builder: &mut BatchBuilder, s: TermId, p: TermId, o: TermId, quads: usize) {
+        builder.begin_message(0);
+        for _ in 0..quads {
+            let quad = Quad {
+                subject: s,
+                predicate: p,
+                object: o,
+                graph: TermId::DEFAULT_GRAPH,
+            };
+            builder.add_quad(quad).unwrap();
+        }
+        builder.end_message();
+        let mut out = b"before".to_vec();
+        let error = text_encoder(Format::Nq, &EncodeOptions::default())
+            .unwrap()
+            .bounded(10_000)
+            .encode(&builder.take().unwrap(), &mut out)
+            .unwrap_err();
+        assert_eq!(error.class, ErrorClass::Limit);
+        assert_eq!(out, b"before");
+        assert!(out.capacity() < 100_000, "{}", out.capacity());
+    }
+
+    #[test]
+    fn a_long_term_that_repeats_meets_the_bound() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        let p = builder.add_simple(TermKind::Iri, b"p", 0).unwrap();
+        let long = builder
+            .add_simple(TermKind::Literal, &[b'x'; 1000], flags::PLAIN)
+            .unwrap();
+        refused(&mut builder, p, p, long, 1_000_000);
+    }
+
+    #[test]
+    fn a_triple_term_that_shares_its_parts_meets_the_bound() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        let p = builder.add_simple(TermKind::Iri, b"p", 0).unwrap();
+        let mut term = p;
+        for _ in 0..30 {
+            term = builder.add_triple_term([term, p, term]).unwrap();
+        }
+        refused(&mut builder, p, p, term, 1);
+    }
 }

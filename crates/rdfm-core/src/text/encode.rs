@@ -71,6 +71,7 @@ pub struct TextEncoder<S> {
     graph_names: u64,
     namespaces: u64,
     metadata: u64,
+    most_text: usize,
     failed: Option<EncodeError>,
 }
 
@@ -98,8 +99,16 @@ impl<S: Statements> TextEncoder<S> {
             graph_names: 0,
             namespaces: 0,
             metadata: 0,
+            most_text: MOST_TEXT,
             failed: None,
         })
+    }
+
+    /// With another bound than [`MOST_TEXT`].
+    #[cfg(test)]
+    pub fn bounded(mut self, most_text: usize) -> Self {
+        self.most_text = most_text;
+        self
     }
 
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
@@ -197,8 +206,9 @@ impl<S: Statements> TextEncoder<S> {
             Stop::TooLong => (
                 ErrorClass::Limit,
                 format!(
-                    "a batch with this message is longer than {MOST_TEXT} bytes of text, since it repeats long \
-                     terms; read it in smaller batches"
+                    "a batch with this message is longer than {} bytes of text, since it repeats long \
+                     terms; read it in smaller batches",
+                    self.most_text
                 ),
             ),
         };
@@ -233,7 +243,7 @@ impl<S: Statements> Encoder for TextEncoder<S> {
             return Ok(());
         }
         let before = out.len();
-        self.style.most = before.saturating_add(MOST_TEXT);
+        self.style.most = before.saturating_add(self.most_text);
         out.reserve(self.room);
         self.begin_batch(batch, out);
         let refused = refuse(batch, self.format, self.merge_graphs).err();

@@ -270,7 +270,7 @@ pub enum Fault {
     Language(TermId),
 }
 
-/// The first part of a term that a text grammar cannot hold as it is, triple terms at every depth.
+/// What a text grammar cannot hold of a term as it is; the parts of a triple term are the caller's to check.
 /// Labels are no fault: they are rewritten one-to-one. With `lenient`, IRIs are none: they are escaped.
 pub fn fault(table: &TermTable, id: TermId, lenient: bool) -> Option<Fault> {
     let term = table.term(id);
@@ -283,11 +283,7 @@ pub fn fault(table: &TermTable, id: TermId, lenient: bool) -> Option<Fault> {
             && !chars::is_language_tag(table.text_of(term)))
         .then_some(Fault::Language(id)),
         TermKind::LangLiteral | TermKind::TypedLiteral => fault(table, TermId(term.aux), lenient),
-        TermKind::TripleTerm => table
-            .triple(term)
-            .into_iter()
-            .find_map(|part| fault(table, part, lenient)),
-        TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal => None,
+        TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::TripleTerm => None,
     }
 }
 
@@ -399,7 +395,8 @@ mod tests {
                 .add_with_aux(TermKind::TypedLiteral, b"1", bad.0, 0)
                 .unwrap();
             let inner = b.add_triple_term([iri, iri, typed]).unwrap();
-            assert_eq!(fault(b.table(), inner, false), Some(Fault::Iri(bad)));
+            assert_eq!(fault(b.table(), typed, false), Some(Fault::Iri(bad)));
+            assert_eq!(fault(b.table(), typed, true), None);
             b.add_triple_term([iri, iri, inner]).unwrap()
         });
         assert_eq!(text, r#"<<( <a> <a> <<( <a> <a> "1"^^<t\u003E> )>> )>>"#);

@@ -14,7 +14,7 @@ use crate::term::{Quad, Term, TermId, TermKind, flags};
 use crate::text::chars::{self, DIGIT};
 use crate::text::encode::{Memo, Statements, Stop, TextEncoder, holds_labels};
 use crate::text::write::{
-    Style, direction, fault, write_iri, write_language, write_string, write_term,
+    Style, direction, fault, write_escaped, write_iri, write_language, write_term,
 };
 use crate::turtle::prefixes::{Declared, Prefixes};
 
@@ -32,6 +32,7 @@ pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encode
         prefixes: Prefixes::default(),
         terms: Memo::default(),
         predicates: Memo::default(),
+        ends: Memo::default(),
         open: None,
         carried: None,
     };
@@ -45,6 +46,8 @@ struct Blocks {
     terms: Memo,
     /// Apart from the others, since a predicate may be written `a`.
     predicates: Memo,
+    /// By datatype or language: what ends a literal, from its closing quote on.
+    ends: Memo,
     /// The last quad, whose statement and block are not ended yet.
     open: Option<Quad>,
     /// The same in canonical text, from a part of a message to the next, whose ids mean other terms.
@@ -195,35 +198,37 @@ impl Blocks {
         if self.terms.copy(id, out) {
             return Ok(());
         }
-        if let Some(fault) = fault(table, id, self.lenient) {
-            return Err(Stop::Term(fault));
-        }
         let start = out.len();
-        self.new_term(table, id, style, out);
+        self.new_term(table, id, style, out)?;
         if style.apart.is_none() || !holds_labels(table.term(id).kind) {
             self.terms.keep(id, start, out);
         }
         Ok(())
     }
 
-    fn new_term(&self, table: &TermTable, id: TermId, style: &Style, out: &mut Vec<u8>) {
+    fn new_term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
         let term = table.term(id);
+        if term.kind != TermKind::TripleTerm
+            && let Some(fault) = fault(table, id, self.lenient)
+        {
+            return Err(Stop::Term(fault));
+        }
         match term.kind {
             TermKind::Iri => self.iri(table, term, out),
-            TermKind::TypedLiteral => self.typed(table, term, out),
-            TermKind::LangLiteral => {
-                write_string(table.text_of(term), is_plain(term), out);
-                let tag = table.term(TermId(term.aux));
-                write_language(table.text_of(tag), is_plain(tag), out);
-                out.extend_from_slice(direction(term.flags));
-            }
+            TermKind::LangLiteral | TermKind::TypedLiteral => self.literal(table, term, out),
             TermKind::TripleTerm => {
                 out.extend_from_slice(style.open);
                 for part in table.triple(term) {
                     if out.len() > style.most {
-                        return;
+                        return Err(Stop::TooLong);
                     }
-                    self.new_term(table, part, style, out);
+                    self.new_term(table, part, style, out)?;
                     out.push(b' ');
                 }
                 out.extend_from_slice(style.close);
@@ -231,6 +236,39 @@ impl Blocks {
             TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
                 style.write(table, id, out);
             }
+        }
+        Ok(())
+    }
+
+    /// Appends a literal with a datatype or a language.
+    fn literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+        let text = table.text_of(term);
+        let id = TermId(term.aux);
+        let tagged = term.kind == TermKind::LangLiteral;
+        if !tagged && is_shorthand(text, table.text(id)) {
+            out.extend_from_slice(text);
+            return;
+        }
+        out.push(b'"');
+        if is_plain(term) {
+            out.extend_from_slice(text);
+        } else {
+            write_escaped(text, out);
+        }
+        if !self.ends.copy(id, out) {
+            let start = out.len();
+            let end = table.term(id);
+            if tagged {
+                out.push(b'"');
+                write_language(table.text_of(end), is_plain(end), out);
+            } else {
+                out.extend_from_slice(b"\"^^");
+                self.iri(table, end, out);
+            }
+            self.ends.keep(id, start, out);
+        }
+        if tagged {
+            out.extend_from_slice(direction(term.flags));
         }
     }
 
@@ -244,18 +282,6 @@ impl Blocks {
             }
             None => write_iri(text, is_plain(term), out),
         }
-    }
-
-    fn typed(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
-        let text = table.text_of(term);
-        let datatype = table.term(TermId(term.aux));
-        if is_shorthand(text, table.text_of(datatype)) {
-            out.extend_from_slice(text);
-            return;
-        }
-        write_string(text, is_plain(term), out);
-        out.extend_from_slice(b"^^");
-        self.iri(table, datatype, out);
     }
 }
 
@@ -313,6 +339,7 @@ impl Statements for Blocks {
         let terms = batch.table().terms().len();
         self.terms.begin_batch(terms, out);
         self.predicates.begin_batch(terms, out);
+        self.ends.begin_batch(terms, out);
     }
 
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool {
@@ -324,6 +351,7 @@ impl Statements for Blocks {
         self.close(out);
         self.terms.forget();
         self.predicates.forget();
+        self.ends.forget();
         out.extend_from_slice(b"PREFIX ");
         out.extend_from_slice(name);
         out.extend_from_slice(b": <");
