@@ -339,9 +339,16 @@ def _files(
 def _refuse_second_input(source: str, target: str, options: dict[str, Any]) -> None:
     """`rdfm convert *.nq` may stand for two files: the second is not to be overwritten."""
     from rdfm import formats
+    from rdfm.log import is_url
 
     path = Path(target)
-    if source == "-" or target == "-" or not path.is_file() or path.stat().st_size == 0:
+    if (
+        source == "-"
+        or target == "-"
+        or is_url(source)
+        or not path.is_file()
+        or path.stat().st_size == 0
+    ):
         return
     read = options["from_format"] or _name(formats.by_path(source))
     write = options["to_format"] or _name(formats.by_path(target))

@@ -1,0 +1,49 @@
+"""The command line, run in this process: exit code, standard output, standard error."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from rdfm.cli import main
+
+
+@dataclass
+class Run:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def error(self):
+        """The one line that says what went wrong."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("rdfm: error: "), self.err
+        assert "Traceback" not in self.err
+        return lines[0].removeprefix("rdfm: error: ")
+
+
+@pytest.fixture
+def rdfm(capfd, tmp_path, monkeypatch):
+    """Run a command in a folder of its own, which holds a few logs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.nq").write_text(
+        "<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"
+        '<http://e/s> <http://e/p> "2" <http://e/g> .\n# @message\n_:x <http://e/p> _:x .\n'
+    )
+    (tmp_path / "b.nq").write_text("<http://e/b> <http://e/p> <http://e/o> .\n")
+    (tmp_path / "bad.nq").write_text(
+        "<http://e/1> <http://e/p> <http://e/o> .\n# @message\n"
+        "<http://e/2> <http://e/p> oops .\n# @message\n"
+        "<http://e/3> <http://e/p> <http://e/o> .\n"
+    )
+
+    def run(*words):
+        with pytest.raises(SystemExit) as exit:
+            main([str(word) for word in words])
+        captured = capfd.readouterr()
+        return Run(exit.value.code or 0, captured.out, captured.err)
+
+    return run

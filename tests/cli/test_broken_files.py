@@ -1,0 +1,73 @@
+"""Broken files: exit code 1, one line that names file, fault and place, and no output."""
+
+import gzip
+import lzma
+from pathlib import Path
+
+import pytest
+
+JELLY = bytes.fromhex(
+    "0e0a0c0a0a1002180048085008580178010a"
+)  # a frame with options, then a cut one
+LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
+
+BROKEN = {
+    "term.nq": (LINE + b"<http://e/s> <http://e/p> oops .\n", "found 'oops' (line 2, column 27"),
+    "dot.nt": (b"<http://e/s> <http://e/p> <http://e/o>\n", "nt: expected"),
+    "utf8.nq": (b'<http://e/s> <http://e/p> "\xff" .\n', "UTF-8"),
+    "iri.nt": (b"<http://e/s s> <http://e/p> <http://e/o> .\n", "nt: "),
+    "graph.nt": (b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n", "nt: expected"),
+    "message.nq": (LINE + b"MESSAGE\n" + LINE, "MESSAGE in a log that announces none"),
+    "cut.nq.gz": (gzip.compress(LINE * 50)[:-10], "the gzip data ends before its end mark"),
+    "crc.nq.gz": (gzip.compress(LINE)[:-8] + b"\0" * 8, "the gzip data is broken"),
+    "cut.nq.xz": (lzma.compress(LINE)[:-5], "the xz data ends before its end mark"),
+    "text.jelly": (LINE, "jelly: "),
+    "cut.jelly": (JELLY, "jelly: "),
+    "noise.jelly": (bytes(range(256)), "jelly: "),
+    "undeclared.ttl": (b"ex:s ex:p ex:o .\n", "ttl: "),
+    "open.trig": (b"<http://e/g> { <http://e/s> <http://e/p> 1", "trig: "),
+    "string.ttl": (b'<http://e/s> <http://e/p> "open\n', "ttl: "),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken(rdfm, name):
+    data, text = BROKEN[name]
+    Path(name).write_bytes(data)
+    run = rdfm("convert", name, "-o", "out.nq")
+    assert run.code == 1
+    assert run.error.startswith(f"{name}: ")
+    assert text in run.error
+    assert not Path("out.nq").exists()
+
+
+def test_the_messages_before_are_kept_on_request(rdfm):
+    run = rdfm("convert", "bad.nq", "-o", "out.nq", "--keep-partial")
+    assert run.code == 1
+    assert run.error.endswith("what came before is in " + str(Path("out.nq.partial").resolve()))
+    assert Path("out.nq.partial").read_text() == "<http://e/1> <http://e/p> <http://e/o> .\n"
+    assert not Path("out.nq").exists()
+
+
+def test_faults_are_skipped_on_request(rdfm):
+    run = rdfm("convert", "bad.nq", "-o", "out.nq", "--on-error", "skip")
+    assert run.code == 0
+    assert "rdfm: skipped: bad.nq: nq: " in run.err
+    assert "2 messages, 2 quads" in run.err
+    assert "1 fault skipped" in run.err
+    assert Path("out.nq").read_text().count("<http://e/") == 6
+
+
+def test_what_cannot_resume_is_given_up(rdfm):
+    Path("x.jelly").write_bytes(JELLY)
+    run = rdfm("convert", "x.jelly", "b.nq", "-o", "out.nq", "--on-error", "skip")
+    assert run.code == 0
+    assert "rdfm: skipped: the rest of x.jelly, since its format cannot resume" in run.err
+    assert Path("out.nq").read_bytes() == Path("b.nq").read_bytes()
+
+
+def test_inspect_says_the_first_fault(rdfm):
+    run = rdfm("inspect", "bad.nq")
+    assert run.code == 1
+    assert "first fault      bad.nq: nq: " in run.out
+    assert "messages         1" in run.out

@@ -1,0 +1,262 @@
+"""rdfm convert and the other commands, as their help says."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import rdfm as package
+
+RDFM = [sys.executable, "-m", "rdfm"]
+A = "<http://e/s> <http://e/p> <http://e/o> .\n"
+B = '<http://e/s> <http://e/p> "2" <http://e/g> .\n'
+C = "_:x <http://e/p> _:x .\n"
+MARK = "# @message\n"
+
+
+def spawn(*words, **settings):
+    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
+    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment} | settings
+    return subprocess.Popen([*RDFM, *words], **settings)
+
+
+def test_version(rdfm):
+    assert rdfm("--version").out == f"rdfm {package.__version__}\n"
+
+
+def test_to_jelly_and_back(rdfm):
+    run = rdfm("convert", "a.nq", "a.jelly.gz")
+    assert run.code == 0
+    assert run.out == ""
+    assert run.err.startswith("rdfm: 3 messages, 3 quads: ")
+    rdfm("convert", "a.jelly.gz", "back.nq")
+    assert Path("back.nq").read_text() == A + MARK + B + MARK + C
+
+
+def test_quiet(rdfm):
+    assert rdfm("convert", "a.nq", "a.jelly", "-q").err == ""
+
+
+def test_several_inputs_are_one_log(rdfm):
+    rdfm("convert", "a.nq", "b.nq", "-o", "all.nq")
+    assert Path("all.nq").read_text() == A + MARK + B + MARK + C + MARK + Path("b.nq").read_text()
+
+
+def test_the_same_output_again(rdfm):
+    for _ in range(2):
+        assert rdfm("convert", "a.nq", "-o", "out.nq").code == 0
+    assert rdfm("convert", "a.nq", "out.jelly").code == 0
+    assert rdfm("convert", "a.nq", "out.jelly").code == 0  # another format: plainly the output
+
+
+def test_a_message_for_each_file(rdfm):
+    Path("empty.nq").write_text("")
+    rdfm("convert", "--message-per-file", "b.nq", "empty.nq", "b.nq", "-o", "out.jelly")
+    assert "messages         3 (1 empty)" in rdfm("inspect", "out.jelly").out
+    run = rdfm("convert", "--message-per-file", "a.nq", "-o", "out.jelly")
+    assert run.code == 1
+    assert run.error.startswith("a.nq: nq: holds more than one message")
+    rdfm("convert", "--message-per-file", "--dialect", "plain", "a.nq", "-o", "out.nq")
+    assert Path("out.nq").read_text() == A + B + C
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--skip", "1"], B + MARK + C),
+        (["--take", "1"], A),
+        (["--skip", "1", "--take", "1"], B),
+        (["--skip", "9"], ""),
+        (["--take", "0"], ""),
+    ],
+)
+def test_skip_and_take(rdfm, options, expected):
+    assert rdfm("convert", "a.nq", "out.nq", *options).code == 0
+    assert Path("out.nq").read_text() == expected
+
+
+def test_what_is_not_taken_is_not_read(rdfm):
+    assert rdfm("convert", "bad.nq", "-o", "out.nq", "--take", "1").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], A + MARK + A),
+        (["--to-dialect", "directive"], f'VERSION "1.2-messages"\n{A}MESSAGE\n{A}'),
+        (["--dialect", "comment"], A + MARK + A),
+        (
+            ["--to-dialect", "directive", "--version-label", "1.1-messages"],
+            f'VERSION "1.1-messages"\n{A}MESSAGE\n{A}',
+        ),
+        (["--flat"], A + A),
+        (["--dialect", "plain"], A + A),
+        (["--dialect", "plain", "--to-dialect", "directive"], f'VERSION "1.2-messages"\n{A}{A}'),
+    ],
+)
+def test_dialects_of_a_comment_log(rdfm, options, expected):
+    Path("in.nq").write_text(A + MARK + A)
+    assert rdfm("convert", "in.nq", "out.nq", *options).code == 0
+    assert Path("out.nq").read_text() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], f'VERSION "1.2-messages"\n{A}MESSAGE\n{A}'),
+        (["--to-dialect", "comment"], A + MARK + A),
+        (["--dialect", "directive", "--to-dialect", "comment"], A + MARK + A),
+    ],
+)
+def test_dialects_of_a_directive_log(rdfm, options, expected):
+    Path("in.nq").write_text(f'VERSION "1.1-messages"\n{A}MESSAGE\n{A}')
+    assert rdfm("convert", "in.nq", "out.nq", *options).code == 0
+    assert Path("out.nq").read_text() == expected
+
+
+def test_announced_outside_the_log(rdfm):
+    Path("in.nq").write_text(f"{A}MESSAGE\n{A}")
+    assert rdfm("convert", "in.nq", "out.nq").code == 1
+    assert rdfm("convert", "in.nq", "out.nq", "--announced", "1.2-messages").code == 0
+    assert Path("out.nq").read_text() == f'VERSION "1.2-messages"\n{A}MESSAGE\n{A}'
+
+
+def test_graph_names_are_dropped_on_purpose(rdfm):
+    assert rdfm("convert", "a.nq", "out.nt", "--merge-graphs").code == 0
+    assert Path("out.nt").read_text() == A + MARK + B.replace(" <http://e/g>", "") + MARK + C
+
+
+def jelly(rdfm, *words):
+    assert rdfm("convert", *words).code == 0
+    return json.loads(rdfm("inspect", "--json", "out.jelly").out)["jelly"]
+
+
+def test_jelly_options(rdfm):
+    Path("t.nt").write_text(A)
+    default = {"physical_type": "triples", "logical_type": "graphs", "version": 1, "rdf_star": True}
+    big = {"name_table": 4000, "prefix_table": 150, "datatype_table": 32, "generalized": False}
+    assert jelly(rdfm, "t.nt", "out.jelly").items() >= (default | big).items()
+    quads = {"physical_type": "quads", "logical_type": "datasets"}
+    assert jelly(rdfm, "a.nq", "out.jelly").items() >= quads.items()
+    own = jelly(
+        rdfm, "a.nq", "out.jelly", "--physical-type", "graphs", "--logical-type", "named-graphs",
+        "--name-table", "8", "--prefix-table", "0", "--datatype-table", "4", "--stream-name", "x",
+    )  # fmt: skip
+    assert own == {
+        "stream_name": "x", "physical_type": "graphs", "logical_type": "named_graphs",
+        "generalized": False, "rdf_star": True, "name_table": 8, "prefix_table": 0,
+        "datatype_table": 4, "version": 1,
+    }  # fmt: skip
+    Path("out.jelly").rename("own.jelly")
+    assert jelly(rdfm, "own.jelly", "-o", "out.jelly") == own
+    assert jelly(rdfm, "t.nt", "out.jelly", "--options-from", "own.jelly") == own
+    assert jelly(rdfm, "a.nq", "out.jelly", "--namespaces")["version"] == 2
+    assert jelly(rdfm, "a.nq", "out.jelly", "--generalized")["generalized"] is True
+    flat = jelly(rdfm, "b.nq", "out.jelly", "--frames", "flat")
+    assert flat["logical_type"] == "flat_quads"
+
+
+def test_several_inputs_may_hold_graphs_though_the_first_does_not(rdfm):
+    Path("t.nt").write_text(A)
+    assert jelly(rdfm, "t.nt", "a.nq", "-o", "out.jelly")["physical_type"] == "quads"
+
+
+def test_standard_streams(rdfm):
+    words = ["convert", "-", "-", "--from", "nq", "--to", "nq", "-q"]
+    process = spawn(*words, stdin=subprocess.PIPE)
+    out, err = process.communicate((A + MARK + B).encode())
+    assert (process.returncode, out.decode(), err) == (0, A + MARK + B, b"")
+
+
+def test_standard_input_is_read_as_it_comes(rdfm):
+    process = spawn("convert", "-", "-", "--from", "nq", "--to", "nq", stdin=subprocess.PIPE)
+    for byte in (A + MARK + A).encode():
+        os.write(process.stdin.fileno(), bytes([byte]))
+    # The first message is complete, and comes before the end of the input.
+    assert os.read(process.stdout.fileno(), 10_000).decode() == A
+    process.communicate()
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(rdfm, number):
+    process = spawn("convert", "-", "-o", "out.nq", "--from", "nq", stdin=subprocess.PIPE)
+    os.write(process.stdin.fileno(), (A + MARK).encode())
+    deadline = time.monotonic() + 30
+    while not list(Path().glob(".out.nq*.tmp")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.2)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert err.strip() == b"rdfm: error: interrupted"
+    assert not list(Path().glob("*out.nq*"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
+def test_a_closed_pipe_ends_quietly(rdfm):
+    Path("big.nq").write_text((A + MARK) * 50_000)
+    process = spawn("convert", "big.nq", "-", "--to", "nq", "-q")
+    os.read(process.stdout.fileno(), 10)
+    process.stdout.close()
+    assert process.wait(timeout=30) == 1
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_formats(rdfm):
+    run = rdfm("formats")
+    assert run.out.splitlines()[0].split()[:3] == ["name", "title", "suffixes"]
+    assert [line.split()[0] for line in run.out.splitlines()[1:6]] == [
+        "nt",
+        "nq",
+        "ttl",
+        "trig",
+        "jelly",
+    ]
+    rows = json.loads(rdfm("formats", "--json").out)
+    assert rows[1]["name"] == "nq"
+    assert rows[1]["carries"]["graphs"] is True
+
+
+def test_inspect(rdfm):
+    Path("a.nq.gz").write_bytes(gzip.compress(Path("a.nq").read_bytes()))
+    run = rdfm("inspect", "a.nq.gz", "b.nq")
+    assert run.code == 0
+    assert "format           nq, gzip" in run.out
+    assert "dialect          comment" in run.out
+    assert "quads            3, some in named graphs" in run.out
+    assert "3  http://e/p" in run.out
+    report = json.loads(rdfm("inspect", "--json", "a.nq").out)
+    assert report["messages"] == 3
+    assert report["quads_per_message"] == [1, 1.0, 1]
+    assert report["datatypes"] == {"http://www.w3.org/2001/XMLSchema#string": 1}
+    assert report["fault"] is None
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(rdfm, shell):
+    run = rdfm("completion", shell)
+    assert "_RDFM_COMPLETE" in run.out
+    assert run.code == 0
+
+
+@pytest.mark.parametrize("command", ["convert", "inspect", "formats", "completion"])
+def test_help(rdfm, command):
+    run = rdfm(command, "--help")
+    assert run.code == 0
+    assert run.out.startswith(f"Usage: rdfm {command}")
+
+
+def test_every_option_of_convert_is_an_option_of_the_command():
+    from rdfm.cli.convert import command
+
+    offered = {parameter.name for parameter in command.params} - {"files", "output", "quiet"}
+    assert offered == set(package.ConvertOptions.__annotations__) - {"progress"}

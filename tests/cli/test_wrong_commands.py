@@ -1,0 +1,90 @@
+"""Wrong commands: exit code 2 (or 1 for files), one clear line, and nothing written."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("convert", "nothing to convert: name an input and an output"),
+        ("convert a.nq", "no output: name it after a.nq, or write -o FILE"),
+        ("convert a.nq b.nq c.nq", "3 files and no -o"),
+        ("convert a.nq b.nq", "b.nq exists and is nq like a.nq: if it is the output, say -o b.nq"),
+        ("convert a.nq -o a.nq", "a.nq is an input too"),
+        ("convert a.nq b.nq -o ./b.nq", "./b.nq is an input too"),
+        (
+            "convert a.nq out.foo",
+            "out.foo does not show its format by its suffix; say it with --to",
+        ),
+        ("convert a.nq out.nt --to rdfxml", "no format is called 'rdfxml'; there are nt, nq"),
+        ("convert a.nq out.nt --frobnicate", "No such option '--frobnicate'"),
+        ("convert a.nq out.nt --dialect loud", "'loud' is not one of"),
+        (
+            "convert a.nq out.nq --physical-type quads",
+            "--physical-type (physical_type) is for writing Jelly",
+        ),
+        ("convert a.nq out.jelly --name-table 3", "name_table is 3, expected 8 or more"),
+        ("convert a.nq out.jelly --skip -1", "Invalid value for '--skip'"),
+        ("convert a.nq out.jelly --prefix foo", "'foo' is no namespace; write it as ex=http://"),
+        ("convert a.nq out.jelly --max-message-bytes lots", "'lots' is no size; write it as 64M"),
+        ("convert - - - -o out.nq", "standard input (-) can be read only once"),
+        (
+            "convert a.nq s3://bucket/out.nq",
+            "s3://bucket/out.nq is a URL, which rdfm does not write",
+        ),
+        ("convert --message-per-file", "nothing to convert"),
+        ("inspect", "Missing argument 'LOG...'"),
+        ("completion tcsh", "'tcsh' is not one of"),
+        ("frobnicate", "No such command 'frobnicate'"),
+    ],
+)
+def test_bad_usage(rdfm, words, text):
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    run = rdfm(*words.split())
+    assert text in run.error
+    assert run.code == 2
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("convert nope.nq out.nt", "nope.nq: No such file or directory"),
+        ("convert a.nq no/out.nt", "no: No such folder"),
+        ("convert . out.nt --from nq", ".: Is a directory"),
+        ("convert a.nq . --to nt", "Is a directory"),
+        (
+            "convert a.nq out.jelly --options-from nope.jelly",
+            "nope.jelly: No such file or directory",
+        ),
+        ("inspect nope.nq", "nope.nq: No such file or directory"),
+        (
+            "convert a.nq out.nt",
+            "a.nq: nt: the format holds no graph names; merge_graphs (--merge-graphs)",
+        ),
+    ],
+)
+def test_files_that_do_not_do(rdfm, words, text):
+    run = rdfm(*words.split())
+    assert text in run.error
+    assert run.code == 1
+    assert not list(Path().glob("out*"))
+    assert not list(Path().glob(".out*"))
+
+
+def test_no_command_shows_the_help(rdfm):
+    run = rdfm()
+    assert run.code == 2
+    assert "rdfm [OPTIONS] COMMAND" in run.err
+
+
+def test_debug_shows_where(rdfm):
+    with pytest.raises(FileNotFoundError):
+        rdfm("--debug", "convert", "nope.nq", "out.nt")
+
+
+def test_names_do_not_move_the_cursor(rdfm):
+    run = rdfm("convert", "\x1b[31mred.nq", "out.nt")
+    assert run.error == "\\x1b[31mred.nq: No such file or directory"

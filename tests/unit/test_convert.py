@@ -1,0 +1,204 @@
+"""convert: its summary, its options, and what it does when a stage fails."""
+
+import contextlib
+import gzip
+import io
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import rdfm
+from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError, convert
+from rdfm.convert import _Channel, _Stopped
+
+LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
+MARK = b"# @message\n"
+LOG = LINE + MARK + LINE + LINE
+
+
+def converted(data, **options):
+    out = io.BytesIO()
+    options = {"from_format": "nq", "to_format": "nq"} | options
+    return convert(data, out, **options), out.getvalue()
+
+
+def test_the_summary_counts(tmp_path):
+    path = tmp_path / "a.nq.gz"
+    path.write_bytes(gzip.compress(LOG))
+    summary = convert([path, LOG], tmp_path / "out.nt")
+    assert (summary.messages, summary.quads, summary.skipped) == (4, 6, 0)
+    assert summary.bytes_in == path.stat().st_size + len(LOG)
+    assert summary.bytes_out == (tmp_path / "out.nt").stat().st_size
+    assert 0 < summary.seconds < 60
+    assert summary.dropped == {}
+
+
+def test_a_message_is_counted_once_however_large():
+    """A log without delimiters is one message, which passes in parts."""
+    summary, out = converted(LINE * 50_000, max_message_bytes=1 << 20)
+    assert (summary.messages, summary.quads) == (1, 50_000)
+    assert out == LINE * 50_000
+    summary, out = converted(LINE * 50_000 + MARK + LINE, skip=1)
+    assert (summary.messages, out) == (1, LINE)
+    summary, out = converted(LINE * 50_000 + MARK + LINE, take=1)
+    assert (summary.messages, summary.quads) == (1, 50_000)
+
+
+def test_where_parts_do_not_pass_the_limit_speaks():
+    with pytest.raises(rdfm.LimitError, match="max_message_bytes"):
+        converted(LINE * 50_000, to_format="jelly", max_message_bytes=1 << 18)
+    summary, _ = converted(
+        LINE * 50_000, to_format="jelly", frames="flat", max_message_bytes=1 << 20
+    )
+    assert (summary.messages, summary.quads) == (1, 50_000)
+
+
+def test_progress_is_reported():
+    seen = []
+    converted(LOG, progress=lambda progress: seen.append(progress.quads))
+    assert seen[-1] == 3
+
+
+def test_unknown_options_and_values():
+    with pytest.raises(OptionError, match="convert takes no option 'lenent'; it takes announced"):
+        converted(LOG, lenent=True)
+    with pytest.raises(OptionError, match="on_error is 'fail' or 'skip'"):
+        converted(LOG, on_error="ignore")
+    with pytest.raises(OptionError, match="skip and take count messages"):
+        converted(LOG, take=-1)
+    with pytest.raises(OptionError, match="no logical type is called 'x'"):
+        converted(LOG, to_format="jelly", logical_type="x")
+    with pytest.raises(OptionError, match="there is nothing to convert"):
+        converted([])
+
+
+def test_what_the_options_say_wrong_is_said_before_anything_is_read(tmp_path):
+    class Unread(io.BytesIO):
+        def read1(self, size=-1):
+            raise AssertionError
+
+    with pytest.raises(OptionError, match="name_table"):
+        convert(Unread(), tmp_path / "out.jelly", from_format="nq", name_table=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_messages_before_a_fault_reach_a_file_object():
+    out = io.BytesIO()
+    with pytest.raises(DecodeError, match=r"^bytes: nq: "):
+        convert(LINE + MARK + b"oops\n", out, from_format="nq", to_format="nq")
+    assert out.getvalue() == LINE
+
+
+def test_messages_before_a_cut_reach_a_file_object():
+    out = io.BytesIO()
+    with pytest.raises(TruncatedError):
+        convert(gzip.compress((LINE + MARK) * 9)[:-8], out, from_format="nq", to_format="nq")
+    assert out.getvalue().startswith(LINE + MARK + LINE)
+
+
+def test_faults_are_skipped_message_by_message():
+    bad = b"".join(LINE + MARK + b"oops\n" + MARK for _ in range(20))
+    summary, out = converted(bad + LINE, on_error="skip")
+    assert (summary.messages, summary.skipped, len(summary.faults)) == (21, 20, 10)
+    assert out == MARK.join([LINE] * 21)
+    assert summary.abandoned == ()
+
+
+def test_a_cut_input_is_given_up_and_the_next_read():
+    cut = gzip.compress(LOG * 100)[:-8]
+    summary, _ = converted([cut, LINE], on_error="skip")
+    assert (summary.skipped, summary.abandoned) == (1, ("bytes",))
+    assert summary.messages >= 2
+
+
+def test_a_broken_file_for_a_message_is_left_out():
+    summary, out = converted([LINE, b"oops\n", b"", LINE], on_error="skip", message_per_file=True)
+    assert (summary.messages, summary.skipped) == (3, 1)
+    assert out == LINE + MARK + MARK + LINE
+
+
+def test_an_error_of_the_second_input_ends_all(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        convert([LOG, tmp_path / "nope.nq"], tmp_path / "out.nq", from_format="nq")
+    with pytest.raises(UnknownFormatError):
+        convert([LOG, b"s,p,o"], tmp_path / "out.nq")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_encode_error_names_the_input(tmp_path):
+    (tmp_path / "in.nq").write_bytes(LOG + MARK + LINE.replace(b" .", b" <http://e/g> ."))
+    with pytest.raises(EncodeError, match=r"in\.nq: nt: .*merge_graphs.*\(message 2\)") as caught:
+        convert(tmp_path / "in.nq", tmp_path / "out.nt", keep_partial=True)
+    assert caught.value.__notes__ == [f"what came before is in {tmp_path / 'out.nt.partial'}"]
+    assert (tmp_path / "out.nt.partial").read_bytes() == LOG
+
+
+class Failing(io.BytesIO):
+    """A file that fails after some bytes."""
+
+    def __init__(self, data, good):
+        super().__init__(data)
+        self.good = good
+
+    def read1(self, size=-1):
+        if self.tell() >= self.good:
+            raise OSError(5, "Input/output error")
+        return super().read1(100)
+
+    def write(self, data):
+        if self.tell() >= self.good:
+            raise OSError(28, "No space left on device")
+        return super().write(data)
+
+
+def test_an_error_of_reading_ends_all(tmp_path):
+    with pytest.raises(OSError, match="Input/output error"):
+        convert(Failing(LOG * 1000, 5000), tmp_path / "out.nq", from_format="nq")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_writing_ends_all():
+    start = time.monotonic()
+    with pytest.raises(OSError, match="No space left"):
+        convert((LINE + MARK) * 200_000, Failing(b"", 1), from_format="nq", to_format="nq")
+    assert time.monotonic() - start < 30
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_device():
+    with pytest.raises(OSError, match="No space left"):
+        convert(LOG, "/dev/full", from_format="nq", to_format="nq")
+
+
+def test_no_thread_stays():
+    before = threading.active_count()
+    for data in (LOG, b"oops"):
+        with contextlib.suppress(DecodeError):
+            converted(data)
+    assert threading.active_count() == before
+
+
+def test_the_same_output_whatever_the_pieces():
+    class Small(io.BytesIO):
+        def read1(self, size=-1):
+            return super().read1(7)
+
+    for target in ("nq", "nt", "jelly"):
+        assert converted(Small(LOG), to_format=target)[1] == converted(LOG, to_format=target)[1]
+
+
+def test_a_channel_waits_and_ends():
+    channel = _Channel(10)
+    channel.put("a", 100)  # one item always passes
+    threading.Timer(0.1, channel.cancel).start()
+    with pytest.raises(_Stopped):
+        channel.put("b", 1)
+    full = _Channel(10)
+    full.put("a", 1)
+    full.close(ValueError("x"))
+    items = iter(full)
+    assert next(items) == "a"
+    with pytest.raises(ValueError, match="x"):
+        next(items)

@@ -1,0 +1,214 @@
+"""open_log and create_log: where bytes come from and go to, and what is left after an error."""
+
+import bz2
+import gzip
+import io
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+import rdfm
+from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError
+from rdfm.log import Input
+
+LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
+LOG = LINE + b"# @message\n" + LINE + LINE
+QUAD = rdfm.Quad(rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
+IN_GRAPH = rdfm.Quad(QUAD.subject, QUAD.predicate, QUAD.object, rdfm.Iri("http://e/g"))
+
+
+def sizes(*args, **options):
+    with rdfm.open_log(*args, **options) as log:
+        return [len(message) for message in log]
+
+
+class Trickle(io.RawIOBase):
+    """Gives a byte at a time."""
+
+    def __init__(self, data):
+        self.rest = data
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        piece, self.rest = self.rest[:1], self.rest[1:]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def test_sources(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_bytes(LOG)
+    (tmp_path / "a.nq.gz").write_bytes(gzip.compress(LOG) + gzip.compress(b"# @message\n" + LINE))
+    (tmp_path / "noname").write_bytes(bz2.compress(LOG))
+    assert sizes(path) == sizes(str(path)) == sizes(path.as_uri()) == [1, 2]
+    assert sizes(tmp_path / "a.nq.gz") == [1, 2, 1]
+    assert sizes(tmp_path / "noname") == [1, 2]
+    assert sizes(LOG) == sizes(bytearray(LOG)) == sizes(memoryview(LOG)) == [1, 2]
+    assert sizes(io.BytesIO(LOG), "nt") == [1, 2]
+    with path.open("rb") as file:  # the suffix of its name tells the format
+        assert sizes(file) == [1, 2]
+        assert not file.closed
+
+
+@pytest.mark.parametrize("data", [LOG, gzip.compress(LOG), bz2.compress(LOG)])
+def test_a_byte_at_a_time(data):
+    assert sizes(Trickle(data)) == [1, 2]
+
+
+def test_a_reader_says_what_it_reads(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_bytes(LOG)
+    with rdfm.open_log(path) as log:
+        assert (log.format, log.source) == ("nq", str(path))
+        assert log.header["dialect"] == "comment"
+        assert [len(message) for message in log] == [1, 2]
+        assert repr(log) == f"<LogReader {path}: nq>"
+    with rdfm.open_log(path) as log:
+        assert sum(batch.quad_count for batch in log.batches()) == 3
+
+
+def test_the_header_of_a_broken_log_comes_before_its_error():
+    with rdfm.open_log(b"oops", "nq") as log:
+        assert log.header == {}
+        with pytest.raises(DecodeError, match=r"^bytes: nq: "):
+            list(log)
+
+
+def test_a_cut_off_file_gives_its_whole_messages_first():
+    cut = gzip.compress(LOG * 1000)[:-9]
+    with rdfm.open_log(cut, "nq") as log:
+        messages = iter(log)
+        assert len(next(messages)) == 1
+        with pytest.raises(TruncatedError, match="the gzip data ends before its end mark"):
+            for _ in messages:
+                pass
+
+
+def test_compression_can_be_said():
+    with pytest.raises(DecodeError):
+        sizes(gzip.compress(LOG), "nq", compression="none")
+
+
+def test_text_files_are_refused(tmp_path):
+    (tmp_path / "a.nq").write_bytes(LOG)
+    with (tmp_path / "a.nq").open() as file, pytest.raises(OptionError, match="binary mode"):
+        sizes(file)
+
+
+def test_an_input_that_does_not_show_its_format():
+    with pytest.raises(UnknownFormatError, match="bytes is empty; say it with --from"):
+        sizes(b"")
+    with pytest.raises(UnknownFormatError, match="neither by its name nor by its content"):
+        sizes(b"s,p,o\n")
+    assert sizes(b"", "nq") == []
+
+
+def test_options_are_checked():
+    with pytest.raises(OptionError, match="nq takes no option 'frames' here; it takes"):
+        rdfm.open_log(LOG, "nq", frames="flat")
+    with pytest.raises(OptionError, match="dialect is"):
+        rdfm.open_log(LOG, "nq", dialect="loud")
+    with pytest.raises(OptionError, match="nq takes no option 'prefixes'"):
+        rdfm.create_log(io.BytesIO(), "nq", prefixes={})
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path):
+    path = tmp_path / "out.nq"
+    with rdfm.create_log(path) as log:
+        log.write([QUAD])
+        log.write(rdfm.Message([QUAD, QUAD]))
+        assert not path.exists()
+    assert path.read_bytes() == LOG
+    assert log.messages == 2
+    assert os.listdir(tmp_path) == ["out.nq"]  # noqa: PTH208 - names suffice
+    with pytest.raises(ValueError, match="closed"):
+        log.write([])
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".bz2", ".xz"])
+def test_compressed_files(tmp_path, suffix):
+    paths = [tmp_path / f"{name}.nq{suffix}" for name in "ab"]
+    for path in paths:
+        with rdfm.create_log(path) as log:
+            for _ in range(3000):
+                log.write([QUAD])
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert sizes(paths[0]) == [1] * 3000
+    names = {"": None, ".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
+    data = Input(paths[0])
+    data.close()
+    assert data.compression == names[suffix]
+
+
+def test_nothing_is_left_after_an_exception(tmp_path):
+    with pytest.raises(RuntimeError), rdfm.create_log(tmp_path / "out.nq") as log:
+        log.write([QUAD])
+        raise RuntimeError
+    with (
+        pytest.raises(EncodeError, match="merge_graphs"),
+        rdfm.create_log(tmp_path / "o.nt") as log,
+    ):
+        log.write([IN_GRAPH])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_written_is_kept_on_request(tmp_path):
+    path = tmp_path / "out.nt.gz"
+    with pytest.raises(EncodeError), rdfm.create_log(path, keep_partial=True) as log:
+        log.write([QUAD])
+        log.write([IN_GRAPH])
+    assert list(tmp_path.iterdir()) == [tmp_path / "out.nt.gz.partial"]
+    assert gzip.decompress((tmp_path / "out.nt.gz.partial").read_bytes()) == LINE
+
+
+def test_a_file_object_stays_open():
+    file = io.BytesIO()
+    with rdfm.create_log(file, "nq") as log:
+        log.write([QUAD])
+    assert file.getvalue() == LINE
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes and links of Unix")
+def test_an_existing_file_keeps_its_mode_and_its_links(tmp_path):
+    path = tmp_path / "real.nq"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    link = tmp_path / "link.nq"
+    link.symlink_to(path)
+    with rdfm.create_log(link) as log:
+        log.write([QUAD])
+    assert link.is_symlink()
+    assert path.read_bytes() == LINE
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="devices of Unix")
+def test_devices_are_written_directly():
+    with rdfm.create_log("/dev/null", "nq") as log:
+        log.write([QUAD])
+    assert Path("/dev/null").is_char_device()
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(FileNotFoundError, match="No such folder"):
+        rdfm.create_log(tmp_path / "no" / "out.nq")
+    with pytest.raises(IsADirectoryError):
+        rdfm.create_log(tmp_path, "nq")
+    with pytest.raises(OptionError, match="is a URL"):
+        rdfm.create_log("s3://bucket/out.nq")
+    with pytest.raises(UnknownFormatError, match="does not show its format by its suffix"):
+        rdfm.create_log(tmp_path / "out")
+
+
+def test_urls_are_read_through_fsspec():
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").pipe("/log.nq.gz", gzip.compress(LOG))
+    assert sizes("memory://log.nq.gz") == [1, 2]
+    with pytest.raises(FileNotFoundError):
+        sizes("memory://nothing.nq")
+    with pytest.raises(OptionError, match="cannot read gopher"):
+        sizes("gopher://example.org/x.nq")

@@ -1,0 +1,119 @@
+"""A format in pure Python, as docs/plugins.md builds one, through all that rdfm does with formats."""
+
+import json
+import types
+
+import pytest
+
+import rdfm
+from rdfm import DecodeError, MessageBatch, Quad, formats, parse_term
+
+
+class Decoder:
+    """A line of JSON for each message: its quads as lists of terms."""
+
+    def __init__(self, *, shout=False):
+        self.rest, self.index, self.error, self.shout = b"", 0, None, shout
+
+    def feed(self, piece):
+        self.rest += piece
+
+    def finish(self):
+        pass
+
+    def header(self):
+        return {}
+
+    def skip_message(self):
+        raise self.error
+
+    def next_batch(self):
+        messages = []
+        while self.error is None and b"\n" in self.rest:
+            line, self.rest = self.rest.split(b"\n", 1)
+            try:
+                messages.append([Quad(*map(self.term, quad)) for quad in json.loads(line)])
+                self.index += 1
+            except (ValueError, TypeError) as error:
+                self.error = DecodeError(str(error), format="jsonq", message_index=self.index)
+        if messages:
+            return MessageBatch.from_messages(messages)
+        if self.error is not None:
+            raise self.error
+        return None
+
+    @staticmethod
+    def term(text):
+        return None if text is None else parse_term(text)
+
+
+class Encoder:
+    """The reverse."""
+
+    def encode(self, batch):
+        lines = [
+            [[None if term is None else str(term) for term in quad] for quad in m] for m in batch
+        ]
+        return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+    def finish(self):
+        return b""
+
+    def dropped(self):
+        return {}
+
+
+JSONQ = types.SimpleNamespace(
+    FORMAT=formats.Format(
+        "jsonq",
+        "JSON quads",
+        suffixes=(".jsonq",),
+        magic=lambda head: head.startswith((b"[]\n", b"[[")),
+        decode_options=frozenset({"shout"}),
+        carries={"graphs": True, "triple_terms": "anywhere", "boundaries": True},
+    ),
+    Decoder=Decoder,
+    Encoder=Encoder,
+)
+LOG = b'<http://e/s> <http://e/p> "a" .\n# @message\n# @message\n_:b <http://e/p> "b" <http://e/g> .\n'
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    formats.register(JSONQ)
+    yield
+    formats.unregister("jsonq")
+
+
+def test_there_and_back(tmp_path):
+    summary = rdfm.convert(LOG, tmp_path / "log.jsonq.gz", from_format="nq")
+    assert (summary.messages, summary.quads) == (3, 2)
+    rdfm.convert(tmp_path / "log.jsonq.gz", tmp_path / "log.jelly")
+    rdfm.convert(tmp_path / "log.jelly", tmp_path / "back.nq")
+    assert (tmp_path / "back.nq").read_bytes() == LOG
+
+
+def test_its_messages_are_messages(tmp_path):
+    with rdfm.create_log(tmp_path / "x.jsonq") as log:
+        log.write([Quad(parse_term("<http://e/s>"), parse_term("<http://e/p>"), parse_term('"o"'))])
+        log.write([])
+    with rdfm.open_log((tmp_path / "x.jsonq").read_bytes()) as log:  # by its content
+        assert log.format == "jsonq"
+        assert [len(message) for message in log] == [1, 0]
+
+
+def test_messages_before_its_error_are_delivered(tmp_path):
+    broken = b'[]\n[["<http://e/s>"]]\n'
+    with rdfm.open_log(broken, "jsonq") as log:
+        messages = iter(log)
+        assert len(next(messages)) == 0
+        with pytest.raises(DecodeError, match=r"^bytes: jsonq: .*\(message 1\)"):
+            next(messages)
+    summary = rdfm.convert(broken, tmp_path / "x.nq", from_format="jsonq", on_error="skip")
+    assert (summary.messages, summary.skipped, summary.abandoned) == (1, 1, ("bytes",))
+
+
+def test_its_options_are_checked():
+    rdfm.open_log(b"", "jsonq", shout=True).close()
+    with pytest.raises(rdfm.OptionError, match="jsonq takes no option 'loud' here; it takes shout"):
+        rdfm.open_log(b"", "jsonq", loud=True)
