@@ -6,13 +6,15 @@
 //! - Law: a frame is decoded only when it is wholly there; how the bytes are cut changes nothing.
 
 use super::rows::Rows;
-use super::wire::{LENGTH, Varint, Wire, long_varint};
+use super::wire::{Varint, Wire, long_varint};
 use crate::batch::MessageBatch;
 use crate::codec::{DecodeOptions, Decoder, Frames, LogHeader};
 use crate::error::{DecodeError, ErrorClass, Place};
 
 /// Bytes that tell delimited from bare logs.
 const DETECT_BYTES: usize = 5;
+/// Rows and metadata.
+const FRAME_FIELDS: u32 = 1 << 1 | 1 << 15;
 
 /// Reads Jelly-RDF.
 pub struct JellyDecoder {
@@ -202,10 +204,10 @@ impl JellyDecoder {
 
     /// Reads the rows of a frame; true where a part of its message is large enough to be yielded.
     fn read_rows(&mut self, frame: &mut Frame) -> Result<bool, DecodeError> {
-        let bytes = &self.buffer[..frame.end];
+        let bytes = &self.buffer[frame.at..frame.end];
         let rows = &mut self.rows;
-        let mut wire = Wire::from(bytes, frame.at);
-        let mut frame_level = false;
+        let mut wire = Wire::new(bytes);
+        let mut in_row = false;
         let fault = loop {
             if wire.is_done() {
                 match rows.end_frame() {
@@ -213,40 +215,33 @@ impl JellyDecoder {
                     Err(fault) => break fault,
                 }
             }
-            frame.at = wire.position();
-            let mut row = None;
-            let step = wire.tag().and_then(|(field, kind)| match field {
-                1 | 15 => {
-                    Wire::expect(kind, LENGTH, field, "the frame")?;
-                    let payload = wire.bytes()?;
-                    if field == 1 {
-                        row = Some(payload);
-                        Ok(())
-                    } else {
-                        rows.metadata_entry(payload)
+            frame.at = frame.end - wire.rest().len();
+            match wire.field(FRAME_FIELDS, "the frame") {
+                Ok((1, row)) => {
+                    if let Err(fault) = rows.row(row) {
+                        in_row = true;
+                        break fault;
+                    }
+                    frame.row += 1;
+                    if self.parts && rows.builder.full() {
+                        frame.at = frame.end - wire.rest().len();
+                        return Ok(true);
                     }
                 }
-                _ => wire.skip(field, kind),
-            });
-            if let Err(fault) = step {
-                frame_level = true;
-                break fault;
-            }
-            if let Some(payload) = row {
-                if let Err(fault) = rows.row(payload) {
-                    break fault;
+                Ok((15, entry)) => {
+                    if let Err(fault) = rows.metadata_entry(entry) {
+                        in_row = true;
+                        break fault;
+                    }
                 }
-                frame.row += 1;
-                if self.parts && rows.builder.full() {
-                    frame.at = wire.position();
-                    return Ok(true);
-                }
+                Ok(_) => {}
+                Err(fault) => break fault,
             }
         };
         // A bare log that is cut off shows as a field that runs over the end of its frame.
         let (mut class, mut reason) = fault.into_parts();
         if class == ErrorClass::Truncated {
-            if frame_level && self.delimited == Some(false) {
+            if !in_row && self.delimited == Some(false) {
                 "the log ends inside a row".clone_into(&mut reason);
             } else {
                 class = ErrorClass::Malformed;

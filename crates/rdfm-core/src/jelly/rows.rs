@@ -37,6 +37,11 @@ const ROWS: [&str; 12] = [
     "prefix",
     "datatype",
 ];
+/// Their numbers as a set.
+const ROW_FIELDS: u32 = 0b1110_0111_1110;
+/// The fields of a triple and of a quad.
+const TRIPLE_FIELDS: u32 = (1 << 13) - 2;
+const QUAD_FIELDS: u32 = (1 << 17) - 2;
 const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
 /// The graph's place among the positions.
 const GRAPH: usize = 3;
@@ -45,10 +50,6 @@ const MAX_DEPTH: u32 = 1000;
 /// Language tags remembered, and the longest of them.
 const LANGUAGES: usize = 16;
 const LANGUAGE_BYTES: usize = 64;
-
-/// Fields 4, 8 and 12 of a statement: triple terms, which the option `rdf_star` allows. The option for
-/// generalized statements binds writers only: Jelly-JVM's own files have such without it.
-const STAR_FIELDS: u32 = 1 << 4 | 1 << 8 | 1 << 12;
 
 /// Reader's limits on what the options may declare.
 pub(super) struct TableLimits {
@@ -88,9 +89,11 @@ pub(super) struct Rows {
     last: [TermId; 4],
     live: u8,
     kept: [Option<OwnedTerm>; 4],
+    /// The positions that a statement must have, given or repeated.
+    required: u8,
     in_graph: bool,
     physical: PhysicalType,
-    forbidden: u32,
+    forbids_triple_terms: bool,
     max_depth: u32,
     languages: Vec<Language>,
     next_language: usize,
@@ -117,9 +120,10 @@ impl Rows {
             last: [TermId::DEFAULT_GRAPH; 4],
             live: 0,
             kept: [const { None }; 4],
+            required: 0,
             in_graph: false,
             physical: PhysicalType::Triples,
-            forbidden: 0,
+            forbids_triple_terms: false,
             max_depth: options.limits.max_depth.min(MAX_DEPTH),
             languages: Vec::new(),
             next_language: 0,
@@ -144,17 +148,10 @@ impl Rows {
         let (mut key, mut value) = (&[][..], &[][..]);
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            match wire.tag()? {
-                (field @ (1 | 2), kind) => {
-                    Wire::expect(kind, LENGTH, field, "the metadata")?;
-                    let payload = wire.bytes()?;
-                    if field == 1 {
-                        key = payload;
-                    } else {
-                        value = payload;
-                    }
-                }
-                (field, kind) => wire.skip(field, kind)?,
+            match wire.field(0b110, "the metadata")? {
+                (1, payload) => key = payload,
+                (2, payload) => value = payload,
+                _ => {}
             }
         }
         let key = utf8(key, "a metadata key")?;
@@ -185,14 +182,10 @@ impl Rows {
     pub fn row(&mut self, bytes: &[u8]) -> Checked<()> {
         let mut wire = Wire::new(bytes);
         // Nearly always the row is one field.
-        if !wire.is_done() {
-            let (field, kind) = wire.tag()?;
-            if kind == LENGTH {
-                let payload = wire.bytes()?;
-                if wire.is_done() {
-                    return self.typed_row(field, payload);
-                }
-            }
+        if let Ok((field, payload)) = wire.field(ROW_FIELDS, "the row")
+            && wire.is_done()
+        {
+            return self.typed_row(field, payload);
         }
         self.odd_row(bytes)
     }
@@ -203,13 +196,10 @@ impl Rows {
         let mut wire = Wire::new(bytes);
         let (mut row, mut payload) = (0, Cow::Borrowed(&[][..]));
         while !wire.is_done() {
-            let (field, kind) = wire.tag()?;
-            if !known_row(field) {
-                wire.skip(field, kind)?;
+            let (field, bytes) = wire.field(ROW_FIELDS, "the row")?;
+            if field == 0 {
                 continue;
             }
-            Wire::expect(kind, LENGTH, field, "the row")?;
-            let bytes = wire.bytes()?;
             if field == row {
                 payload.to_mut().extend_from_slice(bytes);
             } else {
@@ -225,8 +215,13 @@ impl Rows {
             return Err(before_options(field));
         }
         match field {
-            2 if self.physical != PhysicalType::Quads => self.triple(payload),
-            3 if self.physical == PhysicalType::Quads => self.quad(payload),
+            2 if self.physical != PhysicalType::Quads => {
+                if self.physical == PhysicalType::Graphs && !self.in_graph {
+                    return Err(malformed("a triple stands outside a graph"));
+                }
+                self.statement(payload, TRIPLE_FIELDS)
+            }
+            3 if self.physical == PhysicalType::Quads => self.statement(payload, QUAD_FIELDS),
             9 => {
                 let (id, value) = entry(payload)?;
                 let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a name"))?;
@@ -310,127 +305,123 @@ impl Rows {
         self.names = Table::new("name", options.name_table);
         self.prefixes = Table::new("prefix", options.prefix_table);
         self.datatypes = Table::new("datatype", options.datatype_table);
-        self.forbidden = if options.rdf_star { 0 } else { STAR_FIELDS };
+        // The option for generalized statements binds writers only: Jelly-JVM's own files have such
+        // without it.
+        self.forbids_triple_terms = !options.rdf_star;
+        self.required = if self.physical == PhysicalType::Triples {
+            0b0111
+        } else {
+            0b1111
+        };
         self.options = Some(options);
         Ok(())
     }
 
+    /// A triple or quad row.
     #[inline]
-    fn triple(&mut self, bytes: &[u8]) -> Checked<()> {
-        if self.physical == PhysicalType::Graphs && !self.in_graph {
-            return Err(malformed("a triple stands outside a graph"));
-        }
-        let Some(slots) = positions(bytes, 12)? else {
-            return self.triple(&normalized(bytes, 12)?);
-        };
-        let [subject, predicate, object, _] = self.statement(&slots)?;
-        let graph = if self.physical == PhysicalType::Graphs {
-            self.repeated(GRAPH)?
+    fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<()> {
+        let iri_state = (self.last_prefix, self.last_name);
+        let ids = if let Ok(Some(ids)) = self.direct(bytes, fields) {
+            ids
         } else {
-            TermId::DEFAULT_GRAPH
+            (self.last_prefix, self.last_name) = iri_state;
+            self.odd_statement(bytes, fields)?
         };
         self.builder.add_quad(Quad {
-            subject,
-            predicate,
-            object,
-            graph,
+            subject: ids[0],
+            predicate: ids[1],
+            object: ids[2],
+            graph: ids[GRAPH],
         })?;
         Ok(())
     }
 
+    /// The terms of a statement whose fields stand in order, as writers write them; None or a fault
+    /// where they may not.
     #[inline]
-    fn quad(&mut self, bytes: &[u8]) -> Checked<()> {
-        let Some(slots) = positions(bytes, 16)? else {
-            return self.quad(&normalized(bytes, 16)?);
-        };
-        let [subject, predicate, object, _] = self.statement(&slots)?;
-        let slot = slots[GRAPH];
-        let graph = if slot.field == 0 {
-            self.repeated(GRAPH)?
-        } else {
-            self.graph(slot)?
-        };
-        self.builder.add_quad(Quad {
-            subject,
-            predicate,
-            object,
-            graph,
-        })?;
-        Ok(())
+    fn direct(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
+        let mut ids = self.last;
+        let mut given = 0;
+        let mut next = 0;
+        let mut wire = Wire::new(bytes);
+        while !wire.is_done() {
+            let (field, payload) = wire.field(fields, "the statement")?;
+            let position = (field.wrapping_sub(1) / 4) as usize;
+            if position < next || position > GRAPH {
+                return Ok(None);
+            }
+            ids[position] = self.term(
+                Slot {
+                    field,
+                    bytes: payload,
+                },
+                0,
+            )?;
+            given |= 1 << position;
+            next = position + 1;
+        }
+        self.finish_statement(&mut ids, given)?;
+        Ok(Some(ids))
     }
 
-    /// Subject, predicate and object; the fourth id says nothing.
-    #[inline]
-    fn statement(&mut self, slots: &[Slot<'_>; 4]) -> Checked<[TermId; 4]> {
-        let mut ids = [TermId::DEFAULT_GRAPH; 4];
-        for position in 0..3 {
-            let slot = slots[position];
-            ids[position] = if slot.field == 0 {
-                self.repeated(position)?
-            } else {
-                let id = self.term(slot, 0)?;
-                self.last[position] = id;
-                self.live |= 1 << position;
-                id
-            };
+    /// As [`direct`](Self::direct), for fields in any order.
+    #[cold]
+    fn odd_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
+        let Some(slots) = positions(bytes, fields)? else {
+            return self.odd_statement(&normalized(bytes, fields)?, fields);
+        };
+        let mut ids = self.last;
+        let mut given = 0;
+        for (position, slot) in slots.into_iter().enumerate() {
+            if slot.field != 0 {
+                ids[position] = self.term(slot, 0)?;
+                given |= 1 << position;
+            }
         }
+        self.finish_statement(&mut ids, given)?;
         Ok(ids)
     }
 
-    /// The term in the same position of the statement before.
+    /// Repeats the terms that were not given, and remembers all.
     #[inline]
-    fn repeated(&mut self, position: usize) -> Checked<TermId> {
-        if self.live >> position & 1 == 1 {
-            return Ok(self.last[position]);
+    fn finish_statement(&mut self, ids: &mut [TermId; 4], given: u8) -> Checked<()> {
+        let missing = self.required & !(given | self.live);
+        if missing != 0 {
+            self.repeat_from_kept(ids, missing)?;
         }
-        self.repeated_from_kept(position)
+        self.last = *ids;
+        self.live |= given;
+        Ok(())
     }
 
     #[cold]
-    fn repeated_from_kept(&mut self, position: usize) -> Checked<TermId> {
-        let Some(term) = &self.kept[position] else {
-            return Err(malformed(format!(
-                "the first statement leaves out its {}; there is none before it to repeat",
-                POSITIONS[position]
-            )));
-        };
-        let id = term.add(&mut self.builder)?;
-        self.last[position] = id;
-        self.live |= 1 << position;
-        Ok(id)
+    fn repeat_from_kept(&mut self, ids: &mut [TermId; 4], missing: u8) -> Checked<()> {
+        for (position, id) in ids.iter_mut().enumerate() {
+            if missing >> position & 1 == 0 {
+                continue;
+            }
+            let Some(term) = &self.kept[position] else {
+                return Err(malformed(format!(
+                    "the first statement leaves out its {}; there is none before it to repeat",
+                    POSITIONS[position]
+                )));
+            };
+            *id = term.add(&mut self.builder)?;
+            self.live |= 1 << position;
+        }
+        Ok(())
     }
 
-    /// A term of a subject, predicate or object field; `depth` triple terms are around it.
+    /// A term by its field of a quad; `depth` triple terms are around it.
     #[inline]
     fn term(&mut self, slot: Slot<'_>, depth: u32) -> Checked<TermId> {
-        if self.forbidden >> slot.field & 1 == 1 {
-            return Err(malformed(
-                "a triple term, but the stream options say rdf_star = false",
-            ));
-        }
-        match (slot.field - 1) & 3 {
-            0 => self.iri(slot.bytes),
-            1 => self.bnode(slot.bytes),
-            2 => self.literal(slot.bytes),
+        match slot.field {
+            1 | 5 | 9 | 13 => self.iri(slot.bytes),
+            2 | 6 | 10 | 14 => self.bnode(slot.bytes),
+            3 | 7 | 11 | 16 => self.literal(slot.bytes),
+            15 => default_graph(slot.bytes),
             _ => self.triple_term(slot.bytes, depth + 1),
         }
-    }
-
-    /// The graph of a quad or a graph start (whose fields are numbered from 1).
-    #[inline]
-    fn graph(&mut self, slot: Slot<'_>) -> Checked<TermId> {
-        let id = match slot.field {
-            13 => self.iri(slot.bytes)?,
-            14 => self.bnode(slot.bytes)?,
-            15 => {
-                default_graph(slot.bytes)?;
-                TermId::DEFAULT_GRAPH
-            }
-            _ => self.literal(slot.bytes)?,
-        };
-        self.last[GRAPH] = id;
-        self.live |= 1 << GRAPH;
-        Ok(id)
     }
 
     #[inline]
@@ -438,11 +429,17 @@ impl Rows {
         let (prefix, name) = iri_ids(bytes)?;
         self.next_iri(prefix, name);
         let prefix = self.prefixes.get(self.last_prefix)?;
-        let name = self.names.get_mut(self.last_name)?;
-        let batch = self.builder.serial();
-        if name.batch == batch && name.prefix == prefix.serial {
+        let name = self.names.get(self.last_name)?;
+        if name.batch == self.builder.serial() && name.prefix == prefix.serial {
             return Ok(name.term);
         }
+        self.new_iri()
+    }
+
+    /// Adds the last IRI to the batch, and notes its term with the name.
+    fn new_iri(&mut self) -> Checked<TermId> {
+        let prefix = self.prefixes.get(self.last_prefix)?;
+        let name = self.names.get_mut(self.last_name)?;
         let (head, tail) = (prefix.text.len(), name.text.len());
         self.builder.charge(head + tail)?;
         let offset = self.builder.append_text(&prefix.text);
@@ -455,7 +452,7 @@ impl Rows {
             kind: TermKind::Iri,
             flags: prefix.flags & name.flags,
         })?;
-        name.batch = batch;
+        name.batch = self.builder.serial();
         name.prefix = prefix.serial;
         name.term = term;
         Ok(term)
@@ -482,34 +479,19 @@ impl Rows {
 
     #[inline]
     fn literal(&mut self, bytes: &[u8]) -> Checked<TermId> {
-        let mut lexical = &[][..];
-        let mut language = None;
-        let mut datatype = None;
-        let mut wire = Wire::new(bytes);
-        while !wire.is_done() {
-            match wire.tag()? {
-                (1, LENGTH) => lexical = wire.bytes()?,
-                (2, LENGTH) => (language, datatype) = (Some(wire.bytes()?), None),
-                (3, VARINT) => (language, datatype) = (None, Some(wire.varint32()?)),
-                (field @ 1..=3, kind) => {
-                    let expected = if field == 3 { VARINT } else { LENGTH };
-                    Wire::expect(kind, expected, field, "the literal")?;
-                }
-                (field, kind) => wire.skip(field, kind)?,
-            }
-        }
+        let (lexical, literal) = literal_fields(bytes)?;
         let flags =
             scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
-        let (kind, aux, flags) = match (language, datatype) {
-            (_, Some(id)) => {
+        let (kind, aux, flags) = match literal {
+            LiteralKind::Typed(id) => {
                 let (kind, aux) = self.datatype(id)?;
                 (kind, aux, flags)
             }
-            (Some(tag), None) => {
+            LiteralKind::Language(tag) => {
                 let (language, direction) = self.language(tag)?;
                 (TermKind::LangLiteral, language, flags | direction)
             }
-            (None, None) => (TermKind::Literal, TermId(0), flags),
+            LiteralKind::Plain => (TermKind::Literal, TermId(0), flags),
         };
         Ok(self.builder.add_with_aux(kind, lexical, aux.0, flags)?)
     }
@@ -582,8 +564,13 @@ impl Rows {
                 self.max_depth
             )));
         }
-        let Some(slots) = positions(bytes, 12)? else {
-            return self.triple_term(&normalized(bytes, 12)?, depth);
+        if self.forbids_triple_terms {
+            return Err(malformed(
+                "a triple term, but the stream options say rdf_star = false",
+            ));
+        }
+        let Some(slots) = positions(bytes, TRIPLE_FIELDS)? else {
+            return self.triple_term(&normalized(bytes, TRIPLE_FIELDS)?, depth);
         };
         let mut ids = [TermId::DEFAULT_GRAPH; 3];
         for position in 0..3 {
@@ -606,13 +593,10 @@ impl Rows {
         let mut merged = Vec::new();
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            let (field, kind) = wire.tag()?;
-            if field > 4 {
-                wire.skip(field, kind)?;
+            let (field, payload) = wire.field(0b11110, "the graph start")?;
+            if field == 0 {
                 continue;
             }
-            Wire::expect(kind, LENGTH, field, "the graph start")?;
-            let payload = wire.bytes()?;
             if field != slot.field || field == 2 {
                 merged.clear();
             }
@@ -624,10 +608,10 @@ impl Rows {
                 "a graph start without a graph; terms cannot be repeated there",
             ));
         }
-        self.graph(Slot {
-            field: slot.field + 12,
-            bytes: &merged,
-        })?;
+        slot.field += 12;
+        slot.bytes = &merged;
+        self.last[GRAPH] = self.term(slot, 0)?;
+        self.live |= 1 << GRAPH;
         self.in_graph = true;
         Ok(())
     }
@@ -646,17 +630,10 @@ impl Rows {
         let mut value: Option<Vec<u8>> = None;
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            let (field, kind) = wire.tag()?;
-            if field > 2 {
-                wire.skip(field, kind)?;
-                continue;
-            }
-            Wire::expect(kind, LENGTH, field, "the namespace declaration")?;
-            let payload = wire.bytes()?;
-            if field == 1 {
-                name = payload;
-            } else {
-                value.get_or_insert_default().extend_from_slice(payload);
+            match wire.field(0b110, "the namespace declaration")? {
+                (1, payload) => name = payload,
+                (2, payload) => value.get_or_insert_default().extend_from_slice(payload),
+                _ => {}
             }
         }
         let name = utf8(name, "a namespace's name")?;
@@ -676,13 +653,9 @@ impl Rows {
     }
 }
 
-const fn known_row(field: u32) -> bool {
-    matches!(field, 1..=6 | 9..=11)
-}
-
 #[cold]
 fn before_options(field: u32) -> Fault {
-    if !known_row(field) {
+    if field == 0 {
         return malformed("the row is empty; exactly one of its fields must be set");
     }
     malformed(format!(
@@ -697,13 +670,10 @@ fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
     let mut slots = [Slot::default(); 4];
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        let (field, kind) = wire.tag()?;
-        if field > fields {
-            wire.skip(field, kind)?;
+        let (field, payload) = wire.field(fields, "the statement")?;
+        if field == 0 {
             continue;
         }
-        Wire::expect(kind, LENGTH, field, "the statement")?;
-        let payload = wire.bytes()?;
         let slot = &mut slots[((field as usize - 1) / 4) & 3];
         if slot.field == field && is_message(field) {
             return Ok(None);
@@ -727,13 +697,10 @@ fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
     let mut slots: [(u32, Vec<u8>); 4] = Default::default();
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        let (field, kind) = wire.tag()?;
-        if field > fields {
-            wire.skip(field, kind)?;
+        let (field, payload) = wire.field(fields, "the statement")?;
+        if field == 0 {
             continue;
         }
-        Wire::expect(kind, LENGTH, field, "the statement")?;
-        let payload = wire.bytes()?;
         let slot = &mut slots[((field as usize - 1) / 4) & 3];
         if slot.0 != field || !is_message(field) {
             slot.1.clear();
@@ -761,8 +728,19 @@ fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
         [] => return Ok((0, 0)),
         [0x10, name] if name < 0x80 => return Ok((0, u32::from(name))),
         [0x08, prefix] if prefix < 0x80 => return Ok((u32::from(prefix), 0)),
+        [0x10, low, high] if low >= 0x80 && high < 0x80 => {
+            return Ok((0, u32::from(low & 0x7f) | u32::from(high) << 7));
+        }
+        [0x08, prefix, 0x10, name] if prefix < 0x80 && name < 0x80 => {
+            return Ok((u32::from(prefix), u32::from(name)));
+        }
         _ => {}
     }
+    any_iri_ids(bytes)
+}
+
+#[inline(never)]
+fn any_iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
     let (mut prefix, mut name) = (0, 0);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
@@ -776,9 +754,65 @@ fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
     Ok((prefix, name))
 }
 
+/// What a literal is beside its lexical form.
+enum LiteralKind<'a> {
+    Plain,
+    Language(&'a [u8]),
+    Typed(u32),
+}
+
+/// Lexical form and kind of a literal.
+#[inline]
+fn literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
+    if let [0x0a, length, rest @ ..] = bytes
+        && *length < 0x80
+        && let Some((lexical, rest)) = rest.split_at_checked(*length as usize)
+    {
+        match rest {
+            [] => return Ok((lexical, LiteralKind::Plain)),
+            [0x18, datatype] if *datatype < 0x80 => {
+                return Ok((lexical, LiteralKind::Typed(u32::from(*datatype))));
+            }
+            _ => {}
+        }
+    }
+    any_literal_fields(bytes)
+}
+
+#[inline(never)]
+fn any_literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
+    let mut lexical = &[][..];
+    let mut literal = LiteralKind::Plain;
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.tag()? {
+            (1, LENGTH) => lexical = wire.bytes()?,
+            (2, LENGTH) => literal = LiteralKind::Language(wire.bytes()?),
+            (3, VARINT) => literal = LiteralKind::Typed(wire.varint32()?),
+            (field @ 1..=3, kind) => {
+                let expected = if field == 3 { VARINT } else { LENGTH };
+                Wire::expect(kind, expected, field, "the literal")?;
+            }
+            (field, kind) => wire.skip(field, kind)?,
+        }
+    }
+    Ok((lexical, literal))
+}
+
 /// Id and value of a lookup entry.
 #[inline]
 fn entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
+    if let [0x12, length, value @ ..] = bytes
+        && *length < 0x80
+        && value.len() == *length as usize
+    {
+        return Ok((0, value));
+    }
+    any_entry(bytes)
+}
+
+#[inline(never)]
+fn any_entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
     let (mut id, mut value) = (0, &[][..]);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
@@ -797,11 +831,11 @@ fn entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
 
 /// The default graph has no fields; those of a later version are skipped.
 #[inline]
-fn default_graph(bytes: &[u8]) -> Checked<()> {
-    if bytes.is_empty() {
-        return Ok(());
+fn default_graph(bytes: &[u8]) -> Checked<TermId> {
+    if !bytes.is_empty() {
+        skip_all(bytes)?;
     }
-    skip_all(bytes)
+    Ok(TermId::DEFAULT_GRAPH)
 }
 
 #[cold]

@@ -63,47 +63,71 @@ const MAX_GROUPS: usize = 100;
 /// A cursor over the fields of one message.
 #[derive(Clone, Copy)]
 pub(super) struct Wire<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
 }
 
 impl<'a> Wire<'a> {
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { rest: bytes }
     }
 
+    /// What was not read yet.
     #[inline]
-    pub fn from(bytes: &'a [u8], at: usize) -> Self {
-        Self { bytes, at }
-    }
-
-    #[inline]
-    pub fn position(&self) -> usize {
-        self.at
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     #[inline]
     pub fn is_done(&self) -> bool {
-        self.at >= self.bytes.len()
+        self.rest.is_empty()
+    }
+
+    /// The next field, which is length-delimited if its number is in `known` (a set of bits up to
+    /// 31); number 0 is a field that is not, which was skipped.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // the hottest function: one call a field
+    pub fn field(&mut self, known: u32, message: &'static str) -> Checked<(u32, &'a [u8])> {
+        if let [tag, length, rest @ ..] = self.rest
+            && tag & 0x87 == LENGTH
+            && known >> (tag >> 3) & 1 == 1
+            && *length < 0x80
+            && let Some((payload, rest)) = rest.split_at_checked(*length as usize)
+        {
+            self.rest = rest;
+            return Ok((u32::from(tag >> 3), payload));
+        }
+        self.long_field(known, message)
+    }
+
+    #[inline(never)]
+    fn long_field(&mut self, known: u32, message: &'static str) -> Checked<(u32, &'a [u8])> {
+        let (field, kind) = self.tag()?;
+        if field < 32 && known >> field & 1 == 1 {
+            Self::expect(kind, LENGTH, field, message)?;
+            return Ok((field, self.bytes()?));
+        }
+        self.skip(field, kind)?;
+        Ok((0, &[]))
     }
 
     /// A varint of at most ten bytes; bits beyond 64 are dropped, as protobuf does.
     #[inline]
     pub fn varint(&mut self) -> Checked<u64> {
-        match self.bytes.get(self.at) {
-            Some(&byte) if byte < 0x80 => {
-                self.at += 1;
+        match *self.rest {
+            [byte, ref rest @ ..] if byte < 0x80 => {
+                self.rest = rest;
                 Ok(u64::from(byte))
             }
             _ => self.long_varint(),
         }
     }
 
+    #[inline(never)]
     fn long_varint(&mut self) -> Checked<u64> {
-        match long_varint(self.bytes.get(self.at..).unwrap_or_default()) {
+        match long_varint(self.rest) {
             Varint::Value(value, length) => {
-                self.at += length;
+                self.rest = &self.rest[length..];
                 Ok(value)
             }
             Varint::Incomplete => Err(cut("a varint runs past the end of its message")),
@@ -123,9 +147,7 @@ impl<'a> Wire<'a> {
         let tag = self.varint()?;
         let field = tag >> 3;
         if field == 0 || field > 0x1fff_ffff {
-            return Err(malformed(format!(
-                "field number {field} is not allowed; the bytes are no Jelly, or damaged"
-            )));
+            return Err(bad_number(field));
         }
         Ok((field as u32, (tag & 7) as u8))
     }
@@ -134,15 +156,16 @@ impl<'a> Wire<'a> {
     #[inline]
     pub fn bytes(&mut self) -> Checked<&'a [u8]> {
         let length = self.varint()?;
-        let rest = self.bytes.len() - self.at;
-        if length > rest as u64 {
-            return Err(cut(format!(
-                "a field of {length} bytes runs past the end of its message, {rest} bytes are left"
-            )));
+        match usize::try_from(length)
+            .ok()
+            .and_then(|length| self.rest.split_at_checked(length))
+        {
+            Some((payload, rest)) => {
+                self.rest = rest;
+                Ok(payload)
+            }
+            None => Err(runs_over(length, self.rest.len())),
         }
-        let start = self.at;
-        self.at += length as usize;
-        Ok(&self.bytes[start..self.at])
     }
 
     /// Checks the wire type of a field whose number is known.
@@ -181,12 +204,26 @@ impl<'a> Wire<'a> {
     }
 
     fn advance(&mut self, count: usize) -> Checked<()> {
-        if self.bytes.len() - self.at < count {
-            return Err(cut("a field runs past the end of its message"));
-        }
-        self.at += count;
+        self.rest = self
+            .rest
+            .get(count..)
+            .ok_or_else(|| runs_over(count as u64, self.rest.len()))?;
         Ok(())
     }
+}
+
+#[cold]
+fn bad_number(field: u64) -> Fault {
+    malformed(format!(
+        "field number {field} is not allowed; the bytes are no Jelly, or damaged"
+    ))
+}
+
+#[cold]
+fn runs_over(length: u64, rest: usize) -> Fault {
+    cut(format!(
+        "a field of {length} bytes runs past the end of its message, {rest} bytes are left"
+    ))
 }
 
 /// A varint at the start of bytes that may not be all there yet.
