@@ -73,8 +73,9 @@ pub struct JellyEncoder {
     rows: Rows,
     /// The fields of the statement being built.
     statement: Vec<u8>,
+    /// Metadata of the open message; it goes on the frame in which the message ends.
     metadata: Vec<u8>,
-    frames_written: u64,
+    frame_metadata: Vec<u8>,
     begun: u64,
     open: bool,
     mark: Mark,
@@ -106,8 +107,8 @@ struct Mark {
     /// Bytes of `out` and of the frame's rows at that time.
     out: usize,
     rows: usize,
-    /// The rows before the message, once the frame was written.
-    carried: Option<Vec<u8>>,
+    /// The rows before the message and their metadata, once the frame was written.
+    carried: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl JellyEncoder {
@@ -156,7 +157,7 @@ impl JellyEncoder {
             rows: Rows::default(),
             statement: Vec::new(),
             metadata: Vec::new(),
-            frames_written: 0,
+            frame_metadata: Vec::new(),
             begun: 0,
             open: false,
             mark: Mark::default(),
@@ -218,7 +219,7 @@ impl JellyEncoder {
             self.quad(table, *quad)?;
             if self.flat && self.delimited && self.rows.count >= self.frame_rows {
                 self.write_frame(out);
-            } else if self.rows.bytes.len() > MAX_FRAME_BYTES {
+            } else if self.rows.bytes.len() + self.metadata.len() > MAX_FRAME_BYTES {
                 return Err((
                     ErrorClass::Limit,
                     "the message's frame is larger than 1 GiB; frames=flat writes it over many frames"
@@ -227,6 +228,7 @@ impl JellyEncoder {
             }
         }
         if !(message + 1 == batch.len() && batch.continues()) {
+            self.frame_metadata.append(&mut self.metadata);
             self.open = false;
             if !self.flat {
                 self.end_graph();
@@ -624,18 +626,18 @@ impl JellyEncoder {
     /// Ends the frame.
     fn write_frame(&mut self, out: &mut Vec<u8>) {
         if self.flat && self.open && self.mark.carried.is_none() {
-            self.mark.carried = Some(self.rows.bytes[..self.mark.rows].to_vec());
+            let rows = self.rows.bytes[..self.mark.rows].to_vec();
+            self.mark.carried = Some((rows, self.frame_metadata.clone()));
         }
-        let length = self.rows.bytes.len() + self.metadata.len();
+        let length = self.rows.bytes.len() + self.frame_metadata.len();
         if self.delimited {
             put_varint(out, length as u64);
         }
         out.extend_from_slice(&self.rows.bytes);
-        out.extend_from_slice(&self.metadata);
+        out.extend_from_slice(&self.frame_metadata);
         self.rows.bytes.clear();
         self.rows.count = 0;
-        self.metadata.clear();
-        self.frames_written += 1;
+        self.frame_metadata.clear();
     }
 
     /// Takes the open message back, so that `out` ends with the last whole one.
@@ -648,9 +650,9 @@ impl JellyEncoder {
             return;
         }
         match self.mark.carried.take() {
-            Some(rows) => {
+            Some(carried) => {
                 out.truncate(self.mark.out);
-                self.rows.bytes = rows;
+                (self.rows.bytes, self.frame_metadata) = carried;
             }
             None => self.rows.bytes.truncate(self.mark.rows),
         }
@@ -693,7 +695,8 @@ impl Encoder for JellyEncoder {
         }
         self.open = false;
         self.end_graph();
-        if !self.rows.bytes.is_empty() || !self.metadata.is_empty() {
+        self.frame_metadata.append(&mut self.metadata);
+        if !self.rows.bytes.is_empty() || !self.frame_metadata.is_empty() {
             self.write_frame(out);
         }
         Ok(())

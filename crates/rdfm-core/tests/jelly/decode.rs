@@ -1,1 +1,794 @@
 //! What a Jelly decoder accepts, refuses and promises; logs made by hand.
+
+use rdfm_core::codec::{DecodeOptions, Decoder, Frames};
+use rdfm_core::error::ErrorClass;
+use rdfm_core::formats::Format;
+use rdfm_core::limits::Limits;
+
+use crate::model::{Message, Term, decode_every_way, outcome};
+use crate::wire::{
+    bnodes, bytes, datatype, frame, iri, name, number, options, prefix, row, varint,
+};
+
+fn decode_with(options: &DecodeOptions, log: &[u8]) -> (Vec<Message>, Option<String>) {
+    decode_every_way(&|| Format::Jelly.decoder(options).unwrap(), log)
+}
+
+fn decode(log: &[u8]) -> (Vec<Message>, Option<String>) {
+    decode_with(&DecodeOptions::default(), log)
+}
+
+fn ok(log: &[u8]) -> Vec<Message> {
+    let (messages, error) = decode(log);
+    assert_eq!(error, None);
+    messages
+}
+
+fn class(options: &DecodeOptions, log: &[u8]) -> ErrorClass {
+    let mut decoder = Format::Jelly.decoder(options).unwrap();
+    decoder.feed(log);
+    decoder.finish();
+    loop {
+        match decoder.next_batch() {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("no error"),
+            Err(error) => return error.class,
+        }
+    }
+}
+
+fn bnode(label: &str) -> Term {
+    Term::Bnode(label.to_owned())
+}
+
+fn named(text: &str) -> Term {
+    Term::Iri(text.to_owned())
+}
+
+fn counts(messages: &[Message]) -> Vec<usize> {
+    messages.iter().map(|m| m.statements.len()).collect()
+}
+
+#[test]
+#[allow(clippy::too_many_lines)] // a table of cases
+fn every_rule_that_is_broken_is_named() {
+    let star = number(4, 1);
+    let s_p = [bytes(2, "s"), bytes(5, iri(0, 1))].concat();
+    let n = name(0, "p");
+    let graph = row(4, bytes(3, ""));
+    let cases: &[(&str, Vec<Vec<u8>>)] = &[
+        (
+            "the log begins with a triple row",
+            vec![bnodes("a", "b", "c")],
+        ),
+        ("the row is empty", vec![options(1, &[]), bytes(1, "")]),
+        ("the row is empty", vec![options(1, &[]), row(20, "x")]),
+        ("the row is empty", vec![bytes(1, "")]),
+        ("physical type 0 is not allowed", vec![options(0, &[])]),
+        ("physical type 4 is not allowed", vec![options(4, &[])]),
+        (
+            "the version is 0 or missing",
+            vec![options(1, &[number(15, 0)])],
+        ),
+        (
+            "version 3 is newer than 2",
+            vec![options(1, &[number(15, 3)])],
+        ),
+        (
+            "the name table has 7 entries",
+            vec![options(1, &[number(9, 7)])],
+        ),
+        (
+            "the name table of 65537 entries",
+            vec![options(1, &[number(9, 65_537)])],
+        ),
+        (
+            "the prefix table of 65537 entries",
+            vec![options(1, &[number(10, 65_537)])],
+        ),
+        (
+            "the datatype table of 4097 entries",
+            vec![options(1, &[number(11, 4097)])],
+        ),
+        (
+            "logical type 2 FLAT_QUADS does not go",
+            vec![options(1, &[number(14, 2)])],
+        ),
+        (
+            "logical type 14 NAMED_GRAPHS does not go",
+            vec![options(1, &[number(14, 14)])],
+        ),
+        (
+            "logical type 13 SUBJECT_GRAPHS does not go",
+            vec![options(2, &[number(14, 13)])],
+        ),
+        (
+            "the stream options differ",
+            vec![options(1, &[]), options(1, &[number(4, 1)])],
+        ),
+        (
+            "the stream options differ",
+            vec![options(1, &[]), options(9, &[])],
+        ),
+        (
+            "the stream name is not valid UTF-8",
+            vec![options(1, &[bytes(1, b"\xff")])],
+        ),
+        (
+            "a quad row in a log of physical type TRIPLES",
+            vec![options(1, &[]), row(3, "")],
+        ),
+        (
+            "a triple row in a log of physical type QUADS",
+            vec![options(2, &[]), bnodes("a", "b", "c")],
+        ),
+        (
+            "a graph_start row in a log of physical type QUADS",
+            vec![options(2, &[]), graph.clone()],
+        ),
+        (
+            "a graph_end row in a log of physical type TRIPLES",
+            vec![options(1, &[]), row(5, "")],
+        ),
+        (
+            "a quad row in a log of physical type GRAPHS",
+            vec![options(3, &[]), row(3, "")],
+        ),
+        (
+            "a triple stands outside a graph",
+            vec![options(3, &[]), bnodes("a", "b", "c")],
+        ),
+        (
+            "a graph starts inside another graph",
+            vec![options(3, &[]), graph.clone(), graph.clone()],
+        ),
+        (
+            "a graph ends where none has started",
+            vec![options(3, &[]), row(5, "")],
+        ),
+        (
+            "a graph start without a graph",
+            vec![options(3, &[]), row(4, "")],
+        ),
+        (
+            "the first statement leaves out its subject",
+            vec![options(1, &[]), row(2, "")],
+        ),
+        (
+            "the first statement leaves out its object",
+            vec![
+                options(1, &[]),
+                row(2, [bytes(2, "s"), bytes(6, "p")].concat()),
+            ],
+        ),
+        (
+            "the first statement leaves out its graph",
+            vec![
+                options(2, &[]),
+                row(3, [bytes(2, "s"), bytes(6, "p"), bytes(10, "o")].concat()),
+            ],
+        ),
+        (
+            "a triple term, but the stream options say rdf_star = false",
+            vec![
+                options(1, &[]),
+                n.clone(),
+                row(2, [bytes(4, ""), bytes(5, iri(0, 1))].concat()),
+            ],
+        ),
+        (
+            "a triple term leaves out its subject",
+            vec![
+                options(1, std::slice::from_ref(&star)),
+                row(2, bytes(4, "")),
+            ],
+        ),
+        (
+            "a triple term leaves out its object",
+            vec![
+                options(1, std::slice::from_ref(&star)),
+                n.clone(),
+                row(2, bytes(4, s_p.clone())),
+            ],
+        ),
+        (
+            "name entry 17 is over the declared table size 16",
+            vec![options(1, &[]), name(17, "x")],
+        ),
+        (
+            "prefix entry 5 is over",
+            vec![options(1, &[]), prefix(5, "x")],
+        ),
+        (
+            "datatype entry 5 is over",
+            vec![options(1, &[]), datatype(5, "x")],
+        ),
+        (
+            "prefix entry 1 is over the declared table size 0",
+            vec![options(1, &[number(10, 0)]), prefix(0, "x")],
+        ),
+        (
+            "name 2 is referred to, but no entry",
+            vec![options(1, &[]), n.clone(), row(2, bytes(1, iri(0, 2)))],
+        ),
+        (
+            "name reference 17 is over",
+            vec![options(1, &[]), n.clone(), row(2, bytes(1, iri(0, 17)))],
+        ),
+        (
+            "prefix 1 is referred to, but no entry",
+            vec![options(1, &[]), n.clone(), row(2, bytes(1, iri(1, 1)))],
+        ),
+        (
+            "datatype 1 is referred to, but no entry",
+            vec![
+                options(1, &[]),
+                row(
+                    2,
+                    [bytes(2, "s"), bytes(6, "p"), bytes(11, number(3, 1))].concat(),
+                ),
+            ],
+        ),
+        (
+            "datatype 0 is not allowed",
+            vec![
+                options(1, &[]),
+                row(
+                    2,
+                    [bytes(2, "s"), bytes(6, "p"), bytes(11, number(3, 0))].concat(),
+                ),
+            ],
+        ),
+        (
+            "a name is not valid UTF-8",
+            vec![options(1, &[]), row(9, bytes(2, b"\xc3"))],
+        ),
+        (
+            "a prefix is not valid UTF-8",
+            vec![options(1, &[]), row(10, bytes(2, b"\xc3"))],
+        ),
+        (
+            "a datatype is not valid UTF-8",
+            vec![options(1, &[]), row(11, bytes(2, b"\xc3"))],
+        ),
+        (
+            "a blank node label is not valid UTF-8",
+            vec![options(1, &[]), row(2, bytes(2, b"\xff"))],
+        ),
+        (
+            "a lexical form is not valid UTF-8",
+            vec![
+                options(1, &[]),
+                row(
+                    2,
+                    [bytes(2, "s"), bytes(6, "p"), bytes(11, bytes(1, b"\xff"))].concat(),
+                ),
+            ],
+        ),
+        (
+            "a language tag is not valid UTF-8",
+            vec![
+                options(1, &[]),
+                row(
+                    2,
+                    [bytes(2, "s"), bytes(6, "p"), bytes(11, bytes(2, b"\xff"))].concat(),
+                ),
+            ],
+        ),
+        (
+            "a metadata key is not valid UTF-8",
+            vec![options(1, &[]), bytes(15, bytes(1, b"\xff"))],
+        ),
+        (
+            "a namespace's name is not valid UTF-8",
+            vec![options(1, &[]), row(6, bytes(1, b"\xff"))],
+        ),
+        (
+            "the namespace declaration of 'ex' has no IRI",
+            vec![options(1, &[]), row(6, bytes(1, "ex"))],
+        ),
+        (
+            "field 2 of the row has wire type 0",
+            vec![options(1, &[]), bytes(1, number(2, 5))],
+        ),
+        (
+            "field 1 of the frame has wire type 0",
+            vec![options(1, &[]), number(1, 5)],
+        ),
+        (
+            "field 9 of the statement has wire type 0",
+            vec![options(1, &[]), row(2, number(9, 5))],
+        ),
+        (
+            "field 2 of the IRI has wire type 2",
+            vec![options(1, &[]), row(2, bytes(1, bytes(2, "x")))],
+        ),
+        (
+            "field 9 of the stream options has wire type 2",
+            vec![options(1, &[bytes(9, "x")])],
+        ),
+        (
+            "wire type 7 does not exist",
+            vec![options(1, &[]), row(2, [0xff, 0x01])],
+        ),
+        (
+            "field number 0 is not allowed",
+            vec![options(1, &[]), row(2, [0x02, 0x00])],
+        ),
+        (
+            "a varint is longer than 10 bytes",
+            vec![options(1, &[]), row(2, [0xff; 12])],
+        ),
+        (
+            "a varint runs past the end",
+            vec![options(1, &[]), row(2, [0xff; 2])],
+        ),
+        (
+            "a field of 5 bytes runs past the end",
+            vec![options(1, &[]), row(2, [0x0a, 5, 0])],
+        ),
+        (
+            "a group ends that did not begin",
+            vec![options(1, &[]), row(2, varint(20 << 3 | 4))],
+        ),
+    ];
+    for (expected, rows) in cases {
+        let log = frame(rows);
+        let (messages, error) = decode(&log);
+        let error = error.unwrap_or_else(|| panic!("accepted: {expected}"));
+        assert!(error.contains(expected), "{error}, not {expected}");
+        assert!(messages.is_empty());
+        let row = rows.len() - 1;
+        assert!(
+            error.contains(&format!("(frame 0, row {row}, byte ")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn the_error_names_frame_row_byte_and_message_after_what_was_complete() {
+    let first = frame(&[options(1, &[]), bnodes("a", "b", "c")]);
+    let second = frame(&[]);
+    let third = frame(&[bnodes("d", "e", "f"), bytes(1, "")]);
+    let (messages, error) = decode(&[first.clone(), second.clone(), third].concat());
+    assert_eq!(counts(&messages), [1, 0]);
+    let at = first.len() + second.len() + 1 + bnodes("d", "e", "f").len();
+    assert_eq!(
+        error.unwrap(),
+        format!(
+            "jelly: the row is empty; exactly one of its fields must be set (frame 2, row 1, byte {at}, message 2)"
+        )
+    );
+    assert_eq!(messages[1].position, first.len() as u64);
+}
+
+#[test]
+fn frames_without_quads_are_empty_messages() {
+    assert_eq!(ok(&[]), []);
+    assert_eq!(counts(&ok(&[0])), [0]);
+    let log = [
+        frame(&[]),
+        frame(&[bytes(15, [bytes(1, "k"), bytes(2, [0xff, 0])].concat())]),
+        frame(&[options(1, &[])]),
+        frame(&[bnodes("a", "b", "c")]),
+        frame(&[name(0, "x")]),
+        frame(&[]),
+    ]
+    .concat();
+    let messages = ok(&log);
+    assert_eq!(counts(&messages), [0, 0, 0, 1, 0, 0]);
+    assert_eq!(messages[1].metadata, [("k".to_owned(), vec![0xff, 0])]);
+}
+
+#[test]
+fn flat_frames_are_one_message() {
+    let log = [
+        frame(&[]),
+        frame(&[options(1, &[]), bnodes("a", "b", "c")]),
+        frame(&[bnodes("d", "e", "f"), row(2, "")]),
+    ]
+    .concat();
+    let flat = DecodeOptions {
+        frames: Frames::Flat,
+        ..DecodeOptions::default()
+    };
+    assert_eq!(counts(&decode_with(&flat, &log).0), [3]);
+    assert_eq!(decode_with(&flat, &[]), (vec![], None));
+    assert_eq!(counts(&decode_with(&flat, &[0]).0), [0]);
+    let parts = DecodeOptions {
+        parts: true,
+        limits: Limits {
+            batch_quads: 1,
+            ..Limits::default()
+        },
+        ..flat
+    };
+    assert_eq!(counts(&decode_with(&parts, &log).0), [3]);
+    let cut = [log, vec![5, 1]].concat();
+    assert!(decode_with(&parts, &cut).1.is_some());
+}
+
+#[test]
+fn a_frame_comes_in_parts_when_asked() {
+    let rows: Vec<Vec<u8>> = std::iter::once(options(1, &[]))
+        .chain((0..100).map(|n| bnodes(&format!("s{n}"), "p", "o")))
+        .chain([bytes(15, [bytes(1, "k"), bytes(2, "v")].concat())])
+        .collect();
+    let log = [frame(&rows), frame(&[row(2, "")])].concat();
+    let options = DecodeOptions {
+        parts: true,
+        limits: Limits {
+            batch_quads: 7,
+            max_message_bytes: 2000,
+            ..Limits::default()
+        },
+        ..DecodeOptions::default()
+    };
+    let (messages, error) = decode_with(&options, &log);
+    assert_eq!(error, None);
+    assert_eq!(counts(&messages), [100, 1]);
+    assert_eq!(messages[0].metadata.len(), 1);
+    assert_eq!(messages[1].statements[0][0], bnode("s99"));
+    let whole = DecodeOptions {
+        parts: false,
+        ..options
+    };
+    assert_eq!(class(&whole, &log), ErrorClass::Limit);
+}
+
+#[test]
+fn bare_and_delimited_are_found_out_or_forced() {
+    let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
+    let metadata = bytes(15, [bytes(1, "k"), bytes(2, "v")].concat());
+    for bare in [payload.clone(), [metadata, payload.clone()].concat()] {
+        let delimited = [varint(bare.len() as u64), bare.clone()].concat();
+        assert_eq!(counts(&ok(&bare)), [1]);
+        assert_eq!(counts(&ok(&delimited)), [1]);
+        for (log, is_delimited) in [(&bare, false), (&delimited, true)] {
+            let options = |forced| DecodeOptions {
+                delimited: Some(forced),
+                ..DecodeOptions::default()
+            };
+            assert_eq!(counts(&decode_with(&options(is_delimited), log).0), [1]);
+            assert!(decode_with(&options(!is_delimited), log).1.is_some());
+        }
+    }
+    // Frames of 10 and 122 bytes, whose length looks like a tag.
+    for size in [10, 122] {
+        let start = bytes(15, bytes(2, vec![0; size - 4]));
+        assert_eq!(start.len(), size);
+        let log = [frame(&[start]), frame(std::slice::from_ref(&payload))].concat();
+        assert_eq!(counts(&ok(&log)), [0, 1]);
+    }
+}
+
+#[test]
+fn truncation_is_told_from_damage() {
+    let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
+    let log = frame(std::slice::from_ref(&payload));
+    let defaults = DecodeOptions::default();
+    assert_eq!(
+        class(&defaults, &log[..log.len() - 1]),
+        ErrorClass::Truncated
+    );
+    assert_eq!(
+        class(&defaults, &payload[..payload.len() - 1]),
+        ErrorClass::Truncated
+    );
+    assert_eq!(class(&defaults, &[0x80]), ErrorClass::Truncated);
+    let damaged = [log, vec![0x80; 11]].concat();
+    let (messages, error) = decode(&damaged);
+    assert_eq!(counts(&messages), [1]);
+    assert!(
+        error
+            .unwrap()
+            .contains("the length of frame 1 is longer than 10 bytes")
+    );
+}
+
+#[test]
+fn limits_hold_before_memory_is_taken() {
+    let huge = varint(u64::from(u32::MAX));
+    assert_eq!(class(&DecodeOptions::default(), &huge), ErrorClass::Limit);
+    let (_, error) = decode(&huge);
+    assert!(error.unwrap().contains("raise max_frame_bytes"));
+    let small = DecodeOptions {
+        max_frame_bytes: 20,
+        ..DecodeOptions::default()
+    };
+    let bare = [options(1, &[]), bnodes("a", "b", "c")].concat();
+    assert_eq!(class(&small, &bare), ErrorClass::Limit);
+    let piecewise = decode_with(&small, &bare).1.unwrap();
+    assert!(piecewise.contains("the log is one frame"), "{piecewise}");
+}
+
+#[test]
+fn two_long_prefixes_are_no_bomb() {
+    // Rows of a few bytes that alternate between two prefixes of 100 kB each.
+    let letters = "x".repeat(100_000);
+    let mut rows = vec![
+        options(1, &[]),
+        prefix(1, &format!("http://a/{letters}")),
+        prefix(2, &format!("http://b/{letters}")),
+        name(1, "n"),
+    ];
+    for _ in 0..5000 {
+        let terms = [
+            bytes(1, iri(1, 1)),
+            bytes(5, iri(2, 1)),
+            bytes(9, iri(1, 1)),
+        ];
+        rows.push(row(2, terms.concat()));
+    }
+    let log = frame(&rows);
+    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let (messages, error) = outcome(&mut *decoder, &log, log.len());
+    assert!(messages.is_empty());
+    assert!(error.unwrap().contains("raise max_message_bytes"));
+    // Lookup entries alone, never used.
+    let mut rows = vec![options(1, &[number(9, 4000)])];
+    for id in 1..1000 {
+        rows.push(name(id, &letters));
+    }
+    let log: Vec<u8> = rows
+        .iter()
+        .flat_map(|row| frame(std::slice::from_ref(row)))
+        .collect();
+    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let (_, error) = outcome(&mut *decoder, &log, log.len());
+    assert!(error.unwrap().contains("the lookup tables hold more than"));
+}
+
+#[test]
+fn triple_terms_nest_to_a_bounded_depth() {
+    let nested = |depth: usize| {
+        let mut term = [bytes(2, "s"), bytes(5, iri(0, 1)), bytes(10, "o")].concat();
+        for _ in 1..depth {
+            term = [bytes(4, term), bytes(5, iri(0, 1)), bytes(10, "o")].concat();
+        }
+        let triple = [bytes(4, term), bytes(5, iri(0, 1)), bytes(10, "o")].concat();
+        frame(&[options(1, &[number(4, 1)]), name(0, "p"), row(2, triple)])
+    };
+    assert_eq!(counts(&ok(&nested(64))), [1]);
+    let (_, error) = decode(&nested(65));
+    assert!(
+        error
+            .unwrap()
+            .contains("deeper than 64 levels; raise max_depth")
+    );
+    let deep = DecodeOptions {
+        limits: Limits {
+            max_depth: u32::MAX,
+            ..Limits::default()
+        },
+        ..DecodeOptions::default()
+    };
+    assert_eq!(class(&deep, &nested(1500)), ErrorClass::Limit);
+}
+
+#[test]
+fn fields_stand_in_any_order_and_the_last_counts() {
+    let p = prefix(0, "http://ex/");
+    let names = [name(0, "a"), name(0, "b"), name(0, "c")].concat();
+    let straight = [bytes(1, iri(1, 0)), bytes(5, ""), bytes(9, "")];
+    let start = [options(1, &[]), p, names].concat();
+    let expected = ok(&frame(&[start.clone(), row(2, straight.concat())]));
+    assert_eq!(
+        expected[0].statements[0],
+        [
+            named("http://ex/a"),
+            named("http://ex/b"),
+            named("http://ex/c"),
+            Term::Default
+        ]
+    );
+    let [s, p, o] = straight;
+    for odd in [
+        [o.clone(), p.clone(), s.clone()].concat(),
+        [p.clone(), s.clone(), o.clone()].concat(),
+        // A blank node that an IRI replaces; two halves of one IRI.
+        [bytes(2, "gone"), o.clone(), s.clone(), p.clone()].concat(),
+        [
+            bytes(1, number(1, 1)),
+            bytes(1, number(2, 1)),
+            p.clone(),
+            o.clone(),
+        ]
+        .concat(),
+        // Unknown fields of all wire types.
+        [
+            number(30, 1),
+            s.clone(),
+            bytes(31, "x"),
+            p.clone(),
+            vec![0xf9, 0x01, 0, 0, 0, 0, 0, 0, 0, 0],
+            o.clone(),
+            vec![0xfd, 0x01, 0, 0, 0, 0],
+        ]
+        .concat(),
+        // The wrong term first, whose reference does not exist.
+        [
+            bytes(1, iri(4, 9)),
+            bytes(2, "x"),
+            bytes(1, iri(1, 1)),
+            p.clone(),
+            o.clone(),
+        ]
+        .concat(),
+    ] {
+        assert_eq!(ok(&frame(&[start.clone(), row(2, odd)])), expected);
+    }
+    // A row of two fields is the last one; a row in two pieces is one.
+    let twice = bytes(
+        1,
+        [bytes(2, bytes(2, "gone")), bytes(9, bytes(2, "d"))].concat(),
+    );
+    let halves = bytes(1, [bytes(2, s), bytes(2, [p, o].concat())].concat());
+    assert_eq!(ok(&frame(&[start, twice, halves])), expected);
+}
+
+#[test]
+fn repeated_terms_reach_over_frames_and_batches() {
+    let log = [
+        frame(&[
+            options(3, &[number(4, 1)]),
+            name(0, "http://ex/g"),
+            datatype(0, "http://ex/d"),
+            row(4, bytes(1, "")),
+            row(
+                2,
+                [
+                    bytes(
+                        4,
+                        [
+                            bytes(2, "a"),
+                            bytes(5, iri(0, 1)),
+                            bytes(11, [bytes(1, "x"), bytes(2, "en--rtl")].concat()),
+                        ]
+                        .concat(),
+                    ),
+                    bytes(6, "p"),
+                    bytes(11, [bytes(1, "y"), number(3, 1)].concat()),
+                ]
+                .concat(),
+            ),
+        ]),
+        // The entries change; the terms do not.
+        frame(&[name(1, "http://ex/other"), datatype(1, "http://ex/other")]),
+        frame(&[row(2, ""), row(5, "")]),
+        frame(&[row(4, bytes(3, "")), row(2, bytes(2, "s"))]),
+    ]
+    .concat();
+    let whole = ok(&log);
+    assert_eq!(counts(&whole), [1, 0, 1, 1]);
+    assert_eq!(whole[2].statements, whole[0].statements);
+    assert_eq!(whole[0].statements[0][3], named("http://ex/g"));
+    assert_eq!(whole[3].statements[0][3], Term::Default);
+    for batch_messages in [1, 2] {
+        let options = DecodeOptions {
+            limits: Limits {
+                batch_messages,
+                ..Limits::default()
+            },
+            ..DecodeOptions::default()
+        };
+        assert_eq!(decode_with(&options, &log), (whole.clone(), None));
+    }
+}
+
+#[test]
+fn namespaces_are_kept_and_count_as_iris() {
+    let log = [
+        frame(&[
+            options(1, &[number(15, 2)]),
+            prefix(0, "http://ex/"),
+            name(0, ""),
+            name(0, "b"),
+            row(6, [bytes(1, "ex"), bytes(2, iri(1, 0))].concat()),
+            row(2, [bytes(1, ""), bytes(6, "p"), bytes(10, "o")].concat()),
+        ]),
+        frame(&[row(6, bytes(2, iri(0, 2)))]),
+    ]
+    .concat();
+    let messages = ok(&log);
+    assert_eq!(messages[0].statements[0][0], named("http://ex/b"));
+    let ex = ("ex".to_owned(), "http://ex/".to_owned());
+    assert_eq!(messages[0].namespaces.as_slice(), std::slice::from_ref(&ex));
+    assert_eq!(
+        messages[1].namespaces,
+        [ex, (String::new(), "http://ex/b".to_owned())]
+    );
+}
+
+#[test]
+fn literals_of_all_kinds() {
+    let literal = |payload: Vec<u8>| row(2, bytes(11, payload));
+    let log = frame(&[
+        options(1, &[]),
+        datatype(0, "http://www.w3.org/2001/XMLSchema#string"),
+        datatype(0, "http://ex/d"),
+        bnodes("s", "p", "o"),
+        literal(vec![]),
+        literal([bytes(1, "x"), number(3, 1)].concat()),
+        literal([bytes(1, "x"), number(3, 2)].concat()),
+        literal([bytes(1, "x"), bytes(2, "en-GB")].concat()),
+        literal([bytes(1, "x"), bytes(2, "ar--rtl")].concat()),
+        literal([bytes(1, "x"), bytes(2, "ar--ltr")].concat()),
+        literal([number(3, 2), bytes(1, "y"), bytes(2, "en"), bytes(1, "x")].concat()),
+        literal([bytes(2, "en"), number(3, 2)].concat()),
+    ]);
+    let found: Vec<Term> = ok(&log)[0].statements[1..]
+        .iter()
+        .map(|s| s[2].clone())
+        .collect();
+    let expected = |text: &str, language: Option<&str>, datatype: Option<&str>| {
+        Term::Literal(
+            text.to_owned(),
+            language.map(str::to_owned),
+            datatype.map(str::to_owned),
+        )
+    };
+    assert_eq!(
+        found,
+        [
+            expected("", None, None),
+            expected("x", None, None),
+            expected("x", None, Some("http://ex/d")),
+            expected("x", Some("en-GB"), None),
+            expected("x", Some("ar--rtl"), None),
+            expected("x", Some("ar--ltr"), None),
+            expected("x", Some("en"), None),
+            expected("", None, Some("http://ex/d")),
+        ]
+    );
+}
+
+#[test]
+fn the_last_of_equal_metadata_keys_counts_wherever_it_stands() {
+    let entry = |key: &str, value: &str| bytes(15, [bytes(1, key), bytes(2, value)].concat());
+    let log = frame(&[
+        entry("a", "1"),
+        options(1, &[]),
+        entry("b", "2"),
+        bnodes("a", "b", "c"),
+        entry("a", "3"),
+        bytes(15, ""),
+    ]);
+    let pair = |key: &str, value: &str| (key.to_owned(), value.as_bytes().to_vec());
+    assert_eq!(
+        ok(&log)[0].metadata,
+        [pair("a", "3"), pair("b", "2"), pair("", "")]
+    );
+}
+
+#[test]
+fn the_header_is_what_the_log_says() {
+    let log = frame(&[options(
+        2,
+        &[bytes(1, "name"), number(3, 1), number(14, 4), number(15, 2)],
+    )]);
+    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    outcome(&mut *decoder, &log, log.len());
+    let header = decoder.header().jelly.unwrap();
+    assert_eq!(header.stream_name, "name");
+    assert_eq!((header.generalized, header.rdf_star), (true, false));
+    assert_eq!(
+        (
+            header.name_table,
+            header.prefix_table,
+            header.datatype_table
+        ),
+        (16, 4, 4)
+    );
+    assert_eq!((header.logical_type, header.version), (4, 2));
+}
+
+#[test]
+fn nothing_can_be_skipped() {
+    let mut decoder: Box<dyn Decoder> = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    decoder.feed(&[1, 0]);
+    decoder.finish();
+    let error = decoder.next_batch().unwrap_err();
+    assert_eq!(decoder.skip_message().unwrap_err(), error);
+}

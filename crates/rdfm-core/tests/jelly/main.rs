@@ -6,5 +6,7 @@
 
 mod conformance;
 mod decode;
+mod encode;
 mod json;
 mod model;
+mod wire;

@@ -257,6 +257,14 @@ impl Maker {
     }
 }
 
+impl Maker {
+    /// The open message so far.
+    pub fn take_part(&mut self) -> MessageBatch {
+        self.known.clear();
+        self.builder.take_part()
+    }
+}
+
 /// One batch of messages.
 pub fn batch(messages: &[Message]) -> MessageBatch {
     let mut maker = Maker::new();

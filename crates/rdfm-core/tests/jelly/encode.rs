@@ -1,0 +1,541 @@
+//! What a Jelly encoder writes, refuses and promises.
+
+use rdfm_core::batch::MessageBatch;
+use rdfm_core::codec::{DecodeOptions, EncodeOptions, Frames};
+use rdfm_core::error::EncodeError;
+use rdfm_core::formats::Format;
+use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
+
+use crate::model::{Maker, Message, Statement, Term, batch, outcome};
+
+fn options(change: impl FnOnce(&mut EncodeOptions)) -> EncodeOptions {
+    let mut options = EncodeOptions {
+        jelly: JellyOptions {
+            rdf_star: true,
+            generalized: true,
+            ..JellyOptions::default()
+        },
+        ..EncodeOptions::default()
+    };
+    change(&mut options);
+    options
+}
+
+/// The log, what was dropped, and the error.
+fn write(
+    options: &EncodeOptions,
+    batches: &[MessageBatch],
+) -> (Vec<u8>, Vec<(&'static str, u64)>, Option<EncodeError>) {
+    let mut encoder = Format::Jelly.encoder(options).unwrap();
+    let mut out = Vec::new();
+    for batch in batches {
+        if let Err(error) = encoder.encode(batch, &mut out) {
+            let length = out.len();
+            assert_eq!(encoder.encode(batch, &mut out), Err(error.clone()));
+            assert_eq!(encoder.finish(&mut out), Err(error.clone()));
+            assert_eq!(out.len(), length, "nothing is written after an error");
+            return (out, encoder.dropped(), Some(error));
+        }
+    }
+    let error = encoder.finish(&mut out).err();
+    (out, encoder.dropped(), error)
+}
+
+fn read(log: &[u8]) -> Vec<Message> {
+    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let (messages, error) = outcome(&mut *decoder, log, log.len());
+    assert_eq!(error, None);
+    messages
+}
+
+/// Statements alone.
+fn statements(messages: &[Message]) -> Vec<&[Statement]> {
+    messages.iter().map(|m| m.statements.as_slice()).collect()
+}
+
+fn iri(text: &str) -> Term {
+    Term::Iri(text.to_owned())
+}
+
+fn typed(text: &str, datatype: &str) -> Term {
+    Term::Literal(text.to_owned(), None, Some(datatype.to_owned()))
+}
+
+/// A small random log: IRIs of few prefixes and names, all kinds of terms, repetitions.
+fn random(seed: u32, messages: usize, features: bool) -> Vec<Message> {
+    let mut state = seed;
+    let mut next = move |most: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % most
+    };
+    let mut log = Vec::new();
+    for index in 0..messages {
+        let mut message = Message::default();
+        for _ in 0..next(12) {
+            let one = |depth: u32, position: usize, again: &mut dyn FnMut(u32) -> u32| {
+                term(position, depth, features, again)
+            };
+            let statement = [0, 1, 2, 3].map(|position| one(0, position, &mut next));
+            message.statements.push(statement);
+            if next(3) == 0 {
+                let last = message.statements.len() - 1;
+                message.statements.push(message.statements[last].clone());
+            }
+        }
+        if next(4) == 0 {
+            let value = vec![index as u8, 0xff];
+            message.metadata.push((format!("k{}", next(2)), value));
+        }
+        if next(3) == 0 {
+            let iri = format!("http://ns/{}/", next(3));
+            message.namespaces.push((format!("n{}", next(3)), iri));
+        }
+        log.push(message);
+    }
+    log
+}
+
+fn term(position: usize, depth: u32, features: bool, next: &mut dyn FnMut(u32) -> u32) -> Term {
+    let any = |next: &mut dyn FnMut(u32) -> u32| {
+        let prefix = ["http://a/", "http://b#", "urn:x:", "http://c/d/"][next(4) as usize];
+        iri(&format!("{prefix}{}", next(9)))
+    };
+    match (position, next(10)) {
+        (0 | 3, 0) => Term::Bnode(format!("b{}", next(3))),
+        (3, 1..=4) => Term::Default,
+        (2, 0..=1) => Term::Literal(format!("l{}", next(4)), None, None),
+        (2, 2) => Term::Literal("x".to_owned(), Some(format!("en-x{}", next(3))), None),
+        (2, 3) => Term::Literal("x".to_owned(), Some("ar--rtl".to_owned()), None),
+        (2, 4..=6) => typed(&next(3).to_string(), &format!("http://d/{}", next(5))),
+        (0..=2, 7) if features && depth < 2 => {
+            let parts = [0, 1, 2].map(|part| term(part, depth + 1, features, next));
+            Term::Triple(Box::new(parts))
+        }
+        (_, 8) if features => Term::Literal(format!("g{}", next(3)), None, None),
+        (1, 9) if features => Term::Bnode("p".to_owned()),
+        _ => any(next),
+    }
+}
+
+/// The same messages, cut into batches of a number of messages; of 0: into parts of two quads.
+fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
+    if size > 0 {
+        let mut maker = Maker::new();
+        return log
+            .chunks(size)
+            .map(|messages| {
+                for message in messages {
+                    maker.message(message);
+                }
+                maker.take()
+            })
+            .collect();
+    }
+    let mut maker = Maker::new();
+    let mut batches = Vec::new();
+    for message in log {
+        maker.builder.begin_message(0);
+        for (name, iri) in &message.namespaces {
+            maker
+                .builder
+                .add_namespace(name.as_bytes(), iri.as_bytes())
+                .unwrap();
+        }
+        for (at, statement) in message.statements.iter().enumerate() {
+            maker.statement(statement);
+            if at % 2 == 1 {
+                batches.push(maker.take_part());
+            }
+        }
+        for (key, value) in &message.metadata {
+            maker.builder.add_metadata(key, value).unwrap();
+        }
+        maker.builder.end_message();
+        batches.push(maker.take());
+    }
+    batches
+}
+
+#[test]
+fn what_was_written_is_read_again_however_small_the_tables() {
+    let log = random(7, 60, true);
+    for (name_table, prefix_table, datatype_table) in
+        [(4000, 150, 32), (8, 0, 1), (9, 4, 1), (12, 6, 3)]
+    {
+        for physical_type in [PhysicalType::Quads, PhysicalType::Graphs] {
+            for frames in [Frames::Message, Frames::Flat] {
+                let options = options(|o| {
+                    o.jelly.name_table = name_table;
+                    o.jelly.prefix_table = prefix_table;
+                    o.jelly.datatype_table = datatype_table;
+                    o.jelly.physical_type = physical_type;
+                    o.namespaces = true;
+                    o.frames = frames;
+                    o.frame_rows = 9;
+                });
+                let (bytes, _, error) = write(&options, &[batch(&log)]);
+                if let Some(error) = error {
+                    // A statement may need more datatypes or names at once; never a wrong statement.
+                    assert!(error.reason.contains("at once; raise"), "{error}");
+                    assert!(name_table < 4000);
+                    let whole = error.message as usize;
+                    if frames == Frames::Message {
+                        assert_eq!(statements(&read(&bytes)), statements(&log[..whole]));
+                    }
+                    continue;
+                }
+                let back = read(&bytes);
+                if frames == Frames::Message {
+                    assert_eq!(statements(&back), statements(&log));
+                    for (a, b) in back.iter().zip(&log) {
+                        assert_eq!(a.metadata, b.metadata);
+                    }
+                } else {
+                    let all = |messages: &[Message]| -> Vec<Statement> {
+                        messages.iter().flat_map(|m| m.statements.clone()).collect()
+                    };
+                    assert_eq!(all(&back), all(&log));
+                    assert!(back.len() > 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_tables_that_suffice_never_corrupt() {
+    for seed in 0..20 {
+        let log = random(seed, 30, false);
+        let options = options(|o| {
+            o.jelly.name_table = 8;
+            o.jelly.prefix_table = 4;
+            o.jelly.datatype_table = 1;
+        });
+        let (bytes, _, error) = write(&options, &[batch(&log)]);
+        assert_eq!(error, None);
+        assert_eq!(statements(&read(&bytes)), statements(&log));
+    }
+}
+
+#[test]
+fn one_prefix_slot_is_refused_where_a_statement_needs_two() {
+    let message = |s: &str, p: &str| Message {
+        statements: vec![[iri(s), iri(p), iri("http://a/y"), Term::Default]],
+        ..Message::default()
+    };
+    let options = options(|o| o.jelly.prefix_table = 1);
+    let good = message("http://a/x", "http://a/p");
+    let (bytes, _, error) = write(
+        &options,
+        &[batch(&[good.clone(), message("http://b/x", "http://c/p")])],
+    );
+    let error = error.unwrap();
+    assert_eq!(
+        error.to_string(),
+        "jelly: one statement needs more than 1 entries at once; raise prefix_table (message 1)"
+    );
+    assert_eq!(statements(&read(&bytes)), statements(&[good]));
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_the_batches() {
+    for physical_type in [PhysicalType::Quads, PhysicalType::Graphs] {
+        for frames in [Frames::Message, Frames::Flat] {
+            let log = random(3, 40, true);
+            let options = options(|o| {
+                o.jelly.physical_type = physical_type;
+                o.jelly.name_table = 40;
+                o.frames = frames;
+                o.namespaces = true;
+                o.frame_rows = 20;
+            });
+            let (whole, dropped, error) = write(&options, &[batch(&log)]);
+            assert_eq!(error, None);
+            for size in [1, 2, 7, 0] {
+                let (bytes, again, error) = write(&options, &cut(&log, size));
+                assert_eq!(error, None);
+                assert_eq!(again, dropped);
+                assert!(
+                    bytes == whole,
+                    "in batches of {size}, {physical_type:?}, {frames:?}"
+                );
+            }
+            let sliced: Vec<MessageBatch> = {
+                let batch = batch(&log);
+                (0..log.len()).map(|at| batch.slice(at..at + 1)).collect()
+            };
+            assert!(write(&options, &sliced).0 == whole, "in slices");
+        }
+    }
+}
+
+#[test]
+fn jelly_to_jelly_is_the_same_bytes() {
+    let log = random(11, 50, true);
+    let options = options(|o| {
+        o.namespaces = true;
+        o.jelly.version = 2;
+    });
+    let (bytes, _, _) = write(&options, &[batch(&log)]);
+    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    decoder.feed(&bytes);
+    decoder.finish();
+    let back = decoder.next_batch().unwrap().unwrap();
+    assert!(write(&options, &[back]).0 == bytes);
+}
+
+#[test]
+fn what_the_options_forbid_is_refused_by_name() {
+    let triple = Term::Triple(Box::new([
+        iri("http://a/s"),
+        iri("http://a/p"),
+        iri("http://a/o"),
+    ]));
+    let [s, p, o, g] = ["http://a/s", "http://a/p", "http://a/o", "http://a/g"].map(iri);
+    let literal = typed("1", "http://d/1");
+    let plain = options(|o| {
+        o.jelly.rdf_star = false;
+        o.jelly.generalized = false;
+    });
+    let triples = options(|o| {
+        o.jelly.physical_type = PhysicalType::Triples;
+        o.jelly.logical_type = 3;
+    });
+    let no_datatypes = options(|o| o.jelly.datatype_table = 0);
+    let cases = [
+        (
+            &plain,
+            [triple.clone(), p.clone(), o.clone(), Term::Default],
+            "option rdf_star",
+        ),
+        (
+            &plain,
+            [literal.clone(), p.clone(), o.clone(), Term::Default],
+            "option generalized",
+        ),
+        (
+            &plain,
+            [
+                s.clone(),
+                Term::Bnode("b".to_owned()),
+                o.clone(),
+                Term::Default,
+            ],
+            "option generalized",
+        ),
+        (
+            &plain,
+            [s.clone(), p.clone(), o.clone(), literal.clone()],
+            "option generalized",
+        ),
+        (
+            &options(|o| o.jelly.generalized = false),
+            [s.clone(), triple.clone(), o.clone(), Term::Default],
+            "option generalized",
+        ),
+        (
+            &options(|_| ()),
+            [s.clone(), p.clone(), o.clone(), triple.clone()],
+            "a triple term as graph",
+        ),
+        (
+            &triples,
+            [s.clone(), p.clone(), o.clone(), g.clone()],
+            "merge_graphs",
+        ),
+        (
+            &no_datatypes,
+            [s.clone(), p.clone(), literal.clone(), Term::Default],
+            "datatype_table is 0",
+        ),
+    ];
+    let good = Message {
+        statements: vec![[s.clone(), p.clone(), o.clone(), Term::Default]],
+        ..Message::default()
+    };
+    for (options, statement, expected) in cases {
+        let bad = Message {
+            statements: vec![good.statements[0].clone(), statement],
+            ..Message::default()
+        };
+        let (bytes, _, error) = write(options, &[batch(&[good.clone(), bad])]);
+        let error = error.unwrap();
+        assert!(error.reason.contains(expected), "{error}");
+        assert_eq!(error.message, 1);
+        assert_eq!(
+            statements(&read(&bytes)),
+            statements(std::slice::from_ref(&good))
+        );
+    }
+    let merged = EncodeOptions {
+        merge_graphs: true,
+        ..triples
+    };
+    let named = Message {
+        statements: vec![[s, p, o, g]],
+        ..Message::default()
+    };
+    let (bytes, dropped, error) = write(&merged, &[batch(&[named])]);
+    assert_eq!((error, dropped), (None, vec![("graph names", 1)]));
+    assert_eq!(statements(&read(&bytes)), statements(&[good]));
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused_at_once() {
+    let cases: [(EncodeOptions, &str); 5] = [
+        (options(|o| o.jelly.name_table = 7), "name_table is 7"),
+        (options(|o| o.jelly.version = 3), "version is 3"),
+        (options(|o| o.jelly.version = 0), "version is 0"),
+        (
+            options(|o| o.jelly.physical_type = PhysicalType::Triples),
+            "logical type 4 DATASETS",
+        ),
+        (options(|o| o.frame_rows = 0), "frame_rows is 0"),
+    ];
+    for (options, expected) in cases {
+        let error = Format::Jelly.encoder(&options).err().unwrap();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_bare_log_is_one_frame() {
+    let log = random(5, 3, true);
+    let bare = options(|o| {
+        o.delimited = false;
+        o.namespaces = true;
+    });
+    let (bytes, _, error) = write(&bare, &[batch(&log[..1])]);
+    assert_eq!(error, None);
+    assert_eq!(statements(&read(&bytes)), statements(&log[..1]));
+    let (bytes, _, error) = write(&bare, &cut(&log, 1));
+    assert!(error.unwrap().reason.contains("delimited"));
+    assert_eq!(statements(&read(&bytes)), statements(&log[..1]));
+    let flat = EncodeOptions {
+        frames: Frames::Flat,
+        frame_rows: 1,
+        ..bare
+    };
+    let (bytes, dropped, error) = write(&flat, &[batch(&log)]);
+    assert_eq!((error, dropped), (None, vec![("boundaries", 2)]));
+    assert_eq!(read(&bytes).len(), 1);
+}
+
+#[test]
+fn empty_logs_and_messages() {
+    let options = options(|_| ());
+    assert_eq!(write(&options, &[]).0, []);
+    let (bytes, _, _) = write(
+        &options,
+        &[batch(&[Message::default(), Message::default()])],
+    );
+    assert_eq!(statements(&read(&bytes)), [&[] as &[Statement], &[]]);
+    assert_eq!(bytes.last(), Some(&0), "an empty message is an empty frame");
+    let flat = EncodeOptions {
+        frames: Frames::Flat,
+        ..options
+    };
+    assert_eq!(write(&flat, &[]).0, []);
+    assert_eq!(
+        read(&write(&flat, &[batch(&[Message::default()])]).0).len(),
+        1
+    );
+}
+
+#[test]
+fn namespaces_are_written_in_version_2_or_counted() {
+    let ns = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
+    let log = [
+        Message {
+            namespaces: vec![ns("a", "http://a/"), ns("", "urn:x")],
+            ..Message::default()
+        },
+        Message {
+            namespaces: vec![ns("a", "http://a/"), ns("a", "http://other/")],
+            ..Message::default()
+        },
+    ];
+    let two = options(|o| {
+        o.namespaces = true;
+        o.prefixes = vec![ns("p", "http://p/")];
+    });
+    let (bytes, dropped, _) = write(&two, &[batch(&log)]);
+    assert_eq!(dropped, []);
+    let back = read(&bytes);
+    let first = [ns("p", "http://p/"), ns("a", "http://a/"), ns("", "urn:x")];
+    assert_eq!(back[0].namespaces, first);
+    assert_eq!(back[1].namespaces[1], ns("a", "http://other/"));
+    let one = options(|_| ());
+    let (bytes, dropped, _) = write(&one, &[batch(&log)]);
+    assert_eq!(dropped, [("namespaces", 3)]);
+    assert_eq!(read(&bytes)[1].namespaces, []);
+}
+
+#[test]
+fn a_flat_log_ends_with_the_last_whole_message_after_an_error() {
+    let log = random(9, 8, false);
+    let bad = Message {
+        statements: (0..30)
+            .map(|n| {
+                [
+                    iri(&format!("http://a/{n}")),
+                    iri("http://a/p"),
+                    iri("http://a/o"),
+                    Term::Default,
+                ]
+            })
+            .chain([[
+                iri("http://a/s"),
+                iri("http://a/p"),
+                iri("http://a/o"),
+                Term::Triple(Box::new([iri("a"), iri("b"), iri("c")])),
+            ]])
+            .collect(),
+        ..Message::default()
+    };
+    let all: Vec<Message> = log.iter().cloned().chain([bad]).collect();
+    for frame_rows in [3, 1000] {
+        let options = options(|o| {
+            o.frames = Frames::Flat;
+            o.frame_rows = frame_rows;
+        });
+        let (bytes, _, error) = write(&options, &[batch(&all)]);
+        assert_eq!(error.unwrap().message, 8);
+        let flat = DecodeOptions {
+            frames: Frames::Flat,
+            ..DecodeOptions::default()
+        };
+        let mut decoder = Format::Jelly.decoder(&flat).unwrap();
+        let (messages, error) = outcome(&mut *decoder, &bytes, bytes.len());
+        assert_eq!(error, None);
+        let expected: Vec<Statement> = log.iter().flat_map(|m| m.statements.clone()).collect();
+        assert_eq!(messages[0].statements, expected);
+    }
+}
+
+#[test]
+fn damage_is_an_error_or_another_log_but_never_a_panic() {
+    let options = options(|o| o.namespaces = true);
+    let log = random(21, 5, true);
+    let (bytes, _, _) = write(&options, &[batch(&log)]);
+    let try_reading = |bytes: &[u8]| {
+        let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+        outcome(&mut *decoder, bytes, bytes.len())
+    };
+    for end in 0..bytes.len() {
+        let (messages, _) = try_reading(&bytes[..end]);
+        assert_eq!(
+            statements(&messages),
+            statements(&log[..messages.len()]),
+            "cut at {end}"
+        );
+    }
+    let mut damaged = bytes.clone();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            damaged[at] ^= 1 << bit;
+            try_reading(&damaged);
+            damaged[at] ^= 1 << bit;
+        }
+    }
+}
