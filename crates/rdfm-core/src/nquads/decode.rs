@@ -196,19 +196,7 @@ impl LineDecoder {
                         start.advance_lines((line - base) as u64, lines);
                         *open = Some(start);
                     }
-                    let quad = statements.statement(builder, text, &mut at)?;
-                    // The quad and four terms at most, and text no longer than the line.
-                    let bytes = at - line + 16 + 64 + statements.take_extra();
-                    if !options.parts
-                        && let Err(limit) = builder.charge(bytes)
-                    {
-                        return Err(Box::new(Fault {
-                            at: line,
-                            class: ErrorClass::Limit,
-                            reason: limit.0,
-                        }));
-                    }
-                    builder.push_quad(quad);
+                    at = statements.statement(builder, text, at, !options.parts)?;
                     at = skip_space(text, at);
                 }
                 b'M' if text[at..].starts_with(b"MESSAGE") && is_word(text, at + 7) => {

@@ -348,7 +348,7 @@ pub(super) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
         _ => (0, at),
     };
     if byte(text, at) == b'-' && (direction == 0 || chars::is(byte(text, next), NAME)) {
-        return expected(text, at, "a base direction, --ltr or --rtl,");
+        return expected(text, at, "a base direction (--ltr or --rtl)");
     }
     Ok(Tag {
         end: at,

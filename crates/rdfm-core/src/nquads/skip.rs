@@ -115,8 +115,9 @@ fn resumes(dialects: &mut Dialects, line: &[u8]) -> bool {
             max_depth: u32::MAX,
         });
         let mut builder = BatchBuilder::new(Limits::default());
-        if statements.statement(&mut builder, line, &mut at).is_err() {
-            return false;
+        match statements.statement(&mut builder, line, at, false) {
+            Ok(end) => at = end,
+            Err(_) => return false,
         }
     }
     at = skip_space(line, at);

@@ -9,13 +9,13 @@ use crate::batch::BatchBuilder;
 use crate::error::ErrorClass;
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 
-use super::cache::{Cache, Follower, Known};
+use super::cache::{Cache, Known, begins};
 use super::lex::{self, Fault, Lexed, Quoted, byte, expected, fault, skip_space};
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
 /// Literals up to this length are looked up; longer ones seldom recur.
-const SHARED_LITERAL: usize = 32;
+const SHARED_LITERAL: usize = 16;
 
 /// What the grammar allows.
 #[derive(Clone, Debug)]
@@ -55,12 +55,16 @@ pub(super) struct Statements {
     cache: Cache,
     subject: Known,
     predicate: TermId,
+    next_predicate: Known,
+    datatype: Known,
     graph: Known,
     language: Known,
     /// Unescaped text.
     scratch: Vec<u8>,
     /// Bytes to charge beside the line and its quad.
     extra: usize,
+    /// Why the last term was none.
+    fault: Option<Box<Fault>>,
 }
 
 impl Statements {
@@ -78,66 +82,126 @@ impl Statements {
             cache: Cache::default(),
             subject: Known::NONE,
             predicate: TermId::DEFAULT_GRAPH,
+            next_predicate: Known::NONE,
+            datatype: Known::NONE,
             graph: Known::NONE,
             language: Known::NONE,
             scratch: Vec::new(),
             extra: 0,
+            fault: None,
         }
     }
 
-    /// Bytes of the last statement that its line's length does not cover. An upper bound that does
-    /// not depend on what was shared.
-    #[inline]
-    pub fn take_extra(&mut self) -> usize {
-        std::mem::take(&mut self.extra)
-    }
-
-    /// A statement up to and with its dot. Moves `at` behind it.
+    /// A statement up to and with its dot, from `start`: adds its quad to the open message and gives the
+    /// position behind it. `counted` says whether it counts towards the message's bytes.
     #[inline]
     pub fn statement(
         &mut self,
         builder: &mut BatchBuilder,
         text: &[u8],
-        at: &mut usize,
-    ) -> Lexed<Quad> {
+        start: usize,
+        counted: bool,
+    ) -> Lexed<usize> {
+        let mut at = start;
         self.extra = 0;
-        let guess = self.subject;
-        let subject = self.term(builder, text, at, Position::Subject, guess)?;
-        self.subject = subject;
-        *at = skip_space(text, *at);
-        let guess = self.cache.follower(self.predicate, Follower::Predicate);
-        let predicate = self.term(builder, text, at, Position::Predicate, guess)?;
-        if !predicate.same(guess) {
+        let subject = self.place(builder, text, &mut at, Position::Subject, self.subject)?;
+        self.subject = Known::new(builder, subject);
+        at = skip_space(text, at);
+        let guess = self.next_predicate;
+        let predicate = self.place(builder, text, &mut at, Position::Predicate, guess)?;
+        let known = Known::new(builder, predicate);
+        if known != guess {
             self.cache
-                .set_follower(self.predicate, Follower::Predicate, predicate);
+                .set_habit(self.predicate, |habit| habit.next = known);
         }
-        self.predicate = predicate.id;
-        *at = skip_space(text, *at);
-        let guess = self.cache.follower(predicate.id, Follower::Object);
-        let object = self.term(builder, text, at, Position::Object, guess)?;
-        if !object.same(guess) {
+        let habit = self.cache.habit(predicate);
+        self.predicate = predicate;
+        self.next_predicate = habit.next;
+        self.datatype = habit.datatype;
+        at = skip_space(text, at);
+        let object = self.place(builder, text, &mut at, Position::Object, habit.object)?;
+        let known = Known::new(builder, object);
+        if known != habit.object {
             self.cache
-                .set_follower(predicate.id, Follower::Object, object);
+                .set_habit(predicate, |habit| habit.object = known);
         }
-        *at = skip_space(text, *at);
+        at = skip_space(text, at);
         let mut graph = TermId::DEFAULT_GRAPH;
-        if byte(text, *at) != b'.' && self.grammar.graphs {
-            let guess = self.graph;
-            let known = self.term(builder, text, at, Position::Graph, guess)?;
-            self.graph = known;
-            graph = known.id;
-            *at = skip_space(text, *at);
+        if byte(text, at) != b'.' && self.grammar.graphs {
+            graph = self.place(builder, text, &mut at, Position::Graph, self.graph)?;
+            self.graph = Known::new(builder, graph);
+            at = skip_space(text, at);
         }
-        if byte(text, *at) != b'.' {
-            return self.no_dot(text, *at, graph != TermId::DEFAULT_GRAPH);
+        if byte(text, at) != b'.' {
+            return self.no_dot(text, at, graph != TermId::DEFAULT_GRAPH);
         }
-        *at += 1;
-        Ok(Quad {
-            subject: subject.id,
-            predicate: predicate.id,
-            object: object.id,
+        at += 1;
+        // The quad and four terms at most, and text no longer than the line: an upper bound that does
+        // not depend on what was shared.
+        if counted && let Err(limit) = builder.charge(at - start + 16 + 64 + self.extra) {
+            return limited(start, limit.0);
+        }
+        builder.push_quad(Quad {
+            subject,
+            predicate,
+            object,
             graph,
-        })
+        });
+        Ok(at)
+    }
+
+    /// A term in a position: the one guessed, mostly.
+    #[allow(
+        clippy::inline_always,
+        reason = "most of a line is this comparison, four times; a call would cost as much"
+    )]
+    #[inline(always)]
+    fn place(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        at: &mut usize,
+        position: Position,
+        guess: Known,
+    ) -> Lexed<TermId> {
+        if let Some(end) = guessed(builder, text, *at, guess) {
+            *at = end;
+            return Ok(guess.id);
+        }
+        let (end, id) = self.unguessed(builder, text, *at, position, guess);
+        *at = end;
+        if id == TermId::DEFAULT_GRAPH {
+            return self.take_fault(end);
+        }
+        Ok(id)
+    }
+
+    /// The position after a term, and the term: the default graph, which no term is, says that the
+    /// fault was put aside. This way the result is in registers.
+    #[inline(never)]
+    fn unguessed(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        mut at: usize,
+        position: Position,
+        guess: Known,
+    ) -> (usize, TermId) {
+        match self.term(builder, text, &mut at, position, guess) {
+            Ok(id) => (at, id),
+            Err(fault) => {
+                self.fault = Some(fault);
+                (at, TermId::DEFAULT_GRAPH)
+            }
+        }
+    }
+
+    #[cold]
+    fn take_fault<T>(&mut self, at: usize) -> Lexed<T> {
+        match self.fault.take() {
+            Some(fault) => Err(fault),
+            None => fault(at, "expected a term"),
+        }
     }
 
     #[cold]
@@ -155,8 +219,7 @@ impl Statements {
         )
     }
 
-    /// A term in a position, often the one guessed.
-    #[inline]
+    /// A term in a position, not the one guessed, unless that is a blank node or a literal.
     fn term(
         &mut self,
         builder: &mut BatchBuilder,
@@ -164,32 +227,7 @@ impl Statements {
         at: &mut usize,
         position: Position,
         guess: Known,
-    ) -> Lexed<Known> {
-        if byte(text, *at) == b'<' {
-            if guess.kind == TermKind::Iri
-                && let Some(known) = guess.text(builder)
-            {
-                let end = *at + 1 + known.len();
-                if text.get(*at + 1..end) == Some(known) && byte(text, end) == b'>' {
-                    *at = end + 1;
-                    return Ok(guess);
-                }
-            }
-            if byte(text, *at + 1) != b'<' {
-                return self.iri(builder, text, at);
-            }
-        }
-        self.other_term(builder, text, at, position, guess)
-    }
-
-    fn other_term(
-        &mut self,
-        builder: &mut BatchBuilder,
-        text: &[u8],
-        at: &mut usize,
-        position: Position,
-        guess: Known,
-    ) -> Lexed<Known> {
+    ) -> Lexed<TermId> {
         let anything = self.grammar.generalized;
         match byte(text, *at) {
             b'"' if position == Position::Object || anything => {
@@ -200,8 +238,7 @@ impl Statements {
             }
             b'<' if byte(text, *at + 1) == b'<' => {
                 check_triple_term(text, *at, position, &self.grammar)?;
-                let id = self.triple_term(builder, text, at)?;
-                Ok(Known::unshared(id))
+                self.triple_term(builder, text, at)
             }
             b'<' => self.iri(builder, text, at),
             b'"' => ungeneralized(*at, "a literal", position),
@@ -221,7 +258,7 @@ impl Statements {
     }
 
     /// An IRI that was not guessed.
-    fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8], at: &mut usize) -> Lexed<Known> {
+    fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8], at: &mut usize) -> Lexed<TermId> {
         let start = *at + 1;
         let token = lex::iri(text, start)?;
         *at = token.end + 1;
@@ -232,15 +269,14 @@ impl Statements {
         let slot = Cache::slot(TermKind::Iri, raw);
         let known = self.cache.get(slot);
         if known.is(builder, TermKind::Iri, raw) {
-            return Ok(known);
+            return Ok(known.id);
         }
         if !lex::is_absolute(raw) && !self.grammar.lenient {
             return relative(raw, start);
         }
         let id = push(builder, TermKind::Iri, raw, 0, flags::PLAIN);
-        let known = Known::new(builder, id);
-        self.cache.set(slot, known);
-        Ok(known)
+        self.cache.set(slot, Known::new(builder, id));
+        Ok(id)
     }
 
     /// An IRI with escapes: never shared, since its text is not its token.
@@ -249,7 +285,7 @@ impl Statements {
         builder: &mut BatchBuilder,
         raw: &[u8],
         start: usize,
-    ) -> Lexed<Known> {
+    ) -> Lexed<TermId> {
         self.extra += raw.len();
         self.scratch.clear();
         lex::unescape(raw, &mut self.scratch, false)?;
@@ -270,8 +306,7 @@ impl Statements {
             }
         }
         let flags = if plain { flags::PLAIN } else { 0 };
-        let id = push(builder, TermKind::Iri, &self.scratch, 0, flags);
-        Ok(Known::unshared(id))
+        Ok(push(builder, TermKind::Iri, &self.scratch, 0, flags))
     }
 
     fn bnode(
@@ -280,7 +315,7 @@ impl Statements {
         text: &[u8],
         at: &mut usize,
         guess: Known,
-    ) -> Lexed<Known> {
+    ) -> Lexed<TermId> {
         if byte(text, *at + 1) != b':' {
             return expected(text, *at, "a blank node label that begins with '_:'");
         }
@@ -289,17 +324,16 @@ impl Statements {
         *at = end;
         let label = text.get(start..end).unwrap_or_default();
         if guess.is(builder, TermKind::Bnode, label) {
-            return Ok(guess);
+            return Ok(guess.id);
         }
         let slot = Cache::slot(TermKind::Bnode, label);
         let known = self.cache.get(slot);
         if known.is(builder, TermKind::Bnode, label) {
-            return Ok(known);
+            return Ok(known.id);
         }
         let id = push(builder, TermKind::Bnode, label, 0, flags::PLAIN);
-        let known = Known::new(builder, id);
-        self.cache.set(slot, known);
-        Ok(known)
+        self.cache.set(slot, Known::new(builder, id));
+        Ok(id)
     }
 
     fn literal(
@@ -308,7 +342,7 @@ impl Statements {
         text: &[u8],
         at: &mut usize,
         guess: Known,
-    ) -> Lexed<Known> {
+    ) -> Lexed<TermId> {
         let start = *at + 1;
         let token = lex::string(text, start)?;
         let mut next = token.end + 1;
@@ -354,13 +388,20 @@ impl Statements {
         record: Record,
     ) -> Lexed<Record> {
         let start = *at;
-        let guess = self.cache.follower(self.predicate, Follower::Datatype);
-        let datatype = self.term(builder, text, at, Position::Predicate, guess)?;
-        if !datatype.same(guess) {
+        let guess = self.datatype;
+        let datatype = match guessed(builder, text, start, guess) {
+            Some(end) => {
+                *at = end;
+                guess.id
+            }
+            None => self.iri(builder, text, at)?,
+        };
+        let known = Known::new(builder, datatype);
+        if known != guess {
             self.cache
-                .set_follower(self.predicate, Follower::Datatype, datatype);
+                .set_habit(self.predicate, |habit| habit.datatype = known);
         }
-        let iri = builder.table().text(datatype.id);
+        let iri = builder.table().text(datatype);
         if iri == XSD_STRING {
             return Ok(record);
         }
@@ -371,7 +412,7 @@ impl Statements {
         }
         Ok(Record {
             kind: TermKind::TypedLiteral,
-            aux: datatype.id.0,
+            aux: datatype.0,
             ..record
         })
     }
@@ -401,42 +442,36 @@ impl Statements {
         token: Quoted,
         record: Record,
         guess: Known,
-    ) -> Lexed<Known> {
+    ) -> Lexed<TermId> {
         if token.escaped {
             self.extra += raw.len();
             self.scratch.clear();
             lex::unescape(raw, &mut self.scratch, true)?;
-            let id = push(
-                builder,
-                record.kind,
-                &self.scratch,
-                record.aux,
-                record.flags,
-            );
-            return Ok(Known::unshared(id));
+            let (kind, text) = (record.kind, &self.scratch);
+            return Ok(push(builder, kind, text, record.aux, record.flags));
         }
         let same = |known: Known, builder: &BatchBuilder| {
-            known.is(builder, record.kind, raw) && {
-                let term = builder.table().term(known.id);
-                term.aux == record.aux && term.flags == record.flags
-            }
+            known.get(builder, record.kind).is_some_and(|(term, text)| {
+                term.aux == record.aux
+                    && term.flags == record.flags
+                    && text.len() == raw.len()
+                    && begins(raw, text)
+            })
         };
         if same(guess, builder) {
-            return Ok(guess);
+            return Ok(guess.id);
         }
         if raw.len() > SHARED_LITERAL {
-            let id = push(builder, record.kind, raw, record.aux, record.flags);
-            return Ok(Known::new(builder, id));
+            return Ok(push(builder, record.kind, raw, record.aux, record.flags));
         }
         let slot = Cache::slot(record.kind, raw);
         let known = self.cache.get(slot);
         if same(known, builder) {
-            return Ok(known);
+            return Ok(known.id);
         }
         let id = push(builder, record.kind, raw, record.aux, record.flags);
-        let known = Known::new(builder, id);
-        self.cache.set(slot, known);
-        Ok(known)
+        self.cache.set(slot, Known::new(builder, id));
+        Ok(id)
     }
 
     /// A triple term that begins at `<<`; those inside are kept on a stack.
@@ -479,11 +514,22 @@ impl Statements {
                 }
                 stack.push(Open::new(text, at));
             } else {
-                let known = self.term(builder, text, at, position, Known::NONE)?;
-                open.add(known.id);
+                let id = self.term(builder, text, at, position, Known::NONE)?;
+                open.add(id);
             }
         }
     }
+}
+
+/// The position after the guessed IRI, if it stands here.
+#[allow(clippy::inline_always, reason = "see `Statements::place`")]
+#[inline(always)]
+fn guessed(builder: &BatchBuilder, text: &[u8], at: usize, guess: Known) -> Option<usize> {
+    let (term, known) = guess.get(builder, TermKind::Iri)?;
+    let rest = text.get(at..)?.strip_prefix(b"<")?;
+    // Without escapes the token and the text are the same.
+    let same = byte(rest, known.len()) == b'>' && begins(rest, known);
+    (same && term.flags & flags::PLAIN != 0).then(|| at + known.len() + 2)
 }
 
 /// What a literal's record holds beside its text.
@@ -572,12 +618,20 @@ fn unsupported<T>(at: usize, reason: impl Into<String>) -> Lexed<T> {
 
 #[cold]
 fn too_deep<T>(at: usize, max_depth: u32) -> Lexed<T> {
+    limited(
+        at,
+        format!(
+            "triple terms nest deeper than {max_depth}; raise max_depth if the source is trusted"
+        ),
+    )
+}
+
+#[cold]
+fn limited<T>(at: usize, reason: String) -> Lexed<T> {
     Err(Box::new(Fault {
         at,
         class: ErrorClass::Limit,
-        reason: format!(
-            "triple terms nest deeper than {max_depth}; raise max_depth if the source is trusted"
-        ),
+        reason,
     }))
 }
 
@@ -638,15 +692,15 @@ pub fn parse_term(
         max_depth,
     });
     let mut at = 0;
-    let known = reader
+    let id = reader
         .term(builder, text, &mut at, Position::Object, Known::NONE)
         .map_err(|fault| fault.reason)?;
     if at != text.len() {
         let found = lex::found(text, at);
         return Err(format!("expected one term, found {found} after it"));
     }
-    match builder.charge(reader.take_extra()) {
-        Ok(()) => Ok(known.id),
+    match builder.charge(reader.extra) {
+        Ok(()) => Ok(id),
         Err(limit) => Err(limit.0),
     }
 }

@@ -1,0 +1,701 @@
+//! The reader of N-Triples and N-Quads: what it accepts, its errors, and the laws of a decoder.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
+mod support;
+
+use std::fmt::Write as _;
+
+use rdfm_core::batch::BatchBuilder;
+use rdfm_core::codec::{DecodeOptions, Dialect};
+use rdfm_core::error::ErrorClass;
+use rdfm_core::formats::Format;
+use rdfm_core::limits::Limits;
+use rdfm_core::nquads::parse_term;
+use rdfm_core::text::write::write_term;
+use support::{Outcome, PIECES, decode, decode_every_way, lines};
+
+fn nq(log: &str) -> Outcome {
+    decode_every_way(Format::Nq, &DecodeOptions::default(), log.as_bytes())
+}
+
+fn with(options: &DecodeOptions, log: &str) -> Outcome {
+    decode_every_way(Format::Nq, options, log.as_bytes())
+}
+
+fn lenient() -> DecodeOptions {
+    DecodeOptions {
+        lenient: true,
+        ..DecodeOptions::default()
+    }
+}
+
+fn generalized() -> DecodeOptions {
+    DecodeOptions {
+        generalized: true,
+        ..DecodeOptions::default()
+    }
+}
+
+fn error(outcome: &Outcome) -> String {
+    outcome.error.as_ref().expect("an error").to_string()
+}
+
+/// The one quad of a line.
+fn quad(options: &DecodeOptions, line: &str) -> String {
+    let outcome = with(options, line);
+    assert_eq!(outcome.error, None, "{line}");
+    assert_eq!(outcome.messages.len(), 1, "{line}");
+    assert_eq!(outcome.messages[0].len(), 1, "{line}");
+    outcome.messages[0][0].clone()
+}
+
+const Q: &str = "<http://e/s> <http://e/p> <http://e/o> .";
+
+#[test]
+fn terms_of_every_kind() {
+    for (line, written) in [
+        (Q, Q),
+        (
+            "<http://e/s><http://e/p>\"o\".",
+            "<http://e/s> <http://e/p> \"o\" .",
+        ),
+        ("\t_:a\t<p:>\t_:b.c\t<g:>\t.\t#x", "_:a <p:> _:b.c <g:> ."),
+        ("_:é <p:> _:1-\u{b7} _:g.", "_:é <p:> _:1-\u{b7} _:g ."),
+        (
+            "<s:> <p:> \"a\\tb\\u00e9\\U0001F600\\\"\\\\\" .",
+            "<s:> <p:> \"a\\tbé😀\\\"\\\\\" .",
+        ),
+        ("<s:> <p:> \"tab\there\" .", "<s:> <p:> \"tab\\there\" ."),
+        (
+            "<s:> <p:> \"\u{7f}\u{ffff}\u{ff01}\" .",
+            "<s:> <p:> \"\\u007F\\uFFFF\u{ff01}\" .",
+        ),
+        ("<s:> <p:> \"x\"@en-GB .", "<s:> <p:> \"x\"@en-GB ."),
+        ("<s:> <p:> \"x\"@ar--rtl.", "<s:> <p:> \"x\"@ar--rtl ."),
+        ("<s:> <p:> \"x\"^^<d:t> .", "<s:> <p:> \"x\"^^<d:t> ."),
+        (
+            "<s:> <p:> \"x\"^^<http://www.w3.org/2001/XMLSchema#string> .",
+            "<s:> <p:> \"x\" .",
+        ),
+        ("<http://e/\\u00e9> <p:> \"\" .", "<http://e/é> <p:> \"\" ."),
+        (
+            "<s:> <p:> <<(_:a<p:>\"x\"@en)>>.",
+            "<s:> <p:> <<( _:a <p:> \"x\"@en )>> .",
+        ),
+        (
+            "<s:> <p:> <<( <a:> <p:> <<( <b:> <p:> <c:> )>> )>> <g:> .",
+            "<s:> <p:> <<( <a:> <p:> <<( <b:> <p:> <c:> )>> )>> <g:> .",
+        ),
+    ] {
+        assert_eq!(quad(&DecodeOptions::default(), line), written, "{line}");
+    }
+}
+
+#[test]
+fn generalized_terms_are_asked_for() {
+    for line in [
+        "\"x\"@en <p:> <o:> .",
+        "_:a _:b _:c \"g\" .",
+        "<s:> \"p\" <o:> .",
+        "<<( <a:> <b:> <c:> )>> <p:> <o:> .",
+        "<s:> <p:> <<( \"a\" _:b <c:> )>> .",
+        "<s:> <p:> <o:> <<( <a:> <b:> <<( <c:> <d:> <e:> )>> )>> .",
+    ] {
+        assert_eq!(quad(&generalized(), line), line);
+        let message = error(&nq(line));
+        assert!(message.contains("generalized=True"), "{message}");
+    }
+    let star = "<< <a:> <b:> <<<c:> <d:> <e:>>> >> <p:> <o:> .";
+    assert_eq!(
+        quad(&generalized(), star),
+        "<<( <a:> <b:> <<( <c:> <d:> <e:> )>> )>> <p:> <o:> ."
+    );
+    let outcome = nq("<s:> <p:> << <a:> <b:> <c:> >> .");
+    assert!(error(&outcome).contains("generalized=True"));
+    assert_eq!(outcome.error.unwrap().class, ErrorClass::Unsupported);
+}
+
+#[test]
+fn errors_say_what_where_and_the_way_out() {
+    for (log, text) in [
+        (
+            "MESSAGE\n",
+            "nq: MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) \
+             (line 1, column 1, byte 0, message 0)",
+        ),
+        (
+            "# x\r\n<s:> <p:> \"é\" <g:> <h:> .",
+            "nq: expected '.' after the graph name, found '<h:>' (line 2, column 20, byte 25, message 0)",
+        ),
+        (
+            "<s:> <p:> .",
+            "nq: expected an IRI, a blank node, a literal or a triple term as object, found '.' (line 1, column 11, byte 10, message 0)",
+        ),
+        (
+            "<s:> <p:> <o:>",
+            "nq: expected '.' after the object, or a graph name, found the end of the input (line 1, column 15, byte 14, message 0)",
+        ),
+        (
+            "<s:> <p:> <o:> . <s:>",
+            "nq: expected the end of the line after the statement, found '<s:>' (line 1, column 18, byte 17, message 0)",
+        ),
+        (
+            "<s:> <p> <o:> .",
+            "nq: expected an absolute IRI, found 'p'; lenient=True (--lenient) accepts relative ones (line 1, column 7, byte 6, message 0)",
+        ),
+        (
+            "<s:> <p:> <o\n",
+            "nq: expected '>' at the end of the IRI, found the end of the line (line 1, column 13, byte 12, message 0)",
+        ),
+        (
+            "<s: > <p:> <o:> .",
+            "nq: expected an IRI character or '>', found ' ', which an IRI cannot hold (line 1, column 4, byte 3, message 0)",
+        ),
+        (
+            "<s:> <p:> \"o\r",
+            "nq: expected '\"' at the end of the string, found the end of the line (line 1, column 13, byte 12, message 0)",
+        ),
+        (
+            "<s:> <p:> \"\\q\" .",
+            "nq: expected \\t \\b \\n \\r \\f \\\" \\' \\\\ \\uXXXX or \\UXXXXXXXX, found '\\q' (line 1, column 12, byte 11, message 0)",
+        ),
+        (
+            "<s:> <p:> \"\\ud800\" .",
+            "nq: expected an escape of a character (no surrogate, at most U+10FFFF), found '\\ud800' (line 1, column 12, byte 11, message 0)",
+        ),
+        (
+            "<s:> <p:> \"\\U00110000\" .",
+            "nq: expected an escape of a character (no surrogate, at most U+10FFFF), found '\\U00110000' (line 1, column 12, byte 11, message 0)",
+        ),
+        (
+            "<s:> <p:> \"x\"@en--LTR .",
+            "nq: expected a base direction (--ltr or --rtl), found '--LTR' (line 1, column 17, byte 16, message 0)",
+        ),
+        (
+            "junk\n",
+            "nq: expected a statement, MESSAGE, VERSION or a comment, found 'junk' (line 1, column 1, byte 0, message 0)",
+        ),
+        (
+            "MESSAGEs\n",
+            "nq: expected a statement, MESSAGE, VERSION or a comment, found 'MESSAGEs' (line 1, column 1, byte 0, message 0)",
+        ),
+        (
+            "VERSION 1.2\n",
+            "nq: expected a version label in double quotes after VERSION, found '1.2' (line 1, column 9, byte 8, message 0)",
+        ),
+        (
+            "\u{feff}<s:> <p:> <o:> .",
+            "nq: expected a statement, found a byte order mark; remove it or pass lenient=True (--lenient) (line 1, column 1, byte 0, message 0)",
+        ),
+    ] {
+        assert_eq!(error(&nq(log)), text, "{log}");
+    }
+    let graph = decode_every_way(
+        Format::Nt,
+        &DecodeOptions::default(),
+        b"<s:> <p:> <o:> <g:> .",
+    );
+    assert_eq!(
+        error(&graph),
+        "nt: expected '.' after the object, found '<g:>'; N-Triples has no graph names, read it as nq \
+         (line 1, column 16, byte 15, message 0)"
+    );
+}
+
+#[test]
+fn what_a_grammar_refuses() {
+    for line in [
+        "<s:> <p:> \"x\"@en-cantbethislong .",
+        "<s:> <p:> \"x\"@ .",
+        "<s:> <p:> \"x\"@1 .",
+        "<s:> <p:> \"x\"@en- .",
+        "<s:> <p:> \"x\"@en--ltrx .",
+        "<s:> <p:> \"x\"^<d:> .",
+        "<s:> <p:> \"x\"^^d .",
+        "<s:> <p:> \"x\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .",
+        "<http://e/\\u0020> <p:> <o:> .",
+        "<http://e/\\n> <p:> <o:> .",
+        "<http://e/\\u00> <p:> <o:> .",
+        "<> <p:> <o:> .",
+        "<1:> <p:> <o:> .",
+        "_: <p:> <o:> .",
+        "_:-a <p:> <o:> .",
+        "_:a:b <p:> <o:> .",
+        "<s:> <p:> <o:> . MESSAGE",
+        "<s:> <p:> <o:> <g:> <h:> .",
+        "<s:> <p:> <<( <a:> <b:> <c:> )> .",
+        "<s:> <p:> <<( <a:> <b:> )>> .",
+        "<s:> <p:> <<( <a:> <b:> <c:> <d:> )>> .",
+        "_:a <p:> _:b..",
+        "message",
+        "version \"1.2\"",
+    ] {
+        assert!(nq(line).error.is_some(), "{line}");
+    }
+}
+
+#[test]
+fn lenient_accepts_what_is_listed() {
+    assert_eq!(
+        quad(&lenient(), "\u{feff}<s> <> \"x\"^^<d> ."),
+        "<s> <> \"x\"^^<d> ."
+    );
+    assert_eq!(
+        quad(&lenient(), "<a\\u0020b> <p:> <o:> ."),
+        "<a\\u0020b> <p:> <o:> ."
+    );
+    let long_tag = "<s:> <p:> \"x\"@nottheshortest .";
+    assert_eq!(with(&lenient(), long_tag).error, None);
+    assert!(with(&lenient(), "<a b> <p:> <o:> .").error.is_some());
+    assert!(with(&lenient(), "\"a\" <p:> <o:> .").error.is_some());
+    let river = format!("VERSION \"1.1\"\n{Q}\nMESSAGE\nMESSAGE\n{Q}\nMESSAGE\n");
+    let counts: Vec<usize> = with(&lenient(), &river)
+        .messages
+        .iter()
+        .map(Vec::len)
+        .collect();
+    assert_eq!(counts, [1, 0, 1]);
+}
+
+#[test]
+fn messages_of_both_dialects() {
+    let counts = |options: &DecodeOptions, log: &str| -> Vec<usize> {
+        let outcome = with(options, &log.replace('q', Q));
+        assert_eq!(outcome.error, None, "{log}");
+        outcome.messages.iter().map(Vec::len).collect()
+    };
+    let default = DecodeOptions::default();
+    for (log, messages) in [
+        ("", vec![]),
+        ("# only a comment", vec![]),
+        ("\r\n \n\r", vec![]),
+        ("q", vec![1]),
+        ("q\rq\n\rq\r\n", vec![3]),
+        ("q # @message\nq#@message x", vec![1, 1]),
+        ("# @message\n# @message\nq", vec![0, 1]),
+        ("# x\n\n  # @messages\nq\n", vec![1]),
+        ("VERSION \"1.2-messages\"", vec![]),
+        (
+            "VERSION\"1.2-messages\" # @message\n MESSAGE # x\nq # @message\nq\nMESSAGE\nMESSAGE",
+            vec![0, 2, 0],
+        ),
+        ("q\nVERSION \"1.1-messages\"\nq\nMESSAGE\n", vec![2]),
+    ] {
+        assert_eq!(counts(&default, log), messages, "{log:?}");
+    }
+    let announced = DecodeOptions {
+        announced: Some("1.2-messages".to_owned()),
+        ..DecodeOptions::default()
+    };
+    assert_eq!(counts(&announced, "MESSAGE\nq\n# @message\nq"), [0, 2]);
+    let plain = DecodeOptions {
+        dialect: Some(Dialect::Plain),
+        ..DecodeOptions::default()
+    };
+    assert_eq!(counts(&plain, "q\n# @message\nq"), [2]);
+    assert!(
+        with(&plain, "VERSION \"1.2-messages\"\nMESSAGE")
+            .error
+            .is_some()
+    );
+}
+
+#[test]
+fn labels_may_be_the_same_in_every_message() {
+    let outcome = nq("_:a <p:> _:a .\n# @message\n_:a <p:> _:b .\n");
+    assert_eq!(outcome.messages, [["_:a <p:> _:a ."], ["_:a <p:> _:b ."]]);
+}
+
+#[test]
+fn messages_before_a_fault_are_delivered() {
+    let log = format!("{Q}\n# @message\n{Q}\n{Q} # @message\n{Q}\nbad\n");
+    let outcome = nq(&log);
+    assert_eq!(outcome.messages.len(), 2);
+    let place = outcome.error.unwrap().place;
+    assert_eq!((place.message, place.line_column), (2, Some((6, 1))));
+    // Invalid UTF-8 too, at its byte.
+    let mut log = format!("{Q}\n# @message\n{Q}\n# é").into_bytes();
+    log.push(0xff);
+    log.extend_from_slice(b"\n");
+    let outcome = decode_every_way(Format::Nq, &DecodeOptions::default(), &log);
+    assert_eq!(outcome.messages.len(), 1);
+    assert_eq!(
+        error(&outcome),
+        format!(
+            "nq: expected UTF-8, found the byte 0xFF (line 4, column 4, byte {}, message 1)",
+            log.len() - 2
+        )
+    );
+}
+
+#[test]
+fn batches_of_any_size_hold_the_same() {
+    let mut log = String::from("VERSION \"1.2-messages\"\n");
+    for n in 0..40 {
+        for q in 0..n % 7 {
+            let value = n * q;
+            writeln!(
+                log,
+                "<http://e/{n}> <http://e/p{q}> \"v{value}\"@en <http://e/g> ."
+            )
+            .unwrap();
+        }
+        log.push_str("MESSAGE\n");
+    }
+    let whole = nq(&log);
+    assert_eq!(whole.messages.len(), 40);
+    for (quads, messages) in [(1, 1), (2, 2), (7, 7), (3, 8192), (8192, 3)] {
+        for parts in [false, true] {
+            let options = DecodeOptions {
+                parts,
+                limits: Limits {
+                    batch_quads: quads,
+                    batch_messages: messages,
+                    ..Limits::default()
+                },
+                ..DecodeOptions::default()
+            };
+            assert_eq!(with(&options, &log), whole, "{quads} {messages} {parts}");
+        }
+    }
+}
+
+#[test]
+fn a_message_larger_than_a_batch_comes_in_parts() {
+    let log = format!("{Q}\n").repeat(20);
+    let options = DecodeOptions {
+        parts: true,
+        limits: Limits {
+            batch_quads: 8,
+            max_message_bytes: 500,
+            ..Limits::default()
+        },
+        ..DecodeOptions::default()
+    };
+    let mut decoder = Format::Nq.decoder(&options).unwrap();
+    decoder.feed(log.as_bytes());
+    decoder.finish();
+    let mut parts = Vec::new();
+    while let Some(batch) = decoder.next_batch().unwrap() {
+        parts.push((batch.quads().len(), batch.continued(), batch.continues()));
+    }
+    assert_eq!(parts, [(8, false, true), (8, true, true), (4, true, false)]);
+    let whole = DecodeOptions {
+        parts: false,
+        ..options
+    };
+    let outcome = with(&whole, &log);
+    assert_eq!(outcome.error.as_ref().unwrap().class, ErrorClass::Limit);
+    assert!(error(&outcome).contains("max_message_bytes"));
+}
+
+#[test]
+fn complete_messages_do_not_wait_for_the_next() {
+    let mut decoder = Format::Nq.decoder(&DecodeOptions::default()).unwrap();
+    decoder.feed(format!("{Q}\n# @message\n{Q}\n{Q}\n<s:").as_bytes());
+    let batch = decoder.next_batch().unwrap().expect("the first message");
+    assert_eq!((batch.len(), batch.quads().len()), (1, 1));
+    assert!(decoder.next_batch().unwrap().is_none());
+    decoder.feed(b"> <p:> <o:> .");
+    assert!(decoder.next_batch().unwrap().is_none());
+    decoder.finish();
+    let batch = decoder.next_batch().unwrap().expect("the second message");
+    assert_eq!(
+        (batch.len(), batch.quads().len(), batch.first_index()),
+        (1, 3, 1)
+    );
+    assert_eq!(batch.position(0), (Q.len() + 12) as u64);
+    assert!(decoder.next_batch().unwrap().is_none());
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let nested = |depth: usize| {
+        let (open, close) = ("<<(<a:><b:>".repeat(depth), ")>>".repeat(depth));
+        format!("<s:> <p:> {open}<c:>{close} .")
+    };
+    assert_eq!(nq(&nested(64)).error, None);
+    let outcome = nq(&nested(65));
+    assert_eq!(outcome.error.as_ref().unwrap().class, ErrorClass::Limit);
+    assert!(error(&outcome).contains("max_depth"));
+}
+
+#[test]
+fn a_line_is_bounded_and_scanned_once() {
+    let options = DecodeOptions {
+        limits: Limits {
+            max_message_bytes: 1000,
+            ..Limits::default()
+        },
+        ..DecodeOptions::default()
+    };
+    for end in ["", "\n", "\u{e9}\n<s:> <p:> <o:> .\n"] {
+        let log = format!("{Q}\n# @message\n# {}{end}", "x".repeat(1000));
+        let outcome = with(&options, &log);
+        assert_eq!(outcome.messages.len(), 1);
+        assert_eq!(
+            error(&outcome),
+            "nq: the line is longer than 1000 bytes; raise max_message_bytes if the source is trusted \
+             (line 3, column 1, byte 52, message 1)"
+        );
+    }
+    // Two MiB in pieces of 16 bytes: minutes if every piece were scanned from the line's start.
+    let log = format!("<s:> <p:> \"{}\" .\n", "x".repeat(2 << 20));
+    assert_eq!(
+        decode(Format::Nq, &DecodeOptions::default(), log.as_bytes(), 16).error,
+        None
+    );
+}
+
+/// Reads on after every fault: the messages, and the index and bytes of what was skipped.
+fn skipping(options: &DecodeOptions, log: &[u8], piece: usize) -> Vec<(u64, String)> {
+    let mut decoder = Format::Nq.decoder(options).unwrap();
+    let mut seen = Vec::new();
+    let mut pieces = log.chunks(piece.max(1));
+    let mut finished = false;
+    loop {
+        let fault = match decoder.next_batch() {
+            Ok(Some(batch)) => {
+                for message in 0..batch.len() {
+                    let text = lines(&batch, message).join("|");
+                    seen.push((batch.first_index() + message as u64, text));
+                }
+                continue;
+            }
+            Ok(None) if finished => return seen,
+            Ok(None) => None,
+            Err(error) => match decoder.skip_message().unwrap() {
+                Some(skipped) => {
+                    let text = String::from_utf8_lossy(&skipped).into_owned();
+                    seen.push((error.place.message, format!("skipped {text}")));
+                    continue;
+                }
+                None => Some(error),
+            },
+        };
+        assert!(fault.is_none() || !finished, "a skip ends with the log");
+        if let Some(piece) = pieces.next() {
+            decoder.feed(piece);
+        } else {
+            decoder.finish();
+            finished = true;
+        }
+    }
+}
+
+fn skipping_every_way(options: &DecodeOptions, log: &[u8]) -> Vec<(u64, String)> {
+    let whole = skipping(options, log, log.len());
+    for size in PIECES {
+        let cut = skipping(options, log, size);
+        assert_eq!(
+            cut,
+            whole,
+            "in pieces of {size}: {}",
+            String::from_utf8_lossy(log)
+        );
+    }
+    whole
+}
+
+#[test]
+fn reading_goes_on_at_the_next_delimiter() {
+    let skip = |log: &str| skipping_every_way(&DecodeOptions::default(), log.as_bytes());
+    let entry = |index: u64, text: &str| (index, text.to_owned());
+    assert_eq!(
+        skip(
+            "<a:> <b:> <c:> .\n# @message\n<a:> <b:> <1:> .\r\nbad # @message\n<x:>\n# @message\r\n<a:> <b:> <d:> .\n"
+        ),
+        [
+            entry(0, "<a:> <b:> <c:> ."),
+            entry(1, "skipped <a:> <b:> <1:> .\r\nbad # @message\n<x:>\n"),
+            entry(2, "<a:> <b:> <d:> ."),
+        ]
+    );
+    // A delimiter behind a statement, a leading one that no longer leads, and the end of the log.
+    assert_eq!(
+        skip("bad\n<a:> <b:> <c:> . # @message\n# @message\n<a:> <b:> <d:> .\nbad"),
+        [
+            entry(0, "skipped bad\n"),
+            entry(1, ""),
+            entry(2, "skipped <a:> <b:> <d:> .\nbad"),
+        ]
+    );
+    assert_eq!(
+        skip("VERSION \"1.2-messages\"\nbad\n# @message\n MESSAGE # x\nMESSAGE\nbad\nMESSAGES\n"),
+        [
+            entry(0, "skipped bad\n# @message\n"),
+            entry(1, ""),
+            entry(2, "skipped bad\nMESSAGES\n"),
+        ]
+    );
+    // A version label in what is skipped counts.
+    assert_eq!(
+        skip("bad\nVERSION \"1.2-messages\"\n# @message\nMESSAGE\n<a:> <b:> <c:> .\n"),
+        [
+            entry(0, "skipped bad\nVERSION \"1.2-messages\"\n# @message\n"),
+            entry(1, "<a:> <b:> <c:> ."),
+        ]
+    );
+    // Invalid UTF-8, and a line that is too long.
+    let options = DecodeOptions {
+        limits: Limits {
+            max_message_bytes: 200,
+            ..Limits::default()
+        },
+        ..DecodeOptions::default()
+    };
+    let mut log = b"<a:> <b:> \"\xff\" .\n# @message \xff\n# @message\n".to_vec();
+    log.extend_from_slice(format!("# {}\n# @message\n{Q}\n", "x".repeat(300)).as_bytes());
+    let seen = skipping_every_way(&options, &log);
+    let indexes: Vec<u64> = seen.iter().map(|(index, _)| *index).collect();
+    assert_eq!(indexes, [0, 1, 2]);
+    assert_eq!(seen[1].1.len(), "skipped # \n".len() + 300);
+    assert_eq!(seen[2].1, Q);
+}
+
+#[test]
+fn skipped_bytes_are_bounded() {
+    let lines = format!("{Q}\n").repeat(30_000);
+    let log = format!("{lines}bad\n{lines}{lines}{lines}");
+    let seen = skipping(&DecodeOptions::default(), log.as_bytes(), 4096);
+    // More than a MiB before the fault: from the line with the fault, and at most a MiB.
+    assert_eq!(seen.len(), 1);
+    assert!(seen[0].1.starts_with("skipped bad\n"));
+    assert_eq!(seen[0].1.len(), "skipped ".len() + (1 << 20));
+}
+
+#[test]
+fn parts_before_a_fault_are_ended_by_the_skip() {
+    let options = DecodeOptions {
+        parts: true,
+        limits: Limits {
+            batch_quads: 2,
+            ..Limits::default()
+        },
+        ..DecodeOptions::default()
+    };
+    let log = format!("{Q}\n{Q}\n{Q}\nbad\n# @message\n{Q}\n");
+    let seen = skipping_every_way(&options, log.as_bytes());
+    let indexes: Vec<u64> = seen.iter().map(|(index, _)| *index).collect();
+    assert_eq!(indexes, [0, 0, 1]);
+}
+
+/// Logs that touch every part of the reader.
+const LOGS: [&str; 4] = [
+    "\u{feff}# c\r\n<s:> <p:> \"é\\u00e9\\n\"@en--ltr <g:> . # @message\n_:a <p:> _:b.\r# @message\n<s:><p:>\"x\"^^<d:>.",
+    "VERSION \"1.2-messages\"\n<s:> <p:> <<( _:é <p:> \"\" )>> .\nMESSAGE\nMESSAGE # x\n",
+    "<< <s:> \"p\" <o:> >> _:b \"g\" _:c.d .\r\n<\\u00e9:> <p> <o:> .\n\n",
+    "VERSION \"1.1\"\n<s:> <p:> \"\\U0001F600\" .\nMESSAGE\n# @message\nbad\nMESSAGE\n<s:> <p:> <o:> .\n",
+];
+
+fn options_of_all_kinds() -> Vec<DecodeOptions> {
+    let small = Limits {
+        max_message_bytes: 150,
+        max_depth: 1,
+        batch_quads: 1,
+        ..Limits::default()
+    };
+    vec![
+        DecodeOptions::default(),
+        DecodeOptions {
+            lenient: true,
+            generalized: true,
+            ..DecodeOptions::default()
+        },
+        DecodeOptions {
+            parts: true,
+            limits: small,
+            ..lenient()
+        },
+    ]
+}
+
+#[test]
+fn truncation_at_every_byte() {
+    for options in options_of_all_kinds() {
+        for log in LOGS {
+            for end in 0..=log.len() {
+                decode_every_way(Format::Nq, &options, &log.as_bytes()[..end]);
+                skipping_every_way(&options, &log.as_bytes()[..end]);
+            }
+        }
+    }
+}
+
+#[test]
+fn bits_flipped() {
+    for options in options_of_all_kinds() {
+        for log in LOGS {
+            let mut log = log.as_bytes().to_vec();
+            for at in 0..log.len() {
+                for bit in 0..8 {
+                    log[at] ^= 1 << bit;
+                    let whole = decode(Format::Nq, &options, &log, log.len());
+                    for size in [1, 7] {
+                        assert_eq!(decode(Format::Nq, &options, &log, size), whole);
+                    }
+                    let whole = skipping(&options, &log, log.len());
+                    assert_eq!(skipping(&options, &log, 2), whole);
+                    log[at] ^= 1 << bit;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_term_alone() {
+    let parse = |text: &str| {
+        let mut builder = BatchBuilder::new(Limits::default());
+        parse_term(&mut builder, text.as_bytes(), 8).map(|id| {
+            let mut out = Vec::new();
+            write_term(builder.table(), id, &mut out);
+            String::from_utf8(out).unwrap()
+        })
+    };
+    for text in [
+        "<http://e/s>",
+        "<>",
+        "<a\\u0020\\u003Eb>",
+        "_:b0",
+        "_:é.a",
+        "\"\"",
+        "\"a\\n\\\"b\\\"\"",
+        "\"x\"@en--ltr",
+        "\"x\"^^<d:t>",
+        "<<( <a:> <b:> <<( \"s\" _:p <c:> )>> )>>",
+    ] {
+        assert_eq!(parse(text).as_deref(), Ok(text), "{text}");
+    }
+    assert_eq!(
+        parse("<< <a:> <b:> \"c\"@en >>").as_deref(),
+        Ok("<<( <a:> <b:> \"c\"@en )>>")
+    );
+    for text in [
+        "",
+        " ",
+        "<a",
+        "<a:> ",
+        " <a:>",
+        "<a:> <b:>",
+        "\"a",
+        "_:",
+        "a",
+        "_:a.",
+        "<a b>",
+        "\"\\x\"",
+        "<<( <a:> <b:> )>>",
+        "\"a\"@",
+        "\"a\"^^",
+    ] {
+        assert!(parse(text).is_err(), "{text:?}");
+    }
+    assert!(parse(&("<<(<a:><b:>".repeat(9) + "<c:>" + &")>>".repeat(9))).is_err());
+    let mut builder = BatchBuilder::new(Limits::default());
+    assert!(parse_term(&mut builder, b"\"\xff\"", 8).is_err());
+}
