@@ -217,7 +217,7 @@ pub struct ArrowCoalescer {
 #[pymethods]
 impl ArrowCoalescer {
     #[new]
-    #[pyo3(signature = (columns=None, *, max_rows=8192, max_bytes=64 << 20))]
+    #[pyo3(signature = (columns=None, *, max_rows=8192, max_bytes=67_108_864))]
     fn new(columns: Option<Vec<String>>, max_rows: usize, max_bytes: usize) -> PyResult<Self> {
         if max_rows == 0 || max_bytes == 0 {
             return Err(errors::option("max_rows and max_bytes are at least 1"));

@@ -8,7 +8,6 @@
 
 use std::hash::Hasher;
 
-use crate::build::parse_term;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, LargeStringArray, RecordBatch, StringArray, StringViewArray,
@@ -19,6 +18,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use rdfm_core::batch::{self, BatchBuilder};
+use rdfm_core::nquads::parse_term;
 use rdfm_core::term::{Quad, TermId};
 use rustc_hash::{FxHashMap, FxHasher};
 

@@ -4,6 +4,7 @@
 //! - Out: a batch; its messages are numbered from 0.
 //! - Cost: a hash look-up a term; terms that are the same object or equal are stored once.
 
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -93,9 +94,9 @@ struct Build<'py> {
     /// Terms by content: kind with direction, datatype or language id, text.
     texts: FxHashMap<(u8, u32, Box<str>), TermId>,
     /// The batch that views were last copied from, and the new ids of its terms (0: none yet).
-    copied: Option<(Bound<'py, MessageBatch>, Vec<u32>)>,
+    copied: Option<(Bound<'py, PyAny>, Vec<u32>)>,
     /// Namespaces declared so far.
-    namespaces: FxHashMap<String, String>,
+    namespaces: FxHashMap<Box<[u8]>, Box<[u8]>>,
     quads: usize,
 }
 
@@ -105,29 +106,57 @@ impl<'py> Build<'py> {
         let own_quads = message.getattr(pyo3::intern!(py, "_quads"))?;
         let source = message.getattr(pyo3::intern!(py, "_batch"))?;
         if own_quads.is_none() {
-            let source = source.cast::<MessageBatch>()?;
-            let index = message.getattr(pyo3::intern!(py, "_index"))?.extract()?;
-            self.copy(source, index)?;
+            let (batch, index) = view(&source, message)?;
+            self.copy(&source, batch, index)?;
         } else {
             self.quads(&own_quads)?;
         }
-        let metadata = message.getattr(pyo3::intern!(py, "metadata"))?;
-        for (key, value) in metadata.cast::<PyDict>()?.iter() {
-            let key: String = key.extract()?;
-            let value: Vec<u8> = value.extract()?;
-            self.builder
-                .add_metadata(&key, &value)
-                .map_err(errors::exceeded)?;
-        }
-        let namespaces = message.getattr(pyo3::intern!(py, "namespaces"))?;
-        for (name, iri) in namespaces.cast::<PyDict>()?.iter() {
-            let (name, iri): (String, String) = (name.extract()?, iri.extract()?);
-            if self.namespaces.get(&name) != Some(&iri) {
+        let metadata = message.getattr(pyo3::intern!(py, "_metadata"))?;
+        if metadata.is_none() {
+            let (batch, index) = view(&source, message)?;
+            for entry in batch.metadata(index) {
                 self.builder
-                    .add_namespace(name.as_bytes(), iri.as_bytes())
+                    .add_metadata(&entry.key, &entry.value)
                     .map_err(errors::exceeded)?;
-                self.namespaces.insert(name, iri);
             }
+        } else {
+            for (key, value) in metadata.cast::<PyDict>()?.iter() {
+                let key: String = key.extract()?;
+                let value: Vec<u8> = value.extract()?;
+                self.builder
+                    .add_metadata(&key, &value)
+                    .map_err(errors::exceeded)?;
+            }
+        }
+        let namespaces = message.getattr(pyo3::intern!(py, "_namespaces"))?;
+        if namespaces.is_none() {
+            let (batch, index) = view(&source, message)?;
+            if batch.namespaces_at_start().is_empty() && batch.namespace_changes().is_empty() {
+                return Ok(());
+            }
+            for (name, iri) in batch.namespaces(index).iter() {
+                self.namespace(name, iri)?;
+            }
+        } else {
+            for (name, iri) in namespaces.cast::<PyDict>()?.iter() {
+                let (name, iri): (String, String) = (name.extract()?, iri.extract()?);
+                self.namespace(name.as_bytes(), iri.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares a namespace that is not in force yet.
+    fn namespace(&mut self, name: &[u8], iri: &[u8]) -> PyResult<()> {
+        if self
+            .namespaces
+            .get(name)
+            .is_none_or(|known| **known != *iri)
+        {
+            self.builder
+                .add_namespace(name, iri)
+                .map_err(errors::exceeded)?;
+            self.namespaces.insert(name.into(), iri.into());
         }
         Ok(())
     }
@@ -204,8 +233,12 @@ impl<'py> Build<'py> {
     }
 
     /// Copies a message of another batch.
-    fn copy(&mut self, source: &Bound<'py, MessageBatch>, index: usize) -> PyResult<()> {
-        let batch = source.get().inner();
+    fn copy(
+        &mut self,
+        source: &Bound<'py, PyAny>,
+        batch: &batch::MessageBatch,
+        index: usize,
+    ) -> PyResult<()> {
         let table = batch.table();
         let mut ids = match self.copied.take() {
             Some((last, ids)) if last.is(source) => ids,
@@ -228,6 +261,24 @@ impl<'py> Build<'py> {
         self.copied = Some((source.clone(), ids));
         Ok(())
     }
+}
+
+/// The batch of a view, and the message's place in it.
+fn view<'a>(
+    source: &'a Bound<'_, PyAny>,
+    message: &Bound<'_, PyAny>,
+) -> PyResult<(&'a batch::MessageBatch, usize)> {
+    let index: usize = message
+        .getattr(pyo3::intern!(message.py(), "_index"))?
+        .extract()?;
+    let batch = source.cast::<MessageBatch>()?.get().inner();
+    if index >= batch.len() {
+        return Err(PyIndexError::new_err(format!(
+            "no message {index} in a batch of {}",
+            batch.len()
+        )));
+    }
+    Ok((batch, index))
 }
 
 /// The id of a copy of a term, made when first asked for. Recursion is as deep as triple terms nest.
@@ -268,12 +319,4 @@ fn copy_term(
     };
     ids[id.index()] = copy.0;
     Ok(copy)
-}
-
-/// Placeholder until the core parses terms.
-pub fn parse_term(_: &mut BatchBuilder, text: &[u8], _: u32) -> Result<TermId, String> {
-    Err(format!(
-        "cannot be parsed by this build: {}",
-        rdfm_core::error::quote(text)
-    ))
 }

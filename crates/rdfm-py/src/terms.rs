@@ -2,8 +2,7 @@
 //!
 //! - In: Python strings, or a batch's term table ([`TermObjects`]).
 //! - Out: `Iri`, `Bnode`, `Literal`, `TripleTerm`, `Quad`; `str()` is canonical N-Triples.
-//! - Cost: one string and one object a term; a quad holds four references and is not tracked by
-//!   Python's garbage collector (immutable parts of final classes cannot form a cycle).
+//! - Cost: one string and one object a term, made once a batch; a quad holds four references.
 //! - Law: order is total over terms: by kind (blank nodes, IRIs, literals, triple terms), then by
 //!   code points of text, datatype, language, direction; parts of triple terms in turn.
 
@@ -804,7 +803,8 @@ fn text_object(py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyS
 fn parse_term(py: Python<'_>, text: &str, max_depth: u32) -> PyResult<Py<PyAny>> {
     let mut builder = build::builder();
     let max_depth = max_depth.min(options::MAX_DEPTH as u32);
-    let id = build::parse_term(&mut builder, text.as_bytes(), max_depth).map_err(errors::term)?;
+    let id = rdfm_core::nquads::parse_term(&mut builder, text.as_bytes(), max_depth)
+        .map_err(errors::term)?;
     let mut objects = TermObjects::default();
     objects.for_table(builder.table());
     objects.get(py, builder.table(), id)

@@ -1,0 +1,227 @@
+"""Batches to and from Arrow."""
+
+import pytest
+
+from rdfm._core import (
+    ArrowCoalescer,
+    Bnode,
+    Iri,
+    Literal,
+    MessageBatch,
+    Quad,
+    TripleTerm,
+    coalesce,
+)
+from rdfm.errors import DecodeError, OptionError
+from rdfm.message import Message
+
+pa = pytest.importorskip("pyarrow")
+
+A, B = Iri("http://ex/a"), Iri("http://ex/b")
+LITERALS = [
+    Literal('a"\\\n\té'),
+    Literal("5", datatype="http://www.w3.org/2001/XMLSchema#integer"),
+    Literal("x", language="en-GB"),
+    Literal("x", language="ar", direction="rtl"),
+]
+MESSAGES = [
+    Message(
+        [Quad(A, B, term, graph) for term in LITERALS for graph in (None, Bnode("g"), A)],
+        metadata={"k": b"\0\xff", "l": b""},
+        namespaces={"ex": "http://ex/"},
+    ),
+    Message(namespaces={"ex": "http://ex/"}),
+    Message(
+        [
+            Quad(LITERALS[0], Bnode("b"), TripleTerm(A, B, TripleTerm(A, B, LITERALS[3])), B),
+            Quad(A, A, A),
+        ],
+        namespaces={"ex": "http://ex/", "": "http://other/"},
+    ),
+]
+TERM = ("subject", "predicate", "object", "graph")
+SCHEMA = pa.schema(
+    [
+        ("source", pa.string()),
+        ("offset", pa.int64()),
+        ("quads", pa.list_(pa.struct([(name, pa.string()) for name in TERM]))),
+        ("metadata", pa.map_(pa.string(), pa.binary())),
+    ]
+)
+ALL = ["source", "offset", "quads", "metadata", "position", "namespaces"]
+
+
+def batch():
+    return MessageBatch.from_messages(MESSAGES)
+
+
+def checked(arrow):
+    """The record batch of an Arrow object, validated."""
+    rows = pa.record_batch(arrow)
+    rows.validate(full=True)
+    return rows
+
+
+def content(made):
+    return [(m.quads, m.metadata, m.namespaces) for m in made]
+
+
+def test_rows():
+    rows = checked(batch())
+    assert rows.schema == SCHEMA == pa.schema(batch())
+    quads = rows["quads"].to_pylist()
+    assert quads[1] == []
+    assert quads[2][1] == {"subject": str(A), "predicate": str(A), "object": str(A), "graph": None}
+    assert [list(quad.values()) for quad in quads[0]] == [
+        [str(term) if term else None for term in quad] for quad in MESSAGES[0]
+    ]
+    assert rows["metadata"].to_pylist() == [[("k", b"\0\xff"), ("l", b"")], None, None]
+    assert rows["offset"].to_pylist() == [0, 1, 2]
+    assert rows["source"].to_pylist() == [None] * 3
+
+
+def test_columns_in_any_order():
+    made = batch().slice(1, 3).to_arrow(ALL[::-1], source="a.nq")
+    assert made.column_names == ALL[::-1]
+    assert len(made) == 2
+    rows = checked(made)
+    assert rows["source"].to_pylist() == ["a.nq"] * 2
+    assert rows["offset"].to_pylist() == [1, 2]
+    assert rows["position"].to_pylist() == [0, 0]
+    assert rows["namespaces"].to_pylist()[1] == [("ex", "http://ex/"), ("", "http://other/")]
+    assert checked(batch().to_arrow([])).num_rows == 3
+
+
+def test_an_unknown_column_names_the_known():
+    with pytest.raises(
+        OptionError, match=r"'graph'; known: source, offset, quads, metadata, position, namespaces"
+    ):
+        batch().to_arrow(["graph"])
+
+
+def test_a_requested_schema_is_followed():
+    large = pa.schema(
+        [
+            ("quads", pa.list_(pa.struct([(name, pa.large_string()) for name in TERM]))),
+            ("position", pa.int64()),
+        ]
+    )
+    rows = pa.record_batch(batch(), schema=large)
+    assert rows.schema == large
+    assert pa.table(batch(), schema=SCHEMA).schema == SCHEMA
+
+
+@pytest.mark.parametrize(
+    "make", [batch, lambda: batch().to_arrow(ALL), lambda: pa.table(batch().to_arrow(ALL))]
+)
+def test_there_and_back(make):
+    back = MessageBatch.from_arrow(make())
+    assert [m.quads for m in back] == [m.quads for m in MESSAGES]
+    assert [m.metadata for m in back] == [m.metadata for m in MESSAGES]
+
+
+def test_namespaces_come_back():
+    assert content(MessageBatch.from_arrow(batch().to_arrow(ALL))) == content(MESSAGES)
+
+
+@pytest.mark.parametrize(
+    "text", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str
+)
+@pytest.mark.parametrize("many", [pa.list_, pa.large_list], ids=["list", "large_list"])
+def test_other_string_and_list_types(text, many):
+    fields = [(name, text) for name in ("graph", "object", "subject", "predicate")]
+    rows = [
+        [dict(zip(TERM, quad.values(), strict=True)) for quad in row]
+        for row in checked(batch())["quads"].to_pylist()
+    ]
+    table = pa.table(
+        {"quads": pa.array(rows, pa.list_(pa.struct([(n, pa.string()) for n, _ in fields])))}
+    )
+    try:
+        table = table.cast(pa.schema([("quads", many(pa.struct(fields)))]))
+    except pa.ArrowNotImplementedError:
+        pytest.skip("pyarrow cannot make it")
+    assert [m.quads for m in MessageBatch.from_arrow(table)] == [m.quads for m in MESSAGES]
+
+
+def test_sliced_and_null_rows():
+    rows = pa.record_batch(
+        {"quads": pa.array([[], None, [{"subject": "<a>", "predicate": "<b>", "object": "<c>"}]])}
+    )
+    for part in (rows, rows.slice(1), rows.slice(2)):
+        back = MessageBatch.from_arrow(part)
+        assert back.quad_counts() == [0, 0, 1][3 - len(part) :]
+    assert back.quads(0) == [Quad(Iri("a"), Iri("b"), Iri("c"))]
+
+
+@pytest.mark.parametrize(
+    ("quad", "text"),
+    [
+        ({"subject": "<a>", "predicate": "<b>", "object": "x"}, r"object: .*'x.*\(row 1\)"),
+        ({"subject": None, "predicate": "<b>", "object": "<c>"}, r"subject: .*null.*\(row 1\)"),
+        ({"subject": "<a> ", "predicate": "<b>", "object": "<c>"}, r"subject: .*\(row 1\)"),
+    ],
+)
+def test_a_bad_term_names_its_row(quad, text):
+    with pytest.raises(DecodeError, match=text) as caught:
+        MessageBatch.from_arrow(pa.record_batch({"quads": [[], [quad]]}))
+    assert caught.value.row == 1
+    assert caught.value.format == "arrow"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        3,
+        pa.record_batch({"x": [1]}),
+        pa.record_batch({"quads": [1]}),
+        pa.record_batch({"quads": [["x"]]}),
+        pa.record_batch({"quads": [[{"subject": "<a>"}]]}),
+        pa.record_batch({"quads": [[{"subject": "<a>", "predicate": "<a>", "object": 3}]]}),
+        pa.record_batch(
+            {"quads": [[None, {"subject": "<a>", "predicate": "<a>", "object": "<a>"}]]}
+        ),
+        pa.record_batch({"quads": [[]], "metadata": [3]}),
+    ],
+    ids=repr,
+)
+def test_other_shapes_are_refused(wrong):
+    with pytest.raises(TypeError):
+        MessageBatch.from_arrow(wrong)
+
+
+def test_deep_triple_terms_are_bounded():
+    term = A
+    for _ in range(70):
+        term = TripleTerm(A, A, term)
+    rows = batch = MessageBatch.from_messages([[Quad(A, A, term)]])
+    with pytest.raises(DecodeError, match="row 0"):
+        MessageBatch.from_arrow(rows)
+    assert MessageBatch.from_arrow(rows, max_depth=70).quads(0) == batch.quads(0)
+    with pytest.raises(OptionError, match="1000"):
+        MessageBatch.from_arrow(rows, max_depth=1001)
+
+
+def test_batches_become_one():
+    rows = checked(coalesce([batch(), batch().slice(2, 3), batch()], source="s"))
+    assert rows["offset"].to_pylist() == [0, 1, 2, 2, 0, 1, 2]
+    assert rows["quads"].to_pylist()[4:] == checked(batch())["quads"].to_pylist()
+    assert coalesce([]).column_names == ALL[:4]
+
+
+@pytest.mark.parametrize(("max_rows", "max_bytes", "sizes"), [
+    (2, 1 << 20, [2, 2, 2, 2, 1]),
+    (4, 1 << 20, [4, 4, 1]),
+    (100, 1 << 20, [9]),
+    (100, 1, None),
+    (100, 1500, None),
+])  # fmt: skip
+def test_rows_are_regrouped(max_rows, max_bytes, sizes):
+    coalescer = ArrowCoalescer(ALL, max_rows=max_rows, max_bytes=max_bytes)
+    made = [rows for _ in range(3) for rows in coalescer.push(batch(), "s")]
+    made += [rest] if (rest := coalescer.finish()) else []
+    if sizes:
+        assert [len(rows) for rows in made] == sizes
+    whole = pa.Table.from_batches([checked(rows) for rows in made]).to_pylist()
+    assert whole == checked(coalesce([batch()] * 3, ALL, "s")).to_pylist()
+    assert coalescer.finish() is None

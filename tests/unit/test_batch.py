@@ -1,0 +1,136 @@
+"""MessageBatch and Message."""
+
+import pickle
+
+import pytest
+
+from rdfm._core import Bnode, Iri, Literal, MessageBatch, Quad, TripleTerm
+from rdfm.message import Message
+
+A, B = Iri("http://ex/a"), Iri("http://ex/b")
+XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
+FIVE = Literal("5", datatype=XSD_INTEGER)
+QUADS = [
+    Quad(A, B, FIVE),
+    Quad(A, B, Literal("x", language="en"), Bnode("g")),
+    Quad(
+        FIVE,
+        Bnode("b"),
+        TripleTerm(A, B, TripleTerm(A, B, Literal("é", language="ar", direction="rtl"))),
+        B,
+    ),
+    Quad(A, B, FIVE),
+]
+
+
+def batch():
+    """Three messages: full, empty, of one quad."""
+    return MessageBatch.from_messages(
+        [
+            Message(QUADS, metadata={"k": b"\0\xff"}, namespaces={"ex": "http://ex/"}),
+            [],
+            Message(QUADS[:1], namespaces={"ex": "http://other/", "": "http://none/"}),
+        ]
+    )
+
+
+def test_what_goes_in_comes_out():
+    made = batch()
+    assert len(made) == 3
+    assert made.quad_count == 5
+    assert made.quad_counts() == [4, 0, 1]
+    assert made.quads(0) == QUADS
+    assert made.quads(-1) == QUADS[:1]
+    assert made.metadata(0) == {"k": b"\0\xff"}
+    assert made.metadata(2) == {}
+    assert made.namespaces(1) == {"ex": "http://ex/"}
+    assert made.namespaces(2) == {"ex": "http://other/", "": "http://none/"}
+    assert made.has_graphs
+    assert not made.continued
+    assert not made.continues
+    assert made.first_index == 0
+    assert made.memory_bytes > 0
+    assert repr(made) == "<MessageBatch: 3 messages, 5 quads>"
+
+
+def test_a_term_is_one_object_a_batch():
+    made = batch()
+    assert made.quads(0)[0].subject is made.quads(2)[0].subject
+
+
+def test_messages_out_of_range():
+    for index in (3, -4, 1 << 60):
+        with pytest.raises(IndexError):
+            batch().quads(index)
+
+
+def test_slices():
+    part = batch().slice(1, 9)
+    assert (len(part), part.first_index) == (2, 1)
+    assert part.quads(1) == QUADS[:1]
+    assert part.namespaces(0) == {"ex": "http://ex/"}
+    assert len(batch().slice(2, 1)) == 0
+
+
+def test_counts():
+    made = batch()
+    assert made.predicate_counts() == {"http://ex/b": 4, "_:b": 1}
+    assert made.datatype_counts() == {
+        XSD_INTEGER: 3,
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString": 1,
+    }
+
+
+def test_no_messages():
+    made = MessageBatch.from_messages([])
+    assert len(made) == made.quad_count == 0
+    assert list(made) == []
+
+
+@pytest.mark.parametrize("wrong", [3, [3], [[3]], [Message([A])], [[(A, B, A)]]])
+def test_what_holds_no_quads_is_refused(wrong):
+    with pytest.raises(TypeError):
+        MessageBatch.from_messages(wrong)
+
+
+def test_views_are_copied_in_any_order_and_mix():
+    made = batch()
+    views = list(made)
+    mixed = MessageBatch.from_messages(
+        [views[2], Message([Quad(B, B, B)]), views[0], *batch(), views[1]]
+    )
+    assert mixed.quad_counts() == [1, 1, 4, 4, 0, 1, 0]
+    assert mixed.quads(2) == mixed.quads(3) == QUADS
+    assert mixed.metadata(2) == {"k": b"\0\xff"}
+    assert mixed.namespaces(0) == {"ex": "http://other/", "": "http://none/"}
+    assert mixed.namespaces(2)["ex"] == "http://ex/"
+
+
+def test_a_view():
+    view = next(iter(batch().slice(2, 3)))
+    assert (view.index, view.position, len(view)) == (2, 0, 1)
+    assert repr(view) == "<Message 2: 1 quad>"
+    assert list(view) == view.quads == QUADS[:1]
+    assert view.namespaces["ex"] == "http://other/"
+    assert view == Message(QUADS[:1])
+    assert pickle.loads(pickle.dumps(view)) == view
+
+
+def test_a_view_can_be_changed_and_keeps_the_change():
+    view = next(iter(batch()))
+    view.quads.pop()
+    view.metadata["new"] = b"1"
+    copy = MessageBatch.from_messages([view])
+    assert copy.quads(0) == QUADS[:-1]
+    assert copy.metadata(0) == {"k": b"\0\xff", "new": b"1"}
+
+
+def test_a_message_made_by_hand():
+    message = Message(QUADS, metadata={"k": b"v"})
+    assert (message.index, message.position, len(message)) == (None, None, 4)
+    assert (message.metadata, message.namespaces) == ({"k": b"v"}, {})
+    assert message != Message(QUADS[:-1])
+    assert message != QUADS
+    assert Message()
+    with pytest.raises(TypeError):
+        hash(message)

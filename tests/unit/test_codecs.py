@@ -1,0 +1,226 @@
+"""Decoder and Encoder: buffers, options, errors, threads."""
+
+import array
+import mmap
+import pickle
+import threading
+
+import pytest
+
+from rdfm import _core
+from rdfm._core import (
+    Iri,
+    JellyDecoder,
+    JellyEncoder,
+    MessageBatch,
+    NQuadsDecoder,
+    NQuadsEncoder,
+    NTriplesEncoder,
+    Quad,
+    carries,
+    option_names,
+    traits,
+)
+from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
+
+LOG = b"<http://ex/a> <http://ex/b> <http://ex/c> .\n"
+A = Iri("http://ex/a")
+FORMATS = {"nt": "NTriples", "nq": "NQuads", "ttl": "Turtle", "trig": "TriG", "jelly": "Jelly"}
+
+
+def quads(*pieces, make=NQuadsDecoder):
+    decoder = make()
+    for piece in pieces:
+        decoder.feed(piece)
+    decoder.finish()
+    found = []
+    while (batch := decoder.next_batch()) is not None:
+        found += [quad for message in batch for quad in message]
+    return found
+
+
+def test_any_contiguous_buffer_is_fed(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_bytes(LOG)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        for piece in (
+            LOG,
+            bytearray(LOG),
+            memoryview(LOG),
+            memoryview(b"x" + LOG)[1:],
+            array.array("b", LOG),
+            mapped,
+        ):
+            assert len(quads(piece)) == 1
+    assert len(quads(b"", LOG[:7], memoryview(LOG)[7:], bytearray())) == 1
+
+
+def test_numpy_buffers():
+    numpy = pytest.importorskip("numpy")
+    bytes_ = numpy.frombuffer(LOG, dtype="u1")
+    assert len(quads(bytes_)) == 1
+    with pytest.raises(BufferError, match="contiguous"):
+        quads(bytes_[::2])
+
+
+def test_other_pieces_are_refused():
+    with pytest.raises(BufferError, match="contiguous"):
+        quads(memoryview(LOG)[::2])
+    for piece in ("text", 3, None, [1]):
+        with pytest.raises(TypeError, match="buffer"):
+            quads(piece)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_its_classes(name):
+    decoder, encoder = (getattr(_core, FORMATS[name] + kind) for kind in ("Decoder", "Encoder"))
+    assert decoder().format == encoder().format == name
+    assert isinstance(decoder(), _core.Decoder)
+    assert isinstance(encoder(), _core.Encoder)
+    assert traits(name).keys() == {"resumable", "splittable"}
+    assert carries(name)["boundaries"]
+    for kind, make in (("decoder", decoder), ("encoder", encoder)):
+        with pytest.raises(OptionError) as caught:
+            make(no_such=1)
+        known = str(caught.value).split("known: ")[1].split(", ")
+        assert known == option_names(name, kind)
+
+
+def test_unknown_formats():
+    with pytest.raises(UnknownFormatError, match="known: nt, nq, ttl, trig, jelly"):
+        carries("rdfxml")
+    with pytest.raises(OptionError):
+        option_names("nq", "codec")
+
+
+GOOD = {
+    "max_message_bytes": 1 << 20, "max_depth": 1000, "batch_quads": 1, "batch_bytes": 1, "batch_messages": 1,
+    "parts": True, "lenient": True, "generalized": True, "dialect": "comment", "announced": "1.2-messages",
+    "base": "http://ex/", "frames": "flat", "delimited": True, "max_frame_bytes": 1, "max_name_table": 8,
+    "max_prefix_table": 0, "max_datatype_table": 0, "version_label": "1.2-messages", "merge_graphs": True,
+    "rdf_star_syntax": True, "prefixes": {"ex": "http://ex/"}, "namespaces": True, "frame_rows": 1,
+    "stream_name": "s", "physical_type": "triples", "logical_type": "datasets", "rdf_star": True, "name_table": 8,
+    "prefix_table": 8, "datatype_table": 8, "version": 2,
+}  # fmt: skip
+WRONG = {
+    "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "1", None], "max_depth": [0, 1001],
+    "batch_quads": [0], "batch_bytes": [0, 1 << 40], "batch_messages": [0], "parts": [1, "yes", None],
+    "dialect": ["Comment", 3], "announced": [3, "\ud800"], "base": [3], "frames": ["flat ", None],
+    "delimited": ["yes"], "prefixes": [3, {"a": 3}, {3: "a"}, [("a", "b")]], "physical_type": ["triple", 1],
+    "logical_type": ["graph", 5, True], "version": [0, 3], "name_table": [-1, 1 << 40], "frame_rows": [0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("kind", ["decoder", "encoder"])
+def test_options(name, kind):
+    make = getattr(_core, FORMATS[name] + kind.capitalize())
+    for option in option_names(name, kind):
+        make(**{option: GOOD[option]})
+        for wrong in WRONG.get(option, []):
+            if wrong is None and option in ("dialect", "delimited"):
+                continue
+            with pytest.raises(OptionError, match=f"^{option} is "):
+                make(**{option: wrong})
+
+
+def test_options_that_are_found_out_may_be_none():
+    NQuadsDecoder(dialect=None, announced=None)
+    JellyDecoder(delimited=None)
+
+
+def test_a_decode_error_has_every_attribute():
+    decoder = NQuadsDecoder()
+    decoder.feed(LOG + b"<x> y")
+    decoder.finish()
+    errors = []
+    for _ in range(4):
+        try:
+            decoder.next_batch()
+        except DecodeError as error:
+            errors.append(error)
+    assert len(errors) >= 2
+    error = errors[0]
+    assert str(error) == str(errors[1])
+    assert (error.format, error.line, error.message_index) == ("nq", 2, 0)
+    assert error.offset >= len(LOG)
+    assert (error.frame, error.row, error.source) == (None, None, None)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(error).startswith(
+        f"nq: {error.reason} (line 2, column {error.column}, byte {error.offset}, "
+    )
+
+
+def test_an_encode_error_holds_what_is_complete():
+    batch = MessageBatch.from_messages([[Quad(A, A, A)], [Quad(A, A, A)], [Quad(A, A, A, A)]])
+    encoder = NTriplesEncoder()
+    with pytest.raises(EncodeError, match="merge_graphs") as caught:
+        encoder.encode(batch)
+    assert caught.value.message_index == 2
+    assert caught.value.format == "nt"
+    assert caught.value.completed == NTriplesEncoder().encode(batch.slice(0, 2))
+    assert pickle.loads(pickle.dumps(caught.value)).completed == caught.value.completed
+
+
+def test_jelly_options_come_back_as_the_encoder_takes_them():
+    options = {
+        "stream_name": "s", "physical_type": "triples", "logical_type": "graphs", "generalized": True,
+        "rdf_star": True, "name_table": 16, "prefix_table": 0, "datatype_table": 8, "version": 1,
+    }  # fmt: skip
+    data = bytearray()
+    encoder = JellyEncoder(**options)
+    data += encoder.encode(MessageBatch.from_messages([[Quad(A, A, A)]]))
+    data += encoder.finish()
+    decoder = JellyDecoder()
+    assert "jelly" not in decoder.header()
+    decoder.feed(data)
+    decoder.finish()
+    decoder.next_batch()
+    assert decoder.header()["jelly"] == options
+    JellyEncoder(**decoder.header()["jelly"])
+
+
+def test_a_logical_type_follows_what_is_given():
+    def logical_type(**options):
+        encoder = JellyEncoder(**options)
+        data = encoder.encode(MessageBatch.from_messages([[Quad(A, A, A)]])) + encoder.finish()
+        decoder = JellyDecoder()
+        decoder.feed(data)
+        decoder.finish()
+        decoder.next_batch()
+        return decoder.header()["jelly"]["logical_type"]
+
+    assert logical_type() == "datasets"
+    assert logical_type(physical_type="triples") == "graphs"
+    assert logical_type(physical_type="triples", frames="flat") == "flat_triples"
+    assert logical_type(frames="flat") == "flat_quads"
+    assert logical_type(physical_type="triples", logical_type=13) == "subject_graphs"
+
+
+def test_one_decoder_in_two_threads_is_an_error_or_works():
+    decoder = NQuadsDecoder()
+    faults = []
+
+    def work():
+        for _ in range(200):
+            try:
+                decoder.feed(LOG * 500)
+                decoder.next_batch()
+            except RuntimeError as error:
+                faults.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all("another thread" in fault for fault in faults)
+
+
+def test_encoding_is_the_same_however_batches_are_cut():
+    batch = MessageBatch.from_messages([[Quad(A, A, A)], [], [Quad(A, A, A)] * 2])
+    whole = NQuadsEncoder()
+    expected = whole.encode(batch) + whole.finish()
+    cut = NQuadsEncoder()
+    made = b"".join(cut.encode(batch.slice(at, at + 1)) for at in range(3)) + cut.finish()
+    assert made == expected

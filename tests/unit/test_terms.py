@@ -1,0 +1,170 @@
+"""Terms and quads as Python objects."""
+
+import copy
+import pickle
+
+import pytest
+
+from rdfm import _core
+from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm, parse_term
+from rdfm.errors import DecodeError, LimitError
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+A = Iri("http://ex/a")
+
+# Each with its canonical N-Triples and its repr, in their order.
+TERMS = [
+    (Bnode("b0"), "_:b0", "Bnode('b0')"),
+    (A, "<http://ex/a>", "Iri('http://ex/a')"),
+    (Iri("x> y"), r"<x\u003E\u0020y>", "Iri('x> y')"),
+    (
+        Literal("5", datatype=XSD + "integer"),
+        f'"5"^^<{XSD}integer>',
+        f"Literal('5', datatype='{XSD}integer')",
+    ),
+    (Literal('a"\n'), r'"a\"\n"', "Literal('a\"\\n')"),
+    (Literal("x", language="ar"), '"x"@ar', "Literal('x', language='ar')"),
+    (Literal("x"), '"x"', "Literal('x')"),
+    (
+        TripleTerm(A, A, Literal("é😀")),
+        '<<( <http://ex/a> <http://ex/a> "é😀" )>>',
+        "TripleTerm(Iri('http://ex/a'), Iri('http://ex/a'), Literal('é😀'))",
+    ),
+]
+DIRECTED = Literal("x", language="ar", direction="rtl")
+
+
+@pytest.mark.parametrize(("term", "text", "shown"), TERMS, ids=[text for _, text, _ in TERMS])
+def test_text_and_repr(term, text, shown):
+    assert str(term) == text
+    assert repr(term) == shown
+    assert eval(shown, vars(_core)) == term
+
+
+@pytest.mark.parametrize(
+    "term", [term for term, _, _ in TERMS] + [DIRECTED, Quad(A, A, A, A)], ids=repr
+)
+def test_copies_are_equal(term):
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(term, protocol)) == term
+    assert copy.deepcopy(term) == term
+    assert hash(copy.deepcopy(term)) == hash(term)
+
+
+def test_terms_have_a_total_order():
+    terms = [term for term, _, _ in TERMS]
+    assert sorted(reversed(terms)) == sorted(terms) == sorted(terms[::2] + terms[1::2])
+    assert [type(term) for term in sorted(terms)] == [
+        Bnode,
+        Iri,
+        Iri,
+        Literal,
+        Literal,
+        Literal,
+        Literal,
+        TripleTerm,
+    ]
+    for at, a in enumerate(sorted(terms)):
+        for b in sorted(terms)[at + 1 :]:
+            assert a < b <= b > a != b
+            assert not a >= b
+
+
+def test_equal_terms_are_one_in_a_set():
+    assert len({Literal("x"), Literal("x", datatype=XSD + "string")}) == 1
+    assert (
+        len(
+            {
+                Literal("x"),
+                Literal("x", language="en"),
+                Literal("x", datatype=A),
+                Iri("x"),
+                Bnode("x"),
+            }
+        )
+        == 5
+    )
+    assert Literal("x", language="en") != Literal("x", language="EN")
+    assert Iri("x") != "x"
+    with pytest.raises(TypeError):
+        assert Iri("x") < "y"
+
+
+def test_datatypes():
+    assert Literal("x").datatype == Iri(XSD + "string")
+    assert Literal("x", language="en").datatype == Iri(RDF + "langString")
+    assert DIRECTED.datatype == Iri(RDF + "dirLangString")
+    assert Literal("x", datatype=A).datatype is A
+    assert (DIRECTED.value, DIRECTED.language, DIRECTED.direction) == ("x", "ar", "rtl")
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: Iri(3), TypeError),
+        (lambda: Iri("\ud800"), UnicodeEncodeError),
+        (lambda: Literal("x", language="\udfff"), UnicodeEncodeError),
+        (lambda: Literal("x", language=""), ValueError),
+        (lambda: Literal("x", language="en", datatype=A), ValueError),
+        (lambda: Literal("x", direction="ltr"), ValueError),
+        (lambda: Literal("x", language="en", direction="up"), ValueError),
+        (lambda: Literal("x", datatype=3), TypeError),
+        (lambda: TripleTerm(A, A, None), TypeError),
+        (lambda: Quad(A, A, "x"), TypeError),
+        (lambda: Quad(A, A, A, 3), TypeError),
+    ],
+)
+def test_what_is_no_term_is_refused(make, error):
+    with pytest.raises(error):
+        make()
+
+
+def test_terms_cannot_be_changed_or_extended():
+    with pytest.raises(AttributeError):
+        A.value = "x"
+    with pytest.raises(TypeError):
+        type("Sub", (Iri,), {})
+
+
+def test_a_str_subclass_becomes_a_str():
+    class Text(str):
+        __slots__ = ("extra",)
+
+    assert type(Iri(Text("x")).value) is str
+
+
+def test_nesting_is_bounded():
+    term = A
+    for _ in range(1000):
+        term = TripleTerm(A, A, term)
+    assert term == pickle.loads(pickle.dumps(TripleTerm(A, A, A))) or term != A
+    hash(term), str(term)
+    with pytest.raises(LimitError, match="1000"):
+        TripleTerm(term, A, A)
+
+
+def test_quads():
+    quad, named = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), Bnode("g"))
+    assert list(named) == [A, A, Literal("x"), Bnode("g")]
+    assert str(quad) == '<http://ex/a> <http://ex/a> "x" .'
+    assert str(named) == '<http://ex/a> <http://ex/a> "x" _:g .'
+    assert quad.graph is None
+    assert sorted([named, quad]) == [quad, named]
+    assert len({quad, named, Quad(A, A, Literal("x"), None)}) == 2
+    match named:
+        case Quad(subject, _, Literal(value), Bnode()):
+            assert (subject, value) == (A, "x")
+        case _:
+            pytest.fail("the pattern does not match")
+
+
+@pytest.mark.parametrize("term", [term for term, _, _ in TERMS] + [DIRECTED], ids=repr)
+def test_a_term_is_read_from_its_text(term):
+    assert parse_term(str(term)) == term
+
+
+def test_a_text_that_is_no_term():
+    for text in ("", "x", "<a", '"x', "<a> ", "<a><b>", '"x"@'):
+        with pytest.raises(DecodeError):
+            parse_term(text)
