@@ -1,0 +1,66 @@
+"""decode and encode of every format module: whole logs in memory."""
+
+import pytest
+
+from rdfm import (
+    Bnode,
+    DecodeError,
+    EncodeError,
+    Iri,
+    Literal,
+    MessageBatch,
+    OptionError,
+    Quad,
+    formats,
+)
+
+QUADS = [
+    Quad(Iri("http://e/s"), Iri("http://e/p"), Literal("x", language="en")),
+    Quad(Bnode("b"), Iri("http://e/p"), Bnode("b")),
+]
+MODULES = [pytest.param(module, id=module.FORMAT.name) for module in formats.every()]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_there_and_back(module):
+    batch = MessageBatch.from_messages([QUADS, [], QUADS[:1]])
+    back = module.decode(module.encode(batch))
+    assert [message.quads for message in back] == [QUADS, [], QUADS[:1]]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_an_empty_log_has_no_messages(module):
+    assert len(module.decode(b"")) == 0
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_log_of_many_batches_is_one(module):
+    batch = MessageBatch.from_messages([QUADS] * 20_000)
+    assert len(module.decode(module.encode(batch))) == 20_000
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_broken_log_gives_nothing(module):
+    data = module.encode(MessageBatch.from_messages([QUADS, QUADS]))
+    with pytest.raises(DecodeError):
+        module.decode(data + b"\x01oops")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_options_are_those_that_the_format_says(module):
+    with pytest.raises(OptionError):
+        module.decode(b"", frobnicate=1)
+    with pytest.raises(OptionError):
+        module.encode(MessageBatch.from_messages([]), frobnicate=1)
+    assert "max_message_bytes" in module.FORMAT.decode_options
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_graph_names_are_carried_or_refused(module):
+    batch = MessageBatch.from_messages([[Quad(*list(QUADS[0])[:3], Iri("http://e/g"))]])
+    if module.FORMAT.carries["graphs"]:
+        assert module.decode(module.encode(batch)).has_graphs
+        return
+    with pytest.raises(EncodeError, match="merge_graphs"):
+        module.encode(batch)
+    assert not module.decode(module.encode(batch, merge_graphs=True)).has_graphs
