@@ -289,7 +289,8 @@ const fn is_plain(term: Term) -> bool {
     term.flags & flags::PLAIN != 0
 }
 
-/// Whether a lexical form alone is read as a literal of this datatype with this very form.
+/// Whether a lexical form alone is read as a literal of this datatype with this very form, also by readers
+/// that make numbers of it: no doubles, no plus signs, no zeros in front, no minus before a zero.
 fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
     let Some(name) = datatype.strip_prefix(XSD) else {
         return false;
@@ -297,29 +298,17 @@ fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
     if name == b"boolean" {
         return text == b"true" || text == b"false";
     }
-    let unsigned = match text {
-        [b'+' | b'-', rest @ ..] | rest => rest,
-    };
+    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
     let (whole, rest) = digits(unsigned);
-    match name {
-        b"integer" => whole > 0 && rest.is_empty(),
-        b"decimal" => match rest {
-            [b'.', rest @ ..] => {
-                let (fraction, rest) = digits(rest);
-                fraction > 0 && rest.is_empty()
-            }
-            _ => false,
-        },
-        b"double" => {
-            let (fraction, rest) = match rest {
-                [b'.', rest @ ..] => digits(rest),
-                rest => (0, rest),
-            };
-            let ([b'e' | b'E', b'+' | b'-', power @ ..] | [b'e' | b'E', power @ ..]) = rest else {
-                return false;
-            };
-            let (count, rest) = digits(power);
-            whole + fraction > 0 && count > 0 && rest.is_empty()
+    let zero = unsigned.first() == Some(&b'0');
+    if whole == 0 || (zero && whole > 1) {
+        return false;
+    }
+    match (name, rest) {
+        (b"integer", []) => text != b"-0",
+        (b"decimal", [b'.', rest @ ..]) => {
+            let (fraction, rest) = digits(rest);
+            fraction > 0 && rest.is_empty() && !(zero && text.starts_with(b"-"))
         }
         _ => false,
     }
