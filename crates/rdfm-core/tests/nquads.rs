@@ -67,6 +67,10 @@ fn terms_of_every_kind() {
         ("\t_:a\t<p:>\t_:b.c\t<g:>\t.\t#x", "_:a <p:> _:b.c <g:> ."),
         ("_:é <p:> _:1-\u{b7} _:g.", "_:é <p:> _:1-\u{b7} _:g ."),
         (
+            "<s:> <p:> \"a\\u00e9\"^^<d:\\u00e9x> .",
+            "<s:> <p:> \"aé\"^^<d:éx> .",
+        ),
+        (
             "<s:> <p:> \"a\\tb\\u00e9\\U0001F600\\\"\\\\\" .",
             "<s:> <p:> \"a\\tbé😀\\\"\\\\\" .",
         ),
@@ -205,6 +209,19 @@ fn errors_say_what_where_and_the_way_out() {
         "nt: expected '.' after the object, found '<g:>'; N-Triples has no graph names, read it as nq \
          (line 1, column 16, byte 15, message 0)"
     );
+}
+
+#[test]
+fn a_log_that_ends_within_a_statement_is_truncated() {
+    for (log, class) in [
+        ("<s:> <p:> \"o", ErrorClass::Truncated),
+        ("<s:> <p:", ErrorClass::Truncated),
+        ("<s:> <p:> <o:>", ErrorClass::Truncated),
+        ("<s:> <p:> <o:>\n", ErrorClass::Malformed),
+        ("<s:> <p:> <o:> x", ErrorClass::Malformed),
+    ] {
+        assert_eq!(nq(log).error.unwrap().class, class, "{log:?}");
+    }
 }
 
 #[test]

@@ -291,10 +291,15 @@ impl LineDecoder {
     /// Turns a fault into the error: the open message is lost. `base` is the place of byte `from`.
     fn fail(&mut self, base: &Lines, from: usize, fault: Fault) -> Option<MessageBatch> {
         let input = &mut self.input;
+        // The last line lacks something at its end: more of it could have made it whole.
+        let class = match fault.class {
+            ErrorClass::Malformed if fault.at == input.bytes.len() => ErrorClass::Truncated,
+            class => class,
+        };
         let before = input.bytes.get(from..fault.at).unwrap_or_default();
         self.fault = Some(DecodeError {
             format: self.format,
-            class: fault.class,
+            class,
             reason: fault.reason,
             place: Place {
                 offset: base.offset() + before.len() as u64,
@@ -409,9 +414,11 @@ pub(super) fn version(dialects: &mut Dialects, text: &[u8], at: usize) -> Lexed<
             "a version label in double quotes after VERSION",
         );
     }
-    let token = lex::string(text, start + 1)?;
     let mut label = Vec::new();
-    lex::unescape(&text[start + 1..token.end], &mut label, true)?;
+    let token = lex::string(text, start + 1, &mut label)?;
+    if !token.escaped {
+        label.extend_from_slice(&text[start + 1..token.end]);
+    }
     match String::from_utf8(label) {
         Ok(label) => dialects.version(&label),
         Err(_) => return fault(start, "invalid UTF-8 in the version label"),

@@ -1,7 +1,7 @@
 //! Tokens of N-Triples and N-Quads, RDF 1.1 and 1.2: where each ends, and what is wrong with it.
 //!
 //! - In: text that is valid UTF-8, and the position of a token's first byte.
-//! - Out: the token's parts; escapes are left to [`unescape`].
+//! - Out: the token's parts, and what its escapes say.
 //! - Cost: one pass over the token.
 
 use crate::error::{ErrorClass, quote};
@@ -130,9 +130,9 @@ pub(super) fn is_absolute(iri: &[u8]) -> bool {
         && iri.iter().find(|&&byte| !scheme(byte)) == Some(&b':')
 }
 
-/// A string whose `"` stands before `start`.
+/// A string whose `"` stands before `start`. Where escapes occur, `said` is what it says.
 #[inline]
-pub(super) fn string(text: &[u8], start: usize) -> Lexed<Quoted> {
+pub(super) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
     let end = scan::string_stop(text, start);
     if byte(text, end) == b'"' {
         return Ok(Quoted {
@@ -141,14 +141,20 @@ pub(super) fn string(text: &[u8], start: usize) -> Lexed<Quoted> {
             plain: true,
         });
     }
-    string_with_care(text, end)
+    string_with_care(text, start, end, said)
 }
 
-fn string_with_care(text: &[u8], mut at: usize) -> Lexed<Quoted> {
+fn string_with_care(text: &[u8], start: usize, mut at: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
+    // Up to here `said` has the text.
+    let mut copied = start;
     let (mut escaped, mut plain) = (false, true);
+    said.clear();
     loop {
         match text.get(at) {
             Some(b'"') => {
+                if escaped {
+                    said.extend_from_slice(&text[copied..at]);
+                }
                 return Ok(Quoted {
                     end: at,
                     escaped,
@@ -157,7 +163,10 @@ fn string_with_care(text: &[u8], mut at: usize) -> Lexed<Quoted> {
             }
             Some(b'\\') => {
                 escaped = true;
-                at = escape(text, at, true)?.1;
+                said.extend_from_slice(&text[copied..at]);
+                let (c, next) = escape(text, at, true)?;
+                said.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                (at, copied) = (next, next);
             }
             None | Some(b'\n' | b'\r') => {
                 return expected(text, at, "'\"' at the end of the string");
@@ -238,12 +247,12 @@ fn bad_escape<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
     fault(at, format!("expected {what}, found {shown}"))
 }
 
-/// Appends what a text with escapes says. The text was lexed before.
-pub(super) fn unescape(text: &[u8], out: &mut Vec<u8>, string: bool) -> Lexed<()> {
+/// Appends what an IRI with escapes says. It was lexed before.
+pub(super) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
     let mut at = 0;
     while let Some(run) = memchr::memchr(b'\\', &text[at..]) {
         out.extend_from_slice(&text[at..at + run]);
-        let (c, next) = escape(text, at + run, string)?;
+        let (c, next) = escape(text, at + run, false)?;
         out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         at = next;
     }

@@ -59,8 +59,10 @@ pub(super) struct Statements {
     datatype: Known,
     graph: Known,
     language: Known,
-    /// Unescaped text.
-    scratch: Vec<u8>,
+    /// What an IRI with escapes says.
+    iri: Vec<u8>,
+    /// What a string with escapes says.
+    string: Vec<u8>,
     /// Bytes to charge beside the line and its quad.
     extra: usize,
     /// Why the last term was none.
@@ -86,7 +88,8 @@ impl Statements {
             datatype: Known::NONE,
             graph: Known::NONE,
             language: Known::NONE,
-            scratch: Vec::new(),
+            iri: Vec::new(),
+            string: Vec::new(),
             extra: 0,
             fault: None,
         }
@@ -287,9 +290,9 @@ impl Statements {
         start: usize,
     ) -> Lexed<TermId> {
         self.extra += raw.len();
-        self.scratch.clear();
-        lex::unescape(raw, &mut self.scratch, false)?;
-        let plain = crate::text::chars::is_iri_text(&self.scratch);
+        self.iri.clear();
+        lex::unescape_iri(raw, &mut self.iri)?;
+        let plain = crate::text::chars::is_iri_text(&self.iri);
         if !self.grammar.lenient {
             if !plain {
                 let shown = crate::error::quote(raw);
@@ -301,12 +304,12 @@ impl Statements {
                     ),
                 );
             }
-            if !lex::is_absolute(&self.scratch) {
+            if !lex::is_absolute(&self.iri) {
                 return relative(raw, start);
             }
         }
         let flags = if plain { flags::PLAIN } else { 0 };
-        Ok(push(builder, TermKind::Iri, &self.scratch, 0, flags))
+        Ok(push(builder, TermKind::Iri, &self.iri, 0, flags))
     }
 
     fn bnode(
@@ -344,7 +347,7 @@ impl Statements {
         guess: Known,
     ) -> Lexed<TermId> {
         let start = *at + 1;
-        let token = lex::string(text, start)?;
+        let token = lex::string(text, start, &mut self.string)?;
         let mut next = token.end + 1;
         let mut record = Record {
             kind: TermKind::Literal,
@@ -376,7 +379,7 @@ impl Statements {
         }
         *at = next;
         let raw = text.get(start..token.end).unwrap_or_default();
-        self.share_literal(builder, raw, token, record, guess)
+        Ok(self.share_literal(builder, raw, token, record, guess))
     }
 
     /// A typed literal's datatype; xsd:string makes a plain literal.
@@ -442,13 +445,11 @@ impl Statements {
         token: Quoted,
         record: Record,
         guess: Known,
-    ) -> Lexed<TermId> {
+    ) -> TermId {
         if token.escaped {
             self.extra += raw.len();
-            self.scratch.clear();
-            lex::unescape(raw, &mut self.scratch, true)?;
-            let (kind, text) = (record.kind, &self.scratch);
-            return Ok(push(builder, kind, text, record.aux, record.flags));
+            let (kind, text) = (record.kind, &self.string);
+            return push(builder, kind, text, record.aux, record.flags);
         }
         let same = |known: Known, builder: &BatchBuilder| {
             known.get(builder, record.kind).is_some_and(|(term, text)| {
@@ -459,19 +460,19 @@ impl Statements {
             })
         };
         if same(guess, builder) {
-            return Ok(guess.id);
+            return guess.id;
         }
         if raw.len() > SHARED_LITERAL {
-            return Ok(push(builder, record.kind, raw, record.aux, record.flags));
+            return push(builder, record.kind, raw, record.aux, record.flags);
         }
         let slot = Cache::slot(record.kind, raw);
         let known = self.cache.get(slot);
         if same(known, builder) {
-            return Ok(known.id);
+            return known.id;
         }
         let id = push(builder, record.kind, raw, record.aux, record.flags);
         self.cache.set(slot, Known::new(builder, id));
-        Ok(id)
+        id
     }
 
     /// A triple term that begins at `<<`; those inside are kept on a stack.
