@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
-from urllib.parse import urlsplit
 
 from rdfm import compression as compressions
 from rdfm import formats
@@ -559,7 +558,8 @@ def _open(source: Readable) -> tuple[BinaryIO, str, str | None, int | None, bool
         return source, name if isinstance(name, str) else "input", None, None, False
     path = os.fspath(source)
     if path.startswith("file://"):
-        from urllib.request import url2pathname  # costly to import
+        from urllib.parse import urlsplit  # costly to import, both
+        from urllib.request import url2pathname
 
         path = url2pathname(urlsplit(path).path)
     if is_url(path):

@@ -422,7 +422,12 @@ class _Bar:
             from tqdm import tqdm
 
             self._bar = tqdm(
-                total=progress.bytes_total, unit="B", unit_scale=True, leave=False, file=sys.stderr
+                total=progress.bytes_total,
+                initial=progress.bytes_in,
+                unit="B",
+                unit_scale=True,
+                leave=False,
+                file=sys.stderr,
             )
         self._bar.set_postfix_str(
             f"{progress.messages:,} messages, {progress.quads:,} quads", refresh=False

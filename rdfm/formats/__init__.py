@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import cast
-from urllib.parse import urlsplit
 
 from rdfm.errors import OptionError, UnknownFormatError
 from rdfm.formats._base import (
@@ -163,6 +162,8 @@ def by_content(head: bytes) -> FormatModule | None:
 
 def _file_name(path: str) -> str:
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path):
+        from urllib.parse import urlsplit  # costly to import
+
         path = urlsplit(path).path
     return re.split(r"[/\\]", path)[-1]
 

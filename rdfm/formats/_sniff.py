@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import re
 
-_TERM = (
-    r'(?:<[^<>"{}|^`\s]*>|_:[^\s<>"]+|<<.*>>|"(?:[^"\\]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^<[^<>\s]*>)?)'
-)
-_LINE = re.compile(rf"\s*{_TERM}\s*<[^<>\s]*>\s*{_TERM}\s*{_TERM}?\s*\.\s*(?:#.*)?")
-_LINE_DIRECTIVE = re.compile(r'\s*(?:MESSAGE|VERSION\s+(?:"[^"]*"|\'[^\']*\'))\s*(?:#.*)?')
-_BLOCK_DIRECTIVE = re.compile(
-    r"\s*(?:@prefix\s|@base\s|@version\s|@message\s*\.|(?i:prefix|base)\s+(?:\S*:\s*)?<|(?i:graph)\s+\S)"
-)
-_BLOCK_STATEMENT = re.compile(
-    r"\s*(?:<[^<>\s]*>|_:\S+|\[|\()\s*(?:<[^<>\s]*>|a\s|\[|\]|\{|_:|\"|\()"
-)
-_OTHER = re.compile(r'\s*(?:<\?xml|<!DOCTYPE|<rdf:RDF|\{\s*"|\[\s*[\[{])')
+# Each alternative matches in linear time, whatever the line holds.
+_TOKEN = r"""(?x)\s*(?:
+    (?P<term><[^<>"{}|^`\s]*>|_:[^\s<>"]*[^\s<>".]|"(?:[^"\\]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^<[^<>\s]*>)?)
+    |(?P<open><<\(?)|(?P<close>\)?>>)|(?P<dot>\.\s*(?:\#.*)?$))"""
+_LINE_DIRECTIVE = r"""(?x)\s*(?:MESSAGE|VERSION\s+(?:"[^"]*"|'[^']*'))\s*(?:\#.*)?$"""
+_BLOCK_DIRECTIVE = r"\s*(?:@prefix\s|@base\s|@version\s|@message\s*\.|(?i:prefix|base)\s+(?:\S*:\s*)?<|(?i:graph)\s+\S)"
+_BLOCK_STATEMENT = r"\s*(?:<[^<>\s]*>|_:\S+|\[|\()\s*(?:<[^<>\s]*>|a\s|\[|\]|\{|_:|\"|\()"
+_OTHER = r'\s*(?:<\?xml|<!DOCTYPE|<rdf:RDF|\{\s*"|\[\s*[\[{])'
+_LINE_BYTES = 400  # of a line are looked at for directives
 
 
 def looks_like_jelly(head: bytes) -> bool:
@@ -34,9 +31,9 @@ def looks_like_nquads(head: bytes) -> bool:
     """Whether every whole line is a statement, a directive or a comment, one statement at least."""
     statements = 0
     for line in _lines(head):
-        if _LINE.fullmatch(line):
+        if _is_statement(line):
             statements += 1
-        elif not _LINE_DIRECTIVE.fullmatch(line):
+        elif not re.match(_LINE_DIRECTIVE, line[:_LINE_BYTES]):
             return False
     return statements > 0
 
@@ -44,10 +41,31 @@ def looks_like_nquads(head: bytes) -> bool:
 def looks_like_trig(head: bytes) -> bool:
     """Whether there is a Turtle directive, or something that begins like a Turtle statement."""
     lines = _lines(head)
-    text = "\n".join(lines)
-    if not lines or _OTHER.match(text) or looks_like_nquads(head):
+    if not lines or looks_like_nquads(head):
         return False
-    return any(_BLOCK_DIRECTIVE.match(line) for line in lines) or bool(_BLOCK_STATEMENT.match(text))
+    text = "\n".join(lines)
+    if re.match(_OTHER, text):
+        return False
+    directive = any(re.match(_BLOCK_DIRECTIVE, line[:_LINE_BYTES]) for line in lines)
+    return directive or bool(re.match(_BLOCK_STATEMENT, text))
+
+
+def _is_statement(line: str) -> bool:
+    """Whether a line is three or four terms and a dot."""
+    terms = depth = at = 0
+    token = re.compile(_TOKEN)
+    while match := token.match(line, at):
+        at = match.end()
+        if match["dot"] is not None:
+            return depth == 0 and terms in (3, 4)
+        if match["open"]:
+            depth += 1
+            terms += depth == 1
+        elif match["close"]:
+            depth -= 1
+        elif depth == 0:
+            terms += 1
+    return False
 
 
 def _varint(data: bytes, at: int) -> tuple[int | None, int]:

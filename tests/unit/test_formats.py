@@ -1,5 +1,6 @@
 """The registry: formats by name, path, media type and content; plug-ins."""
 
+import time
 import types
 
 import pytest
@@ -129,3 +130,21 @@ def test_every_format_module_has_the_same_five_names():
             sorted({"FORMAT", "Decoder", "Encoder", "decode", "encode"} - set(vars(module))) == []
         )
         assert set(module.__all__) >= {"FORMAT", "Decoder", "Encoder", "decode", "encode"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"<<" * 2000,
+        b"<<>>" * 1000,
+        b'"' * 4000,
+        b"\\" * 4000,
+        b"_:" * 2000,
+        b"prefix " + b":" * 4000,
+    ],
+)
+def test_hostile_content_is_looked_at_in_no_time(line):
+    start = time.process_time()
+    formats.by_content(line)
+    formats.by_content(b"<http://e/s> " + line)
+    assert time.process_time() - start < 1
