@@ -506,8 +506,13 @@ impl JellyEncoder {
 
     #[inline]
     fn lexical(&mut self, text: &[u8]) {
-        if !text.is_empty() {
-            put_bytes(&mut self.statement, 0x0a, text);
+        match text.len() {
+            0 => {}
+            length @ 1..=0x7f => {
+                self.statement.extend_from_slice(&[0x0a, length as u8]);
+                self.statement.extend_from_slice(text);
+            }
+            _ => put_bytes(&mut self.statement, 0x0a, text),
         }
     }
 
@@ -611,16 +616,28 @@ impl JellyEncoder {
         let written_name = if name == self.last_name + 1 { 0 } else { name };
         self.last_prefix = prefix;
         self.last_name = name;
-        let mut size = 0;
-        if written_prefix != 0 {
-            size += 1 + varint_size(u64::from(written_prefix));
+        let out = &mut self.statement;
+        match (written_prefix, written_name) {
+            (0, 0) => out.extend_from_slice(&[tag, 0]),
+            (0, 1..=0x7f) => out.extend_from_slice(&[tag, 2, 0x10, name as u8]),
+            (0, 0x80..=0x3fff) => {
+                out.extend_from_slice(&[tag, 3, 0x10, name as u8 | 0x80, (name >> 7) as u8]);
+            }
+            (1..=0x7f, 0) => out.extend_from_slice(&[tag, 2, 0x08, prefix as u8]),
+            (1..=0x7f, 1..=0x7f) => {
+                out.extend_from_slice(&[tag, 4, 0x08, prefix as u8, 0x10, name as u8]);
+            }
+            _ => {
+                let field = |value: u32| match value {
+                    0 => 0,
+                    _ => 1 + varint_size(u64::from(value)),
+                };
+                let size = field(written_prefix) + field(written_name);
+                out.extend_from_slice(&[tag, size as u8]);
+                put_number(out, 0x08, written_prefix);
+                put_number(out, 0x10, written_name);
+            }
         }
-        if written_name != 0 {
-            size += 1 + varint_size(u64::from(written_name));
-        }
-        self.statement.extend_from_slice(&[tag, size as u8]);
-        put_number(&mut self.statement, 0x08, written_prefix);
-        put_number(&mut self.statement, 0x10, written_name);
     }
 
     /// Ends the frame.
@@ -723,11 +740,18 @@ impl Rows {
     /// Appends a row of one field.
     #[inline]
     fn add(&mut self, tag: u8, fields: &[u8]) {
-        let row = 1 + varint_size(fields.len() as u64) + fields.len();
+        self.count += 1;
+        let length = fields.len();
+        if length < 0x7e {
+            self.bytes
+                .extend_from_slice(&[ROW, length as u8 + 2, tag, length as u8]);
+            self.bytes.extend_from_slice(fields);
+            return;
+        }
+        let row = 1 + varint_size(length as u64) + length;
         self.bytes.push(ROW);
         put_varint(&mut self.bytes, row as u64);
         put_bytes(&mut self.bytes, tag, fields);
-        self.count += 1;
     }
 
     /// Appends a lookup entry.
@@ -740,6 +764,14 @@ impl Rows {
         if !text.is_empty() {
             size += 1 + varint_size(text.len() as u64) + text.len();
         }
+        self.count += 1;
+        if id == 0 && !text.is_empty() && text.len() < 0x7c {
+            let length = text.len() as u8;
+            self.bytes
+                .extend_from_slice(&[ROW, length + 4, tag, length + 2, 0x12, length]);
+            self.bytes.extend_from_slice(text);
+            return;
+        }
         self.bytes.push(ROW);
         put_varint(
             &mut self.bytes,
@@ -751,7 +783,6 @@ impl Rows {
         if !text.is_empty() {
             put_bytes(&mut self.bytes, 0x12, text);
         }
-        self.count += 1;
     }
 }
 

@@ -99,6 +99,12 @@ impl Table {
         Ok(())
     }
 
+    /// An entry, set or not.
+    #[inline]
+    pub fn peek(&self, id: u32) -> Option<&Entry> {
+        self.entries.get(id as usize)
+    }
+
     /// An entry that was set (for id 0 see [`Table`]).
     #[inline]
     pub fn get(&self, id: u32) -> Checked<&Entry> {

@@ -42,6 +42,8 @@ const ROW_FIELDS: u32 = 0b1110_0111_1110;
 /// The fields of a triple and of a quad.
 const TRIPLE_FIELDS: u32 = (1 << 13) - 2;
 const QUAD_FIELDS: u32 = (1 << 17) - 2;
+/// Those that are IRIs.
+const IRI_FIELDS: u32 = 1 << 1 | 1 << 5 | 1 << 9 | 1 << 13;
 const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
 /// The graph's place among the positions.
 const GRAPH: usize = 3;
@@ -350,13 +352,12 @@ impl Rows {
             if position < next || position > GRAPH {
                 return Ok(None);
             }
-            ids[position] = self.term(
-                Slot {
-                    field,
-                    bytes: payload,
-                },
-                0,
-            )?;
+            ids[position] = if IRI_FIELDS >> field & 1 == 1 {
+                self.iri(payload)?
+            } else {
+                let bytes = payload;
+                self.term(Slot { field, bytes }, 0)?
+            };
             given |= 1 << position;
             next = position + 1;
         }
@@ -424,19 +425,24 @@ impl Rows {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // the hottest term: nearly always one load and two comparisons
     fn iri(&mut self, bytes: &[u8]) -> Checked<TermId> {
         let (prefix, name) = iri_ids(bytes)?;
         self.next_iri(prefix, name);
-        let prefix = self.prefixes.get(self.last_prefix)?;
-        let name = self.names.get(self.last_name)?;
-        if name.batch == self.builder.serial() && name.prefix == prefix.serial {
+        // An entry that was not set has no batch.
+        if let Some(prefix) = self.prefixes.peek(self.last_prefix)
+            && let Some(name) = self.names.peek(self.last_name)
+            && name.batch == self.builder.serial()
+            && name.prefix == prefix.serial
+        {
             return Ok(name.term);
         }
         self.new_iri()
     }
 
     /// Adds the last IRI to the batch, and notes its term with the name.
+    #[inline(never)]
     fn new_iri(&mut self) -> Checked<TermId> {
         let prefix = self.prefixes.get(self.last_prefix)?;
         let name = self.names.get_mut(self.last_name)?;
