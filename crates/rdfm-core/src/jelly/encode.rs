@@ -577,7 +577,10 @@ impl JellyEncoder {
         if self.prefixes.size() > 0 {
             // By the text alone: a split that the source knows may differ from one occurrence of an
             // IRI to the next.
-            let split = memchr::memrchr2(b'#', b'/', iri).map_or(0, |at| at + 1);
+            let split = iri
+                .iter()
+                .rposition(|byte| matches!(byte, b'#' | b'/'))
+                .map_or(0, |at| at + 1);
             let (head, tail) = iri.split_at(split);
             name = tail;
             let place = if self.prefixes.stands_for(self.last_prefix, head) {

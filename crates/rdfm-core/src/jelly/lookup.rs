@@ -2,14 +2,14 @@
 //!
 //! - In: entries as the log sets them, ids from 1 (0: the one after the last).
 //! - Out: entries by id, each with room for the term it became in the current batch.
-//! - Cost: memory grows with the entries that came, not with the declared size; all texts together
-//!   stay below a budget.
+//! - Cost: memory grows with the entries that came, not with the declared size; all
+//!   tables together stay below a budget.
 //! - Law: an entry that was not set is never given out.
 
 use super::wire::{Checked, Fault, limit, malformed};
 use crate::term::TermId;
 
-/// Bytes of all texts in all tables, counted as memory really held.
+/// Bytes of all entries and their texts in all tables, counted as memory really held.
 pub(super) struct Budget {
     held: u64,
     most: u64,
@@ -18,6 +18,17 @@ pub(super) struct Budget {
 impl Budget {
     pub fn new(most: u64) -> Self {
         Self { held: 0, most }
+    }
+
+    fn hold(&mut self, bytes: usize) -> Checked<()> {
+        self.held += bytes as u64;
+        if self.held <= self.most {
+            return Ok(());
+        }
+        Err(limit(format!(
+            "the lookup tables hold more than {} bytes; raise max_message_bytes if the source is trusted",
+            self.most
+        )))
     }
 }
 
@@ -74,19 +85,15 @@ impl Table {
         self.last = id;
         let at = id as usize;
         if at >= self.entries.len() {
+            budget.hold((at + 1 - self.entries.len()) * size_of::<Entry>())?;
             self.entries.resize_with(at + 1, Entry::default);
         }
         self.serial = self.serial % (u32::MAX - 1) + 1;
         let entry = &mut self.entries[at];
         if entry.text.capacity() < text.len() || entry.text.capacity() / 4 > text.len() + 64 {
-            budget.held = budget.held - entry.text.capacity() as u64 + text.len() as u64;
-            if budget.held > budget.most {
-                return Err(limit(format!(
-                    "the lookup tables hold more than {} bytes; raise max_message_bytes if the source is trusted",
-                    budget.most
-                )));
-            }
+            budget.held -= entry.text.capacity() as u64;
             entry.text = Vec::new();
+            budget.hold(text.len())?;
             entry.text.reserve_exact(text.len());
             // The allocator may give more than was asked for.
             budget.held += (entry.text.capacity() - text.len()) as u64;
@@ -154,7 +161,7 @@ mod tests {
 
     #[test]
     fn zero_is_the_next_entry_and_the_size_is_kept() {
-        let mut budget = Budget::new(1000);
+        let mut budget = Budget::new(10_000);
         let mut table = Table::new("name", 3);
         assert!(table.get(1).is_err());
         table.set(0, b"a", 0, &mut budget).unwrap();
@@ -171,13 +178,13 @@ mod tests {
 
     #[test]
     fn the_memory_really_held_is_bounded() {
-        let mut budget = Budget::new(1000);
+        let mut budget = Budget::new(10_000);
         let mut table = Table::new("name", 100);
         for _ in 0..1000 {
-            table.set(1, &[b'a'; 900], 0, &mut budget).unwrap();
+            table.set(1, &[b'a'; 9000], 0, &mut budget).unwrap();
             table.set(1, b"b", 0, &mut budget).unwrap();
         }
-        table.set(1, &[b'a'; 600], 0, &mut budget).unwrap();
-        assert!(table.set(2, &[b'a'; 600], 0, &mut budget).is_err());
+        table.set(1, &[b'a'; 6000], 0, &mut budget).unwrap();
+        assert!(table.set(2, &[b'a'; 6000], 0, &mut budget).is_err());
     }
 }

@@ -369,6 +369,7 @@ impl Rows {
     #[cold]
     fn odd_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
         let Some(slots) = positions(bytes, fields)? else {
+            self.builder.charge(bytes.len())?;
             return self.odd_statement(&normalized(bytes, fields)?, fields);
         };
         let mut ids = self.last;
@@ -576,6 +577,8 @@ impl Rows {
             ));
         }
         let Some(slots) = positions(bytes, TRIPLE_FIELDS)? else {
+            // Every level around this one may hold such a copy.
+            self.builder.charge(bytes.len())?;
             return self.triple_term(&normalized(bytes, TRIPLE_FIELDS)?, depth);
         };
         let mut ids = [TermId::DEFAULT_GRAPH; 3];
@@ -739,6 +742,10 @@ fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
         }
         [0x08, prefix, 0x10, name] if prefix < 0x80 && name < 0x80 => {
             return Ok((u32::from(prefix), u32::from(name)));
+        }
+        [0x08, prefix, 0x10, low, high] if prefix < 0x80 && low >= 0x80 && high < 0x80 => {
+            let name = u32::from(low & 0x7f) | u32::from(high) << 7;
+            return Ok((u32::from(prefix), name));
         }
         _ => {}
     }

@@ -792,3 +792,21 @@ fn nothing_can_be_skipped() {
     let error = decoder.next_batch().unwrap_err();
     assert_eq!(decoder.skip_message().unwrap_err(), error);
 }
+
+#[test]
+fn fields_to_be_merged_at_every_level_are_no_bomb() {
+    let literal = bytes(1, "x".repeat(2 << 20));
+    let mut term = [bytes(2, "s"), bytes(5, iri(0, 1)), bytes(11, literal)].concat();
+    for _ in 0..60 {
+        // The same field twice: protobuf merges the halves.
+        term = [
+            bytes(4, ""),
+            bytes(4, term),
+            bytes(5, iri(0, 1)),
+            bytes(10, "o"),
+        ]
+        .concat();
+    }
+    let log = frame(&[options(1, &[number(4, 1)]), name(0, "p"), row(2, term)]);
+    assert_eq!(class(&DecodeOptions::default(), &log), ErrorClass::Limit);
+}
