@@ -310,6 +310,7 @@ class _Conversion:
             written.close()
             written.drained()
             output.commit()
+            seconds = time.perf_counter() - start
         except BaseException as error:
             interrupted = not isinstance(error, Exception)
             if not interrupted:
@@ -340,7 +341,7 @@ class _Conversion:
             quads=self._progress.quads,
             bytes_in=self._progress.bytes_in,
             bytes_out=output.bytes_written,
-            seconds=time.perf_counter() - start,
+            seconds=seconds,
             dropped={name: count for name, count in encoder.dropped().items() if count},
             skipped=self._skipped,
             faults=tuple(self._faults),

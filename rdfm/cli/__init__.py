@@ -8,6 +8,7 @@ Law: whatever happens, one clear line on standard error, never a traceback (but 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -31,11 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(0)
     if hasattr(signal, "SIGTERM"):
         signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what its encoding lacks is escaped
+        sys.stdout.reconfigure(errors="backslashreplace")
     code = _run(words)
-    try:
-        sys.stdout.flush()
-    except OSError:
-        code = _closed_output()
+    if sys.stdout is not None:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            code = _closed_output()
     sys.exit(code)
 
 
@@ -89,15 +93,17 @@ def _say(text: str, code: int) -> int:
     """Print one line on standard error."""
     line = " ".join(text.split("\n")).strip()
     safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
-    with contextlib.suppress(OSError, UnicodeError):  # nobody listens
-        print(f"rdfm: error: {safe}", file=sys.stderr, flush=True)
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, UnicodeError):  # nobody listens
+            print(f"rdfm: error: {safe}", file=sys.stderr, flush=True)
     return code
 
 
 def _closed_output() -> int:
     """Nobody reads what is written: end quietly, also when Python flushes at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    if sys.stdout is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
     return 1
 
 

@@ -16,7 +16,8 @@ def standard_input() -> BinaryIO:
 
 def standard_output() -> BinaryIO:
     """Standard output, unbuffered, after what was printed."""
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     file = io.FileIO(1, "wb", closefd=False)
     file.name = "standard output"
     return cast("BinaryIO", file)

@@ -295,7 +295,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         for name in ("namespaces", "delimited", "from_delimited")
         if options[name] is False
     }
-    bar = None if quiet or (target == "-" and sys.stdout.isatty()) else _Bar.on_terminal()
+    bar = None if quiet or (target == "-" and _is_terminal(sys.stdout)) else _Bar.on_terminal()
     try:
         summary = convert(
             [standard_input() if name == "-" else name for name in inputs],
@@ -363,10 +363,14 @@ def _refuse_terminal(options: dict[str, Any]) -> None:
     from rdfm import formats
 
     name = options["to_format"]
-    if name is not None and formats.find(name).FORMAT.binary and sys.stdout.isatty():
+    if name is not None and formats.find(name).FORMAT.binary and _is_terminal(sys.stdout):
         raise click.UsageError(
             f"{name} is binary and standard output is a terminal; write to a file or a pipe"
         )
+
+
+def _is_terminal(stream: Any) -> bool:
+    return stream is not None and bool(stream.isatty())
 
 
 def _name(module: Any) -> str | None:
@@ -388,7 +392,7 @@ def _report(summary: Any, quiet: bool) -> None:
     if quiet:
         return
     speed = ""
-    if summary.seconds >= 0.5 and summary.quads:
+    if summary.seconds >= 0.5 and summary.quads >= 10_000:
         speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M quads/s)"
     line = (
         f"{plural(summary.messages, 'message')}, {plural(summary.quads, 'quad')}: "
@@ -413,7 +417,7 @@ class _Bar:
 
     @classmethod
     def on_terminal(cls) -> _Bar | None:
-        return cls() if sys.stderr.isatty() else None
+        return cls() if _is_terminal(sys.stderr) else None
 
     def __call__(self, progress: Any) -> None:
         if self._bar is None:

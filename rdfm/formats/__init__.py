@@ -60,7 +60,11 @@ def _entry_points() -> dict[str, FormatModule]:
     for entry_point in entry_points(group=GROUP):
         if entry_point.name in _BUILT_IN or entry_point.name in found:
             continue
-        module = entry_point.load()
+        try:
+            module = entry_point.load()
+        except Exception as error:
+            plug_in = f"the plug-in '{entry_point.name}' ({entry_point.value})"
+            raise UnknownFormatError(f"{plug_in} does not load: {error}") from error
         if module.FORMAT.name not in _BUILT_IN:
             found[module.FORMAT.name] = module
     return found

@@ -1,0 +1,40 @@
+"""The examples in docstrings run, and print what they show; every public name is documented."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import rdfm
+
+MODULES = [
+    name
+    for _, name, _ in pkgutil.walk_packages(rdfm.__path__, "rdfm.")
+    if name not in ("rdfm._core", "rdfm.__main__")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    assert doctest.testmod(module).failed == 0
+
+
+def test_public_names():
+    for name in rdfm.__all__:
+        value = getattr(rdfm, name)
+        if not isinstance(value, str):
+            assert inspect.getdoc(value), name
+
+
+@pytest.mark.parametrize(
+    "name", ["open_log", "create_log", "convert", "inspect", "formats.find", "formats.Format"]
+)
+def test_the_front_door_has_examples(name):
+    value = rdfm
+    for part in name.split("."):
+        value = getattr(value, part)
+    assert ">>>" in inspect.getdoc(value)
