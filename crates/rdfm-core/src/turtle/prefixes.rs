@@ -84,6 +84,15 @@ impl Prefixes {
         // A local part holds neither `/` nor `#`, so the namespace has the same head as the IRI.
         let (head, rest) = iri.split_at(head_length(iri));
         let tails = self.by_iri.get(head)?;
+        if tails.len() == 1 {
+            // The usual case: one namespace, which ends where the head does.
+            let (tail, names) = tails.first_key_value()?;
+            let local = rest.strip_prefix(&**tail)?;
+            return names
+                .first()
+                .filter(|_| is_plain_local(local))
+                .map(|name| (&**name, local));
+        }
         let mut bound = rest;
         for _ in 0..MOST_STEPS {
             let below = (Bound::Unbounded, Bound::Included(bound));
