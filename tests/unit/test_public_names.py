@@ -22,6 +22,7 @@ NAMES = [
     "Progress",
     "Quad",
     "RdfmError",
+    "Report",
     "Summary",
     "TripleTerm",
     "TruncatedError",
@@ -30,7 +31,9 @@ NAMES = [
     "__version__",
     "convert",
     "create_log",
+    "errors",
     "formats",
+    "inspect",
     "open_log",
     "parse_term",
 ]
