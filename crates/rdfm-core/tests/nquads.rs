@@ -716,3 +716,83 @@ fn one_term_alone() {
     let mut builder = BatchBuilder::new(Limits::default());
     assert!(parse_term(&mut builder, b"\"\xff\"", 8).is_err());
 }
+
+/// A line changed at some places, the same for the same number.
+fn changed(line: &str, number: u64) -> String {
+    const WITH: [&str; 24] = [
+        "<",
+        ">",
+        "\"",
+        "\\",
+        "_:",
+        "a",
+        ".",
+        " ",
+        "\t",
+        "@en",
+        "^^",
+        "<<(",
+        ")>>",
+        "--rtl",
+        "\\u00e9",
+        "\\n",
+        "-",
+        "é",
+        "#",
+        ":",
+        "1",
+        "<d:t>",
+        "\\U0001F600",
+        "",
+    ];
+    let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as usize % below
+    };
+    let mut chars: Vec<String> = line.chars().map(String::from).collect();
+    for _ in 0..=random(2) {
+        let (at, with) = (random(chars.len()), WITH[random(WITH.len())]);
+        if random(2) == 0 {
+            with.clone_into(&mut chars[at]);
+        } else {
+            chars.insert(at, with.to_owned());
+        }
+    }
+    chars.concat()
+}
+
+#[test]
+fn what_another_parser_accepts_is_accepted_and_means_the_same() {
+    let lines = [
+        "<a:s> <a:p> \"x\"@en--ltr <a:g> .",
+        "_:a <a:p> \"y\"^^<d:t> _:g. # c",
+        "<a:s> <a:p> <<( _:b.c <a:q> \"\\\\\" )>>.",
+    ];
+    let (mut accepted, mut refused) = (0, 0);
+    for number in 0..6000 {
+        let line = changed(lines[number as usize % lines.len()], number);
+        let parser = oxttl::NQuadsParser::new().for_slice(line.as_bytes());
+        let theirs: Result<Vec<_>, _> = parser.collect();
+        let outcome = decode(Format::Nq, &DecodeOptions::default(), line.as_bytes(), 4096);
+        match theirs {
+            Ok(quads) => {
+                let ours: Vec<&String> = outcome.messages.iter().flatten().collect();
+                // Several statements on one line: the grammar has none.
+                if quads.len() > 1 {
+                    continue;
+                }
+                assert_eq!(outcome.error, None, "{line}");
+                let theirs: Vec<String> = quads.iter().map(|quad| format!("{quad} .")).collect();
+                let theirs = theirs.join("\n").to_lowercase();
+                let ours = ours.iter().map(|quad| quad.to_lowercase());
+                assert_eq!(ours.collect::<Vec<_>>().join("\n"), theirs, "{line}");
+                accepted += 1;
+            }
+            Err(_) => refused += usize::from(outcome.error.is_some()),
+        }
+    }
+    assert!(accepted > 500 && refused > 2000, "{accepted} {refused}");
+}
