@@ -1,7 +1,7 @@
 """The benchmark logs, made the same way on every machine: no randomness but a counter's.
 
 - In: a folder and sizes in messages.
-- Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` in that folder; a file that is there is kept.
+- Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` there; a file that exists is kept.
 - Cost: about a minute for the full sizes, most of it pyjelly writing the Jelly files.
 - Law: the same sizes give the same bytes.
 """
@@ -39,7 +39,10 @@ def moment(seconds: int) -> str:
 
 def iot_messages(count: int) -> Iterator[list[TextQuad]]:
     """Observations of 500 sensors, six triples each, the result in a blank node."""
-    sosa, om = "http://www.w3.org/ns/sosa/", "http://www.ontology-of-units-of-measure.org/resource/om-2/"
+    sosa, om = (
+        "http://www.w3.org/ns/sosa/",
+        "http://www.ontology-of-units-of-measure.org/resource/om-2/",
+    )
     units = ("degreeCelsius", "percent", "pascal", "lux")
     for i in range(count):
         sensor = mix(i, 1) % 500
@@ -60,12 +63,32 @@ def osm_messages(count: int) -> Iterator[list[TextQuad]]:
     osm, geo = "https://www.openstreetmap.org/", "http://www.opengis.net/ont/geosparql#"
     geom, key = "https://osm2rdf.example/geom#", "https://www.openstreetmap.org/wiki/Key:"
     wkt = f"^^<{geo}wktLiteral>"
-    streets = [f"{a}{b}" for a in ("Nørre", "Vester", "Øster", "Søndre", "Ny", "Gamle") for b in ("gade", " Allé", "vej")]
-    tags = ("amenity", "building", "cuisine", "level", "name", "note", "operator", "phone", "ref", "surface", "website")
+    streets = [
+        f"{a}{b}"
+        for a in ("Nørre", "Vester", "Øster", "Søndre", "Ny", "Gamle")
+        for b in ("gade", " Allé", "vej")
+    ]
+    tags = (
+        "amenity",
+        "building",
+        "cuisine",
+        "level",
+        "name",
+        "note",
+        "operator",
+        "phone",
+        "ref",
+        "surface",
+        "website",
+    )
     for i in range(count):
         number = 340_000_000 + i * 7
         x, y = 8 + (mix(i, 1) % 6_000_000) / 1e6, 54 + (mix(i, 2) % 3_000_000) / 1e6
-        node, centroid, shape = f"<{osm}node/{number}>", f"<{geom}node_centroid_{number}>", f"<{geom}node_{number}>"
+        node, centroid, shape = (
+            f"<{osm}node/{number}>",
+            f"<{geom}node_centroid_{number}>",
+            f"<{geom}node_{number}>",
+        )
         at = f"{x:.6f} {y:.6f}"
         quads = [
             (centroid, f"<{geo}asWKT>", f'"POINT({at})"{wkt}', ""),
@@ -77,10 +100,18 @@ def osm_messages(count: int) -> Iterator[list[TextQuad]]:
             (node, f"<{osm}meta/timestamp>", moment(i * 40), ""),
             (node, f"<{osm}meta/version>", f'"{mix(i, 3) % 9 + 1}"^^<{XSD}integer>', ""),
             (node, f"<{key}addr:city>", f'"By {mix(i, 4) % 300}"@da', ""),
-            (node, f"<{key}addr:street>", f'"{streets[mix(i, 5) % len(streets)]} {mix(i, 6) % 40}"@da', ""),
+            (
+                node,
+                f"<{key}addr:street>",
+                f'"{streets[mix(i, 5) % len(streets)]} {mix(i, 6) % 40}"@da',
+                "",
+            ),
             (node, f"<{key}addr:postcode>", f'"{1000 + mix(i, 7) % 9000}"', ""),
         ]
-        quads += [(node, f"<{key}{tag}>", f'"{tag} {mix(i, 10 + n) % 50}"', "") for n, tag in enumerate(tags)]
+        quads += [
+            (node, f"<{key}{tag}>", f'"{tag} {mix(i, 10 + n) % 50}"', "")
+            for n, tag in enumerate(tags)
+        ]
         areas = (("relation", 2_000_000, 900), ("way", 500_000_000, 90_000))
         for n in range(30 - len(quads)):
             kind, first, many = areas[n % 2]
@@ -128,7 +159,7 @@ sub:provenance {{
     sub:assertion prov:wasDerivedFrom <https://pubmed.ncbi.nlm.nih.gov/{paper}> ;
         prov:wasAttributedTo orcid:0000-0001-{a:04}-{b:04} ;
         prov:wasGeneratedBy sub:activity ;
-        dct:description \"\"\"A sentence of paper {paper} in which both genes occur, \\"gene {gene}\\" first.\"\"\"@en .
+        dct:description \"\"\"Paper {paper} names both, \\"gene {gene}\\" first.\"\"\"@en .
     sub:activity a prov:Activity ;
         prov:used ex:textmining-{tool} .
 }}
@@ -199,19 +230,34 @@ def nanopub_messages(count: int) -> Iterator[list[TextQuad]]:
             (assertion, association, term("sio:SIO_000628"), gene),
             (assertion, association, term("sio:SIO_000628"), other),
             (assertion, association, term("sio:SIO_000216"), "_:score"),
-            (assertion, association, term("rdfs:label"), f'"association of gene {f["gene"]} and gene {f["other"]}"@en'),
+            (
+                assertion,
+                association,
+                term("rdfs:label"),
+                f'"association of gene {f["gene"]} and gene {f["other"]}"@en',
+            ),
             (assertion, "_:score", RDF_TYPE, term("sio:SIO_000300")),
-            (assertion, "_:score", term("sio:SIO_000300"), f'"{f["score"]}"^^{term("xsd:decimal")}'),
+            (
+                assertion,
+                "_:score",
+                term("sio:SIO_000300"),
+                f'"{f["score"]}"^^{term("xsd:decimal")}',
+            ),
             (assertion, gene, RDF_TYPE, term("ex:Gene")),
             (assertion, other, RDF_TYPE, term("ex:Gene")),
-            (provenance, assertion, term("prov:wasDerivedFrom"), f"<https://pubmed.ncbi.nlm.nih.gov/{f['paper']}>"),
+            (
+                provenance,
+                assertion,
+                term("prov:wasDerivedFrom"),
+                f"<https://pubmed.ncbi.nlm.nih.gov/{f['paper']}>",
+            ),
             (provenance, assertion, term("prov:wasAttributedTo"), author),
             (provenance, assertion, term("prov:wasGeneratedBy"), activity),
             (
                 provenance,
                 assertion,
                 term("dct:description"),
-                f'"A sentence of paper {f["paper"]} in which both genes occur, \\"gene {f["gene"]}\\" first."@en',
+                f'"Paper {f["paper"]} names both, \\"gene {f["gene"]}\\" first."@en',
             ),
             (provenance, activity, RDF_TYPE, term("prov:Activity")),
             (provenance, activity, term("prov:used"), term(f"ex:textmining-{f['tool']}")),
@@ -231,7 +277,9 @@ def nquads(messages: Iterator[list[TextQuad]]) -> Iterator[str]:
     """An N-Quads log in the comment dialect."""
     for i, message in enumerate(messages):
         delimiter = "# @message\n" if i else ""
-        yield delimiter + "".join(f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n" for s, p, o, g in message)
+        yield delimiter + "".join(
+            f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n" for s, p, o, g in message
+        )
 
 
 def jelly(messages: Iterator[list[TextQuad]]) -> Iterator[bytes]:

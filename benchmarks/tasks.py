@@ -1,7 +1,7 @@
 """What is measured: each task prepares its data outside the clock and gives back the work to time.
 
-A task takes the folder of the data and a sample size in messages (0 for all) and returns a [`Work`][tasks.Work].
-Reading tasks take the bytes of a log in memory; writing tasks take what the library itself writes from.
+A task takes the folder of the data and a sample size in messages and returns a `Work`. Reading
+tasks take the bytes of a log in memory; writing tasks take what the library itself writes from.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def batches(format: str, data: bytes) -> Iterator[Any]:
     """The batches of a log in memory, fed as a file would be."""
     from rdfm import formats
 
-    decoder = formats.by_name(format).Decoder()
+    decoder = formats.find(format).Decoder()
     view = memoryview(data)
     for start in range(0, len(data), PIECE_BYTES):
         decoder.feed(view[start : start + PIECE_BYTES])
@@ -110,12 +110,16 @@ def rdfm_write(log: str, to: str, folder: Path, messages: int) -> Work:
     """Batches to bytes."""
     from rdfm import formats
 
-    held = list(batches(log.rpartition(".")[2], sample(folder, log, 0 if log.endswith("jelly") else messages)))
+    held = list(
+        batches(
+            log.rpartition(".")[2], sample(folder, log, 0 if log.endswith("jelly") else messages)
+        )
+    )
     written = 0
 
     def run() -> int:
         nonlocal written
-        encoder = formats.by_name(to).Encoder()
+        encoder = formats.find(to).Encoder()
         written = sum(len(encoder.encode(batch)) for batch in held) + len(encoder.finish())
         return sum(batch.quad_count for batch in held)
 
@@ -136,7 +140,7 @@ def rdfm_write_objects(log: str, to: str, folder: Path, messages: int) -> Work:
 
     def run() -> int:
         nonlocal written
-        encoder = formats.by_name(to).Encoder()
+        encoder = formats.find(to).Encoder()
         written = 0
         for start in range(0, len(held), 1000):
             written += len(encoder.encode(MessageBatch.from_messages(held[start : start + 1000])))
@@ -250,7 +254,12 @@ def rows() -> list[Row]:
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
     return [
         Row("jelly read, batches (iot)", partial(rdfm_read, "iot.jelly"), read_pyjelly, 50),
-        Row("jelly read, Python objects (iot)", partial(rdfm_read_objects, "iot.jelly"), read_pyjelly, 7),
+        Row(
+            "jelly read, Python objects (iot)",
+            partial(rdfm_read_objects, "iot.jelly"),
+            read_pyjelly,
+            7,
+        ),
         Row("jelly read, pyarrow (iot)", partial(rdfm_read_arrow, "iot.jelly"), read_pyjelly, 12),
         Row(
             "jelly write, batches (iot)",
@@ -300,7 +309,11 @@ def rows() -> list[Row]:
             partial(rdfm_read, "osm.nq"),
             ("pyoxigraph", partial(oxigraph_read, "osm.nq")),
         ),
-        Row("nq read, batches (iot) beside rdflib", partial(rdfm_read, "iot.nq"), ("rdflib", partial(rdflib_read, "iot.nq"))),
+        Row(
+            "nq read, batches (iot) beside rdflib",
+            partial(rdfm_read, "iot.nq"),
+            ("rdflib", partial(rdflib_read, "iot.nq")),
+        ),
         Row(
             "trig read, batches (nanopubs)",
             partial(rdfm_read, "nanopubs.trig"),

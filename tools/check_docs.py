@@ -6,13 +6,16 @@ their own where `spec-fixtures` stands ready, so that a later block can use what
 - ```python blocks run in one interpreter a file; with `>>>` they are doctests.
 - ```console blocks: `$ ` lines run in bash (a line that ends with a backslash or opens a
   here-document goes on), the lines after them are the output, both streams. `…` stands for any
-  text. Commands that set up a machine (make, git, pip, apt, python -m venv) are not run.
+  text; times and rates may differ. Commands that set up a machine (make, git, pip, apt,
+  python -m venv) are not run.
+- a ```python block whose first line is `# needs NAME` is left out where that package is absent.
 - `<!-- not run: REASON -->` before a block leaves it out.
 
 With arguments checks these files only. Ends with status 1 where anything differs.
 """
 
 import doctest
+import importlib.util
 import os
 import re
 import subprocess
@@ -24,6 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(
     r"(?P<skip><!-- not run: [^>]+ -->\s*)?^```(?P<kind>\w+)[^\n]*\n(?P<text>.*?)^```$", re.M | re.S
 )
+TIMES = re.compile(r"\d[\d.,]*(?= (?:ms|s|[kMG]?B/s|(?:[kM] )?(?:quads|messages)/s)\b)")
+NEEDS = re.compile(r"# needs (\w+)")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 NOT_RUN = re.compile(r"(make|git|pip|apt|apt-get|python3? -m (venv|pip)|cd|source|rustup|cargo)\b")
 DOCTEST = """
@@ -80,15 +85,15 @@ def steps(block: str) -> list[tuple[str, str]]:
 
 
 def same(shown: str, printed: str) -> bool:
-    pattern = ".*?".join(re.escape(part) for part in re.split(r"…|^\.\.\.$", shown, flags=re.M))
-    tidy = "\n".join(line.rstrip() for line in printed.split("\n")).strip()
-    return re.fullmatch(pattern, tidy, re.S) is not None
+    parts = re.split(r"…|^\.\.\.$", TIMES.sub("0", shown), flags=re.M)
+    tidy = "\n".join(line.rstrip() for line in TIMES.sub("0", printed).split("\n")).strip()
+    return re.fullmatch(".*?".join(map(re.escape, parts)), tidy, re.S) is not None
 
 
 def console_faults(block: str, folder: Path) -> list[str]:
     environment = {
         **os.environ,
-        "PATH": f"{ROOT / '.venv/bin'}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "100",
     }
     faults = []
@@ -135,11 +140,13 @@ def block_faults(path: Path, markdown: str) -> list[str]:
             if match["kind"] == "console":
                 faults += console_faults(match["text"], folder)
             elif match["kind"] == "python":
-                python.append(match["text"])
+                needed = NEEDS.match(match["text"])
+                if not needed or importlib.util.find_spec(needed[1]):
+                    python.append(match["text"])
         if python:
             script = folder / "blocks.py"
             script.write_text(python_script(python), "utf-8")
-            command = [ROOT / ".venv/bin/python", "-W", "error", script]
+            command = [sys.executable, "-W", "error", script]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
             if done.returncode:
                 faults.append((done.stdout + done.stderr).strip())

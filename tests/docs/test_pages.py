@@ -1,0 +1,64 @@
+"""What README.md and docs/ show is what happens: code blocks run, links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def checker():
+    spec = importlib.util.spec_from_file_location("check_docs", ROOT / "tools/check_docs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CHECK = checker()
+
+
+def test_there_are_pages():
+    assert ROOT / "README.md" in PAGES
+    assert ROOT / "docs/index.md" in PAGES
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_shows_is_what_happens(page):
+    faults = CHECK.block_faults(page, page.read_text("utf-8"))
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    assert not CHECK.link_faults(page, page.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "got", "equal"),
+    [
+        ("a\n...\nd", "a\nb\nc\nd\n", True),
+        ("a\n...\nd", "a\nb\nc\n", False),
+        ("found '<http://…'", "found '<http://ex/'", True),
+        ("1 quad in 0.01 s", "1 quad in 0.52 s", True),
+        ("1 quad", "2 quad", False),
+        ("", "\n", True),
+    ],
+)
+def test_outputs_may_differ_in_times_alone(shown, got, equal):
+    assert CHECK.same(shown, got) is equal
+
+
+def test_a_here_document_belongs_to_its_command():
+    block = "$ cat > a <<'END'\nx\nEND\n$ ls\na\n"
+    assert CHECK.steps(block) == [("cat > a <<'END'\nx\nEND", ""), ("ls", "a")]
+
+
+def test_a_difference_is_told(tmp_path):
+    page = ROOT / "page.md"
+    faults = CHECK.block_faults(page, "```console\n$ echo a\nb\n```\n\n```python\n>>> 1\n2\n```\n")
+    assert len(faults) == 2
+    assert "--- printed\na" in faults[0]
