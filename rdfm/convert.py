@@ -11,18 +11,17 @@ import contextlib
 import os
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
-from rdfm import formats
+from rdfm import formats, headers
 from rdfm._core import MessageBatch
+from rdfm.channel import Channel, Stopped, feeding_thread
 from rdfm.errors import DecodeError, EncodeError, OptionError, RdfmError
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
-from rdfm.formats.jelly import LOGICAL_TYPES
-from rdfm.log import Input, Output, Readable, Writable, make_codec, open_log, output_format
+from rdfm.log import Input, Output, Readable, Writable, make_codec, output_format
 
 __all__ = ["ConvertOptions", "Progress", "Summary", "convert"]
 
@@ -32,8 +31,6 @@ BATCHES_BYTES = 24 << 20
 OUTPUT_BYTES = 8 << 20
 LISTED_FAULTS = 10
 PROGRESS_SECONDS = 0.1
-# A wait ends this often to look for Ctrl-C (where the system does not end it by itself).
-WAIT_SECONDS = 0.2
 
 _DECODE_OPTIONS = (
     "max_message_bytes",
@@ -56,16 +53,6 @@ _ENCODE_OPTIONS = (
     "version_label",
     "prefixes",
     "frames",
-)
-_JELLY_OPTIONS = (
-    "stream_name",
-    "physical_type",
-    "logical_type",
-    "name_table",
-    "prefix_table",
-    "datatype_table",
-    "frame_rows",
-    "namespaces",
 )
 
 
@@ -256,7 +243,9 @@ class _Conversion:
         if self._skip < 0 or (self._take is not None and self._take < 0):
             raise OptionError("skip and take count messages: 0 or more")
         self._jelly = self._target.FORMAT.name == "jelly"
-        self._wanted_jelly = self._jelly_options()
+        headers.refuse_jelly_options(options, self._target.FORMAT)
+        path = options.get("options_from")
+        self._template = {} if path is None else headers.read_jelly_options(path)
         self._parts = not self._skipping and (
             self._target.FORMAT.continuable or (self._jelly and options.get("frames") == "flat")
         )
@@ -274,12 +263,12 @@ class _Conversion:
     def run(self) -> Summary:
         start = time.perf_counter()
         output = Output(self._output_to)
-        pieces: _Channel[_Source | bytes | _End] = _Channel(PIECES_BYTES)
-        batches: _Channel[tuple[_Source, MessageBatch | None]] = _Channel(BATCHES_BYTES)
-        written: _Channel[bytes] = _Channel(OUTPUT_BYTES)
+        pieces: Channel[_Source | bytes | _End] = Channel(PIECES_BYTES)
+        batches: Channel[tuple[_Source, MessageBatch | None]] = Channel(BATCHES_BYTES)
+        written: Channel[bytes] = Channel(OUTPUT_BYTES)
         threads = [
-            _thread("rdfm-read", pieces, self._read()),
-            _thread("rdfm-decode", batches, self._decode(pieces), pieces),
+            feeding_thread("rdfm-read", pieces, self._read()),
+            feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
         ]
         writer = threading.Thread(
             target=_write, args=(output, written), name="rdfm-write", daemon=True
@@ -312,20 +301,17 @@ class _Conversion:
             output.commit()
             seconds = time.perf_counter() - start
         except BaseException as error:
-            interrupted = not isinstance(error, Exception)
-            if not interrupted:
-                written.close()
-                written.wait_drained()
-            self._stop(pieces, batches, written)
-            writer.join(0.5)
-            if (
-                self._options.get("keep_partial")
-                and not interrupted
-                and not isinstance(error, OSError)
-            ):
-                _keep(output, error)
-            else:
-                output.discard()
+            try:
+                if isinstance(error, Exception):
+                    written.close()
+                    written.wait_drained()
+            finally:
+                self._stop(pieces, batches, written)
+                writer.join(0.5)
+                if self._options.get("keep_partial") and isinstance(error, RdfmError):
+                    _keep(output, error)
+                else:
+                    output.discard()
             raise
         finally:
             self._stop(pieces, batches, written)
@@ -463,7 +449,7 @@ class _Conversion:
         options: dict[str, Any] = {name: given.get(name) for name in _DECODE_OPTIONS}
         options["delimited"] = given.get("from_delimited")
         options["parts"] = self._parts
-        if self._wanted_jelly.get("rdf_star") or self._wanted_jelly.get("generalized"):
+        if self._template.get("rdf_star") or self._template.get("generalized"):
             options["generalized"] = True
         if options["base"] is None:
             options["base"] = source.data.url
@@ -498,7 +484,7 @@ class _Conversion:
         )
 
     def _encode(
-        self, encoder: EncoderLike, source: _Source, batch: MessageBatch, written: _Channel[bytes]
+        self, encoder: EncoderLike, source: _Source, batch: MessageBatch, written: Channel[bytes]
     ) -> None:
         try:
             data = encoder.encode(batch)
@@ -514,105 +500,28 @@ class _Conversion:
         """The encoder, once the first messages and what the source says about itself are known."""
         given = self._options
         known = self._target.FORMAT.encode_options
+        header = {} if source is None else source.header
         options: dict[str, Any] = {name: given.get(name) for name in _ENCODE_OPTIONS}
-        options["dialect"] = self._dialect(source)
-        if given.get("prefixes") is not None:
-            options["prefixes"] = dict(given["prefixes"] or {})
+        options["dialect"] = headers.dialect(given, header)
         if self._jelly:
-            options |= self._jelly_for(source, batch)
+            carries = {} if source is None else source.module.FORMAT.carries
+            others = len(self._inputs) > 1 and self._may_hold_graphs()
+            declares = batch is not None and len(batch) > 0 and bool(batch.namespaces(0))
+            options |= headers.jelly(
+                given,
+                template=self._template or header.get("jelly"),
+                carries={**carries, "graphs": carries.get("graphs", True) or others},
+                declares=declares,
+            )
         options = {
             name: value for name, value in options.items() if value is not None and name in known
         }
         encoder: EncoderLike = make_codec(self._target.Encoder, self._target.FORMAT, known, options)
         return encoder
 
-    def _dialect(self, source: _Source | None) -> str:
-        """The dialect to write: as asked, as read on request, as the source's, else comments."""
-        given = self._options
-        if given.get("flat"):
-            return "plain"
-        asked = given.get("to_dialect") or given.get("dialect")
-        if asked in ("comment", "directive"):
-            return str(asked)
-        found = None if source is None else source.header.get("dialect")
-        return "directive" if found == "directive" and asked is None else "comment"
-
-    def _jelly_options(self) -> dict[str, Any]:
-        """The stream options of `options_from`; refuses Jelly options for other targets."""
-        given = self._options
-        for name in ("options_from", "delimited", *_JELLY_OPTIONS):
-            if given.get(name) is not None and not self._jelly:
-                option = "--" + name.replace("_", "-")
-                raise OptionError(
-                    f"{option} ({name}) is for writing Jelly, and the output is {self._target.FORMAT.name}"
-                )
-        path = given.get("options_from")
-        if path is None:
-            return {}
-        with open_log(path, "jelly") as log:
-            found = log.header.get("jelly")
-            if found is None:
-                for _ in log.batches():
-                    pass
-                raise OptionError(f"{path}: the Jelly log holds no stream options")
-        return dict(found)
-
-    def _jelly_for(self, source: _Source | None, batch: MessageBatch | None) -> dict[str, Any]:
-        """Jelly's header: from `options_from`, else the source's own, else what it can carry."""
-        given = self._options
-        declares = batch is not None and len(batch) > 0 and bool(batch.namespaces(0))
-        own = None if source is None else source.header.get("jelly")
-        options: dict[str, Any] = {}
-        if self._wanted_jelly:
-            options |= self._wanted_jelly
-            options["namespaces"] = options.get("version", 1) >= 2
-        elif own is not None:
-            options |= own
-            options["namespaces"] = options.get("version", 1) >= 2
-            if given.get("frames") == "flat":
-                options.pop("logical_type", None)
-        else:
-            carries = {} if source is None else source.module.FORMAT.carries
-            graphs = carries.get("graphs", True) and not given.get("merge_graphs")
-            options["physical_type"] = (
-                "quads"
-                if graphs or (len(self._inputs) > 1 and self._may_hold_graphs())
-                else "triples"
-            )
-            options["rdf_star"] = carries.get("triple_terms", "no") != "no"
-            options["generalized"] = False
-            options["namespaces"] = declares
-        wants_namespaces = given.get("namespaces")
-        if wants_namespaces is None and given.get("prefixes"):
-            wants_namespaces = True
-        if wants_namespaces is not None:
-            options["namespaces"] = wants_namespaces
-        if options["namespaces"]:
-            options["version"] = max(options.get("version", 1), 2)
-        elif wants_namespaces is False and not self._wanted_jelly:
-            options["version"] = 1
-        if given.get("generalized"):
-            options["generalized"] = True
-        if given.get("physical_type") is not None and not self._wanted_jelly:
-            options.pop("logical_type", None)
-        for name in _JELLY_OPTIONS:
-            value = given.get(name)
-            if value is not None and name != "namespaces":
-                options[name] = value
-        if options.get("logical_type") is None:
-            kind = "quads" if options["physical_type"] != "triples" else "triples"
-            flat = {"quads": "flat_quads", "triples": "flat_triples"}
-            whole = {"quads": "datasets", "triples": "graphs"}
-            options["logical_type"] = (flat if given.get("frames") == "flat" else whole)[kind]
-        options["logical_type"] = _logical_type(options["logical_type"])
-        options["delimited"] = given.get("delimited")
-        return options
-
     def _may_hold_graphs(self) -> bool:
         """Whether an input may hold graphs, as far as names tell."""
         name = self._options.get("from_format")
-        if self._options.get("merge_graphs"):
-            return False
         for given in self._inputs:
             path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
             module = formats.find(name) if name else formats.by_path(path) if path else None
@@ -633,127 +542,17 @@ class _Conversion:
             progress(self._progress)
 
     @staticmethod
-    def _stop(*channels: _Channel[Any]) -> None:
+    def _stop(*channels: Channel[Any]) -> None:
         for channel in channels:
             channel.cancel()
 
 
-Item = TypeVar("Item")
-
-
-class _Stopped(Exception):
-    """The channel was cancelled."""
-
-
-class _Channel(Generic[Item]):
-    """A queue between two threads, bounded by the cost of what it holds."""
-
-    def __init__(self, budget: int) -> None:
-        self._budget = budget
-        self._items: deque[tuple[Item, int]] = deque()
-        self._cost = 0
-        self._closed = False
-        self._cancelled = False
-        self._taken = True  # the consumer is done with the last item it took
-        self._error: BaseException | None = None
-        self._changed = threading.Condition()
-
-    def put(self, item: Item, cost: int) -> None:
-        """Add an item; waits while the queue is full.
-
-        Raises:
-            _Stopped: The channel was cancelled.
-            BaseException: What the consumer failed with.
-        """
-        with self._changed:
-            while self._items and self._cost + cost > self._budget and not self._cancelled:
-                self._changed.wait(WAIT_SECONDS)
-            if self._cancelled:
-                raise self._error or _Stopped
-            self._items.append((item, cost))
-            self._cost += cost
-            self._changed.notify_all()
-
-    def close(self, error: BaseException | None = None) -> None:
-        """Say that no more comes; the consumer raises `error` after the items."""
-        with self._changed:
-            self._closed = True
-            self._error = self._error or error
-            self._changed.notify_all()
-
-    def cancel(self, error: BaseException | None = None) -> None:
-        """End both sides at once; the producer raises `error` if it puts more."""
-        with self._changed:
-            self._cancelled = True
-            self._error = self._error or error
-            self._items.clear()
-            self._changed.notify_all()
-
-    def __iter__(self) -> Generator[Item, None, None]:
-        """Give the items as they come, then the error that the channel was closed with."""
-        while True:
-            with self._changed:
-                self._taken = True
-                self._changed.notify_all()
-                while not self._items and not self._closed and not self._cancelled:
-                    self._changed.wait(WAIT_SECONDS)
-                if self._cancelled:
-                    raise _Stopped
-                if not self._items:
-                    if self._error is not None:
-                        raise self._error
-                    return
-                item, cost = self._items.popleft()
-                self._cost -= cost
-                self._taken = False
-                self._changed.notify_all()
-            yield item
-
-    def wait_drained(self) -> None:
-        """Wait until the consumer is done with everything, or failed."""
-        with self._changed:
-            while (self._items or not self._taken) and not self._cancelled:
-                self._changed.wait(WAIT_SECONDS)
-
-    def drained(self) -> None:
-        """Wait as `wait_drained`, and raise what the consumer failed with."""
-        self.wait_drained()
-        with self._changed:
-            if self._cancelled:
-                raise self._error or _Stopped
-
-
-def _thread(
-    name: str,
-    channel: _Channel[Any],
-    items: Iterator[tuple[Any, int]],
-    upstream: _Channel[Any] | None = None,
-) -> threading.Thread:
-    """A thread that puts items into a channel until they end, fail, or nobody wants more."""
-
-    def run() -> None:
-        try:
-            for item, cost in items:
-                channel.put(item, cost)
-        except _Stopped:
-            pass
-        except BaseException as error:
-            channel.close(error)
-        else:
-            channel.close()
-        finally:
-            if upstream is not None:
-                upstream.cancel()
-
-    return threading.Thread(target=run, name=name, daemon=True)
-
-
-def _write(output: Output, written: _Channel[bytes]) -> None:
+def _write(output: Output, written: Channel[bytes]) -> None:
     """The writing thread."""
     try:
         for data in written:
             output.write(data)
-    except _Stopped:
+    except Stopped:
         pass
     except BaseException as error:
         written.cancel(error)
@@ -789,14 +588,3 @@ def _total_bytes(inputs: list[Any]) -> int | None:
         else:
             return None
     return total
-
-
-def _logical_type(value: str | int) -> int:
-    if isinstance(value, int):
-        return value
-    key = value.lower().replace("-", "_")
-    if key not in LOGICAL_TYPES:
-        raise OptionError(
-            f"no logical type is called '{value[:40]}'; there are {', '.join(LOGICAL_TYPES)}"
-        )
-    return LOGICAL_TYPES[key]

@@ -260,3 +260,31 @@ def test_every_option_of_convert_is_an_option_of_the_command():
 
     offered = {parameter.name for parameter in command.params} - {"files", "output", "quiet"}
     assert offered == set(package.ConvertOptions.__annotations__) - {"progress"}
+
+
+@pytest.mark.parametrize(
+    ("options", "physical", "logical"),
+    [
+        (["--logical-type", "named-graphs"], "quads", "named_graphs"),
+        (["--logical-type", "flat-triples"], "triples", "flat_triples"),
+        (["--physical-type", "graphs"], "graphs", "datasets"),
+        (["--physical-type", "quads", "--frames", "flat"], "quads", "flat_quads"),
+        (["--frames", "flat"], "triples", "flat_triples"),
+        (["--logical-type", "unspecified"], "triples", "unspecified"),
+    ],
+)
+@pytest.mark.parametrize("source", ["t.nt", "t.jelly"])
+def test_jelly_types_fit_each_other(rdfm, source, options, physical, logical):
+    Path("t.nt").write_text(A)
+    rdfm("convert", "t.nt", "t.jelly")
+    found = jelly(rdfm, source, "-o", "out.jelly", *options)
+    assert (found["physical_type"], found["logical_type"]) == (physical, logical)
+
+
+def test_namespaces_of_the_source_are_declared(rdfm):
+    Path("t.ttl").write_text("PREFIX ex: <http://e/>\nex:s ex:p ex:o .\n")
+    assert jelly(rdfm, "t.ttl", "out.jelly")["version"] == 2
+    assert jelly(rdfm, "out.jelly", "-o", "again.jelly")["version"] == 2
+    assert jelly(rdfm, "t.ttl", "-o", "out.jelly", "--no-namespaces")["version"] == 1
+    rdfm("convert", "a.nq", "-o", "out.trig", "--prefix", "e=http://e/")
+    assert Path("out.trig").read_text().startswith("PREFIX e: <http://e/>\ne:s e:p e:o .\n")

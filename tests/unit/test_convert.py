@@ -11,7 +11,7 @@ import pytest
 
 import rdfm
 from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError, convert
-from rdfm.convert import _Channel, _Stopped
+from rdfm.channel import Channel, Stopped
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 MARK = b"# @message\n"
@@ -190,12 +190,12 @@ def test_the_same_output_whatever_the_pieces():
 
 
 def test_a_channel_waits_and_ends():
-    channel = _Channel(10)
+    channel = Channel(10)
     channel.put("a", 100)  # one item always passes
     threading.Timer(0.1, channel.cancel).start()
-    with pytest.raises(_Stopped):
+    with pytest.raises(Stopped):
         channel.put("b", 1)
-    full = _Channel(10)
+    full = Channel(10)
     full.put("a", 1)
     full.close(ValueError("x"))
     items = iter(full)

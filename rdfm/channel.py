@@ -1,0 +1,127 @@
+"""A bounded queue between two threads, and the thread that fills one.
+
+In: items and their cost. Out: the same items in order, then how the other side ended.
+Cost: what the budget allows, and one item more. Law: an error of either side reaches the other, and
+no wait outlasts a cancelled channel.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Generator, Iterator
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Channel", "Stopped", "feeding_thread"]
+
+# A wait ends this often to look for Ctrl-C (where the system does not end it by itself).
+WAIT_SECONDS = 0.2
+
+Item = TypeVar("Item")
+
+
+class Stopped(Exception):
+    """The channel was cancelled."""
+
+
+class Channel(Generic[Item]):
+    """A queue between two threads, bounded by the cost of what it holds."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._items: deque[tuple[Item, int]] = deque()
+        self._cost = 0
+        self._closed = False
+        self._cancelled = False
+        self._taken = True  # the consumer is done with the last item it took
+        self._error: BaseException | None = None
+        self._changed = threading.Condition()
+
+    def put(self, item: Item, cost: int) -> None:
+        """Add an item; waits while the queue is full.
+
+        Raises:
+            Stopped: The channel was cancelled.
+            BaseException: What the consumer failed with.
+        """
+        with self._changed:
+            while self._items and self._cost + cost > self._budget and not self._cancelled:
+                self._changed.wait(WAIT_SECONDS)
+            if self._cancelled:
+                raise self._error or Stopped
+            self._items.append((item, cost))
+            self._cost += cost
+            self._changed.notify_all()
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Say that no more comes; the consumer raises `error` after the items."""
+        with self._changed:
+            self._closed = True
+            self._error = self._error or error
+            self._changed.notify_all()
+
+    def cancel(self, error: BaseException | None = None) -> None:
+        """End both sides at once; the producer raises `error` if it puts more."""
+        with self._changed:
+            self._cancelled = True
+            self._error = self._error or error
+            self._items.clear()
+            self._changed.notify_all()
+
+    def __iter__(self) -> Generator[Item, None, None]:
+        """Give the items as they come, then the error that the channel was closed with."""
+        while True:
+            with self._changed:
+                self._taken = True
+                self._changed.notify_all()
+                while not self._items and not self._closed and not self._cancelled:
+                    self._changed.wait(WAIT_SECONDS)
+                if self._cancelled:
+                    raise Stopped
+                if not self._items:
+                    if self._error is not None:
+                        raise self._error
+                    return
+                item, cost = self._items.popleft()
+                self._cost -= cost
+                self._taken = False
+                self._changed.notify_all()
+            yield item
+
+    def wait_drained(self) -> None:
+        """Wait until the consumer is done with everything, or failed."""
+        with self._changed:
+            while (self._items or not self._taken) and not self._cancelled:
+                self._changed.wait(WAIT_SECONDS)
+
+    def drained(self) -> None:
+        """Wait as `wait_drained`, and raise what the consumer failed with."""
+        self.wait_drained()
+        with self._changed:
+            if self._cancelled:
+                raise self._error or Stopped
+
+
+def feeding_thread(
+    name: str,
+    channel: Channel[Any],
+    items: Iterator[tuple[Any, int]],
+    upstream: Channel[Any] | None = None,
+) -> threading.Thread:
+    """A thread that puts items into a channel until they end, fail, or nobody wants more."""
+
+    def run() -> None:
+        try:
+            for item, cost in items:
+                channel.put(item, cost)
+        except Stopped:
+            pass
+        except BaseException as error:
+            channel.close(error)
+        else:
+            channel.close()
+        finally:
+            if upstream is not None:
+                upstream.cancel()
+
+    return threading.Thread(target=run, name=name, daemon=True)

@@ -1,0 +1,139 @@
+"""What a converted log says about itself: its dialect, or its Jelly stream options.
+
+In: the options of `convert`, and what the first input says about itself and can carry.
+Out: options of the encoder. Law: an explicit option always wins; headers are fixed at the first
+message, since what follows is not known then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from rdfm.errors import OptionError
+from rdfm.formats import Format
+from rdfm.formats.jelly import LOGICAL_TYPES
+from rdfm.log import open_log
+
+__all__ = ["dialect", "jelly", "read_jelly_options", "refuse_jelly_options"]
+
+_SIZES_AND_NAME = ("stream_name", "name_table", "prefix_table", "datatype_table", "frame_rows")
+_TYPES = ("physical_type", "logical_type")
+_JELLY_ONLY = ("options_from", "delimited", "namespaces", *_TYPES, *_SIZES_AND_NAME)
+# Logical types of streams of triples; the others are of quads.
+_OF_TRIPLES = (1, 3, 13)
+
+
+def dialect(given: Mapping[str, Any], header: Mapping[str, Any]) -> str:
+    """Give the dialect to write: as asked, as read on request, as the source's, else comments."""
+    if given.get("flat"):
+        return "plain"
+    asked = given.get("to_dialect") or given.get("dialect")
+    if asked in ("comment", "directive"):
+        return str(asked)
+    return "directive" if header.get("dialect") == "directive" and asked is None else "comment"
+
+
+def jelly(
+    given: Mapping[str, Any],
+    *,
+    template: Mapping[str, Any] | None,
+    carries: Mapping[str, Any],
+    declares: bool,
+) -> dict[str, Any]:
+    """Give the options of a Jelly encoder.
+
+    Args:
+        given: The options of `convert`.
+        template: The stream options of `options_from` or of a source in Jelly, if there are any.
+        carries: What the source's format can hold.
+        declares: Whether the source declares namespaces at its first message.
+    """
+    options: dict[str, Any] = dict(template or {})
+    own = given.get("options_from") is not None
+    if template:
+        options["namespaces"] = options.get("version", 1) >= 2
+    else:
+        graphs = carries.get("graphs", True) and not given.get("merge_graphs")
+        options["physical_type"] = "quads" if graphs else "triples"
+        options["rdf_star"] = carries.get("triple_terms", "no") != "no"
+        options["generalized"] = False
+        options["namespaces"] = declares
+    wanted = given.get("namespaces")
+    if wanted is None and given.get("prefixes"):
+        wanted = True
+    if wanted is not None:
+        options["namespaces"] = wanted
+    if options["namespaces"]:
+        options["version"] = 2
+    elif wanted is False and not own:
+        options["version"] = 1
+    if given.get("generalized"):
+        options["generalized"] = True
+    options["delimited"] = given.get("delimited")
+    _types(options, given, own=own)
+    options |= {name: given[name] for name in _SIZES_AND_NAME if given.get(name) is not None}
+    # Numbers, so that any spelling of a name will do.
+    options["logical_type"] = _logical_type(options["logical_type"])
+    return options
+
+
+def _types(options: dict[str, Any], given: Mapping[str, Any], *, own: bool) -> None:
+    """Sets physical and logical type, so that the one that is not asked for fits the other."""
+    physical, logical = given.get("physical_type"), given.get("logical_type")
+    flat = given.get("frames") == "flat"
+    if logical is not None:
+        options["logical_type"] = logical
+        triples = _logical_type(logical) in _OF_TRIPLES
+        if triples != (options["physical_type"] == "triples") and _logical_type(logical) != 0:
+            options["physical_type"] = "triples" if triples else "quads"
+    if physical is not None:
+        if physical != options["physical_type"] and logical is None:
+            options.pop("logical_type", None)
+        options["physical_type"] = physical
+    if logical is None and (options.get("logical_type") is None or (flat and not own)):
+        kind = "triples" if options["physical_type"] == "triples" else "quads"
+        whole = {"quads": "datasets", "triples": "graphs"}
+        options["logical_type"] = f"flat_{kind}" if flat else whole[kind]
+
+
+def read_jelly_options(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Give the stream options of a Jelly log.
+
+    Raises:
+        OptionError: The log holds none.
+        DecodeError: It is no Jelly log.
+        OSError: It cannot be read.
+    """
+    with open_log(path, "jelly") as log:
+        found = log.header.get("jelly")
+        if found is None:
+            for _ in log.batches():
+                pass
+            raise OptionError(f"{os.fspath(path)}: the Jelly log holds no stream options")
+    return dict(found)
+
+
+def refuse_jelly_options(given: Mapping[str, Any], target: Format) -> None:
+    """Refuse options of Jelly's writer for other targets.
+
+    Raises:
+        OptionError: One is given and the target is not Jelly.
+    """
+    for name in _JELLY_ONLY:
+        if given.get(name) is not None and target.name != "jelly":
+            option = "--" + name.replace("_", "-")
+            raise OptionError(
+                f"{option} ({name}) is for writing Jelly, and the output is {target.name}"
+            )
+
+
+def _logical_type(value: str | int) -> int:
+    if isinstance(value, int):
+        return value
+    key = value.lower().replace("-", "_")
+    if key not in LOGICAL_TYPES:
+        known = ", ".join(LOGICAL_TYPES)
+        raise OptionError(f"no logical type is called '{value[:40]}'; there are {known}")
+    return LOGICAL_TYPES[key]
