@@ -12,7 +12,7 @@ from rdfm._core import (
     TripleTerm,
     coalesce,
 )
-from rdfm.errors import DecodeError, OptionError
+from rdfm.errors import DecodeError, LimitError, OptionError
 from rdfm.message import Message
 
 pa = pytest.importorskip("pyarrow")
@@ -225,3 +225,14 @@ def test_rows_are_regrouped(max_rows, max_bytes, sizes):
     whole = pa.Table.from_batches([checked(rows) for rows in made]).to_pylist()
     assert whole == checked(coalesce([batch()] * 3, ALL, "s")).to_pylist()
     assert coalescer.finish() is None
+
+
+@pytest.mark.slow
+def test_strings_beyond_two_gigabytes_are_refused_or_cut():
+    huge = Quad(A, A, Literal("x" * (1 << 20)))
+    batch = MessageBatch.from_messages([[huge] * 700] * 4)
+    with pytest.raises(LimitError, match="smaller batches"):
+        batch.to_arrow()
+    coalescer = ArrowCoalescer(["quads"], max_bytes=1 << 40)
+    assert [len(rows) for rows in coalescer.push(batch)] == [2]
+    assert len(coalescer.finish()) == 2

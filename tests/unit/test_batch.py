@@ -1,6 +1,7 @@
 """MessageBatch and Message."""
 
 import pickle
+import threading
 
 import pytest
 
@@ -134,3 +135,18 @@ def test_a_message_made_by_hand():
     assert Message()
     with pytest.raises(TypeError):
         hash(message)
+
+
+def test_one_batch_in_many_threads():
+    made = MessageBatch.from_messages([[Quad(Iri(f"http://ex/{at}"), A, B) for at in range(500)]])
+    expected = made.slice(0, 1).quads(0)
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.extend(made.quads(0) == expected for _ in range(20)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 80

@@ -2,8 +2,12 @@
 
 import array
 import mmap
+import os
 import pickle
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -224,3 +228,30 @@ def test_encoding_is_the_same_however_batches_are_cut():
     cut = NQuadsEncoder()
     made = b"".join(cut.encode(batch.slice(at, at + 1)) for at in range(3)) + cut.finish()
     assert made == expected
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="counts threads as Linux shows them"
+)
+def test_importing_starts_no_thread():
+    code = "import os, rdfm._core; print(len(os.listdir('/proc/self/task')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_decoder_goes_on_after_a_fork():
+    code = """
+import os
+from rdfm._core import NQuadsDecoder
+decoder = NQuadsDecoder()
+decoder.feed(b"<http://ex/a> <http://ex/b> <http://ex/c> .\\n" * 3)
+child = os.fork()
+decoder.finish()
+quads = sum(batch.quad_count for batch in iter(decoder.next_batch, None))
+if child == 0:
+    os._exit(quads)
+print(quads, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "3 3\n"
