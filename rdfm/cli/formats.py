@@ -10,6 +10,8 @@ import click
 _COLUMNS = (
     "name",
     "title",
+    "reads",
+    "writes",
     "suffixes",
     "graphs",
     "triple terms",
@@ -24,12 +26,12 @@ _COLUMNS = (
 def command(as_json: bool) -> None:
     """List the formats: names, suffixes, and what each can carry.
 
-    Every format here is read and written, with its message boundaries. What a format cannot carry
-    is refused, with the option that would allow it. Plug-ins are listed too.
+    All formats of rdfm itself carry message boundaries and the order of quads. What a format cannot
+    carry is refused, with the option that would allow it. Plug-ins are listed too.
     """
     from rdfm import formats
 
-    rows = [_row(module.FORMAT) for module in formats.every()]
+    rows = [_row(module) for module in formats.every()]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
@@ -44,12 +46,13 @@ def command(as_json: bool) -> None:
     )
 
 
-def _row(format: Any) -> dict[str, Any]:
+def _row(module: Any) -> dict[str, Any]:
+    format = module.FORMAT
     return {
         "name": format.name,
         "title": format.title,
-        "reads": True,
-        "writes": True,
+        "reads": module.Decoder is not None,
+        "writes": module.Encoder is not None,
         "suffixes": list(format.suffixes),
         "media_types": list(format.media_types),
         "aliases": list(format.aliases),
@@ -67,6 +70,8 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return (
         row["name"],
         row["title"],
+        _yes(row["reads"]),
+        _yes(row["writes"]),
         " ".join(row["suffixes"]),
         _yes(carries.get("graphs")),
         triple_terms.get(carries.get("triple_terms", "no"), "no"),
