@@ -213,7 +213,7 @@ def test_a_closed_pipe_ends_quietly(rdfm):
 
 def test_formats(rdfm):
     run = rdfm("formats")
-    assert run.out.splitlines()[0].split()[:3] == ["name", "title", "suffixes"]
+    assert run.out.split()[:5] == ["name", "title", "reads", "writes", "suffixes"]
     assert [line.split()[0] for line in run.out.splitlines()[1:6]] == [
         "nt",
         "nq",
