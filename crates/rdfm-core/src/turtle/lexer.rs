@@ -358,12 +358,37 @@ fn in_name(byte: u8) -> bool {
     is(byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..)
 }
 
+/// The end of the run of ASCII [`NAME`] bytes at `at`.
 #[inline]
 fn skip_name(text: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let length = names_at_start(u64::from_le_bytes(*chunk));
+        at += length;
+        if length < 8 {
+            return at;
+        }
+    }
     while at < text.len() && is(text[at], NAME) {
         at += 1;
     }
     at
+}
+
+/// How many of eight bytes, from the lowest, are ASCII letters, digits, `_` or `-`.
+#[inline]
+fn names_at_start(word: u64) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
+    // Seven bits a byte: sums below do not carry into the next byte.
+    let low = word & !HIGHS;
+    let from = |bytes: u64, first: u8| bytes + ONES * u64::from(0x80 - first);
+    let folded = low | (ONES * 0x20);
+    let letters = from(folded, b'a') & !from(folded, b'z' + 1);
+    let digits = from(low, b'0') & !from(low, b'9' + 1);
+    let differ = |byte: u8| (low ^ (ONES * u64::from(byte))) + ONES * 0x7f;
+    let marks = !(differ(b'_') & differ(b'-'));
+    let names = (letters | digits | marks) & !word & HIGHS;
+    ((names ^ HIGHS).trailing_zeros() / 8) as usize
 }
 
 /// The name or word at `start`. A word is read up to its colon before it may be a keyword.
@@ -700,6 +725,29 @@ pub(super) fn number(
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
     use super::*;
+
+    #[test]
+    fn eight_bytes_at_a_time_are_as_one() {
+        for byte in 0..=255u8 {
+            for place in 0..8 {
+                let mut bytes = *b"aZ09_-zA";
+                bytes[place] = byte;
+                let expected = if is(byte, NAME) { 8 } else { place };
+                assert_eq!(
+                    names_at_start(u64::from_le_bytes(bytes)),
+                    expected,
+                    "{byte}"
+                );
+                bytes[7] = b'"';
+                let special_at = if place == 7 || !(byte == b'\'' || is(byte, ESCAPE)) {
+                    7
+                } else {
+                    place
+                };
+                assert_eq!(special(&bytes, 0, b'\''), special_at, "{byte}");
+            }
+        }
+    }
 
     fn number_of(text: &str) -> (Number, usize) {
         number(text.as_bytes(), 0, 0, 0, true).unwrap()

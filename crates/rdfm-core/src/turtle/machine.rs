@@ -1052,27 +1052,37 @@ impl Machine {
             length: span.length,
             flags: if string.plain { flags::PLAIN } else { 0 },
         };
-        match (text.get(string.end), text.get(string.end + 1)) {
-            (Some(b'^'), Some(b'^')) => {
-                let at = string.end + 2;
-                if let Some(&byte) = text.get(at)
-                    && (byte == b'<' || starts_word(byte))
-                    && let Ok((datatype, end)) = self.iri(text, at, byte, "")
-                {
-                    let literal = self.typed(datatype)?;
-                    return self.node(literal, end);
-                }
-            }
-            (Some(b'.' | b';' | b',' | b')' | b']'), _)
-            | (Some(b' '), Some(b'.' | b';' | b',' | b')' | b']')) => {
-                let literal = self.add_literal(TermKind::Literal, 0, 0)?;
-                return self.node(literal, string.end);
-            }
-            _ => {}
+        if let Some((literal, end)) = self.tail_at_hand(text, string.end)? {
+            return self.node(literal, end);
         }
         self.pos = string.end;
         self.push(Frame::new(State::LiteralTail));
         Ok(())
+    }
+
+    /// The literal of the string that ends at `at`, and where it ends, unless what follows the string is not
+    /// at hand or is wrong: then the tail is read as tokens of its own.
+    #[inline]
+    fn tail_at_hand(&mut self, text: &[u8], at: usize) -> Lexed<Option<(TermId, usize)>> {
+        let mut next = at;
+        while let Some(&byte) = text.get(next)
+            && is(byte, SPACE)
+        {
+            next += 1;
+        }
+        match text.get(next) {
+            Some(b'^') if next == at && text.get(at + 1) == Some(&b'^') => {
+                if let Some(&byte) = text.get(at + 2)
+                    && (byte == b'<' || starts_word(byte))
+                    && let Ok((datatype, end)) = self.iri(text, at + 2, byte, "")
+                {
+                    return Ok(Some((self.typed(datatype)?, end)));
+                }
+                Ok(None)
+            }
+            None | Some(b'^' | b'@' | b'#') => Ok(None),
+            Some(_) => Ok(Some((self.add_literal(TermKind::Literal, 0, 0)?, at))),
+        }
     }
 
     fn literal_tail(&mut self, text: &[u8], byte: u8) -> Lexed<()> {

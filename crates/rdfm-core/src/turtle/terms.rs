@@ -68,12 +68,6 @@ struct Slot {
     message: u32,
 }
 
-struct Prefix {
-    name: Box<[u8]>,
-    /// Index of its namespace.
-    namespace: usize,
-}
-
 struct Namespace {
     iri: Box<[u8]>,
     /// Never given to two namespaces while a cache entry may name it.
@@ -84,10 +78,11 @@ struct Namespace {
 pub(super) struct Terms {
     lenient: bool,
     base: Option<Iri<String>>,
-    prefixes: Vec<Prefix>,
+    /// The index of each prefix's namespace.
+    prefixes: Vec<usize>,
     prefix_of_name: FxHashMap<Box<[u8]>, usize>,
-    /// Index of a prefix, plus 1.
-    prefix_slots: [u32; PREFIX_SLOTS],
+    /// Short names of prefixes, packed, and the index of each.
+    prefix_slots: [(u64, u32); PREFIX_SLOTS],
     namespaces: Vec<Namespace>,
     namespace_of_iri: FxHashMap<Box<[u8]>, usize>,
     namespace_bytes: usize,
@@ -107,29 +102,54 @@ pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
     Stop::fault(at, ErrorClass::Limit, exceeded.0)
 }
 
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Mixes length, ends and middle of a text. Texts that differ elsewhere share a slot, no more.
 #[inline]
 fn hash(text: &[u8], key: u32) -> usize {
-    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut word = u64::from(key).wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (text.len() as u64);
+    let mut word = (u64::from(key) << 32 ^ text.len() as u64).wrapping_mul(MIX);
+    let mut add = |part: u64| word = (word.rotate_left(29) ^ part).wrapping_mul(MIX);
     if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-        word = (word ^ u64::from_le_bytes(*first)).wrapping_mul(MIX);
-        word = (word.rotate_left(29) ^ u64::from_le_bytes(*last)).wrapping_mul(MIX);
-        if let Some(middle) = text
-            .get(text.len() / 2..)
-            .and_then(|t| t.first_chunk::<8>())
+        add(u64::from_le_bytes(*first));
+        add(u64::from_le_bytes(*last));
+        if text.len() > 16
+            && let Some(middle) = text[text.len() / 2..].first_chunk::<8>()
         {
-            word = (word.rotate_left(29) ^ u64::from_le_bytes(*middle)).wrapping_mul(MIX);
+            add(u64::from_le_bytes(*middle));
         }
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        add(u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)));
     } else {
-        let mut short = 0u64;
-        for &byte in text {
-            short = (short << 8) | u64::from(byte);
-        }
-        word = (word ^ short).wrapping_mul(MIX);
-        word = (word ^ (word >> 32)).wrapping_mul(MIX);
+        add(text.iter().fold(0, |all, &byte| all << 8 | u64::from(byte)));
     }
-    (word >> 52) as usize & (SLOTS - 1)
+    ((word ^ word >> 32).wrapping_mul(MIX) >> 52) as usize & (SLOTS - 1)
+}
+
+/// Whether two texts are the same; short ones without a call.
+#[inline]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    if a.len() <= 16
+        && let (Some(a_first), Some(a_last)) = (a.first_chunk::<8>(), a.last_chunk::<8>())
+        && let (Some(b_first), Some(b_last)) = (b.first_chunk::<8>(), b.last_chunk::<8>())
+    {
+        return a_first == b_first && a_last == b_last;
+    }
+    a == b
+}
+
+#[cold]
+fn undeclared(prefix: &[u8], start: usize) -> Stop {
+    let shown = quote(prefix);
+    Stop::malformed(
+        start,
+        format!(
+            "the prefix {shown} is not declared; declare it with PREFIX {} <…> before it is used",
+            shown.trim_matches('\'')
+        ),
+    )
 }
 
 /// Whether an IRI reference begins with a scheme.
@@ -161,7 +181,7 @@ impl Terms {
             base,
             prefixes: Vec::new(),
             prefix_of_name: FxHashMap::default(),
-            prefix_slots: [0; PREFIX_SLOTS],
+            prefix_slots: [(0, 0); PREFIX_SLOTS],
             namespaces: Vec::new(),
             namespace_of_iri: FxHashMap::default(),
             namespace_bytes: 0,
@@ -254,7 +274,7 @@ impl Terms {
         let raw = &text[start + 1..end - 1];
         let at = hash(raw, KEY_IRI);
         if let Some((id, term)) = self.cached(builder, at, KEY_IRI)
-            && builder.table().text_of(term) == raw
+            && same(builder.table().text_of(term), raw)
         {
             return self
                 .reuse(builder, at, id, raw.len())
@@ -338,17 +358,9 @@ impl Terms {
         start: usize,
         name: super::lexer::Name,
     ) -> Lexed<TermId> {
-        let prefix = &text[start..name.colon];
         let local = &text[name.colon + 1..name.end];
-        let Some(namespace) = self.namespace_of(prefix) else {
-            return Err(Stop::malformed(
-                start,
-                format!(
-                    "the prefix {} is not declared; declare it with PREFIX {}: <…> before it is used",
-                    quote(&text[start..=name.colon]),
-                    quote(prefix).trim_matches('\''),
-                ),
-            ));
+        let Some(namespace) = self.namespace_of(text, start, name.colon) else {
+            return Err(undeclared(&text[start..=name.colon], start));
         };
         let id = if name.escaped {
             let mut scratch = std::mem::take(&mut self.scratch);
@@ -378,7 +390,7 @@ impl Terms {
                 .table()
                 .text_of(term)
                 .get(namespace.iri.len()..)
-                .is_some_and(|rest| rest == local)
+                .is_some_and(|rest| same(rest, local))
         {
             return self.reuse(builder, at, id, term.length as usize);
         }
@@ -398,26 +410,28 @@ impl Terms {
         Ok(id)
     }
 
+    /// Index of the namespace of the prefix at `start`.
     #[inline]
-    fn prefix_slot(name: &[u8]) -> usize {
-        let first = name.first().copied().unwrap_or_default();
-        let last = name.last().copied().unwrap_or_default();
-        (usize::from(first) * 5 + usize::from(last) * 3 + name.len() * 7) % PREFIX_SLOTS
-    }
-
-    /// Index of the namespace of a prefix.
-    #[inline]
-    fn namespace_of(&mut self, name: &[u8]) -> Option<usize> {
-        let slot = Self::prefix_slot(name);
-        if let Some(at) = (self.prefix_slots[slot] as usize).checked_sub(1)
-            && let Some(prefix) = self.prefixes.get(at)
-            && &*prefix.name == name
+    fn namespace_of(&mut self, text: &[u8], start: usize, colon: usize) -> Option<usize> {
+        let length = colon - start;
+        let packed = match text[start..].first_chunk::<8>() {
+            // The eighth byte holds the length, so no two names are the same number, and none is 0.
+            Some(chunk) if length < 8 => {
+                u64::from_le_bytes(*chunk) & ((1 << (8 * length)) - 1) | (length as u64 + 1) << 56
+            }
+            _ => 0,
+        };
+        let slot = (packed.wrapping_mul(MIX) >> 58) as usize % PREFIX_SLOTS;
+        let (found, at) = self.prefix_slots[slot];
+        if found == packed
+            && packed != 0
+            && let Some(&namespace) = self.prefixes.get(at as usize)
         {
-            return Some(prefix.namespace);
+            return Some(namespace);
         }
-        let at = *self.prefix_of_name.get(name)?;
-        self.prefix_slots[slot] = at as u32 + 1;
-        Some(self.prefixes[at].namespace)
+        let at = *self.prefix_of_name.get(&text[start..colon])?;
+        self.prefix_slots[slot] = (packed, at as u32);
+        Some(self.prefixes[at])
     }
 
     /// Binds a prefix to the `IRIREF` at `start`.
@@ -432,7 +446,7 @@ impl Terms {
         let iri: Box<[u8]> = self.resolve(text, start, end)?.into();
         let bound = self.prefix_of_name.get(name).copied();
         if let Some(at) = bound
-            && self.namespaces[self.prefixes[at].namespace].iri == iri
+            && self.namespaces[self.prefixes[at]].iri == iri
         {
             return Ok(());
         }
@@ -441,13 +455,10 @@ impl Terms {
             .map_err(|exceeded| limit(start, exceeded))?;
         let namespace = self.intern(iri);
         if let Some(at) = bound {
-            self.prefixes[at].namespace = namespace;
+            self.prefixes[at] = namespace;
         } else {
             self.prefix_of_name.insert(name.into(), self.prefixes.len());
-            self.prefixes.push(Prefix {
-                name: name.into(),
-                namespace,
-            });
+            self.prefixes.push(namespace);
         }
         Ok(())
     }
@@ -486,7 +497,7 @@ impl Terms {
         }
         self.prefixes
             .iter()
-            .map(|prefix| self.namespaces[prefix.namespace].iri.len())
+            .map(|&namespace| self.namespaces[namespace].iri.len())
             .sum()
     }
 
@@ -499,15 +510,15 @@ impl Terms {
         let mut moved = FxHashMap::default();
         self.namespace_of_iri.clear();
         self.namespace_bytes = 0;
-        for prefix in &mut self.prefixes {
-            if let Some(namespace) = old[prefix.namespace].take() {
-                moved.insert(prefix.namespace, self.namespaces.len());
+        for bound in &mut self.prefixes {
+            if let Some(namespace) = old[*bound].take() {
+                moved.insert(*bound, self.namespaces.len());
                 self.namespace_bytes += namespace.iri.len();
                 self.namespace_of_iri
                     .insert(namespace.iri.clone(), self.namespaces.len());
                 self.namespaces.push(namespace);
             }
-            prefix.namespace = moved.get(&prefix.namespace).copied().unwrap_or_default();
+            *bound = moved.get(bound).copied().unwrap_or_default();
         }
     }
 
@@ -537,7 +548,7 @@ impl Terms {
     ) -> Result<TermId, LimitExceeded> {
         let at = hash(label, KEY_BNODE);
         if let Some((id, term)) = self.cached(builder, at, KEY_BNODE)
-            && builder.table().text_of(term) == label
+            && same(builder.table().text_of(term), label)
         {
             return self.reuse(builder, at, id, label.len());
         }
@@ -586,7 +597,7 @@ impl Terms {
     ) -> Result<TermId, LimitExceeded> {
         let at = hash(tag, KEY_LANGUAGE);
         if let Some((id, term)) = self.cached(builder, at, KEY_LANGUAGE)
-            && builder.table().text_of(term) == tag
+            && same(builder.table().text_of(term), tag)
         {
             return self.reuse(builder, at, id, tag.len());
         }
@@ -607,7 +618,7 @@ impl Terms {
         let at = hash(lexical, KEY_NUMBER);
         if let Some((id, term)) = self.cached(builder, at, KEY_NUMBER)
             && term.aux == datatype.0
-            && builder.table().text_of(term) == lexical
+            && same(builder.table().text_of(term), lexical)
         {
             return self.reuse(builder, at, id, lexical.len());
         }
