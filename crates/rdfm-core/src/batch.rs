@@ -506,9 +506,15 @@ impl BatchBuilder {
     #[inline]
     pub fn add_term(&mut self, term: Term) -> Result<TermId, LimitExceeded> {
         self.charge(16)?;
+        Ok(self.append_term(term))
+    }
+
+    /// Adds a term record, uncounted: the caller charges 16 bytes.
+    #[inline]
+    pub fn append_term(&mut self, term: Term) -> TermId {
         let id = TermId(self.table.terms.len() as u32);
         self.table.terms.push(term);
-        Ok(id)
+        id
     }
 
     /// Adds a term record uncounted: the caller charges it, with a sum that does not depend on which
@@ -729,6 +735,68 @@ impl BatchBuilder {
         self.open = Some(position);
         self.message_bytes = 0;
         batch
+    }
+
+    /// The completed messages while a message is open, which moves to the next batch; or None if none is
+    /// complete. `moved` gets the new ids of the open message's terms. A message moves once at most, since
+    /// none is complete behind it afterwards.
+    pub fn take_complete(&mut self, moved: &mut FxHashMap<TermId, TermId>) -> Option<MessageBatch> {
+        if self.message_ends.is_empty() {
+            return None;
+        }
+        if self.open.is_none() {
+            return self.take();
+        }
+        let bytes = self.message_bytes;
+        let all = self.take_part();
+        self.continued = false;
+        self.message_bytes = bytes;
+        let open = all.len() - 1;
+        for quad in all.message(open) {
+            let mut copy = |id| self.copy_term(all.table(), id, moved);
+            let quad = Quad {
+                subject: copy(quad.subject),
+                predicate: copy(quad.predicate),
+                object: copy(quad.object),
+                graph: copy(quad.graph),
+            };
+            self.any_graph |= quad.graph.0;
+            self.quads.push(quad);
+        }
+        Some(all.slice(0..open))
+    }
+
+    /// Copies a term of an earlier batch, uncounted, unless `moved` has it already.
+    pub fn copy_term(
+        &mut self,
+        from: &TermTable,
+        id: TermId,
+        moved: &mut FxHashMap<TermId, TermId>,
+    ) -> TermId {
+        if id == TermId::DEFAULT_GRAPH {
+            return id;
+        }
+        if let Some(&new) = moved.get(&id) {
+            return new;
+        }
+        let mut term = from.term(id);
+        match term.kind {
+            TermKind::LangLiteral | TermKind::TypedLiteral => {
+                term.aux = self.copy_term(from, TermId(term.aux), moved).0;
+            }
+            TermKind::TripleTerm => {
+                // As deep as the decoder let it become.
+                let triple = from.triple(term);
+                let triple = triple.map(|part| self.copy_term(from, part, moved));
+                term.aux = self.table.triples.len() as u32;
+                self.table.triples.push(triple);
+            }
+            _ => {}
+        }
+        term.offset = self.append_text(from.text_of(from.term(id)));
+        let new = self.append_term(term);
+        moved.insert(id, new);
+        new
     }
 
     fn cut(&mut self, continues: bool) -> MessageBatch {

@@ -9,6 +9,8 @@
 
 #[path = "support/oracle.rs"]
 mod oracle;
+use std::fmt::Write as _;
+
 mod support;
 
 use rdfm_core::codec::{DecodeOptions, Dialect};
@@ -277,7 +279,6 @@ fn prefixes_and_bases_persist_and_change() {
     // More names and namespaces than any table holds.
     let mut log = String::new();
     for n in 0..10_000 {
-        use std::fmt::Write as _;
         writeln!(
             log,
             "PREFIX p{}: <http://ex/{n}/> p{}:s <http://ex/p> p0:x .",
@@ -587,6 +588,62 @@ fn limits_bound_depth_messages_and_tokens() {
         messages(Format::Ttl, &DecodeOptions::default(), &delimiting).len(),
         2
     );
+}
+
+#[test]
+fn a_message_counts_the_same_however_the_log_is_cut() {
+    let mut log = String::from("PREFIX ex: <http://ex/>\n");
+    for n in 0..6 {
+        writeln!(
+            log,
+            "ex:g{n} {{ ex:s a ex:t ; ex:p ex:o, {n}, 'x'@en, \"y\"^^ex:d , _:b , true . _:b ex:p ex:s, {} [ a ex:t ] }}\n# @message",
+            "<http://ex/long>, 'x'@en, 'z'^^ex:d, <<( ex:s a ex:t )>>, ".repeat(n)
+        )
+        .unwrap();
+    }
+    let whole = decode_every_way(Format::Trig, &DecodeOptions::default(), log.as_bytes());
+    assert_eq!((whole.error, whole.messages.len()), (None, 6));
+    let mut ends = std::collections::BTreeSet::new();
+    for max_message_bytes in (100..2500).step_by(13) {
+        let options = with_limits(Limits {
+            max_message_bytes,
+            ..Limits::default()
+        });
+        let read = decode_every_way(Format::Trig, &options, log.as_bytes());
+        ends.insert(read.messages.len());
+    }
+    assert_eq!(ends.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn a_complete_message_does_not_wait_for_the_next() {
+    let mut decoder = Format::Trig.decoder(&DecodeOptions::default()).unwrap();
+    let options = DecodeOptions::default();
+    let log = "PREFIX ex: <http://ex/> ex:a ex:p 'x'@en . # @message\n\
+               ex:g { ex:a ex:p 'x'@en , ( 1 [ ex:q <<( ex:a ex:p 'x'^^ex:t )>> ] ) . ex:b ex:p \"y\"";
+    decoder.feed(log.as_bytes());
+    let first = decoder.next_batch().unwrap().unwrap();
+    assert_eq!(
+        (first.len(), first.has_graphs(), first.continues()),
+        (1, false, false)
+    );
+    assert!(decoder.next_batch().unwrap().is_none());
+    decoder.feed(b"@en }");
+    decoder.finish();
+    let second = decoder.next_batch().unwrap().unwrap();
+    assert_eq!(
+        (second.len(), second.first_index(), second.continued()),
+        (1, 1, false)
+    );
+    let whole = decode(
+        Format::Trig,
+        &options,
+        format!("{log}@en }}").as_bytes(),
+        4096,
+    );
+    assert_eq!(support::lines(&first, 0), whole.messages[0]);
+    assert_eq!(support::lines(&second, 0), whole.messages[1]);
+    assert_eq!(second.position(0), 54);
 }
 
 #[test]

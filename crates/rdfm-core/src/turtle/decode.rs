@@ -40,6 +40,10 @@ impl TurtleDecoder {
     /// # Errors
     /// The base is not an absolute IRI.
     pub fn new(format: Format, options: &DecodeOptions) -> Result<Self, String> {
+        // Places in the arena are 32 bits wide.
+        let mut limits = options.limits.clone();
+        limits.max_message_bytes = limits.max_message_bytes.min(3 << 30);
+        limits.batch_bytes = limits.batch_bytes.min(512 << 20);
         let terms = Terms::new(options.base.as_deref(), options.lenient)?;
         Ok(Self {
             format,
@@ -50,7 +54,7 @@ impl TurtleDecoder {
             done: false,
             lines: Lines::default(),
             machine: Machine::new(
-                BatchBuilder::new(options.limits.clone()),
+                BatchBuilder::new(limits),
                 Dialects::new(options),
                 terms,
                 format == Format::Trig,
@@ -144,7 +148,6 @@ impl Decoder for TurtleDecoder {
                 };
                 self.fail(fault)
             }
-            Ok(Pause::Need) if self.machine.builder.is_open() => Ok(None),
             Ok(Pause::Full | Pause::Need) => Ok(self.machine.take()),
             Ok(Pause::Done) => {
                 self.done = true;

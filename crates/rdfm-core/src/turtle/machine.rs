@@ -9,9 +9,11 @@
 //! A bracket that stands for a node (`[…]`, `(…)`) gives its node to the frame below as soon as it is
 //! known not to be empty, so quads come in the order in which they are read.
 
+use rustc_hash::FxHashMap;
+
 use super::lexer::{self, Fault, Lexed, Number, Stop, Text, Word};
 use super::terms::{Known, Terms, limit};
-use crate::batch::{BatchBuilder, MessageBatch};
+use crate::batch::{BatchBuilder, MessageBatch, Span};
 use crate::codec::Dialect;
 use crate::error::{ErrorClass, quote};
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
@@ -170,8 +172,7 @@ pub(super) enum Reach {
 /// A string whose language or datatype may follow.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    offset: u32,
-    length: u32,
+    text: Span,
     flags: u8,
 }
 
@@ -236,8 +237,10 @@ impl Machine {
             in_comment: false,
             scanned: (0, 0),
             pending: Pending {
-                offset: 0,
-                length: 0,
+                text: Span {
+                    offset: 0,
+                    length: 0,
+                },
                 flags: 0,
             },
             prefix: Vec::new(),
@@ -251,7 +254,7 @@ impl Machine {
     pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Fault> {
         self.reach = reach;
         loop {
-            if self.full && !self.has_pending() {
+            if self.full {
                 return Ok(Pause::Full);
             }
             match self.step(text) {
@@ -263,7 +266,7 @@ impl Machine {
                     return Err(*fault);
                 }
                 // A comment ended a message, and the batch with it.
-                Err(Stop::Need { .. }) if self.full && !self.has_pending() => {
+                Err(Stop::Need { .. }) if self.full => {
                     return Ok(Pause::Full);
                 }
                 Err(Stop::Need { scanned, phase }) => {
@@ -284,7 +287,29 @@ impl Machine {
     pub fn take_part(&mut self) -> MessageBatch {
         self.full = false;
         let batch = self.builder.take_part();
-        let mut moved: Vec<(TermId, TermId)> = Vec::new();
+        self.move_ids(&batch, &mut FxHashMap::default());
+        batch
+    }
+
+    /// The completed messages, if any. An open message moves to the next batch.
+    pub fn take(&mut self) -> Option<MessageBatch> {
+        self.full = false;
+        let mut moved = FxHashMap::default();
+        let serial = self.builder.serial();
+        let batch = self.builder.take_complete(&mut moved)?;
+        if self.builder.is_open() {
+            self.move_ids(&batch, &mut moved);
+            self.terms.move_ids(serial, &self.builder, &moved);
+        }
+        Some(batch)
+    }
+
+    fn move_ids(&mut self, from: &MessageBatch, moved: &mut FxHashMap<TermId, TermId>) {
+        if matches!(self.top.state, State::LiteralTail | State::Datatype) {
+            self.pending.text.offset = self
+                .builder
+                .append_text(from.table().span(self.pending.text));
+        }
         let frames = self
             .below
             .iter_mut()
@@ -299,25 +324,8 @@ impl Machine {
             })
             .chain(std::iter::once(&mut self.graph));
         for id in frames {
-            if *id == NONE {
-                continue;
-            }
-            // Frames are few and share ids with their neighbours.
-            let known = moved.iter().rev().take(8).find(|(old, _)| old == id);
-            let new = match known {
-                Some((_, new)) => *new,
-                None => copy_term(&mut self.builder, &batch, *id),
-            };
-            moved.push((*id, new));
-            *id = new;
+            *id = self.builder.copy_term(from.table(), *id, moved);
         }
-        batch
-    }
-
-    /// The completed messages, if any.
-    pub fn take(&mut self) -> Option<MessageBatch> {
-        self.full = false;
-        self.builder.take()
     }
 
     fn max_token(&self) -> u64 {
@@ -334,11 +342,6 @@ impl Machine {
                 self.max_token()
             ),
         }
-    }
-
-    #[inline]
-    fn has_pending(&self) -> bool {
-        matches!(self.top.state, State::LiteralTail | State::Datatype)
     }
 
     #[cold]
@@ -693,7 +696,7 @@ impl Machine {
                 let (datatype, end) =
                     self.iri(text, self.pos, byte, "a datatype IRI after '^^'")?;
                 self.pop();
-                let literal = self.typed(datatype)?;
+                let literal = self.typed(datatype);
                 self.node(literal, end)
             }
             State::Anonymous => self.anonymous_or_list(text, byte),
@@ -1039,7 +1042,10 @@ impl Machine {
     fn literal(&mut self, text: &[u8], string: Text) -> Lexed<()> {
         let start = self.pos;
         let raw = &text[string.start..string.stop];
-        let span = if string.escaped {
+        self.builder
+            .charge(16)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        let lexical = if string.escaped {
             self.unescaped.clear();
             lexer::unescape_string(raw, string.start, &mut self.unescaped)?;
             self.builder.add_text(&self.unescaped)
@@ -1048,11 +1054,10 @@ impl Machine {
         }
         .map_err(|exceeded| limit(start, exceeded))?;
         self.pending = Pending {
-            offset: span.offset,
-            length: span.length,
+            text: lexical,
             flags: if string.plain { flags::PLAIN } else { 0 },
         };
-        if let Some((literal, end)) = self.tail_at_hand(text, string.end)? {
+        if let Some((literal, end)) = self.tail_at_hand(text, string.end) {
             return self.node(literal, end);
         }
         self.pos = string.end;
@@ -1063,7 +1068,7 @@ impl Machine {
     /// The literal of the string that ends at `at`, and where it ends, unless what follows the string is not
     /// at hand or is wrong: then the tail is read as tokens of its own.
     #[inline]
-    fn tail_at_hand(&mut self, text: &[u8], at: usize) -> Lexed<Option<(TermId, usize)>> {
+    fn tail_at_hand(&mut self, text: &[u8], at: usize) -> Option<(TermId, usize)> {
         let mut next = at;
         while let Some(&byte) = text.get(next)
             && is(byte, SPACE)
@@ -1076,12 +1081,12 @@ impl Machine {
                     && (byte == b'<' || starts_word(byte))
                     && let Ok((datatype, end)) = self.iri(text, at + 2, byte, "")
                 {
-                    return Ok(Some((self.typed(datatype)?, end)));
+                    return Some((self.typed(datatype), end));
                 }
-                Ok(None)
+                None
             }
-            None | Some(b'^' | b'@' | b'#') => Ok(None),
-            Some(_) => Ok(Some((self.add_literal(TermKind::Literal, 0, 0)?, at))),
+            None | Some(b'^' | b'@' | b'#') => None,
+            Some(_) => Some((self.add_literal(TermKind::Literal, 0, 0), next)),
         }
     }
 
@@ -1096,8 +1101,7 @@ impl Machine {
                     .terms
                     .language(&mut self.builder, &text[start + 1..token.tag_end])
                     .map_err(|exceeded| limit(start, exceeded))?;
-                let literal =
-                    self.add_literal(TermKind::LangLiteral, language.0, token.direction)?;
+                let literal = self.add_literal(TermKind::LangLiteral, language.0, token.direction);
                 (literal, token.end)
             }
             b'^' => {
@@ -1105,14 +1109,14 @@ impl Machine {
                 self.top.state = State::Datatype;
                 return Ok(());
             }
-            _ => (self.add_literal(TermKind::Literal, 0, 0)?, start),
+            _ => (self.add_literal(TermKind::Literal, 0, 0), start),
         };
         self.pop();
         self.node(literal, end)
     }
 
     #[inline]
-    fn typed(&mut self, datatype: TermId) -> Lexed<TermId> {
+    fn typed(&mut self, datatype: TermId) -> TermId {
         if Terms::is_string(&self.builder, datatype) {
             self.add_literal(TermKind::Literal, 0, 0)
         } else {
@@ -1121,17 +1125,16 @@ impl Machine {
     }
 
     #[inline]
-    fn add_literal(&mut self, kind: TermKind, aux: u32, direction: u8) -> Lexed<TermId> {
-        self.builder
-            .add_term(Term {
-                offset: self.pending.offset,
-                length: self.pending.length,
-                aux,
-                split: NO_SPLIT,
-                kind,
-                flags: self.pending.flags | direction,
-            })
-            .map_err(|exceeded| limit(self.pos, exceeded))
+    fn add_literal(&mut self, kind: TermKind, aux: u32, direction: u8) -> TermId {
+        // Charged with its text, so that the place of a limit does not depend on what is at hand.
+        self.builder.append_term(Term {
+            offset: self.pending.text.offset,
+            length: self.pending.text.length,
+            aux,
+            split: NO_SPLIT,
+            kind,
+            flags: self.pending.flags | direction,
+        })
     }
 
     // --- brackets ---
@@ -1518,32 +1521,4 @@ fn starts_reifier(text: &[u8], pos: usize, byte: u8, reach: Reach) -> Lexed<bool
         b'_' | b'[' => Ok(true),
         _ => Ok(starts_word(byte)),
     }
-}
-
-/// Copies a term of a batch into the batch under construction. It was within the limits before, and
-/// bytes are counted anew in each part, so the small copies are not refused.
-fn copy_term(builder: &mut BatchBuilder, from: &MessageBatch, id: TermId) -> TermId {
-    let table = from.table();
-    let term = table.term(id);
-    let aux = match term.kind {
-        TermKind::LangLiteral | TermKind::TypedLiteral => {
-            copy_term(builder, from, TermId(term.aux)).0
-        }
-        TermKind::TripleTerm => {
-            // Bounded by `max_depth`.
-            let triple = table
-                .triple(term)
-                .map(|part| copy_term(builder, from, part));
-            return builder.add_triple_term(triple).unwrap_or_default();
-        }
-        _ => term.aux,
-    };
-    let offset = builder.append_text(table.text_of(term));
-    builder
-        .add_term(Term {
-            offset,
-            aux,
-            ..term
-        })
-        .unwrap_or_default()
 }

@@ -202,6 +202,25 @@ impl Terms {
         self.message = self.message.wrapping_add(1);
     }
 
+    /// The open message moved from the batch `serial` to the one under construction. Its terms are found
+    /// there, so that it counts nothing twice.
+    pub fn move_ids(
+        &mut self,
+        serial: u32,
+        builder: &BatchBuilder,
+        moved: &FxHashMap<TermId, TermId>,
+    ) {
+        for slot in self.slots.iter_mut().chain(&mut self.known) {
+            if slot.serial == serial
+                && slot.message == self.message
+                && let Some(&id) = moved.get(&slot.id)
+            {
+                slot.serial = builder.serial();
+                slot.id = id;
+            }
+        }
+    }
+
     /// Counts a term found again. What a message counts must not depend on the batch that it is in, so the
     /// first use in a message counts as if the term were new.
     #[inline]
