@@ -490,6 +490,14 @@ impl JellyEncoder {
             }
             TermKind::TypedLiteral => {
                 let datatype = self.datatype(table, TermId(term.aux))?;
+                if datatype < 0x80 && (1..0x7c).contains(&text.len()) {
+                    let length = text.len() as u8;
+                    self.statement
+                        .extend_from_slice(&[length + 4, 0x0a, length]);
+                    self.statement.extend_from_slice(text);
+                    self.statement.extend_from_slice(&[0x18, datatype as u8]);
+                    return Ok(());
+                }
                 let size = lexical + 1 + varint_size(u64::from(datatype));
                 put_varint(&mut self.statement, size as u64);
                 self.lexical(text);
@@ -506,13 +514,8 @@ impl JellyEncoder {
 
     #[inline]
     fn lexical(&mut self, text: &[u8]) {
-        match text.len() {
-            0 => {}
-            length @ 1..=0x7f => {
-                self.statement.extend_from_slice(&[0x0a, length as u8]);
-                self.statement.extend_from_slice(text);
-            }
-            _ => put_bytes(&mut self.statement, 0x0a, text),
+        if !text.is_empty() {
+            put_bytes(&mut self.statement, 0x0a, text);
         }
     }
 

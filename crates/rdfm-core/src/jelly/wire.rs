@@ -285,8 +285,12 @@ pub(super) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
 /// Appends a length-delimited field.
 #[inline]
 pub(super) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
-    out.push(tag);
-    put_varint(out, bytes.len() as u64);
+    if bytes.len() < 0x80 {
+        out.extend_from_slice(&[tag, bytes.len() as u8]);
+    } else {
+        out.push(tag);
+        put_varint(out, bytes.len() as u64);
+    }
     out.extend_from_slice(bytes);
 }
 
