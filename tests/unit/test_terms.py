@@ -7,7 +7,7 @@ import pytest
 
 from rdfm import _core
 from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm, parse_term
-from rdfm.errors import DecodeError, LimitError
+from rdfm.errors import DecodeError, LimitError, OptionError
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -168,3 +168,15 @@ def test_a_text_that_is_no_term():
     for text in ("", "x", "<a", '"x', "<a> ", "<a><b>", '"x"@'):
         with pytest.raises(DecodeError):
             parse_term(text)
+
+
+def test_reading_a_term_is_bounded_in_depth():
+    term = A
+    for _ in range(70):
+        term = TripleTerm(A, A, term)
+    with pytest.raises(DecodeError):
+        parse_term(str(term))
+    assert parse_term(str(term), max_depth=70) == term
+    for max_depth in (0, 1001):
+        with pytest.raises(OptionError, match="1000"):
+            parse_term("<a>", max_depth=max_depth)

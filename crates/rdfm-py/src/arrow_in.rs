@@ -61,12 +61,7 @@ pub fn read(
     object: &Bound<'_, PyAny>,
     max_depth: u32,
 ) -> PyResult<batch::MessageBatch> {
-    if !(1..=options::MAX_DEPTH).contains(&u64::from(max_depth)) {
-        return Err(errors::option(format!(
-            "max_depth is a number from 1 to {}, not {max_depth}",
-            options::MAX_DEPTH
-        )));
-    }
+    let max_depth = options::depth(max_depth)?;
     if !object.hasattr("__arrow_c_array__")? && !object.hasattr("__arrow_c_stream__")? {
         return Err(PyTypeError::new_err(format!(
             "from_arrow takes an object with the Arrow PyCapsule interface, not {}",

@@ -18,6 +18,16 @@ const MAX_BATCH_COUNT: u64 = 1 << 28;
 /// Deepest nesting that a default thread's stack holds with room to spare.
 pub const MAX_DEPTH: u64 = 1000;
 
+/// A bound of the nesting, where it is an argument and no option.
+pub fn depth(max_depth: u32) -> PyResult<u32> {
+    if (1..=MAX_DEPTH).contains(&u64::from(max_depth)) {
+        return Ok(max_depth);
+    }
+    Err(errors::option(format!(
+        "max_depth is a number from 1 to {MAX_DEPTH}, not {max_depth}"
+    )))
+}
+
 const LIMITS: &[&str] = &[
     "max_message_bytes",
     "batch_quads",

@@ -802,7 +802,7 @@ fn text_object(py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyS
 #[pyo3(signature = (text, *, max_depth=64))]
 fn parse_term(py: Python<'_>, text: &str, max_depth: u32) -> PyResult<Py<PyAny>> {
     let mut builder = build::builder();
-    let max_depth = max_depth.min(options::MAX_DEPTH as u32);
+    let max_depth = options::depth(max_depth)?;
     let id = rdfm_core::nquads::parse_term(&mut builder, text.as_bytes(), max_depth)
         .map_err(errors::term)?;
     let mut objects = TermObjects::default();
