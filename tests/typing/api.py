@@ -1,0 +1,67 @@
+"""A program against the public API that mypy --strict must accept; it is checked, never run."""
+
+import io
+from pathlib import Path
+
+import pyoxigraph
+import rdflib
+
+import rdfm
+from rdfm import formats
+
+
+def read(path: Path) -> list[str]:
+    subjects: list[str] = []
+    with rdfm.open_log(path, lenient=True) as log:
+        label: object = log.header.get("version_label")
+        for message in log:
+            index: int | None = message.index
+            for quad in message:
+                if isinstance(quad.subject, rdfm.Iri):
+                    subjects.append(quad.subject.value)
+                graph = quad.graph
+                if isinstance(graph, rdfm.Literal):
+                    subjects.append(graph.language or graph.datatype.value)
+            subjects.append(f"{index} {label} {message.metadata.get('key', b'')!r}")
+    return subjects
+
+
+def batches(path: str) -> int:
+    with rdfm.open_log(path) as log:
+        return sum(batch.quad_count for batch in log.batches())
+
+
+def write(target: io.BytesIO) -> int:
+    quad = rdfm.Quad(
+        rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p"), rdfm.Literal("x", language="en")
+    )
+    with rdfm.create_log(target, "trig", dialect="directive") as log:
+        log.write([quad])
+        log.write(rdfm.Message([quad], namespaces={"e": "http://e/"}))
+        log.write_batch(rdfm.MessageBatch.from_messages([[quad], []]))
+    return log.messages
+
+
+def convert() -> dict[str, int]:
+    summary = rdfm.convert(["a.nq", Path("b.jelly")], "c.trig", dialect="comment", take=3)
+    rate: float = summary.quads / summary.seconds
+    return {"rate": int(rate), **summary.dropped}
+
+
+def other_libraries(message: rdfm.Message) -> rdfm.Message:
+    dataset: rdflib.Dataset = message.to_rdflib()
+    quads: pyoxigraph.Dataset = message.to_oxigraph()
+    same: bool = rdfm.Message.from_rdflib(dataset).isomorphic(rdfm.Message.from_oxigraph(quads))
+    return message if same and message.canonical() else rdfm.Message()
+
+
+def registry() -> list[formats.Format]:
+    module: formats.FormatModule = formats.find("nq")
+    decoder: formats.DecoderLike = module.Decoder(lenient=True)
+    decoder.feed(b"")
+    return [each.FORMAT for each in formats.every()]
+
+
+def report() -> str | None:
+    found: rdfm.Report = rdfm.inspect("a.nq")
+    return found.fault
