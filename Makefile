@@ -63,7 +63,7 @@ fmt: .venv/.installed ## Format both languages
 
 types: build ## mypy --strict, and the stubs against the extension
 	mypy
-	MYPYPATH=. stubtest rdfm._core --ignore-missing-stub
+	MYPYPATH=. stubtest rdfm._core --ignore-missing-stub --mypy-config-file pyproject.toml
 
 bench: build ## rdfm beside pyjelly, pyoxigraph and rdflib, ratios printed
 	$(PY) benchmarks/run.py
