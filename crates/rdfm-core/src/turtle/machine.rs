@@ -906,10 +906,10 @@ impl Machine {
     fn verb(&mut self, text: &[u8], byte: u8, expected: &str) -> Lexed<(TermId, usize)> {
         if byte == b'a' {
             let start = self.pos;
+            let from = self.resume(start).0;
             if text.get(start + 1).is_some_and(|&next| is(next, SPACE)) {
                 return Ok((self.known(Known::Type)?, start + 1));
             }
-            let from = self.resume(start).0;
             match lexer::word(text, start, from, self.eof())? {
                 Word::Bare(end) if end == start + 1 => {
                     return Ok((self.known(Known::Type)?, end));
