@@ -1,16 +1,21 @@
-"""Profiles of the random tests: the same examples on every run, more of them in `make soak`."""
+"""Profiles of the random tests: the same examples on every run; more of them in `make soak`.
 
-from hypothesis import HealthCheck, settings
+A failure is shown as found; `--hypothesis-profile=shrink` makes it small, which takes minutes.
+"""
+
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
     "default",
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
 )
+settings.register_profile("shrink", settings.get_profile("default"), phases=list(Phase))
 settings.register_profile(
-    "soak", settings.get_profile("default"), max_examples=3000, derandomize=False
+    "soak", settings.get_profile("default"), max_examples=2000, derandomize=False
 )
 settings.load_profile("default")

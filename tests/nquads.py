@@ -7,7 +7,6 @@ of four, a message is a list of quads.
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import permutations, product
 from pathlib import Path
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
@@ -37,7 +36,7 @@ def unescape(text: str) -> str:
 def literal(lexical, language=None, direction=None, datatype=None):
     if language:
         datatype = DIR_LANG_STRING if direction else LANG_STRING
-    return ("literal", lexical, language, direction, datatype or XSD_STRING)
+    return ("literal", lexical, language or None, direction, datatype or XSD_STRING)
 
 
 class Line:
@@ -132,9 +131,9 @@ def with_labels(quad: tuple, name) -> tuple:
     return map_terms(quad, lambda term: ("bnode", name(term[1])) if term[0] == "bnode" else term)
 
 
-def colours(quads: list[tuple]) -> dict[str, int]:
+def colours(quads: list[tuple], start: dict[str, int]) -> dict[str, int]:
     """A colour for each blank node, from how it is used; refined until nothing changes."""
-    colour = dict.fromkeys(labels(quads), 0)
+    colour = start
     while True:
         seen: dict[str, list] = {label: [] for label in colour}
         for quad in quads:
@@ -151,20 +150,31 @@ def colours(quads: list[tuple]) -> dict[str, int]:
 def isomorphic(left: Iterable[tuple], right: Iterable[tuple]) -> bool:
     """Whether two datasets are the same up to blank node labels, whatever their order."""
     left, right = list(set(left)), list(set(right))
+    tries = 0
+
+    def match(ours: dict[str, int], theirs: dict[str, int]) -> bool:
+        """Names one node that is still in doubt, and refines, until all are told apart."""
+        nonlocal tries
+        tries += 1
+        assert tries < 500, "too much symmetry for this comparison"
+        ours, theirs = colours(left, ours), colours(right, theirs)
+        if sorted(ours.values()) != sorted(theirs.values()):
+            return False
+        counts: dict[int, list[str]] = {}
+        for label, colour in ours.items():
+            counts.setdefault(colour, []).append(label)
+        doubtful = [group for group in counts.values() if len(group) > 1]
+        if not doubtful:
+            names = {colour: label for label, colour in theirs.items()}
+            renamed = {with_labels(quad, lambda label: names[ours[label]]) for quad in left}
+            return renamed == set(right)
+        one = doubtful[0][0]
+        return any(
+            match({**ours, one: -1}, {**theirs, other: -1})
+            for other, colour in theirs.items()
+            if colour == ours[one]
+        )
+
     if len(left) != len(right):
         return False
-    ours, theirs = colours(left), colours(right)
-    if sorted(ours.values()) != sorted(theirs.values()):
-        return False
-    groups: dict[int, tuple[list[str], list[str]]] = {}
-    for label, value in ours.items():
-        groups.setdefault(value, ([], []))[0].append(label)
-    for label, value in theirs.items():
-        groups[value][1].append(label)
-    wanted = set(right)
-    choices = [[(one, two) for two in permutations(others)] for one, others in groups.values()]
-    for choice in product(*choices):
-        names = {a: b for one, two in choice for a, b in zip(one, two, strict=True)}
-        if {with_labels(quad, names.get) for quad in left} == wanted:
-            return True
-    return False
+    return match(dict.fromkeys(labels(left), 0), dict.fromkeys(labels(right), 0))

@@ -1,6 +1,8 @@
 """The text formats both ways with rdflib (RDF 1.1), a message at a time."""
 
 import logging
+from contextlib import suppress
+from decimal import Decimal
 
 import pytest
 import rdflib
@@ -11,6 +13,9 @@ from nquads import LANG_STRING, isomorphic, literal, map_terms
 from support import decode, encode
 
 from rdfm import formats
+
+# Its own parsers and serializers use what it deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 FORMATS = {"nt": "nt11", "nq": "nquads", "ttl": "turtle", "trig": "trig"}
 
@@ -46,41 +51,61 @@ def theirs(term):
     return rdflib.Literal(lexical, datatype=rdflib.URIRef(datatype))
 
 
+NUMBERS = {"integer": int, "decimal": Decimal, "double": float}
+
+
 def of_rdf_1_1(message):
-    """Without base directions; language tags in lower case, as rdflib has them."""
+    """Without base directions; language tags in lower case and numbers by value, as rdflib has them."""
+
+    def plain(term):
+        if term[0] != "literal":
+            return term
+        _, lexical, language, _, datatype = term
+        if language:
+            return ("literal", lexical, language.lower(), None, LANG_STRING)
+        with suppress(ValueError, ArithmeticError):
+            lexical = repr(NUMBERS.get(datatype.rpartition("#")[2], str)(lexical))
+        return ("literal", lexical, None, None, datatype)
+
+    return [map_terms(quad, plain) for quad in message]
+
+
+def without_directions(message):
+    """What rdflib can hold and write: its Turtle has the decimal `1.` bare, which is `1` and a dot."""
 
     def plain(term):
         if term[0] == "literal" and term[2]:
-            return ("literal", term[1], term[2].lower(), None, LANG_STRING)
-        return term
+            return literal(term[1], term[2])
+        return ("literal", "1.0", *term[2:]) if term[1] == "1." else term
 
     return [map_terms(quad, plain) for quad in message]
 
 
 def plain_logs(name):
-    return logs(graphs=formats.find(name).FORMAT.carries["graphs"], triples=False, peers=True)
+    return logs(graphs=formats.find(name).FORMAT.carries["graphs"], triples=False, plain="terms")
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_rdflib_reads_what_we_write(name, data):
-    for message in map(of_rdf_1_1, data.draw(plain_logs(name))):
+    for message in map(without_directions, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         dataset.parse(data=encode(name, [message]), format=FORMATS[name])
         found = [tuple(ours(term) for term in quad) for quad in dataset.quads()]
-        assert isomorphic(of_rdf_1_1(found), message)
+        assert isomorphic(of_rdf_1_1(found), of_rdf_1_1(message))
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_we_read_what_rdflib_writes(name, data):
-    for message in map(of_rdf_1_1, data.draw(plain_logs(name))):
+    for message in map(without_directions, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         for quad in message:
             subject, predicate, object_, graph = map(theirs, quad)
-            dataset.graph(graph).add((subject, predicate, object_))
+            target = dataset.default_graph if graph is None else dataset.graph(graph)
+            target.add((subject, predicate, object_))
         target = dataset if name in ("nq", "trig") else dataset.default_graph
         text = target.serialize(format=FORMATS[name], encoding="utf-8")
         found, error = decode(name, text)
         assert error is None
-        assert isomorphic(of_rdf_1_1(found[0] if found else []), message)
+        assert isomorphic(of_rdf_1_1(found[0] if found else []), of_rdf_1_1(message))
