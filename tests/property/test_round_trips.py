@@ -33,7 +33,7 @@ def read(name, data):
     return decoded(name, data, **READING.get(name, {}))
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS, ids="-".join)
+@pytest.mark.parametrize(("first", "second"), PAIRS)
 @given(data=st.data())
 def test_every_pair_holds_what_both_carry(first, second, data):
     log = data.draw(carried(first, second))
