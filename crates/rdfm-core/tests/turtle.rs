@@ -473,6 +473,21 @@ fn errors_of_turtle_and_of_bytes() {
 }
 
 #[test]
+fn lenient_takes_the_escapes_of_a_lenient_writer() {
+    let log = r"<a\u003E\u0020.> <http://ex/\u0020> <http://ex/o>.";
+    assert_eq!(
+        messages(Format::Ttl, &lenient(), log),
+        [[r"<a\u003E\u0020.> <\u0020> <o> ."]]
+    );
+    let strict = fault(Format::Ttl, &DecodeOptions::default(), log.as_bytes()).1;
+    assert!(strict.contains("must not contain '>'"), "{strict}");
+    for directive in [r"PREFIX : <http://ex/\u003E>", r"BASE <http://ex/\u003E>"] {
+        let text = fault(Format::Ttl, &lenient(), directive.as_bytes()).1;
+        assert!(text.contains("must not contain '>'"), "{text}");
+    }
+}
+
+#[test]
 fn lenient_keeps_relative_iris() {
     assert_eq!(
         messages(Format::Ttl, &lenient(), "PREFIX : <#> <a> :b <../c>."),

@@ -310,10 +310,10 @@ impl Terms {
         end: usize,
         at: usize,
     ) -> Lexed<TermId> {
-        let resolved = self.resolve(text, start, end)?;
+        let (resolved, flags) = self.resolve(text, start, end)?;
         let same = resolved.len() == end - start - 2 && *resolved == text[start + 1..end - 1];
         let id = builder
-            .add_simple(TermKind::Iri, resolved, flags::PLAIN)
+            .add_simple(TermKind::Iri, resolved, flags)
             .map_err(|exceeded| limit(start, exceeded))?;
         if same {
             self.remember(builder, at, KEY_IRI, id);
@@ -321,8 +321,13 @@ impl Terms {
         Ok(id)
     }
 
-    /// The IRI of an `IRIREF` token, checked, unescaped and made absolute.
-    fn resolve<'a>(&'a mut self, text: &'a [u8], start: usize, end: usize) -> Lexed<&'a [u8]> {
+    /// The IRI of an `IRIREF` token, checked, unescaped and made absolute, with its flags.
+    fn resolve<'a>(
+        &'a mut self,
+        text: &'a [u8],
+        start: usize,
+        end: usize,
+    ) -> Lexed<(&'a [u8], u8)> {
         let raw = &text[start + 1..end - 1];
         let mut iri = raw;
         if let Some(length) = raw.iter().position(|&byte| !is(byte, IRI)) {
@@ -332,17 +337,22 @@ impl Terms {
             }
             self.scratch.clear();
             unescape_iri(raw, start + 1, &mut self.scratch)?;
-            if let Some(bad) = self.scratch.iter().position(|&byte| !is(byte, IRI)) {
+            let bad = self.scratch.iter().position(|&byte| !is(byte, IRI));
+            if let (Some(bad), false) = (bad, self.lenient) {
                 return Err(Stop::malformed(start, bad_iri_text(&self.scratch, bad)));
             }
             iri = &self.scratch;
+            // What a lenient writer escaped; no base applies to it.
+            if bad.is_some() {
+                return Ok((iri, 0));
+            }
         }
         if has_scheme(iri) {
-            return Ok(iri);
+            return Ok((iri, flags::PLAIN));
         }
         let Some(base) = &self.base else {
             if self.lenient {
-                return Ok(iri);
+                return Ok((iri, flags::PLAIN));
             }
             return Err(Stop::malformed(
                 start,
@@ -363,9 +373,23 @@ impl Terms {
                     format!("{} is not a valid relative IRI ({error})", quote(iri)),
                 ));
             }
-            return Ok(iri);
+            return Ok((iri, flags::PLAIN));
         }
-        Ok(self.resolved.as_bytes())
+        Ok((self.resolved.as_bytes(), flags::PLAIN))
+    }
+
+    /// As [`resolve`](Self::resolve), for namespaces and bases: what is built on them has to be plain.
+    fn resolve_directive<'a>(
+        &'a mut self,
+        text: &'a [u8],
+        start: usize,
+        end: usize,
+    ) -> Lexed<&'a [u8]> {
+        let (iri, _) = self.resolve(text, start, end)?;
+        match iri.iter().position(|&byte| !is(byte, IRI)) {
+            Some(bad) => Err(Stop::malformed(start, bad_iri_text(iri, bad))),
+            None => Ok(iri),
+        }
     }
 
     /// The term of a prefixed name: `prefix` and `local` without the colon between them.
@@ -462,7 +486,7 @@ impl Terms {
         start: usize,
         end: usize,
     ) -> Lexed<()> {
-        let iri: Box<[u8]> = self.resolve(text, start, end)?.into();
+        let iri: Box<[u8]> = self.resolve_directive(text, start, end)?.into();
         let bound = self.prefix_of_name.get(name).copied();
         if let Some(at) = bound
             && self.namespaces[self.prefixes[at]].iri == iri
@@ -543,7 +567,7 @@ impl Terms {
 
     /// Sets the base to the `IRIREF` at `start`.
     pub fn set_base(&mut self, text: &[u8], start: usize, end: usize) -> Lexed<()> {
-        let iri = self.resolve(text, start, end)?;
+        let iri = self.resolve_directive(text, start, end)?;
         let iri = String::from_utf8_lossy(iri).into_owned();
         let shown = quote(iri.as_bytes());
         match Iri::parse(iri) {
