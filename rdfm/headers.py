@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from rdfm.errors import OptionError
+from rdfm.errors import DecodeError, OptionError
 from rdfm.formats import Format
 from rdfm.formats.jelly import LOGICAL_TYPES
 from rdfm.log import open_log
@@ -106,12 +106,16 @@ def read_jelly_options(path: str | os.PathLike[str]) -> dict[str, Any]:
         DecodeError: It is no Jelly log.
         OSError: It cannot be read.
     """
-    with open_log(path, "jelly") as log:
-        found = log.header.get("jelly")
-        if found is None:
-            for _ in log.batches():
-                pass
-            raise OptionError(f"{os.fspath(path)}: the Jelly log holds no stream options")
+    try:
+        with open_log(path, "jelly") as log:
+            found = log.header.get("jelly")
+            if found is None:
+                for _ in log.batches():
+                    pass
+                raise OptionError(f"{os.fspath(path)}: the Jelly log holds no stream options")
+    except DecodeError as error:
+        error.add_note("--options-from (options_from) takes a Jelly log")
+        raise
     return dict(found)
 
 

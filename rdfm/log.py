@@ -8,6 +8,7 @@ under its name only when it is complete.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -585,6 +586,13 @@ def _open_url(url: str) -> tuple[BinaryIO, str, str | None, int | None, bool]:
         raise MissingExtraError(f"reading {url} needs another package: {error}") from error
     except ValueError as error:
         raise OptionError(f"cannot read {url}: {error}") from error
+    except OSError as error:  # fsspec's own often hold the URL alone
+        if error.filename is not None:
+            raise
+        said = str(error).replace(url, "").strip(" :") or "not found, or its host cannot be reached"
+        missing = isinstance(error, FileNotFoundError)
+        number = error.errno or (errno.ENOENT if missing else errno.EIO)
+        raise OSError(number, said, url) from error
     size = getattr(file, "size", None)
     return file, url, url, size if isinstance(size, int) else None, True
 

@@ -208,7 +208,8 @@ def test_urls_are_read_through_fsspec():
     fsspec = pytest.importorskip("fsspec")
     fsspec.filesystem("memory").pipe("/log.nq.gz", gzip.compress(LOG))
     assert sizes("memory://log.nq.gz") == [1, 2]
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="not found") as error:
         sizes("memory://nothing.nq")
+    assert error.value.filename == "memory://nothing.nq"
     with pytest.raises(OptionError, match="cannot read gopher"):
         sizes("gopher://example.org/x.nq")
