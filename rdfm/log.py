@@ -586,13 +586,10 @@ def _open_url(url: str) -> tuple[BinaryIO, str, str | None, int | None, bool]:
         raise MissingExtraError(f"reading {url} needs another package: {error}") from error
     except ValueError as error:
         raise OptionError(f"cannot read {url}: {error}") from error
-    except OSError as error:  # fsspec's own often hold the URL alone
-        if error.filename is not None:
-            raise
-        said = str(error).replace(url, "").strip(" :") or "not found, or its host cannot be reached"
-        missing = isinstance(error, FileNotFoundError)
-        number = error.errno or (errno.ENOENT if missing else errno.EIO)
-        raise OSError(number, said, url) from error
+    except FileNotFoundError as error:  # fsspec's own holds the URL or a path alone
+        raise FileNotFoundError(
+            errno.ENOENT, "not found, or its host cannot be reached", url
+        ) from error
     size = getattr(file, "size", None)
     return file, url, url, size if isinstance(size, int) else None, True
 
