@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from generate import NANOPUB_NAMESPACES
+
 PIECE_BYTES = 1 << 18
 
 
@@ -197,7 +199,9 @@ def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
     return Work(lambda: sum(1 for _ in pyoxigraph.parse(data, format)), len(data))
 
 
-def oxigraph_write(log: str, to: str, folder: Path, messages: int) -> Work:
+def oxigraph_write(
+    log: str, to: str, folder: Path, messages: int, *, prefixes: dict[str, str] | None = None
+) -> Work:
     """Pyoxigraph quads to bytes."""
     import pyoxigraph
 
@@ -208,7 +212,7 @@ def oxigraph_write(log: str, to: str, folder: Path, messages: int) -> Work:
 
     def run() -> int:
         nonlocal out
-        out = pyoxigraph.serialize(quads, format=target)
+        out = pyoxigraph.serialize(quads, format=target, prefixes=prefixes)
         return len(quads)
 
     return Work(run, size=lambda: len(out))
@@ -323,8 +327,16 @@ def rows() -> list[Row]:
         Row(
             "trig write, batches (nanopubs)",
             partial(rdfm_write, "nanopubs.trig", "trig"),
-            ("pyoxigraph", partial(oxigraph_write, "nanopubs.trig", "trig")),
+            (
+                "pyoxigraph",
+                partial(oxigraph_write, "nanopubs.trig", "trig", prefixes=NANOPUB_NAMESPACES),
+            ),
             2,
+        ),
+        Row(
+            "trig write (nanopubs), peer sans prefixes",
+            partial(rdfm_write, "nanopubs.trig", "trig"),
+            ("pyoxigraph", partial(oxigraph_write, "nanopubs.trig", "trig")),
         ),
         Row(
             "ttl write, batches (iot)",
