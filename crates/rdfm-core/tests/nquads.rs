@@ -137,6 +137,10 @@ fn errors_say_what_where_and_the_way_out() {
             "nq: expected '.' after the graph name, found '<h:>' (line 2, column 20, byte 25, message 0)",
         ),
         (
+            "# CR 7\r\n \u{1d}\n",
+            "nq: expected a statement, MESSAGE, VERSION or a comment, found '\\u001D' (line 2, column 2, byte 9, message 0)",
+        ),
+        (
             "<s:> <p:> .",
             "nq: expected an IRI, a blank node, a literal or a triple term as object, found '.' (line 1, column 11, byte 10, message 0)",
         ),

@@ -88,9 +88,8 @@ impl Input {
             .unwrap_or(at)
     }
 
-    /// The end of some whole lines from `at`, or None when there is none. A line longer than `max`
-    /// bytes is an error whether its end is at hand or not.
-    pub fn block(&mut self, max: u64) -> Result<Option<usize>, u64> {
+    /// Takes the LF of a CRLF that was cut in two: it belongs to a line already counted.
+    fn take_line_feed(&mut self) {
         if self.after_cr && self.at < self.bytes.len() {
             self.after_cr = false;
             if self.bytes[self.at] == b'\n' {
@@ -98,6 +97,11 @@ impl Input {
                 self.lines.advance_lines(1, 0);
             }
         }
+    }
+
+    /// The end of some whole lines from `at`, or None when there is none. A line longer than `max`
+    /// bytes is an error whether its end is at hand or not.
+    pub fn block(&mut self, max: u64) -> Result<Option<usize>, u64> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let from = self.scanned_from(self.at);
         let near = rest.len().min(BLOCK.max(from));
@@ -451,6 +455,7 @@ impl Decoder for LineDecoder {
             if let Some(fault) = &self.fault {
                 return Err(fault.clone());
             }
+            self.input.take_line_feed();
             let (base, from) = (self.input.lines.clone(), self.input.at);
             let batch = match self.step() {
                 Ok(Step::Feed) => return Ok(self.flush()),
