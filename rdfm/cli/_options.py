@@ -97,4 +97,9 @@ class Prefix(_Pair):
         name, equals, iri = value.partition("=")
         if not equals or not iri:
             self.fail(f"'{value}' is no namespace; write it as ex=http://example.org/", param, ctx)
-        return name.removesuffix(":"), iri.removeprefix("<").removesuffix(">")
+        name, iri = name.removesuffix(":"), iri.removeprefix("<").removesuffix(">")
+        if re.search(r"[\s:/<>\"'#?]", name):
+            self.fail(f"'{name}' is no prefix; letters, digits, - and _ make one", param, ctx)
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*", iri):
+            self.fail(f"'{iri}' is no absolute IRI; write it as ex=http://example.org/", param, ctx)
+        return name, iri

@@ -348,6 +348,7 @@ def _refuse_second_input(source: str, target: str, options: dict[str, Any]) -> N
         or is_url(source)
         or not path.is_file()
         or path.stat().st_size == 0
+        or (Path(source).exists() and path.samefile(source))  # refused by convert itself
     ):
         return
     read = options["from_format"] or _name(formats.by_path(source))
@@ -403,7 +404,8 @@ def _report(summary: Any, quiet: bool) -> None:
     click.echo(f"rdfm: {line}", err=True)
     if summary.dropped:
         dropped = ", ".join(
-            f"{count:,} {name.replace('_', ' ')}" for name, count in summary.dropped.items()
+            f"{count:,} {(name if count > 1 else name.removesuffix('s')).replace('_', ' ')}"
+            for name, count in summary.dropped.items()
         )
         click.echo(f"rdfm: dropped: {dropped}", err=True)
 

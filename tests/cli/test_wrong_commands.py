@@ -12,7 +12,10 @@ import pytest
         ("convert a.nq", "no output: name it after a.nq, or write -o FILE"),
         ("convert a.nq b.nq c.nq", "3 files and no -o"),
         ("convert a.nq b.nq", "b.nq exists and is nq like a.nq: if it is the output, say -o b.nq"),
+        ("convert a.nq a.nq", "a.nq is an input too"),
         ("convert a.nq -o a.nq", "a.nq is an input too"),
+        ("convert a.nq out.trig --prefix e?x=http://e/", "'e?x' is no prefix"),
+        ("convert a.nq out.trig --prefix ex=relative", "'relative' is no absolute IRI"),
         ("convert a.nq b.nq -o ./b.nq", "./b.nq is an input too"),
         (
             "convert a.nq out.foo",
