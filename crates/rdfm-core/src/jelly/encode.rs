@@ -4,7 +4,8 @@
 //! - Out: one frame a message, or with [`Frames::Flat`] frames of a number of rows.
 //! - Cost: a memo a term and batch saves the lookups' hashing; memory holds the lookups and a frame.
 //! - Law: the bytes depend on the messages alone, not on how they were cut into batches: the memo
-//!   and equal ids only save comparisons. After an error nothing more is written.
+//!   and equal ids only save comparisons. After an error nothing more is written. With
+//!   [`Frames::Flat`] blank nodes of different messages have different labels.
 
 use super::lru::Lru;
 use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
@@ -14,6 +15,8 @@ use crate::batch::{MessageBatch, Namespaces, TermTable};
 use crate::codec::{EncodeOptions, Encoder, Frames};
 use crate::error::{EncodeError, ErrorClass, quote};
 use crate::term::{Quad, Term, TermId, TermKind, flags};
+use crate::text::encode::holds_labels;
+use crate::text::write::{set_apart, write_apart};
 
 /// Rows' tags in a frame, and the tags of the rows' kinds.
 const ROW: u8 = 0x0a;
@@ -78,6 +81,8 @@ pub struct JellyEncoder {
     frame_metadata: Vec<u8>,
     begun: u64,
     open: bool,
+    /// With flat frames: what goes before the labels of the open message ([`set_apart`]).
+    apart: Vec<u8>,
     mark: Mark,
     declared: Namespaces,
     dropped_namespaces: u64,
@@ -160,6 +165,7 @@ impl JellyEncoder {
             frame_metadata: Vec::new(),
             begun: 0,
             open: false,
+            apart: Vec::new(),
             mark: Mark::default(),
             declared: Namespaces::default(),
             dropped_namespaces: 0,
@@ -186,7 +192,7 @@ impl JellyEncoder {
 
     fn message(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         if !(self.open && message == 0 && batch.continued()) {
-            self.begin_message(out)?;
+            self.begin_message(batch.table(), out)?;
         }
         if message == 0 {
             for (name, iri) in batch.namespaces_at_start().iter() {
@@ -238,7 +244,7 @@ impl JellyEncoder {
         Ok(())
     }
 
-    fn begin_message(&mut self, out: &[u8]) -> Refused<()> {
+    fn begin_message(&mut self, table: &TermTable, out: &[u8]) -> Refused<()> {
         if !self.delimited && !self.flat && self.begun > 0 {
             return Err((
                 ErrorClass::Unsupported,
@@ -252,6 +258,11 @@ impl JellyEncoder {
             carried: None,
         };
         self.open = true;
+        if self.flat {
+            self.apart.clear();
+            write_apart(self.begun, &mut self.apart);
+            self.last.forget_labels(table);
+        }
         self.begun += 1;
         if self.begun == 1 {
             self.write_options();
@@ -372,11 +383,7 @@ impl JellyEncoder {
                 if position == 1 {
                     self.generalized("a blank node as predicate")?;
                 }
-                put_bytes(
-                    &mut self.statement,
-                    (field + 1) << 3 | 2,
-                    table.text_of(term),
-                );
+                self.label((field + 1) << 3 | 2, table.text_of(term));
                 Ok(())
             }
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
@@ -397,6 +404,20 @@ impl JellyEncoder {
                 "the batch has a term where none of its kind can stand".to_owned(),
             )),
         }
+    }
+
+    /// Appends a label; with flat frames so that labels of different messages differ.
+    #[inline]
+    fn label(&mut self, tag: u8, text: &[u8]) {
+        // `begun` counts the open message already.
+        if !self.flat || !set_apart(self.begun - 1, text) {
+            put_bytes(&mut self.statement, tag, text);
+            return;
+        }
+        self.statement.push(tag);
+        put_varint(&mut self.statement, (self.apart.len() + text.len()) as u64);
+        self.statement.extend_from_slice(&self.apart);
+        self.statement.extend_from_slice(text);
     }
 
     fn generalized(&self, what: &str) -> Refused<()> {
@@ -436,13 +457,7 @@ impl JellyEncoder {
                 let (prefix, name) = self.iri(table, id, term)?;
                 self.put_iri((before + 1) << 3 | 2, prefix, name);
             }
-            TermKind::Bnode => {
-                put_bytes(
-                    &mut self.statement,
-                    (before + 2) << 3 | 2,
-                    table.text_of(term),
-                );
-            }
+            TermKind::Bnode => self.label((before + 2) << 3 | 2, table.text_of(term)),
             TermKind::DefaultGraph => {
                 self.statement
                     .extend_from_slice(&[(before + 3) << 3 | 2, 0]);
@@ -811,6 +826,22 @@ impl Repeats {
         self.ids[position] = id;
         self.live |= 1 << position;
         same
+    }
+
+    /// Forgets the terms with labels, which mean other nodes in the next message. The table is that
+    /// of the current batch.
+    fn forget_labels(&mut self, table: &TermTable) {
+        for position in 0..4 {
+            let kind = if self.live >> position & 1 == 1 {
+                Some(table.term(self.ids[position]).kind)
+            } else {
+                self.kept[position].as_ref().map(OwnedTerm::kind)
+            };
+            if kind.is_some_and(holds_labels) {
+                self.live &= !(1 << position);
+                self.kept[position] = None;
+            }
+        }
     }
 
     /// Makes the terms independent of their batch.

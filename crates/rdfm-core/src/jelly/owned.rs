@@ -32,6 +32,10 @@ impl OwnedTerm {
         }
     }
 
+    pub fn kind(&self) -> TermKind {
+        self.record.kind
+    }
+
     /// Adds the term to another batch.
     pub fn add(&self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
         if self.record.kind == TermKind::DefaultGraph {

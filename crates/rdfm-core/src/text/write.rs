@@ -18,7 +18,7 @@ const HEX_LOWER: &[u8; 16] = b"0123456789abcdef";
 
 /// Prefix of the labels that [`write_label`] makes.
 const MADE_LABEL: &[u8] = b"_gx";
-/// Prefix of the labels that [`write_label_of`] makes.
+/// Prefix of the labels that [`set_apart`] says are made.
 const APART_LABEL: &[u8] = b"_gm";
 /// Prefix of the tags that [`write_language`] makes.
 const MADE_TAG: &[u8] = b"x-gx";
@@ -215,6 +215,11 @@ fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
 #[inline]
 pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
+    write_bare_label(text, plain, out);
+}
+
+#[inline]
+fn write_bare_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     if (plain || is_label(text)) && !text.starts_with(MADE_LABEL) {
         out.extend_from_slice(text);
     } else {
@@ -223,20 +228,29 @@ pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `_:label` so that labels of different messages differ where nothing delimits messages.
-/// With the label as [`write_label`] has it: `_gm<message>_` and the label, except that the labels of
-/// message 0 that do not begin with `_gm` stay as they are. One-to-one over the whole log, without state.
+/// Appends `_:label` so that labels of different messages differ where nothing delimits messages
+/// ([`set_apart`]), with the label as [`write_label`] has it.
 pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>) {
-    if message == 0 && !text.starts_with(APART_LABEL) {
-        return write_label(text, plain, out);
-    }
     out.extend_from_slice(b"_:");
+    if set_apart(message, text) {
+        write_apart(message, out);
+    }
+    write_bare_label(text, plain, out);
+}
+
+/// Whether [`write_apart`] goes before a label, so that labels of different messages differ where
+/// nothing delimits messages: before all but those of message 0 that do not begin with `_gm`.
+/// One-to-one over the whole log, without state.
+#[inline]
+pub fn set_apart(message: u64, label: &[u8]) -> bool {
+    message != 0 || label.starts_with(APART_LABEL)
+}
+
+/// Appends `_gm<message>_`.
+pub fn write_apart(message: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(APART_LABEL);
     out.extend_from_slice(message.to_string().as_bytes());
     out.push(b'_');
-    let start = out.len();
-    write_label(text, plain, out);
-    out.drain(start..start + 2);
 }
 
 /// Whether a text is the label part of a `BLANK_NODE_LABEL`.

@@ -53,6 +53,26 @@ fn statements(messages: &[Message]) -> Vec<&[Statement]> {
     messages.iter().map(|m| m.statements.as_slice()).collect()
 }
 
+/// The statements of all messages as one message, with their labels kept apart.
+fn joined(log: &[Message]) -> Vec<Statement> {
+    fn apart(message: usize, term: &Term) -> Term {
+        match term {
+            Term::Bnode(label) if message > 0 || label.starts_with("_gm") => {
+                Term::Bnode(format!("_gm{message}_{label}"))
+            }
+            Term::Triple(parts) => {
+                Term::Triple(Box::new([0, 1, 2].map(|at| apart(message, &parts[at]))))
+            }
+            term => term.clone(),
+        }
+    }
+    let statements = |(index, message): (usize, &Message)| -> Vec<Statement> {
+        let apart = |statement: &Statement| [0, 1, 2, 3].map(|at| apart(index, &statement[at]));
+        message.statements.iter().map(apart).collect()
+    };
+    log.iter().enumerate().flat_map(statements).collect()
+}
+
 fn iri(text: &str) -> Term {
     Term::Iri(text.to_owned())
 }
@@ -191,10 +211,9 @@ fn what_was_written_is_read_again_however_small_the_tables() {
                         assert_eq!(a.metadata, b.metadata);
                     }
                 } else {
-                    let all = |messages: &[Message]| -> Vec<Statement> {
-                        messages.iter().flat_map(|m| m.statements.clone()).collect()
-                    };
-                    assert_eq!(all(&back), all(&log));
+                    let all: Vec<Statement> =
+                        back.iter().flat_map(|m| m.statements.clone()).collect();
+                    assert_eq!(all, joined(&log));
                     assert!(back.len() > 1);
                 }
             }
@@ -508,8 +527,42 @@ fn a_flat_log_ends_with_the_last_whole_message_after_an_error() {
         let mut decoder = Format::Jelly.decoder(&flat).unwrap();
         let (messages, error) = outcome(&mut *decoder, &bytes, bytes.len());
         assert_eq!(error, None);
-        let expected: Vec<Statement> = log.iter().flat_map(|m| m.statements.clone()).collect();
-        assert_eq!(messages[0].statements, expected);
+        assert_eq!(messages[0].statements, joined(&log));
+    }
+}
+
+#[test]
+fn a_flat_log_keeps_blank_nodes_of_different_messages_apart() {
+    let bnode = |label: &str| Term::Bnode(label.to_owned());
+    let quoted = Term::Triple(Box::new([bnode("b"), iri("http://a/p"), bnode("a b")]));
+    let one = Message {
+        statements: vec![
+            [bnode("b"), iri("http://a/p"), bnode("_gm1_b"), bnode("g")],
+            [bnode("b"), iri("http://a/p"), quoted, bnode("g")],
+        ],
+        ..Message::default()
+    };
+    let log = [one.clone(), Message::default(), one.clone(), one];
+    for physical_type in [PhysicalType::Quads, PhysicalType::Graphs] {
+        let options = options(|o| {
+            o.frames = Frames::Flat;
+            o.jelly.physical_type = physical_type;
+        });
+        let (bytes, _, error) = write(&options, &[batch(&log)]);
+        assert_eq!(error, None);
+        let back = &read(&bytes)[0].statements;
+        assert_eq!(*back, joined(&log));
+        assert_eq!(back[0][2], bnode("_gm0__gm1_b"));
+        assert_eq!(
+            [&back[2][0], &back[2][3]],
+            [&bnode("_gm2_b"), &bnode("_gm2_g")]
+        );
+        for size in [1, 2, 0] {
+            assert!(
+                write(&options, &cut(&log, size)).0 == bytes,
+                "in batches of {size}"
+            );
+        }
     }
 }
 
