@@ -146,7 +146,14 @@ def block_faults(path: Path, markdown: str) -> list[str]:
         if python:
             script = folder / "blocks.py"
             script.write_text(python_script(python), "utf-8")
-            command = [sys.executable, "-W", "error", script]
+            command = [
+                sys.executable,
+                "-W",
+                "error",
+                "-W",
+                "ignore::DeprecationWarning:rdflib.graph",
+                script,
+            ]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
             if done.returncode:
                 faults.append((done.stdout + done.stderr).strip())
