@@ -14,6 +14,10 @@ use crate::error::LimitExceeded;
 use crate::limits::Limits;
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
 
+/// A batch ends when its quads, written out, would take this many bytes: it holds a term once, text
+/// holds it once a quad.
+const MOST_WRITTEN: u64 = 16 << 20;
+
 /// A run of bytes in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -384,6 +388,81 @@ struct Mark {
     metadata: usize,
 }
 
+/// What the quads of a batch would take written out, near enough; in a batch without long terms
+/// nothing is added up.
+#[derive(Default)]
+struct Written {
+    bytes: u64,
+    /// Quads that `bytes` holds.
+    quads: usize,
+    /// The longest term.
+    longest: u64,
+    /// Quads from which on the batch may be too long.
+    doubtful: usize,
+    /// Lengths of the triple terms, whose parts may be shared.
+    triples: Vec<u64>,
+}
+
+impl Written {
+    fn new() -> Self {
+        let mut written = Self::default();
+        written.foresee();
+        written
+    }
+
+    /// A term was added.
+    #[inline]
+    fn term(&mut self, length: u64) {
+        if length > self.longest {
+            self.longest = length;
+            self.foresee();
+        }
+    }
+
+    /// Four terms a quad, each with a datatype or tag.
+    fn foresee(&mut self) {
+        let more = MOST_WRITTEN.saturating_sub(self.bytes) / self.longest.saturating_mul(8).max(1);
+        self.doubtful = self.quads.saturating_add(more as usize);
+    }
+
+    fn length(&self, table: &TermTable, id: TermId) -> u64 {
+        let term = table.term(id);
+        let own = u64::from(term.length);
+        match term.kind {
+            TermKind::TripleTerm => self
+                .triples
+                .get(term.aux as usize)
+                .copied()
+                .unwrap_or_default(),
+            TermKind::LangLiteral | TermKind::TypedLiteral => {
+                own + u64::from(table.term(TermId(term.aux)).length)
+            }
+            _ => own,
+        }
+    }
+
+    /// A triple term was added.
+    fn triple(&mut self, table: &TermTable, parts: [TermId; 3]) {
+        let length = parts.into_iter().fold(0u64, |sum, part| {
+            sum.saturating_add(self.length(table, part))
+        });
+        self.triples.push(length);
+        self.term(length);
+    }
+
+    /// Whether the quads are too long.
+    fn too_long(&mut self, table: &TermTable, quads: &[Quad]) -> bool {
+        for quad in quads.get(self.quads..).unwrap_or_default() {
+            for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
+                self.bytes = self.bytes.saturating_add(self.length(table, id));
+            }
+        }
+        self.quads = quads.len();
+        self.foresee();
+        self.bytes >= MOST_WRITTEN
+    }
+}
+
 /// Builds batches, counts decoded bytes, and numbers messages.
 ///
 /// A decoder calls [`begin_message`](Self::begin_message), adds terms and quads, then
@@ -405,6 +484,7 @@ pub struct BatchBuilder {
     open: Option<u64>,
     mark: Mark,
     message_bytes: u64,
+    written: Written,
     serial: u32,
     arena_hint: usize,
     terms_hint: usize,
@@ -428,6 +508,7 @@ impl BatchBuilder {
             open: None,
             mark: Mark::default(),
             message_bytes: 0,
+            written: Written::new(),
             serial: 1,
             arena_hint: 0,
             terms_hint: 1,
@@ -512,6 +593,7 @@ impl BatchBuilder {
     /// Adds a term record, uncounted: the caller charges 16 bytes.
     #[inline]
     pub fn append_term(&mut self, term: Term) -> TermId {
+        self.written.term(u64::from(term.length));
         let id = TermId(self.table.terms.len() as u32);
         self.table.terms.push(term);
         id
@@ -521,6 +603,7 @@ impl BatchBuilder {
     /// terms it shares.
     #[inline]
     pub fn push_term(&mut self, term: Term) -> TermId {
+        self.written.term(u64::from(term.length));
         let id = TermId(self.table.terms.len() as u32);
         self.table.terms.push(term);
         id
@@ -529,6 +612,7 @@ impl BatchBuilder {
     /// Adds a triple term uncounted, as [`push_term`](Self::push_term).
     pub fn push_triple_term(&mut self, triple: [TermId; 3]) -> TermId {
         let aux = self.table.triples.len() as u32;
+        self.written.triple(&self.table, triple);
         self.table.triples.push(triple);
         self.push_term(Term {
             offset: 0,
@@ -591,6 +675,7 @@ impl BatchBuilder {
     pub fn add_triple_term(&mut self, triple: [TermId; 3]) -> Result<TermId, LimitExceeded> {
         self.charge(12)?;
         let aux = self.table.triples.len() as u32;
+        self.written.triple(&self.table, triple);
         self.table.triples.push(triple);
         self.add_term(Term {
             offset: 0,
@@ -704,14 +789,17 @@ impl BatchBuilder {
         if self.namespace_changes.is_empty() {
             self.serial = self.serial.wrapping_add(1).max(1);
             self.table = TermTable::with_capacity(0, 1);
+            self.written = Written::new();
         }
     }
 
     /// Whether the batch has reached its size; a decoder then takes it at the next message end
     /// (or, with parts, at once).
     #[inline]
-    pub fn full(&self) -> bool {
+    pub fn full(&mut self) -> bool {
         self.quads.len() >= self.limits.batch_quads
+            || (self.quads.len() >= self.written.doubtful
+                && self.written.too_long(&self.table, &self.quads))
             || self.table.arena.len() + 16 * self.table.terms.len() >= self.limits.batch_bytes
             || self.message_ends.len() >= self.limits.batch_messages
     }
@@ -789,6 +877,7 @@ impl BatchBuilder {
                 let triple = from.triple(term);
                 let triple = triple.map(|part| self.copy_term(from, part, moved));
                 term.aux = self.table.triples.len() as u32;
+                self.written.triple(&self.table, triple);
                 self.table.triples.push(triple);
             }
             _ => {}
@@ -808,6 +897,7 @@ impl BatchBuilder {
             (self.terms_hint + self.terms_hint / 8).min(self.limits.batch_bytes / 8),
         );
         let table = std::mem::replace(&mut self.table, room);
+        self.written = Written::new();
         let messages = self.message_ends.len() as u32;
         let waiting = self
             .namespace_changes
@@ -863,6 +953,47 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+
+    #[test]
+    fn a_batch_is_full_by_what_its_quads_would_take_written() {
+        let limits = Limits {
+            batch_quads: usize::MAX,
+            batch_bytes: 1 << 30,
+            ..Limits::default()
+        };
+        let quads_until_full = |builder: &mut BatchBuilder, quad: Quad| {
+            let mut count = 0;
+            while !builder.full() {
+                builder.push_quad(quad);
+                count += 1;
+            }
+            count
+        };
+        let mut builder = BatchBuilder::new(limits);
+        builder.begin_message(0);
+        for round in 0..2 {
+            let long = quad_of(&mut builder, &"x".repeat(1 << 20));
+            let short = quad_of(&mut builder, "y");
+            let once = Quad {
+                subject: long.subject,
+                ..short
+            };
+            // A long term that stands once does not end the batch; one in each quad does.
+            for count in 0..100_000 {
+                builder.push_quad(if count == 0 { once } else { short });
+                assert!(!builder.full());
+            }
+            assert_eq!(quads_until_full(&mut builder, once), 15, "{round}");
+            builder.take_part();
+        }
+        let mut quad = quad_of(&mut builder, "shared");
+        for _ in 0..64 {
+            quad.object = builder
+                .add_triple_term([quad.object, quad.predicate, quad.object])
+                .unwrap();
+        }
+        assert_eq!(quads_until_full(&mut builder, quad), 1);
+    }
 
     fn quad_of(builder: &mut BatchBuilder, text: &str) -> Quad {
         let id = builder

@@ -207,7 +207,8 @@ impl<S: Statements> TextEncoder<S> {
                 ErrorClass::Limit,
                 format!(
                     "a batch with this message is longer than {} bytes of text, since it repeats long \
-                     terms; read it in smaller batches",
+                     terms; read it in parts (rdfm convert does, without --on-error skip), divide the \
+                     message, or write jelly",
                     self.most_text
                 ),
             ),
