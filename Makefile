@@ -81,7 +81,7 @@ soak: build wheel ## What takes long: the random tests many times over
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 
-peers: build ## Against programs that are no Python packages (a JVM)
+peers: build ## Against programs that are no Python packages (a JVM, Node)
 	$(PY) -m pytest -m peers
 
 wheel: build ## Build the wheel, check its size and contents, and run it from elsewhere

@@ -1,5 +1,6 @@
 """What the repository promises about itself."""
 
+import json
 import re
 import subprocess
 import sys
@@ -25,6 +26,14 @@ def test_the_lock_holds_exact_versions_hashes_and_no_host():
     assert len(entries) > 30
     for entry in entries:
         assert re.match(r"[\w.-]+==\S+( ; .+)? \\\n    --hash=sha256:", entry), entry
+
+
+def test_the_lock_of_the_node_peer_holds_hashes_and_no_registry():
+    lock = json.loads((ROOT / "tests/peers/node/package-lock.json").read_text("utf-8"))
+    packages = [entry for path, entry in lock["packages"].items() if path]
+    assert len(packages) > 5
+    assert all(entry["integrity"].startswith("sha512-") for entry in packages)
+    assert not any("resolved" in entry for entry in packages)
 
 
 def test_make_help_lists_the_commands():

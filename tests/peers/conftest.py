@@ -1,0 +1,129 @@
+"""The peers that are no Python packages: fetched into build/peers once, one process for all tests.
+
+Both speak the line protocol described in jvm/Peer.java.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from nquads import read_quads
+from support import ROOT
+
+HERE = Path(__file__).resolve().parent
+BUILD = ROOT / "build" / "peers"
+DELIMITER = "--- message\n"
+
+
+class Peer:
+    """A running peer: files in and out, since that is what both sides are made for."""
+
+    def __init__(self, command: list[str | Path], folder: Path, **environment: str) -> None:
+        self.folder = folder
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            env={**os.environ, **environment},
+        )
+
+    def convert(self, data: bytes, source: str, target: str, *options: object) -> bytes:
+        """Has the peer read `data` in one of its formats and write it in another.
+
+        Raises:
+            ValueError: The peer refused; the text is its own.
+        """
+        given, taken = self.folder / "in", self.folder / "out"
+        given.write_bytes(data)
+        fields = (given, source, taken, target, *options)
+        self.process.stdin.write("\t".join(map(str, fields)) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        if answer != "ok":
+            raise ValueError(answer or "the peer ended")
+        return taken.read_bytes()
+
+    def messages(self, data: bytes, source: str) -> list[list[tuple]]:
+        """What the JVM reads, message by message."""
+        text = self.convert(data, source, "messages").decode()
+        return [read_quads(part) for part in text.split(DELIMITER)[1:]]
+
+    def quads(self, data: bytes, source: str) -> list[tuple]:
+        """What the peer reads in one document."""
+        return read_quads(self.convert(data, source, "nq").decode())
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        assert self.process.wait(timeout=30) == 0
+        self.process.stdout.close()
+
+
+def need(*programs: str) -> None:
+    missing = [program for program in programs if not shutil.which(program)]
+    if missing:
+        pytest.skip(f"no {' and no '.join(missing)} on this machine")
+
+
+def run(*command: str | Path, cwd: Path) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    if done.returncode:
+        words = " ".join(map(str, command))
+        pytest.fail(f"{words}\n{done.stdout[-3000:]}{done.stderr[-3000:]}", pytrace=False)
+
+
+def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
+    """The folder of a peer, made anew when one of the files that it is made from changed."""
+    folder, stamp = BUILD / name, BUILD / name / "made-from"
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
+    if not stamp.exists() or stamp.read_text() != digest:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        prepare(folder)
+        stamp.write_text(digest)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    """Jena and Jelly-JVM."""
+    need("java", "javac", "mvn")
+    pom, program = HERE / "jvm" / "pom.xml", HERE / "jvm" / "Peer.java"
+
+    def prepare(folder: Path) -> None:
+        goal = ("dependency:copy-dependencies", "-DincludeScope=runtime")
+        run("mvn", "-q", "-B", "-f", pom, *goal, f"-DoutputDirectory={folder}/lib", cwd=folder)
+        classpath = ("-cp", f"{folder}/lib/*")
+        run("javac", "--release", "17", *classpath, "-d", folder / "classes", program, cwd=folder)
+
+    folder = prepared("jvm", [pom, program], prepare)
+    classpath = os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
+    lean = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
+    peer = Peer(["java", *lean, "-cp", classpath, "Peer"], tmp_path_factory.mktemp("jvm"))
+    yield peer
+    peer.close()
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    """N3.js."""
+    need("node", "npm")
+    files = [HERE / "node" / name for name in ("package.json", "package-lock.json")]
+
+    def prepare(folder: Path) -> None:
+        for path in files:
+            shutil.copy(path, folder)
+        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
+
+    folder = prepared("node", files, prepare)
+    peer = Peer(
+        ["node", HERE / "node" / "peer.js"],
+        tmp_path_factory.mktemp("node"),
+        NODE_PATH=str(folder / "node_modules"),
+    )
+    yield peer
+    peer.close()

@@ -1,0 +1,151 @@
+"""Jena and Jelly-JVM, both ways: they read what we write, and we read what they write."""
+
+import gzip
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from logs import logs
+from nquads import isomorphic, read_expected, relabelled
+from samples import NAMES, folded, generated, log_of, text_cases, whole
+from support import FIXTURES, SHARED, assert_same, decoded, encode, needs_shared
+
+from rdfm import formats
+
+pytestmark = pytest.mark.peers
+
+BIG, TINY, NO_PREFIXES = (4000, 150, 32), (8, 4, 1), (16, 0, 8)
+DELIMITER = "--- message\n"
+
+
+def physical_types(log):
+    """The Jelly types that can hold a log."""
+    graphs = any(quad[3] for message in log for quad in message)
+    return ["quads", "graphs"] if graphs else ["triples", "quads", "graphs"]
+
+
+def jelly(log, physical, tables):
+    """The log as we write it."""
+    names, prefixes, datatypes = tables
+    sizes = {"name_table": names, "prefix_table": prefixes, "datatype_table": datatypes}
+    return encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True, **sizes)
+
+
+def messages_text(log):
+    """The log as the JVM's format "messages"."""
+    return "".join(
+        DELIMITER + encode("nq", [message], dialect="plain").decode() for message in log
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "path", sorted(FIXTURES.glob("*/*.jelly")), ids=lambda path: f"{path.parent.name}/{path.name}"
+)
+def test_they_read_the_fixtures_as_we_do(jvm, path):
+    found = jvm.messages(path.read_bytes(), "jelly")
+    wanted = read_expected(path.parent / "expected.txt")
+    assert_same(folded(found), folded(wanted))
+
+
+def there_and_back(jvm, log, physical, tables):
+    """Ours to theirs, theirs to ours."""
+    written = jelly(log, physical, tables)
+    assert_same(folded(jvm.messages(written, "jelly")), folded(log))
+    again = jvm.convert(written, "jelly", "jelly", physical, "all", *tables)
+    assert_same(folded(decoded("jelly", again)), folded(log, directions=False))
+
+
+@pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
+@pytest.mark.parametrize("name", NAMES)
+def test_jelly_to_them_and_back(jvm, name, tables):
+    log = log_of(name)
+    for physical in physical_types(log):
+        there_and_back(jvm, log, physical, tables)
+
+
+@pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "generalized"])
+def test_jelly_that_they_made_from_text(jvm, name, tables):
+    log = log_of(name)
+    for physical in physical_types(log):
+        made = jvm.convert(messages_text(log), "messages", "jelly", physical, "all", *tables)
+        kept = folded(log, directions=False)
+        assert_same(folded(decoded("jelly", made)), kept)
+        assert_same(folded(jvm.messages(made, "jelly")), kept)
+
+
+@pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+@given(data=st.data())
+def test_random_jelly_to_them_and_back(jvm, physical, data):
+    log = data.draw(logs(graphs=physical != "triples", generalized=True, plain="terms"))
+    assume(log)
+    there_and_back(jvm, log, physical, BIG)
+
+
+def assert_no_larger(jvm, capsys, name, messages, physical):
+    """Our Jelly of these messages of N-Quads is read by them as it should, and as small as theirs."""
+    text = "".join(DELIMITER + message for message in messages).encode()
+    batch = formats.find("nq").decode("# @message\n".join(messages).encode())
+    written = formats.find("jelly").encode(batch, physical_type=physical)
+    assert jvm.convert(written, "jelly", "messages") == jvm.convert(text, "messages", "messages")
+    made = jvm.convert(text, "messages", "jelly", physical, "strict", *BIG)
+    ours, theirs = len(written) / batch.quad_count, len(made) / batch.quad_count
+    with capsys.disabled():
+        print(f"\n{name} {physical}: rdfm {ours:.3f}, Jelly-JVM {theirs:.3f} bytes a statement")
+    assert ours <= 1.01 * theirs
+
+
+@pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+@pytest.mark.parametrize(("name", "count"), [("osm", 2000), ("iot", 5000)])
+def test_our_triples_are_no_larger_than_theirs(jvm, capsys, name, count, physical):
+    assert_no_larger(jvm, capsys, name, generated(name, count), physical)
+
+
+@pytest.mark.parametrize("physical", ["quads", "graphs"])
+def test_our_quads_are_no_larger_than_theirs(jvm, capsys, physical):
+    assert_no_larger(jvm, capsys, "nanopubs", generated("nanopubs", 1000), physical)
+
+
+def real_logs():
+    """Logs made elsewhere: name, format, bytes."""
+    weather = SHARED / "data" / "jelly" / "assist-iot-weather_100kt.jelly.gz"
+    yield "weather", "jelly", gzip.decompress(weather.read_bytes())
+    samples = sorted((SHARED / "data" / "riverbench" / "osm2rdf-denmark").glob("*.ttl"))
+    yield "osm2rdf", "ttl", b"\n# @message\n".join(path.read_bytes() for path in samples)
+
+
+@needs_shared("data", "jelly")
+@needs_shared("data", "riverbench")
+def test_real_logs_are_no_larger_than_theirs(jvm, capsys):
+    for name, format, data in real_logs():
+        log = formats.find(format).decode(data)
+        messages = ["".join(f"{quad}\n" for quad in log.quads(at)) for at in range(len(log))]
+        assert_no_larger(jvm, capsys, name, messages, "triples")
+
+
+@pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])
+def test_jena_reads_our_text_and_we_read_its(jvm, name, format):
+    log = folded(log_of(name))
+    written = encode(format, log_of(name), dialect="comment")
+    assert relabelled(*folded([jvm.quads(written, format)])) == relabelled(whole(log))
+    back = folded(decoded(format, jvm.convert(written, format, format)))
+    assert relabelled(whole(back)) == relabelled(whole(log))
+
+
+@pytest.mark.parametrize(("name", "format"), [*text_cases("ttl", "trig")])
+def test_we_read_what_jena_writes_for_people(jvm, name, format):
+    for message in log_of(name)[:10]:
+        pretty = jvm.convert(encode("nq", [message]), "nq", f"{format}-pretty")
+        back = whole(folded(decoded(format, pretty)))
+        assert isomorphic(back, whole(folded([message])))
+
+
+@pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig"])
+@given(data=st.data())
+def test_jena_reads_any_text_of_ours_and_we_read_its(jvm, format, data):
+    message = whole(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
+    written = encode(format, [message])
+    wanted = relabelled(whole(folded([message])))
+    assert relabelled(whole(folded([jvm.quads(written, format)]))) == wanted
+    back = decoded(format, jvm.convert(written, format, format))
+    assert relabelled(whole(folded(back))) == wanted

@@ -1,0 +1,66 @@
+"""Whole logs to hold against other programs, those of spec-fixtures and generated ones."""
+
+import importlib.util
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from nquads import literal, map_terms, read_expected, read_quads
+from support import FIXTURES, ROOT, decoded
+
+FOLDERS = sorted(path.parent.name for path in FIXTURES.glob("*/expected.txt"))
+NAMES = [*FOLDERS, "nanopubs", "iot", "osm"]
+WITH_GRAPHS = ("graphs", "nanopubs")
+
+
+@cache
+def log_of(name: str) -> list[list[tuple]]:
+    """The messages of a log of `NAMES`."""
+    if name in ("iot", "osm"):
+        return [read_quads(text) for text in generated(name, 50)]
+    if name == "nanopubs":
+        return decoded("trig", (FIXTURES / name / "log.trig").read_bytes())[:30]
+    return read_expected(FIXTURES / name / "expected.txt")
+
+
+def text_cases(*formats: str) -> Iterator:
+    """Each log with each text format that can hold it for others to read: none generalized."""
+    for name in NAMES:
+        for format in formats:
+            triples_only = format in ("nt", "ttl")
+            if name != "generalized" and not (triples_only and name in WITH_GRAPHS):
+                yield pytest.param(name, format, id=f"{name}-{format}")
+
+
+def whole(log: list[list[tuple]]) -> list[tuple]:
+    """The log as one dataset: another reader sees the comment dialect so."""
+    return [quad for message in log for quad in message]
+
+
+def folded(log: list[list[tuple]], *, directions: bool = True) -> list[list[tuple]]:
+    """The log with language tags in lower case, since others change theirs, or without directions."""
+
+    def change(term):
+        if term[0] != "literal" or not term[2]:
+            return term
+        return literal(term[1], term[2].lower(), term[3] if directions else None)
+
+    return [[map_terms(quad, change) for quad in message] for message in log]
+
+
+@cache
+def generator():
+    """The module that makes the logs of the benchmarks."""
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "benchmarks" / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def generated(name: str, count: int) -> list[str]:
+    """The messages of a generated log, `iot`, `osm` or `nanopubs`, as N-Quads."""
+    return [
+        "".join(" ".join(filter(None, quad)) + " .\n" for quad in message)
+        for message in generator().MESSAGES[name](count)
+    ]
