@@ -717,6 +717,15 @@ impl BatchBuilder {
         Ok(())
     }
 
+    /// Declarations that wait for the next message and say what is not in force yet. Only when nothing
+    /// waits to be taken.
+    pub fn pending_namespaces(&self) -> u64 {
+        let new = |change: &&NamespaceChange| {
+            self.at_start.get(self.table.span(change.name)) != Some(self.table.span(change.iri))
+        };
+        self.namespace_changes.iter().filter(new).count() as u64
+    }
+
     /// Adds metadata to the open message.
     ///
     /// # Errors

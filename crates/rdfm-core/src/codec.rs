@@ -86,6 +86,9 @@ pub struct LogHeader {
     pub version_label: Option<String>,
     /// The stream options of a Jelly log.
     pub jelly: Option<JellyOptions>,
+    /// At the end of the log: namespaces that its last declarations set, with no message behind them to
+    /// carry them.
+    pub trailing_namespaces: u64,
 }
 
 /// Options of the decoders; each takes those its format knows.

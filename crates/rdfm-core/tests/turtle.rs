@@ -299,6 +299,28 @@ fn prefixes_and_bases_persist_and_change() {
 }
 
 #[test]
+fn namespaces_behind_the_last_message_are_counted() {
+    let a = "@prefix a: <http://a/> .\n";
+    let b = "@prefix b: <http://b/> .\n";
+    for (log, expected) in [
+        (String::new(), 0),
+        (a.to_owned(), 1),
+        (format!("{a}{b}"), 2),
+        (format!("{a}a:s a a:o .\n"), 0),
+        (format!("{a}a:s a a:o .\n{b}"), 0),
+        (format!("{a}a:s a a:o .\n# @message\n{b}"), 1),
+        (format!("{a}a:s a a:o .\n# @message\n{a}"), 0),
+    ] {
+        let mut decoder = Format::Ttl.decoder(&DecodeOptions::default()).unwrap();
+        decoder.feed(log.as_bytes());
+        assert_eq!(decoder.header().trailing_namespaces, 0, "{log}");
+        decoder.finish();
+        while decoder.next_batch().unwrap().is_some() {}
+        assert_eq!(decoder.header().trailing_namespaces, expected, "{log}");
+    }
+}
+
+#[test]
 fn namespaces_reach_the_batch() {
     let log = "PREFIX a: <http://ex/a> a:s a:p a:o .\n#@message\nPREFIX a: <http://ex/a>\nPREFIX b: <http://ex/b> a:s a:p a:o .\n\
                #@message\nPREFIX a: <http://ex/c>\n#@message\n";

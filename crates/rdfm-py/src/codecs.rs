@@ -178,6 +178,9 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
     if let Some(jelly) = &header.jelly {
         dict.set_item("jelly", options::jelly_dict(py, jelly)?)?;
     }
+    if header.trailing_namespaces > 0 {
+        dict.set_item("trailing_namespaces", header.trailing_namespaces)?;
+    }
     Ok(dict)
 }
 

@@ -146,7 +146,7 @@ impl Dialects {
         LogHeader {
             dialect,
             version_label: self.label.clone(),
-            jelly: None,
+            ..LogHeader::default()
         }
     }
 }

@@ -163,6 +163,14 @@ impl Decoder for TurtleDecoder {
     }
 
     fn header(&self) -> LogHeader {
-        self.machine.dialects.header()
+        let trailing = if self.done {
+            self.machine.builder.pending_namespaces()
+        } else {
+            0
+        };
+        LogHeader {
+            trailing_namespaces: trailing,
+            ..self.machine.dialects.header()
+        }
     }
 }
