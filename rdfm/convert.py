@@ -11,6 +11,7 @@ import contextlib
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -256,6 +257,7 @@ class _Conversion:
         self._skipped = 0
         self._abandoned: list[str] = []
         self._seen = 0  # messages begun, those left out included
+        self._trailing_namespaces = 0  # declared behind a source's last message
         self._output_to = output
         # Whatever the options say wrong is said before anything is read or written.
         self._make_encoder(None, None)
@@ -328,11 +330,16 @@ class _Conversion:
             bytes_in=self._progress.bytes_in,
             bytes_out=output.bytes_written,
             seconds=seconds,
-            dropped={name: count for name, count in encoder.dropped().items() if count},
+            dropped=self._dropped(encoder),
             skipped=self._skipped,
             faults=tuple(self._faults),
             abandoned=tuple(self._abandoned),
         )
+
+    def _dropped(self, encoder: EncoderLike) -> dict[str, int]:
+        dropped = Counter(encoder.dropped())
+        dropped["namespaces"] += self._trailing_namespaces
+        return {name: count for name, count in dropped.items() if count}
 
     # --- stage 1: bytes ---
 
@@ -412,6 +419,7 @@ class _Conversion:
                     break
                 yield batch
             if ended:
+                self._trailing_namespaces += source.header.get("trailing_namespaces", 0)
                 if isinstance(item, _End) and item.error is not None:
                     self._fault(source, item.error)
                     self._abandon(source)

@@ -46,6 +46,17 @@ def test_a_message_is_counted_once_however_large():
     assert (summary.messages, summary.quads) == (1, 50_000)
 
 
+def test_namespaces_behind_the_last_message_are_dropped_and_counted():
+    prefix = b"PREFIX a: <http://a/>\n"
+    summary, out = converted(prefix, from_format="ttl", to_format="ttl")
+    assert (summary.dropped, out) == ({"namespaces": 1}, b"")
+    turtle = prefix + b"a:s a:p a:o .\n# @message\nPREFIX b: <http://b/>\n"
+    summary, _ = converted(turtle, from_format="ttl", to_format="ttl")
+    assert summary.dropped == {"namespaces": 1}
+    summary, _ = converted(turtle, from_format="ttl", to_format="nq")
+    assert summary.dropped == {"namespaces": 2}
+
+
 def test_where_parts_do_not_pass_the_limit_speaks():
     with pytest.raises(rdfm.LimitError, match="max_message_bytes"):
         converted(LINE * 50_000, to_format="jelly", max_message_bytes=1 << 18)
