@@ -1,4 +1,4 @@
-"""Messages beside other libraries: rdflib, pyoxigraph, RDFC-1.0, notebooks.
+"""Messages beside other libraries: rdflib, pyoxigraph, notebooks; what compares them.
 
 In: a `Message`, or another library's dataset. Out: the other. Cost: one Python object a term.
 Law: what the other side cannot hold is an error that says so, never left out.
@@ -10,6 +10,7 @@ import html
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from rdfm import canonical as canonicalization
 from rdfm import isomorphism
 from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm
 from rdfm.errors import EncodeError, MissingExtraError, UnsupportedError
@@ -141,38 +142,31 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad]) -> Message:
     return Message(quads)
 
 
-def isomorphic(a: Message, b: Message) -> bool:
+def isomorphic(a: Message, b: Message, *, max_steps: int | None = None) -> bool:
     """Tell whether two messages are the same dataset up to blank node labels.
 
-    Order and repetitions of quads, metadata and namespaces do not count.
+    Order and repetitions of quads, metadata and namespaces do not count; the case of language tags
+    does.
 
     Raises:
-        LimitError: The blank nodes are too symmetric to compare within a bound.
+        LimitError: The comparison needs more than `max_steps`.
     """
-    return isomorphism.isomorphic(a, b)
+    bound = isomorphism.MAX_STEPS if max_steps is None else max_steps
+    return isomorphism.isomorphic(a, b, max_steps=bound)
 
 
-def canonical(message: Message) -> str:
+def canonical(message: Message, *, max_steps: int | None = None) -> str:
     """Give a message as canonical N-Quads (RDFC-1.0, SHA-256), sorted, a line each.
 
-    Isomorphic messages give equal texts. The algorithm's worst case is exponential in the number of
-    blank nodes that look alike.
+    Isomorphic messages give equal texts, others different ones. Language tags stay as they are
+    written.
 
     Raises:
         EncodeError: A generalized quad, or blank nodes in triple terms, which RDFC-1.0 does not know.
-        MissingExtraError: pyoxigraph is not installed.
+        LimitError: The labels need more than `max_steps`.
     """
-    oxigraph = _oxigraph()
-    for quad in message:
-        if any(isinstance(term, TripleTerm) and _has_bnodes(term) for term in quad):
-            raise EncodeError(
-                f"cannot name the blank nodes of a triple term: {_cut(str(quad))}",
-                format="RDFC-1.0",
-                message_index=message.index,
-            )
-    dataset = to_oxigraph(message)
-    dataset.canonicalize(oxigraph.CanonicalizationAlgorithm.RDFC_1_0)
-    return "".join(sorted(f"{quad}\n" for quad in from_oxigraph(dataset)))
+    bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
+    return canonicalization.canonical(message, max_steps=bound, message_index=message.index)
 
 
 def to_html(message: Message, rows: int = HTML_ROWS) -> str:
@@ -297,12 +291,6 @@ def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
             return Literal(term.value, language=term.language, direction=direction)
         return Literal(term.value, datatype=term.datatype.value)
     raise UnsupportedError(f"pyoxigraph's {type(term).__name__} is no term of a dataset")
-
-
-def _has_bnodes(term: object) -> bool:
-    if isinstance(term, TripleTerm):
-        return any(map(_has_bnodes, (term.subject, term.predicate, term.object)))
-    return isinstance(term, Bnode)
 
 
 def _cell(term: Term | None) -> str:

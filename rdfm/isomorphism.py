@@ -21,12 +21,15 @@ __all__ = ["isomorphic"]
 MAX_STEPS = 20_000_000
 
 Node = int
-# A quad as a tuple of terms; a blank node is a _Ref, a triple term with blank nodes a tuple.
+# The terms of a quad in a row; a blank node is a _Ref, a triple term TRIPLE and its three parts.
 Pattern = tuple[Any, ...]
+TRIPLE = "<<("
 
 
 def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> bool:
     """Tell whether two datasets are equal up to blank node labels; order and repetitions do not count.
+
+    Literals are the same if they are written the same, the case of language tags included.
 
     Args:
         a: The quads of one dataset.
@@ -34,7 +37,7 @@ def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STE
         max_steps: Bound of the work, in quads looked at.
 
     Raises:
-        LimitError: The answer needs more than `max_steps`: the blank nodes are too symmetric.
+        LimitError: The comparison needs more than `max_steps`.
     """
     left, right = set(a), set(b)
     if len(left) != len(right):
@@ -45,7 +48,10 @@ def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STE
     try:
         return ground_left == ground_right and matcher.match()
     except RecursionError:
-        raise _gave_up() from None
+        raise LimitError(
+            "the blank nodes need more nested choices than Python's recursion limit allows; "
+            "sys.setrecursionlimit raises it"
+        ) from None
 
 
 class _Ref:
@@ -57,17 +63,11 @@ class _Ref:
         self.node = node
 
 
-def _gave_up() -> LimitError:
-    return LimitError(
-        "the blank nodes are too symmetric to compare within the bound; max_steps raises it"
-    )
-
-
 class _Matcher:
     """Both datasets, with a class of blank nodes that look alike so far."""
 
     def __init__(self, max_steps: int) -> None:
-        self._steps = max_steps
+        self._steps = self._max_steps = max_steps
         self._side: list[int] = []
         self._patterns: list[Pattern] = []
         self._pattern_side: list[int] = []
@@ -81,8 +81,7 @@ class _Matcher:
         nodes: dict[Bnode, Node] = {}
         ground: set[Quad] = set()
         for quad in quads:
-            found: set[Node] = set()
-            pattern = tuple(self._pattern(term, nodes, found, side) for term in quad)
+            pattern, found = self._pattern(quad, nodes, side)
             if not found:
                 ground.add(quad)
                 continue
@@ -92,25 +91,30 @@ class _Matcher:
             self._pattern_side.append(side)
         return ground
 
-    def _pattern(self, term: Any, nodes: dict[Bnode, Node], found: set[Node], side: int) -> Any:
-        if isinstance(term, Bnode):
-            node = nodes.get(term)
-            if node is None:
-                node = nodes[term] = len(self._side)
-                self._side.append(side)
-                self._incident.append([])
-                self._class.append(0)
-            found.add(node)
-            return _Ref(node)
-        if isinstance(term, TripleTerm):
-            before = len(found)
-            inner = tuple(
-                self._pattern(part, nodes, found, side)
-                for part in (term.subject, term.predicate, term.object)
-            )
-            # Its nodes may have been found before, in the same quad.
-            return inner if len(found) > before or any(map(_has_nodes, inner)) else term
-        return term
+    def _pattern(
+        self, quad: Quad, nodes: dict[Bnode, Node], side: int
+    ) -> tuple[Pattern, set[Node]]:
+        """A quad as a pattern, and its nodes. No recursion: triple terms may be deep."""
+        found: set[Node] = set()
+        pattern: list[Any] = []
+        waiting: list[Any] = [quad.graph, quad.object, quad.predicate, quad.subject]
+        while waiting:
+            term = waiting.pop()
+            if isinstance(term, TripleTerm):
+                pattern.append(TRIPLE)
+                waiting += (term.object, term.predicate, term.subject)
+            elif isinstance(term, Bnode):
+                node = nodes.get(term)
+                if node is None:
+                    node = nodes[term] = len(self._side)
+                    self._side.append(side)
+                    self._incident.append([])
+                    self._class.append(0)
+                found.add(node)
+                pattern.append(_Ref(node))
+            else:
+                pattern.append(term)
+        return tuple(pattern), found
 
     def match(self) -> bool:
         nodes = set(range(len(self._side)))
@@ -212,8 +216,6 @@ class _Matcher:
         return tuple(
             (-1 if term.node == node else self._class[term.node],)
             if isinstance(term, _Ref)
-            else self._shape(term, node)
-            if isinstance(term, tuple)
             else term
             for term in pattern
         )
@@ -267,16 +269,10 @@ class _Matcher:
     def _spend(self, steps: int) -> None:
         self._steps -= steps
         if self._steps < 0:
-            raise _gave_up()
+            raise LimitError(
+                f"the comparison needs more than {self._max_steps:,} steps; max_steps raises it"
+            )
 
 
 def _nodes(pattern: Pattern) -> Iterator[Node]:
-    for term in pattern:
-        if isinstance(term, _Ref):
-            yield term.node
-        elif isinstance(term, tuple):
-            yield from _nodes(term)
-
-
-def _has_nodes(term: object) -> bool:
-    return isinstance(term, (_Ref, tuple))
+    return (term.node for term in pattern if isinstance(term, _Ref))

@@ -30,7 +30,7 @@ from rdfm.errors import (
     UnknownFormatError,
 )
 from rdfm.formats import DecoderLike, EncoderLike, Format, FormatModule
-from rdfm.message import Message
+from rdfm.message import Message, checked
 
 __all__ = ["Input", "LogReader", "LogWriter", "Output", "create_log", "open_log"]
 
@@ -222,10 +222,12 @@ class LogWriter:
         """Write one message; a few are gathered before they are encoded.
 
         Raises:
-            EncodeError: A message cannot be written in the format (this one, or one gathered before).
+            EncodeError: A message cannot be written in the format: this one, or one gathered before;
+                the error has its index in this log. Those before it are written.
+            TypeError: It is no `Message` and no iterable of `Quad`. The log goes on without it.
         """
         self._check_open()
-        one = message if isinstance(message, Message) else list(message)
+        one = checked(message)
         self._pending.append(one)
         self._pending_quads += len(one)
         if len(self._pending) >= PENDING_MESSAGES or self._pending_quads >= PENDING_QUADS:
@@ -235,9 +237,13 @@ class LogWriter:
         """Write the messages of a batch.
 
         Raises:
-            EncodeError: A message cannot be written in the format; those before it are written.
+            EncodeError: A message cannot be written in the format; the error has its index in the
+                log that the batch is of. Those before it are written.
+            TypeError: It is no `MessageBatch`. The log goes on without it.
         """
         self._check_open()
+        if not isinstance(batch, MessageBatch):
+            raise TypeError(f"write_batch takes a MessageBatch, not {type(batch).__name__}")
         self._flush()
         self._encode(batch)
 
@@ -297,15 +303,25 @@ class LogWriter:
             raise ValueError("the log is closed")
 
     def _flush(self) -> None:
-        if self._pending:
-            messages, self._pending, self._pending_quads = self._pending, [], 0
-            self._encode(MessageBatch.from_messages(messages))
+        messages, self._pending, self._pending_quads = self._pending, [], 0
+        if not messages:
+            return
+        try:
+            batch = MessageBatch.from_messages(messages, first_index=self.messages)
+        except Exception:
+            # One of them was spoilt since, or they are too large together: as many as can be.
+            for message in messages:
+                self._encode(MessageBatch.from_messages([message], first_index=self.messages))
+        else:
+            self._encode(batch)
 
     def _encode(self, batch: MessageBatch) -> None:
         try:
             self._output.write(self._encoder.encode(batch))
         except EncodeError as error:
             self._output.write(error.completed)
+            if error.message_index is not None:
+                self.messages += max(error.message_index - batch.first_index - batch.continued, 0)
             raise
         self.messages += len(batch) - batch.continued
 

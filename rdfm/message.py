@@ -5,16 +5,20 @@ A view costs two references until its quads are asked for; it keeps its batch al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from rdfm._core import Quad
 
 if TYPE_CHECKING:
     import pyoxigraph
     import rdflib
 
-    from rdfm._core import MessageBatch, Quad
+    from rdfm._core import MessageBatch
 
 __all__ = ["Message"]
+
+QUADS = "the items of a message are Quad"
 
 
 class Message:
@@ -24,6 +28,9 @@ class Message:
         quads: The quads; repetitions and order are kept.
         metadata: Jelly frame metadata: keys and bytes.
         namespaces: Names (without colon) and IRIs in force.
+
+    Raises:
+        TypeError: Something else was given.
     """
 
     __slots__ = ("_batch", "_index", "_metadata", "_namespaces", "_quads")
@@ -43,9 +50,13 @@ class Message:
     ) -> None:
         self._batch = None
         self._index = 0
-        self._quads = list(quads)
+        self._quads = _quad_list(quads)
         self._metadata = dict(metadata or {})
         self._namespaces = dict(namespaces or {})
+        _check("metadata keys are str", self._metadata, str)
+        _check("metadata values are bytes", self._metadata.values(), bytes)
+        _check("namespace names are str", self._namespaces, str)
+        _check("namespace IRIs are str", self._namespaces.values(), str)
 
     @property
     def quads(self) -> list[Quad]:
@@ -145,17 +156,33 @@ class Message:
 
         return interop.from_oxigraph(dataset)
 
-    def isomorphic(self, other: Message) -> bool:
-        """Whether both are the same dataset up to blank node labels."""
+    def isomorphic(self, other: Message, *, max_steps: int | None = None) -> bool:
+        """Whether both are the same dataset up to blank node labels.
+
+        Args:
+            other: Another message.
+            max_steps: Bound of the work, in quads looked at; `rdfm.isomorphism.MAX_STEPS` unless given.
+
+        Raises:
+            LimitError: The comparison needs more than `max_steps`.
+        """
         from rdfm import interop
 
-        return interop.isomorphic(self, other)
+        return interop.isomorphic(self, other, max_steps=max_steps)
 
-    def canonical(self) -> str:
-        """The dataset as canonical N-Quads (RDFC-1.0): equal texts, isomorphic messages."""
+    def canonical(self, *, max_steps: int | None = None) -> str:
+        """The dataset as canonical N-Quads (RDFC-1.0): equal texts, isomorphic messages.
+
+        Args:
+            max_steps: Bound of the work, in quads looked at; `rdfm.canonical.MAX_STEPS` unless given.
+
+        Raises:
+            EncodeError: A quad that RDFC-1.0 does not know.
+            LimitError: The blank nodes need more than `max_steps`.
+        """
         from rdfm import interop
 
-        return interop.canonical(self)
+        return interop.canonical(self, max_steps=max_steps)
 
     def _repr_html_(self) -> str:
         """A table for notebooks."""
@@ -173,6 +200,40 @@ def views(batch: MessageBatch) -> Iterator[Message]:
         message._index = index
         message._quads = message._metadata = message._namespaces = None
         yield message
+
+
+def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:
+    """Give a message, or the list of its quads.
+
+    Raises:
+        TypeError: It is neither a message nor an iterable of quads.
+    """
+    if not isinstance(message, Message):
+        return _quad_list(message)
+    if message._quads is not None:
+        _check(QUADS, message._quads, Quad)
+    return message
+
+
+def _quad_list(quads: Iterable[Quad]) -> list[Quad]:
+    if isinstance(quads, Quad):  # iterable, but of terms
+        raise TypeError("a message is an iterable of Quad, not a Quad; put it into a list")
+    try:
+        quads = iter(quads)
+    except TypeError:
+        kind = type(quads).__name__
+        raise TypeError(f"a message is a Message or an iterable of Quad, not {kind}") from None
+    result = list(quads)
+    _check(QUADS, result, Quad)
+    return result
+
+
+def _check(what: str, values: Collection[object], kind: type) -> None:
+    if set(map(type, values)) <= {kind}:
+        return
+    for value in values:
+        if not isinstance(value, kind):
+            raise TypeError(f"{what}, not {type(value).__name__}")
 
 
 def _restore(quads: list[Quad], metadata: dict[str, bytes], namespaces: dict[str, str]) -> Message:

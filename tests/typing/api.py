@@ -19,6 +19,8 @@ def read(path: Path) -> list[str]:
             for quad in message:
                 if isinstance(quad.subject, rdfm.Iri):
                     subjects.append(quad.subject.value)
+                objects: str = quad.object.value
+                subjects.append(objects)
                 graph = quad.graph
                 if isinstance(graph, rdfm.Literal):
                     subjects.append(graph.language or graph.datatype.value)

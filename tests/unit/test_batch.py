@@ -88,7 +88,7 @@ def test_no_messages():
     assert list(made) == []
 
 
-@pytest.mark.parametrize("wrong", [3, [3], [[3]], [Message([A])], [[(A, B, A)]]])
+@pytest.mark.parametrize("wrong", [3, [3], [[3]], [[(A, B, A)]]])
 def test_what_holds_no_quads_is_refused(wrong):
     with pytest.raises(TypeError):
         MessageBatch.from_messages(wrong)
@@ -150,3 +150,46 @@ def test_one_batch_in_many_threads():
     for thread in threads:
         thread.join()
     assert found == [True] * 80
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Message([A]), "the items of a message are Quad, not Iri"),
+        (lambda: Message(QUADS[0]), "not a Quad; put it into a list"),
+        (lambda: Message(3), "an iterable of Quad, not int"),
+        (lambda: Message(metadata={"k": "text"}), "metadata values are bytes, not str"),
+        (lambda: Message(metadata={1: b""}), "metadata keys are str, not int"),
+        (lambda: Message(namespaces={"ex": A}), "namespace IRIs are str, not Iri"),
+        (lambda: Message(namespaces={None: "http://ex/"}), "namespace names are str, not NoneType"),
+    ],
+)
+def test_a_message_of_something_else_is_refused(make, says):
+    with pytest.raises(TypeError, match=says):
+        make()
+
+
+def test_messages_are_numbered_from_the_index_given():
+    made = MessageBatch.from_messages([QUADS, QUADS], first_index=7)
+    assert made.first_index == 7
+    assert [message.index for message in made] == [7, 8]
+
+
+def test_views_bring_the_namespaces_in_force_in_any_order():
+    made = MessageBatch.from_messages(
+        [
+            Message(QUADS, namespaces={"a": "http://a/1", "b": "http://b/"}),
+            Message(QUADS, namespaces={"a": "http://a/2"}),
+            Message(QUADS, namespaces={"c": "http://c/"}),
+            Message(QUADS, namespaces={"a": "http://a/1"}),
+        ]
+    )
+    by_hand = Message(QUADS, namespaces={"c": "http://other/"})
+    views = list(made)
+    expected = [made.namespaces(at) for at in range(4)]
+    for order in ([0, 1, 2, 3], [0, 3], [3, 0], [2, 1, 1, 3], [1, None, 3], [2, None, 2, 3]):
+        chosen = [by_hand if at is None else views[at] for at in order]
+        copied = MessageBatch.from_messages(chosen)
+        for place, at in enumerate(order):
+            want = by_hand.namespaces if at is None else expected[at]
+            assert want.items() <= copied.namespaces(place).items()

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,71 @@ def test_what_was_written_is_kept_on_request(tmp_path):
         log.write([IN_GRAPH])
     assert list(tmp_path.iterdir()) == [tmp_path / "out.nt.gz.partial"]
     assert gzip.decompress((tmp_path / "out.nt.gz.partial").read_bytes()) == LINE
+
+
+@pytest.mark.parametrize("format", ["nt", "jelly"])
+@pytest.mark.parametrize("bad", [0, 1, 1500, 2500])
+def test_an_encode_error_names_the_message_of_the_log(format, bad):
+    file = io.BytesIO()
+    log = rdfm.create_log(
+        file, format, **({"physical_type": "triples"} if format == "jelly" else {})
+    )
+    with pytest.raises(EncodeError, match=rf"\(message {bad}\)$") as error, log:
+        for index in range(3000):
+            log.write([IN_GRAPH if index == bad else QUAD])
+    assert error.value.message_index == bad
+    assert log.messages == bad
+    assert len(sizes(file.getvalue(), format)) == bad
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (3, "a message is a Message or an iterable of Quad, not int"),
+        ("text", "the items of a message are Quad, not str"),
+        ([QUAD, None], "the items of a message are Quad, not NoneType"),
+        (QUAD, "an iterable of Quad, not a Quad; put it into a list"),
+    ],
+)
+def test_what_is_no_message_is_refused_at_once(tmp_path, wrong, says):
+    file = io.BytesIO()
+    with rdfm.create_log(file, "nq") as log:
+        log.write([QUAD])
+        with pytest.raises(TypeError, match=says):
+            log.write(wrong)
+        with pytest.raises(TypeError, match="write_batch takes a MessageBatch, not list"):
+            log.write_batch([QUAD])
+        log.write([QUAD, QUAD])
+    assert file.getvalue() == LOG
+    with pytest.raises(TypeError), rdfm.create_log(tmp_path / "a.nq", keep_partial=True) as log:
+        log.write([QUAD])
+        log.write([QUAD, QUAD])
+        log.write(wrong)
+    assert (tmp_path / "a.nq.partial").read_bytes() == LOG
+
+
+def test_a_message_spoilt_after_it_was_accepted_takes_no_other_with_it(tmp_path):
+    spoilt = rdfm.Message([QUAD])
+    with pytest.raises(TypeError), rdfm.create_log(tmp_path / "a.nq", keep_partial=True) as log:
+        log.write([QUAD])
+        log.write([QUAD, QUAD])
+        log.write(spoilt)
+        spoilt.quads.append(3)
+    assert (tmp_path / "a.nq.partial").read_bytes() == LOG
+
+
+def test_a_new_prefix_a_message_costs_no_more_than_the_prefix():
+    file = io.BytesIO()
+    with rdfm.create_log(file, "trig") as log:
+        for i in range(4000):
+            log.write(rdfm.Message([QUAD], namespaces={f"p{i}": f"http://e/{i}#"}))
+    copy = io.BytesIO()
+    start = time.perf_counter()
+    with rdfm.open_log(file.getvalue(), "trig") as log, rdfm.create_log(copy, "trig") as out:
+        for message in log:
+            out.write(message)
+    assert time.perf_counter() - start < 1  # 0.05 s; some 5 s if all were compared each time
+    assert copy.getvalue() == file.getvalue()
 
 
 def test_a_file_object_stays_open():

@@ -144,6 +144,38 @@ def test_nesting_is_bounded():
         TripleTerm(term, A, A)
 
 
+def test_deep_terms_are_copied_and_shown():
+    term = Bnode("no label")
+    for _ in range(1000):
+        term = TripleTerm(term, A, Literal("x"))
+    quad = Quad(term, A, term, term)
+    for each in (term, quad):
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            assert pickle.loads(pickle.dumps(each, protocol)) == each
+        assert copy.copy(each) == copy.deepcopy(each) == each
+        assert repr(each).count("TripleTerm(") >= 1000
+
+
+def test_parts_that_triple_terms_share_are_pickled_once():
+    term = TripleTerm(A, A, A)
+    for _ in range(12):
+        term = TripleTerm(term, A, term)
+    assert len(pickle.dumps(term)) < 1000
+    assert pickle.loads(pickle.dumps(term)) == term
+
+
+@pytest.mark.parametrize("steps", [(), (A,), (A, (0, 0, 1)), (A, (0, 0, 0), A), (3, (0, 0, 0))])
+def test_steps_that_make_no_triple_term(steps):
+    with pytest.raises((ValueError, TypeError)):
+        _core.build_triple_term(steps)
+
+
+def test_every_term_has_a_value():
+    assert [term.value for term in (A, Bnode("b"), Literal("x"))] == ["http://ex/a", "b", "x"]
+    triple = TripleTerm(A, A, Literal("x"))
+    assert triple.value == str(triple) == '<<( <http://ex/a> <http://ex/a> "x" )>>'
+
+
 def test_quads():
     quad, named = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), Bnode("g"))
     assert list(named) == [A, A, Literal("x"), Bnode("g")]

@@ -515,6 +515,12 @@ impl BatchBuilder {
         }
     }
 
+    /// Gives the first message another index. Only before anything was added.
+    pub fn start_at(&mut self, index: u64) {
+        debug_assert!(self.message_ends.is_empty());
+        self.first_index = index;
+    }
+
     /// The limits.
     pub fn limits(&self) -> &Limits {
         &self.limits

@@ -277,11 +277,15 @@ impl MessageBatch {
 
     /// A batch from messages, or from iterables of quads.
     ///
+    /// Args:
+    ///     messages: `Message` objects or iterables of `Quad`.
+    ///     first_index: The index in the log of the first message.
     /// Raises:
     ///     TypeError: Something else was given.
     #[staticmethod]
-    fn from_messages(messages: &Bound<'_, PyAny>) -> PyResult<Self> {
-        build::from_messages(messages).map(Self::new)
+    #[pyo3(signature = (messages, *, first_index=0))]
+    fn from_messages(messages: &Bound<'_, PyAny>, first_index: u64) -> PyResult<Self> {
+        build::from_messages(messages, first_index).map(Self::new)
     }
 }
 

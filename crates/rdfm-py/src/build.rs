@@ -1,14 +1,15 @@
 //! Batches from Python messages and quads.
 //!
 //! - In: `Message` objects (views are copied by id, without making objects) or iterables of `Quad`.
-//! - Out: a batch; its messages are numbered from 0.
-//! - Cost: a hash look-up a term; terms that are the same object or equal are stored once.
+//! - Out: a batch; its messages are numbered from an index that the caller gives.
+//! - Cost: a hash look-up a term; terms that are the same object or equal are stored once. Views in
+//!   the order of their batch cost the namespaces that changed between them.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use rdfm_core::batch::{self, BatchBuilder, TermTable};
+use rdfm_core::batch::{self, BatchBuilder, Namespaces, TermTable};
 use rdfm_core::error::LimitExceeded;
 use rdfm_core::limits::Limits;
 use rdfm_core::term::{Quad, Term, TermId, TermKind};
@@ -42,7 +43,10 @@ pub fn check_size(builder: &BatchBuilder, quads: usize) -> Result<(), String> {
 }
 
 /// A batch from an iterable of messages, or of iterables of quads.
-pub fn from_messages(messages: &Bound<'_, PyAny>) -> PyResult<batch::MessageBatch> {
+pub fn from_messages(
+    messages: &Bound<'_, PyAny>,
+    first_index: u64,
+) -> PyResult<batch::MessageBatch> {
     let py = messages.py();
     let class = message_class(py)?;
     let mut build = Build {
@@ -51,8 +55,10 @@ pub fn from_messages(messages: &Bound<'_, PyAny>) -> PyResult<batch::MessageBatc
         texts: FxHashMap::default(),
         copied: None,
         namespaces: FxHashMap::default(),
+        declared: None,
         quads: 0,
     };
+    build.builder.start_at(first_index);
     for message in messages.try_iter()? {
         let message = message?;
         build.builder.begin_message(0);
@@ -97,6 +103,8 @@ struct Build<'py> {
     copied: Option<(Bound<'py, PyAny>, Vec<u32>)>,
     /// Namespaces declared so far.
     namespaces: FxHashMap<Box<[u8]>, Box<[u8]>>,
+    /// The view whose namespaces were declared last, and none of another message since.
+    declared: Option<(Bound<'py, PyAny>, usize)>,
     quads: usize,
 }
 
@@ -131,34 +139,67 @@ impl<'py> Build<'py> {
         let namespaces = message.getattr(pyo3::intern!(py, "_namespaces"))?;
         if namespaces.is_none() {
             let (batch, index) = view(&source, message)?;
-            if batch.namespaces_at_start().is_empty() && batch.namespace_changes().is_empty() {
-                return Ok(());
-            }
-            for (name, iri) in batch.namespaces(index).iter() {
-                self.namespace(name, iri)?;
-            }
+            self.view_namespaces(&source, batch, index)?;
         } else {
             for (name, iri) in namespaces.cast::<PyDict>()?.iter() {
                 let (name, iri): (String, String) = (name.extract()?, iri.extract()?);
-                self.namespace(name.as_bytes(), iri.as_bytes())?;
+                if self.namespace(name.as_bytes(), iri.as_bytes())? {
+                    self.declared = None;
+                }
             }
         }
         Ok(())
     }
 
-    /// Declares a namespace that is not in force yet.
-    fn namespace(&mut self, name: &[u8], iri: &[u8]) -> PyResult<()> {
-        if self
+    /// Declares the namespaces in force at a view.
+    fn view_namespaces(
+        &mut self,
+        source: &Bound<'py, PyAny>,
+        batch: &batch::MessageBatch,
+        index: usize,
+    ) -> PyResult<()> {
+        if batch.namespaces_at_start().is_empty() && batch.namespace_changes().is_empty() {
+            return Ok(());
+        }
+        match self.declared.take() {
+            // Those up to `last` are in force already.
+            Some((known, last)) if known.is(source) && last <= index => {
+                let changes = batch.namespace_changes();
+                let up_to = |message: usize| {
+                    changes.partition_point(|change| change.message as usize <= message)
+                };
+                let mut newer = Namespaces::default();
+                for change in &changes[up_to(last)..up_to(index)] {
+                    let table = batch.table();
+                    newer.set(table.span(change.name), table.span(change.iri));
+                }
+                for (name, iri) in newer.iter() {
+                    self.namespace(name, iri)?;
+                }
+            }
+            _ => {
+                for (name, iri) in batch.namespaces(index).iter() {
+                    self.namespace(name, iri)?;
+                }
+            }
+        }
+        self.declared = Some((source.clone(), index));
+        Ok(())
+    }
+
+    /// Declares a namespace unless it is in force already; tells whether it was not.
+    fn namespace(&mut self, name: &[u8], iri: &[u8]) -> PyResult<bool> {
+        let new = self
             .namespaces
             .get(name)
-            .is_none_or(|known| **known != *iri)
-        {
+            .is_none_or(|known| **known != *iri);
+        if new {
             self.builder
                 .add_namespace(name, iri)
                 .map_err(errors::exceeded)?;
             self.namespaces.insert(name.into(), iri.into());
         }
-        Ok(())
+        Ok(new)
     }
 
     fn quads(&mut self, quads: &Bound<'py, PyAny>) -> PyResult<()> {

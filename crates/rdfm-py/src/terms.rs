@@ -16,6 +16,7 @@ use pyo3::types::{PyDict, PyNotImplemented, PyString, PyTuple};
 use rdfm_core::batch::TermTable;
 use rdfm_core::term::{TermId, TermKind, XSD_STRING, flags};
 use rdfm_core::text::write;
+use rustc_hash::FxHashMap;
 
 use crate::{build, errors, options};
 
@@ -280,6 +281,27 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
                 out.extend_from_slice(b")>>");
             }
         }
+        Ok(())
+    }
+
+    /// Appends the term as Python would write it.
+    fn write_repr(self, out: &mut String) -> PyResult<()> {
+        let shown = match self {
+            Self::Bnode(bnode) => bnode.repr()?,
+            Self::Iri(iri) => iri.repr()?,
+            Self::Literal(literal) => literal.repr()?,
+            Self::Triple(triple) => {
+                // Not through Python, whose recursion is bounded lower than the depth of terms.
+                out.push_str("TripleTerm(");
+                for (at, part) in triple.get().parts().into_iter().enumerate() {
+                    out.push_str(if at == 0 { "" } else { ", " });
+                    AnyTerm::expect(part.bind(triple.py()), "a part")?.write_repr(out)?;
+                }
+                out.push(')');
+                return Ok(());
+            }
+        };
+        out.push_str(shown.to_str()?);
         Ok(())
     }
 
@@ -598,19 +620,85 @@ term_methods!(TripleTerm, Triple {
         })
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let [s, p, o] = self.parts().map(|part| part.bind(py).repr());
-        Ok(format!("TripleTerm({}, {}, {})", s?, p?, o?))
+    /// The term as canonical N-Triples, as `str()` gives it.
+    #[getter]
+    fn value(slf: &Bound<'_, Self>) -> PyResult<String> {
+        AnyTerm::Triple(slf).to_text()
     }
 
-    fn __getnewargs__(&self, py: Python<'_>) -> (Py<PyAny>, Py<PyAny>, Py<PyAny>) {
-        (
-            self.subject.clone_ref(py),
-            self.predicate.clone_ref(py),
-            self.object.clone_ref(py),
-        )
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let mut out = String::new();
+        AnyTerm::Triple(slf).write_repr(&mut out)?;
+        Ok(out)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyTuple>,))> {
+        let py = slf.py();
+        let mut steps = Steps { items: Vec::new(), places: FxHashMap::default() };
+        steps.triple(slf)?;
+        let make = py.import("rdfm._core")?.getattr("build_triple_term")?;
+        Ok((make, (PyTuple::new(py, steps.items)?,)))
     }
 });
+
+/// A triple term in steps, for pickling: parts before what they are parts of, each once. No deeper
+/// than a tuple of tuples, however deep the term is.
+struct Steps<'py> {
+    /// Terms, and for each triple term the places of its parts.
+    items: Vec<Bound<'py, PyAny>>,
+    places: FxHashMap<usize, usize>,
+}
+
+impl<'py> Steps<'py> {
+    fn triple(&mut self, triple: &Bound<'py, TripleTerm>) -> PyResult<()> {
+        let py = triple.py();
+        let mut places = [0; 3];
+        for (place, part) in places.iter_mut().zip(triple.get().parts()) {
+            let part = part.bind(py);
+            let address = part.as_ptr() as usize;
+            if let Some(known) = self.places.get(&address) {
+                *place = *known;
+                continue;
+            }
+            match AnyTerm::expect(part, "a part")? {
+                AnyTerm::Triple(inner) => self.triple(inner)?,
+                _ => self.items.push(part.clone()),
+            }
+            *place = self.items.len() - 1;
+            self.places.insert(address, *place);
+        }
+        self.items.push(PyTuple::new(py, places)?.into_any());
+        Ok(())
+    }
+}
+
+/// The triple term of its steps, as pickles hold them.
+///
+/// Args:
+///     steps: Terms, and for each triple term the places of its parts among the steps before.
+/// Raises:
+///     ValueError: The steps make no triple term.
+#[pyfunction]
+fn build_triple_term<'py>(steps: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    let py = steps.py();
+    let none = || PyValueError::new_err("these steps make no triple term");
+    let mut made: Vec<Bound<'py, PyAny>> = Vec::with_capacity(steps.len());
+    for step in steps.iter() {
+        let Ok(places) = step.extract::<[usize; 3]>() else {
+            made.push(step);
+            continue;
+        };
+        let mut parts = Vec::with_capacity(3);
+        for place in places {
+            parts.push(made.get(place).ok_or_else(none)?.clone());
+        }
+        let term = TripleTerm::new(&parts[0], &parts[1], &parts[2])?;
+        made.push(Bound::new(py, term)?.into_any());
+    }
+    made.pop()
+        .filter(|last| last.cast_exact::<TripleTerm>().is_ok())
+        .ok_or_else(none)
+}
 
 impl Quad {
     /// The parts in order; the graph may be None.
@@ -707,13 +795,15 @@ impl Quad {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let [s, p, o, g] = self.parts().map(|part| part.bind(py).repr());
-        let (s, p, o) = (s?, p?, o?);
-        Ok(if self.graph.is_none(py) {
-            format!("Quad({s}, {p}, {o})")
-        } else {
-            format!("Quad({s}, {p}, {o}, {})", g?)
-        })
+        let mut out = String::from("Quad(");
+        for (at, part) in self.parts().into_iter().enumerate() {
+            if let Some(term) = AnyTerm::of(part.bind(py)) {
+                out.push_str(if at == 0 { "" } else { ", " });
+                term.write_repr(&mut out)?;
+            }
+        }
+        out.push(')');
+        Ok(out)
     }
 
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -823,6 +913,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         .bitor(py.get_type::<Literal>())?
         .bitor(py.get_type::<TripleTerm>())?;
     module.add("Term", union)?;
+    module.add_function(wrap_pyfunction!(build_triple_term, module)?)?;
     module.add_function(wrap_pyfunction!(parse_term, module)?)
 }
 

@@ -1,0 +1,208 @@
+"""Canonical blank node labels: RDFC-1.0 with SHA-256.
+
+In: quads. Out: canonical N-Quads, equal for datasets that are the same up to blank node labels.
+Cost: near linear where the quads of each blank node tell it apart; exponential at worst, so work is
+counted and bounded, and Ctrl-C ends it. That is why this is no library's, which can do neither.
+Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments are those of the steps there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable
+from hashlib import sha256
+from itertools import permutations
+
+from rdfm._core import Bnode, Iri, Literal, Quad, Term, TripleTerm
+from rdfm.errors import EncodeError, LimitError
+
+__all__ = ["canonical"]
+
+MAX_STEPS = 2_000_000
+
+Issued = dict[str, str]  # labels and the identifiers issued for them, in order
+# Asks for the hash and the issuer of a related node, and gives its own.
+Walk = Generator[tuple[str, Issued], tuple[str, Issued] | None, tuple[str, Issued]]
+
+
+def canonical(
+    quads: Iterable[Quad], *, max_steps: int = MAX_STEPS, message_index: int | None = None
+) -> str:
+    """Give a dataset as canonical N-Quads: sorted lines, blank nodes called c14n0 and so on.
+
+    Language tags stay as they are written: `@en` and `@EN` differ, as for `isomorphic`.
+
+    Args:
+        quads: The dataset; order and repetitions do not count.
+        max_steps: Bound of the work, in quads looked at.
+        message_index: The message in its log, for errors.
+
+    Raises:
+        EncodeError: A generalized quad, or blank nodes in triple terms, which RDFC-1.0 does not know.
+        LimitError: The labels need more than `max_steps`.
+    """
+    dataset = set(quads)
+    for quad in dataset:
+        if (reason := _unknown(quad)) is not None:
+            text = str(quad)
+            text = text if len(text) <= 80 else text[:79] + "…"
+            raise EncodeError(f"{reason}: {text}", format="RDFC-1.0", message_index=message_index)
+    issued = _Naming(dataset, max_steps).issue()
+    return "".join(sorted(f"{_renamed(quad, issued.__getitem__)}\n" for quad in dataset))
+
+
+def _unknown(quad: Quad) -> str | None:
+    """Why RDFC-1.0 does not know a quad."""
+    named = isinstance(quad.subject, (Iri, Bnode)) and isinstance(quad.predicate, Iri)
+    if not named or not isinstance(quad.graph, (Iri, Bnode, type(None))):
+        return "holds no generalized quads"
+    waiting: list[Term] = [quad.object]
+    while waiting:
+        term = waiting.pop()
+        if isinstance(term, TripleTerm):
+            if not isinstance(term.predicate, Iri) or isinstance(
+                term.subject, (Literal, TripleTerm)
+            ):
+                return "holds no generalized triple terms"
+            if isinstance(term.subject, Bnode) or isinstance(term.object, Bnode):
+                return "cannot name the blank nodes of a triple term"
+            waiting.append(term.object)
+    return None
+
+
+class _Naming:
+    """The canonicalization state of the specification."""
+
+    def __init__(self, dataset: set[Quad], max_steps: int) -> None:
+        self._steps = self._max_steps = max_steps
+        self._issued: Issued = {}
+        # The quads of each node.
+        self._quads: dict[str, list[Quad]] = defaultdict(list)
+        for quad in dataset:
+            for label in {term.value for term in quad if isinstance(term, Bnode)}:
+                self._quads[label].append(quad)
+        self._first: dict[str, str] = {}
+
+    def issue(self) -> Issued:
+        """Canonical identifiers of all blank nodes."""
+        by_hash: dict[str, list[str]] = defaultdict(list)
+        for label in self._quads:
+            self._first[label] = self._first_degree(label)
+            by_hash[self._first[label]].append(label)
+        groups = [by_hash[name] for name in sorted(by_hash)]
+        for group in groups:
+            if len(group) == 1:
+                _issue(self._issued, "c14n", group[0])
+        for group in groups:
+            if len(group) == 1:
+                continue
+            found = []
+            for label in group:
+                if label not in self._issued:
+                    issuer: Issued = {}
+                    _issue(issuer, "b", label)
+                    found.append(self._run(label, issuer))
+            for _, issuer in sorted(found, key=lambda result: result[0]):
+                for label in issuer:
+                    _issue(self._issued, "c14n", label)
+        return self._issued
+
+    def _first_degree(self, label: str) -> str:
+        """Hash First Degree Quads."""
+        self._spend(len(self._quads[label]))
+        lines = sorted(
+            f"{_renamed(quad, lambda other: 'a' if other == label else 'z')}\n"
+            for quad in self._quads[label]
+        )
+        return _hash("".join(lines))
+
+    def _run(self, label: str, issuer: Issued) -> tuple[str, Issued]:
+        """Hash N-Degree Quads, on a stack of our own: it goes as deep as there are nodes."""
+        stack = [self._n_degree(label, issuer)]
+        result: tuple[str, Issued] | None = None
+        while True:
+            try:
+                asked = stack[-1].send(result)
+            except StopIteration as done:
+                stack.pop()
+                answer: tuple[str, Issued] = done.value
+                if not stack:
+                    return answer
+                result = answer
+            else:
+                stack.append(self._n_degree(*asked))
+                result = None
+
+    def _n_degree(self, label: str, issuer: Issued) -> Walk:
+        related: dict[str, list[str]] = defaultdict(list)  # "Hn"
+        for quad in self._quads[label]:
+            for position, term in (("s", quad.subject), ("o", quad.object), ("g", quad.graph)):
+                if isinstance(term, Bnode) and term.value != label:
+                    related[self._related(term.value, quad, issuer, position)].append(term.value)
+        data = ""
+        for name in sorted(related):
+            chosen = ""
+            chosen_issuer = issuer
+            for order in permutations(related[name]):
+                # A copy costs what it holds.
+                self._spend(len(order) + len(issuer) // 32)
+                copy = dict(issuer)
+                path = ""
+                unnamed = []
+                for other in order:
+                    if other in self._issued:
+                        path += f"_:{self._issued[other]}"
+                    else:
+                        if other not in copy:
+                            unnamed.append(other)
+                        path += f"_:{_issue(copy, 'b', other)}"
+                for other in unnamed:
+                    if _worse(path, chosen):
+                        break
+                    answer = yield other, copy
+                    assert answer is not None
+                    digest, deeper = answer
+                    path += f"_:{_issue(copy, 'b', other)}<{digest}>"
+                    copy = deeper
+                if not chosen or (not _worse(path, chosen) and path < chosen):
+                    chosen, chosen_issuer = path, copy
+            data += name + chosen
+            issuer = chosen_issuer
+        return _hash(data), issuer
+
+    def _related(self, label: str, quad: Quad, issuer: Issued, position: str) -> str:
+        """Hash Related Blank Node."""
+        self._spend(1)
+        predicate = "" if position == "g" else str(quad.predicate)
+        name = self._issued.get(label) or issuer.get(label)
+        return _hash(f"{position}{predicate}{self._first[label] if name is None else '_:' + name}")
+
+    def _spend(self, steps: int) -> None:
+        self._steps -= steps
+        if self._steps < 0:
+            raise LimitError(
+                f"the canonical labels need more than {self._max_steps:,} steps; max_steps raises it"
+            )
+
+
+def _issue(issuer: Issued, prefix: str, label: str) -> str:
+    name = issuer.get(label)
+    if name is None:
+        name = issuer[label] = f"{prefix}{len(issuer)}"
+    return name
+
+
+def _worse(path: str, chosen: str) -> bool:
+    return bool(chosen) and len(path) >= len(chosen) and path > chosen
+
+
+def _renamed(quad: Quad, name: Callable[[str], str]) -> Quad:
+    def term(term: Term) -> Term:
+        return Bnode(name(term.value)) if isinstance(term, Bnode) else term
+
+    graph = None if quad.graph is None else term(quad.graph)
+    return Quad(term(quad.subject), quad.predicate, term(quad.object), graph)
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
