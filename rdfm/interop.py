@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rdfm import canonical as canonicalization
 from rdfm import isomorphism
 from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm
-from rdfm.errors import EncodeError, MissingExtraError, UnsupportedError
+from rdfm.errors import EncodeError, LimitError, MissingExtraError, UnsupportedError
 from rdfm.message import Message
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
 
     Raises:
         EncodeError: A generalized quad, or an IRI or language tag that pyoxigraph refuses.
+        LimitError: Triple terms nest deeper than Python's recursion limit allows.
         MissingExtraError: pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -109,6 +110,8 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
                 _to_oxigraph(term, oxigraph) for term in (quad.subject, quad.predicate, quad.object)
             )
             quads.append(oxigraph.Quad(*triple, graph))
+        except RecursionError:
+            raise _too_deep() from None
         except (ValueError, TypeError) as error:
             if isinstance(error, EncodeError):
                 raise
@@ -128,6 +131,7 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad]) -> Message:
     """Make a message of pyoxigraph quads (a dataset, a list, what `pyoxigraph.parse` gives).
 
     Raises:
+        LimitError: Triple terms nest deeper than Python's recursion limit allows.
         MissingExtraError: pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -135,9 +139,11 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad]) -> Message:
     for quad in dataset:
         name = quad.graph_name
         graph = None if isinstance(name, oxigraph.DefaultGraph) else _from_oxigraph(name, oxigraph)
-        s, p, o = (
-            _from_oxigraph(term, oxigraph) for term in (quad.subject, quad.predicate, quad.object)
-        )
+        triple = (quad.subject, quad.predicate, quad.object)
+        try:
+            s, p, o = (_from_oxigraph(term, oxigraph) for term in triple)
+        except RecursionError:
+            raise _too_deep() from None
         quads.append(Quad(s, p, o, graph))
     return Message(quads)
 
@@ -301,6 +307,13 @@ def _cell(term: Term | None) -> str:
         link = html.escape(term.value, quote=True)
         return f'<a href="{link}" rel="noopener noreferrer">{text}</a>'
     return text
+
+
+def _too_deep() -> LimitError:
+    return LimitError(
+        "the triple terms nest deeper than Python's recursion limit allows; "
+        "sys.setrecursionlimit raises it"
+    )
 
 
 def _cut(text: str, length: int = 80) -> str:

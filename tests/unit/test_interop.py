@@ -1,10 +1,22 @@
 """Messages beside rdflib and pyoxigraph, RDFC-1.0, notebooks."""
 
+import itertools
+
 import pyoxigraph
 import pytest
 import rdflib
 
-from rdfm import Bnode, EncodeError, Iri, Literal, Message, Quad, TripleTerm, UnsupportedError
+from rdfm import (
+    Bnode,
+    EncodeError,
+    Iri,
+    LimitError,
+    Literal,
+    Message,
+    Quad,
+    TripleTerm,
+    UnsupportedError,
+)
 from rdfm.interop import to_html
 
 S, P, OBJ, G = (Iri(f"http://example.org/{name}") for name in "spog")
@@ -98,9 +110,60 @@ def test_canonical_texts_are_equal_for_isomorphic_messages():
     )
 
 
-def test_canonical_refuses_blank_nodes_in_triple_terms():
-    with pytest.raises(EncodeError, match=r"RDFC-1\.0: cannot name"):
-        Message([Quad(S, P, TripleTerm(S, P, Bnode("a")))]).canonical()
+@pytest.mark.parametrize(
+    ("quad", "says"),
+    [
+        (Quad(S, P, TripleTerm(S, P, Bnode("a"))), "cannot name the blank nodes of a triple term"),
+        (Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, Bnode("a")))), "cannot name"),
+        (Quad(S, P, TripleTerm(Literal("x"), P, S)), "holds no generalized triple terms"),
+        (Quad(Literal("x"), P, S), "holds no generalized quads"),
+        (Quad(S, Bnode("p"), S), "holds no generalized quads"),
+        (Quad(S, P, S, Literal("g")), "holds no generalized quads"),
+    ],
+)
+def test_canonical_refuses_what_rdfc_does_not_know(quad, says):
+    with pytest.raises(EncodeError, match=rf"RDFC-1\.0: {says}"):
+        Message([quad]).canonical()
+
+
+def test_canonical_and_isomorphic_agree_on_language_tags():
+    small, large = (
+        Message([Quad(Bnode("a"), P, Literal("x", language=tag))]) for tag in ("en", "EN")
+    )
+    assert not small.isomorphic(large)
+    assert small.canonical() != large.canonical()
+    assert '"x"@EN' in large.canonical()
+
+
+def test_hopeless_blank_nodes_are_refused_and_say_what_bounds_them():
+    nodes = [Bnode(f"b{i}") for i in range(9)]
+    message = Message([Quad(a, P, b) for a in nodes for b in nodes if a is not b])
+    with pytest.raises(LimitError, match="labels need more than 10,000 steps; max_steps raises it"):
+        message.canonical(max_steps=10_000)
+    with pytest.raises(LimitError, match="needs more than 50 steps; max_steps raises it"):
+        message.isomorphic(Message(message.quads), max_steps=50)
+    assert message.isomorphic(Message(message.quads))
+
+
+def test_deep_triple_terms_are_an_answer_or_an_error_of_ours():
+    deep, other = Bnode("a"), Bnode("b")
+    for _ in range(1000):
+        deep, other = TripleTerm(S, P, deep), TripleTerm(S, P, other)
+    message = Message([Quad(S, P, deep)])
+    assert message.isomorphic(Message([Quad(S, P, other)]))
+    assert not message.isomorphic(Message([Quad(S, P, OBJ)]))
+    with pytest.raises(EncodeError, match="cannot name"):
+        message.canonical()
+    with pytest.raises(LimitError, match="nest deeper than Python"):
+        message.to_oxigraph()
+    assert "TripleTerm" not in to_html(message)
+
+
+def test_canonical_names_are_given_at_any_depth():
+    nodes = [Bnode(f"b{i}") for i in range(1500)]
+    chain = [Quad(a, P, b) for a, b in itertools.pairwise(nodes)]
+    with pytest.raises(LimitError, match="max_steps"):
+        Message(chain).canonical(max_steps=100_000)
 
 
 def test_html_escapes_terms_and_links_only_the_web():
