@@ -223,7 +223,7 @@ class LogWriter:
 
         Raises:
             EncodeError: A message cannot be written in the format: this one, or one gathered before;
-                the error has its index in this log. Those before it are written.
+                the error has its index in this log. Those before it are written; the log takes no more.
             TypeError: It is no `Message` and no iterable of `Quad`. The log goes on without it.
         """
         self._check_open()

@@ -159,11 +159,14 @@ def test_deep_triple_terms_are_an_answer_or_an_error_of_ours():
     assert "TripleTerm" not in to_html(message)
 
 
-def test_canonical_names_are_given_at_any_depth():
-    nodes = [Bnode(f"b{i}") for i in range(1500)]
-    chain = [Quad(a, P, b) for a, b in itertools.pairwise(nodes)]
-    with pytest.raises(LimitError, match="max_steps"):
-        Message(chain).canonical(max_steps=100_000)
+def test_canonical_labels_are_found_at_any_depth():
+    """Two chains that differ nowhere: each is walked to its end, deeper than Python recurses."""
+    chains = [[Bnode(f"{name}{i}") for i in range(1500)] for name in "ab"]
+    quads = [Quad(a, P, b) for chain in chains for a, b in itertools.pairwise(chain)]
+    quads += [Quad(node, P, Literal(str(at))) for chain in chains for at, node in enumerate(chain)]
+    lines = Message(quads).canonical()
+    assert lines == Message([*reversed(quads)]).canonical()
+    assert "_:c14n2999 " in lines
 
 
 def test_html_escapes_terms_and_links_only_the_web():
