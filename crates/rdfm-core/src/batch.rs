@@ -559,8 +559,9 @@ impl BatchBuilder {
     #[cold]
     fn too_large(&self) -> LimitExceeded {
         LimitExceeded(format!(
-            "the message is larger than {} decoded bytes; raise max_message_bytes if the source is trusted, \
-             or read it in parts",
+            "the message is larger than {} decoded bytes; raise max_message_bytes (--max-message-bytes) if the \
+             source is trusted, or write a format that can go on with a message in parts (nt, nq, ttl, trig, \
+             or jelly with frames=flat, --frames flat)",
             self.limits.max_message_bytes
         ))
     }

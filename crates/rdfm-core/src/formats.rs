@@ -3,11 +3,15 @@
 //! [`Carries`] is the one place that says what a format holds; refusals ([`refuse`]), the table of
 //! the docs and the pair tests derive from it.
 
-use crate::batch::MessageBatch;
+use crate::batch::{MessageBatch, TermTable};
 use crate::codec::{DecodeOptions, Decoder, EncodeOptions, Encoder};
-use crate::error::{EncodeError, ErrorClass};
+use crate::error::{EncodeError, ErrorClass, quote};
 use crate::nquads::LineDecoder;
 use crate::term::{Quad, TermId, TermKind};
+use crate::text::write::Style;
+
+/// Bytes of terms that an error may show before it cuts them.
+const MOST_TOKEN: usize = 200;
 
 /// A format with a native codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,10 +195,10 @@ fn refused_quad(
 ) -> Option<String> {
     let kind = |id: TermId| batch.table().term(id).kind;
     if !graphs && quad.graph != TermId::DEFAULT_GRAPH {
-        return Some(
-            "the format holds no graph names; merge_graphs (--merge-graphs) drops them on purpose"
-                .to_owned(),
-        );
+        return Some(format!(
+            "the format holds no graph names; merge_graphs (--merge-graphs) drops them on purpose; found graph {}",
+            token(batch.table(), &[quad.graph])
+        ));
     }
     let (s, p, o, g) = (
         kind(quad.subject),
@@ -208,13 +212,22 @@ fn refused_quad(
             || g == TermKind::TripleTerm
             || (o == TermKind::TripleTerm && !plain_triple_term(batch, quad.object, carries)))
     {
+        let part = [
+            (s, quad.subject),
+            (p, quad.predicate),
+            (g, quad.graph),
+            (o, quad.object),
+        ]
+        .into_iter()
+        .find(|(kind, _)| *kind == TermKind::TripleTerm);
         return Some(format!(
-            "a triple term {}; N-Quads and Jelly hold these",
+            "a triple term {}; N-Quads and Jelly hold these; found {}",
             if carries.triple_terms == TripleTerms::Object {
                 "stands elsewhere than as an object, which the format cannot hold"
             } else {
                 "cannot be held by the format"
-            }
+            },
+            token(batch.table(), part.map(|(_, id)| id).as_slice())
         ));
     }
     if !carries.generalized
@@ -222,12 +235,36 @@ fn refused_quad(
             || p != TermKind::Iri
             || !matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph))
     {
-        return Some(
-            "a generalized quad, which the format cannot hold; N-Quads and Jelly hold these"
-                .to_owned(),
-        );
+        return Some(format!(
+            "a generalized quad, which the format cannot hold; N-Quads and Jelly hold these; found {}",
+            token(
+                batch.table(),
+                &[quad.subject, quad.predicate, quad.object, quad.graph]
+            )
+        ));
     }
     None
+}
+
+/// Terms as N-Triples, cut and safe to print.
+#[cold]
+fn token(table: &TermTable, ids: &[TermId]) -> String {
+    let mut text = Vec::new();
+    for &id in ids {
+        // What is cut off anyway is not written: a triple term may share its parts.
+        if text.len() > MOST_TOKEN {
+            break;
+        }
+        if !text.is_empty() {
+            text.push(b' ');
+        }
+        let style = Style {
+            most: MOST_TOKEN,
+            ..Style::CANONICAL
+        };
+        style.write(table, id, &mut text);
+    }
+    quote(text.trim_ascii_end())
 }
 
 /// Whether a triple term is one of RDF 1.2, at every depth.

@@ -129,7 +129,7 @@ fn errors_say_what_where_and_the_way_out() {
     for (log, text) in [
         (
             "MESSAGE\n",
-            "nq: MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) \
+            "nq: MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages) \
              (line 1, column 1, byte 0, message 0)",
         ),
         (
@@ -461,7 +461,7 @@ fn a_line_is_bounded_and_scanned_once() {
         assert_eq!(outcome.messages.len(), 1);
         assert_eq!(
             error(&outcome),
-            "nq: the line is longer than 1000 bytes; raise max_message_bytes if the source is trusted \
+            "nq: the line is longer than 1000 bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted \
              (line 3, column 1, byte 52, message 1)"
         );
     }

@@ -443,7 +443,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a 1 .\nMESSAGE\n",
-            "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) (line 2, column 1, byte 12, message 0)",
+            "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages) (line 2, column 1, byte 12, message 0)",
         ),
         (
             "SELECT * {}",

@@ -170,7 +170,7 @@ impl JellyDecoder {
             return Err(self.frame_error(
                 ErrorClass::Limit,
                 format!(
-                    "{size} is larger than {} bytes; raise max_frame_bytes if the source is trusted",
+                    "{size} is larger than {} bytes; raise max_frame_bytes (--max-frame-bytes) if the source is trusted",
                     self.max_frame_bytes
                 ),
             ));

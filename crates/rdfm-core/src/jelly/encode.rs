@@ -228,7 +228,7 @@ impl JellyEncoder {
             } else if self.rows.bytes.len() + self.metadata.len() > MAX_FRAME_BYTES {
                 return Err((
                     ErrorClass::Limit,
-                    "the message's frame is larger than 1 GiB; frames=flat writes it over many frames"
+                    "the message's frame is larger than 1 GiB; frames=flat (--frames flat) writes it over many"
                         .to_owned(),
                 ));
             }
@@ -248,7 +248,8 @@ impl JellyEncoder {
         if !self.delimited && !self.flat && self.begun > 0 {
             return Err((
                 ErrorClass::Unsupported,
-                "a log of more than one frame needs length prefixes; leave delimited on, or write frames=flat"
+                "a log of more than one frame needs length prefixes; leave delimited on (--delimited), or write \
+                 frames=flat (--frames flat)"
                     .to_owned(),
             ));
         }
@@ -426,7 +427,9 @@ impl JellyEncoder {
         }
         Err((
             ErrorClass::Unsupported,
-            format!("{what} needs the option generalized, which the header declares"),
+            format!(
+                "{what} needs the option generalized (--generalized), which the header declares"
+            ),
         ))
     }
 

@@ -26,7 +26,7 @@ impl Budget {
             return Ok(());
         }
         Err(limit(format!(
-            "the lookup tables hold more than {} bytes; raise max_message_bytes if the source is trusted",
+            "the lookup tables hold more than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
             self.most
         )))
     }

@@ -299,7 +299,7 @@ impl Rows {
             if size > most {
                 return Err(limit(format!(
                     "the {what} table of {size} entries is larger than {most}; \
-                     raise max_{what}_table if the source is trusted"
+                     raise max_{what}_table (--max-{what}-table) if the source is trusted"
                 )));
             }
         }
@@ -567,7 +567,7 @@ impl Rows {
     fn triple_term(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
         if depth > self.max_depth {
             return Err(limit(format!(
-                "triple terms are nested deeper than {} levels; raise max_depth if the source is trusted",
+                "triple terms are nested deeper than {} levels; raise max_depth (--max-depth) if the source is trusted",
                 self.max_depth
             )));
         }

@@ -435,7 +435,7 @@ fn too_long_fault(line: usize, max: u64) -> Fault {
         at: line,
         class: ErrorClass::Limit,
         reason: format!(
-            "the line is longer than {max} bytes; raise max_message_bytes if the source is trusted"
+            "the line is longer than {max} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
         ),
     }
 }

@@ -622,7 +622,7 @@ fn too_deep<T>(at: usize, max_depth: u32) -> Lexed<T> {
     limited(
         at,
         format!(
-            "triple terms nest deeper than {max_depth}; raise max_depth if the source is trusted"
+            "triple terms nest deeper than {max_depth}; raise max_depth (--max-depth) if the source is trusted"
         ),
     )
 }

@@ -124,7 +124,7 @@ impl Dialects {
                     .to_owned(),
             ),
             (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(
-                "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient)"
+                "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages)"
                     .to_owned(),
             ),
         }
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(
             error.as_deref(),
             Some(
-                "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient)"
+                "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages)"
             )
         );
         assert!(

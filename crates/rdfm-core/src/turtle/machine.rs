@@ -338,7 +338,7 @@ impl Machine {
             at: self.pos,
             class: ErrorClass::Limit,
             reason: format!(
-                "a token is longer than {} bytes; raise max_message_bytes if the source is trusted",
+                "a token is longer than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
                 self.max_token()
             ),
         }
@@ -518,7 +518,7 @@ impl Machine {
                 self.pos,
                 ErrorClass::Limit,
                 format!(
-                    "brackets are nested deeper than {max}; raise max_depth if the source is trusted"
+                    "brackets are nested deeper than {max}; raise max_depth (--max-depth) if the source is trusted"
                 ),
             ));
         }
