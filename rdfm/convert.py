@@ -20,7 +20,7 @@ from typing import Any, Literal, TypedDict, Unpack
 from rdfm import formats, headers
 from rdfm._core import MessageBatch
 from rdfm.channel import Channel, Stopped, feeding_thread
-from rdfm.errors import DecodeError, EncodeError, OptionError, RdfmError
+from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
 from rdfm.log import Input, Output, Readable, Writable, make_codec, output_format
 
@@ -169,8 +169,9 @@ def convert(
             - prefixes: Names and IRIs to declare at the start.
             - message_per_file: Each input is one message, also an empty one.
             - skip, take: Messages to leave out at the start, and to write at most.
-            - on_error: "fail", or "skip" to leave out what is broken.
-            - keep_partial: After an error keep what was written, as `NAME.partial`.
+            - on_error: "fail", or "skip" to leave out what is broken; what meets a limit still fails.
+            - keep_partial: After an error keep what was written, as `NAME.partial` (`NAME.partial.1`
+              and so on where that exists).
             - options_from: A Jelly file whose stream options to write with.
             - physical_type, logical_type, stream_name, name_table, prefix_table, datatype_table
               (entries), namespaces, frame_rows, delimited: How Jelly is written.
@@ -204,6 +205,11 @@ def convert(
     single = isinstance(inputs, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
         inputs, "read"
     )
+    if not single and not isinstance(inputs, Iterable):
+        raise OptionError(
+            f"cannot read {repr(inputs)[:40]} ({type(inputs).__name__}); "
+            "give a path, a URL, bytes, a binary file object, or a list of these"
+        )
     sources: list[Any] = [inputs] if single else list(inputs)  # type: ignore[arg-type]  # a sequence
     if not sources:
         raise OptionError("there is nothing to convert: name an input")
@@ -247,9 +253,10 @@ class _Conversion:
         headers.refuse_jelly_options(options, self._target.FORMAT)
         path = options.get("options_from")
         self._template = {} if path is None else headers.read_jelly_options(path)
-        self._parts = not self._skipping and (
-            self._target.FORMAT.continuable or (self._jelly and options.get("frames") == "flat")
-        )
+        parts = self._target.FORMAT.continuable or (self._jelly and options.get("frames") == "flat")
+        # Half a faulty message cannot be taken back, so skipping holds each message whole.
+        self._parts = parts and not self._skipping
+        self._held_whole = parts and self._skipping
         self._progress = Progress(bytes_total=_total_bytes(inputs))
         self._next_progress = 0.0
         self._opened: list[Input] = []
@@ -264,7 +271,7 @@ class _Conversion:
 
     def run(self) -> Summary:
         start = time.perf_counter()
-        output = Output(self._output_to)
+        output: Output | None = None
         pieces: Channel[_Source | bytes | _End] = Channel(PIECES_BYTES)
         batches: Channel[tuple[_Source, MessageBatch | None]] = Channel(BATCHES_BYTES)
         written: Channel[bytes] = Channel(OUTPUT_BYTES)
@@ -272,13 +279,17 @@ class _Conversion:
             feeding_thread("rdfm-read", pieces, self._read()),
             feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
         ]
-        writer = threading.Thread(
-            target=_write, args=(output, written), name="rdfm-write", daemon=True
-        )
-        for thread in (*threads, writer):
-            thread.start()
         encoder: EncoderLike | None = None
+        # Ctrl-C may come at any line: whatever is begun is ended below.
         try:
+            output = Output(self._output_to)
+            threads.append(
+                threading.Thread(
+                    target=_write, args=(output, written), name="rdfm-write", daemon=True
+                )
+            )
+            for thread in threads:
+                thread.start()
             try:
                 source = None
                 for source, batch in batches:
@@ -304,22 +315,22 @@ class _Conversion:
             seconds = time.perf_counter() - start
         except BaseException as error:
             try:
-                if isinstance(error, Exception):
+                if isinstance(error, Exception) and threads[-1].is_alive():
                     written.close()
                     written.wait_drained()
             finally:
-                self._stop(pieces, batches, written)
-                writer.join(0.5)
-                if self._options.get("keep_partial") and isinstance(error, RdfmError):
-                    _keep(output, error)
-                else:
-                    output.discard()
+                try:
+                    self._stop(pieces, batches, written)
+                    _join(threads[2:])
+                    if self._options.get("keep_partial") and isinstance(error, RdfmError):
+                        _keep(output, error)
+                finally:
+                    if output is not None:
+                        output.discard()
             raise
         finally:
             self._stop(pieces, batches, written)
-            for thread in threads:
-                # A reader that waits for a pipe or a network is left behind.
-                thread.join(0.5)
+            _join(threads)
             for data in self._opened:
                 if not threads[0].is_alive():
                     data.close()
@@ -428,7 +439,12 @@ class _Conversion:
     def _fault(self, source: _Source, error: DecodeError) -> None:
         """Notes a fault to skip; raises it where faults are not skipped."""
         error.source = source.data.name
-        if not self._skipping:
+        if isinstance(error, LimitError) and self._held_whole:
+            error.add_note(
+                "to skip faults, each message is held whole: without --on-error skip it is not"
+            )
+        # What is too large for a limit is not broken, and is not left out in silence.
+        if not self._skipping or isinstance(error, LimitError):
             raise error
         self._skipped += 1
         if len(self._faults) < LISTED_FAULTS:
@@ -566,9 +582,16 @@ def _write(output: Output, written: Channel[bytes]) -> None:
         written.cancel(error)
 
 
-def _keep(output: Output, error: BaseException) -> None:
+def _join(threads: Sequence[threading.Thread]) -> None:
+    """Waits a little: a reader that waits for a pipe or a network is left behind."""
+    for thread in threads:
+        if thread.is_alive():
+            thread.join(0.5)
+
+
+def _keep(output: Output | None, error: BaseException) -> None:
     """Names what was written `NAME.partial`, and says so in the error."""
-    partial = output.keep_partial()
+    partial = None if output is None else output.keep_partial()
     if partial is not None:
         error.add_note(f"what came before is in {partial}")
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import re
 import stat
+import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -38,6 +41,7 @@ Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 Writable = str | os.PathLike[str] | BinaryIO
 PENDING_MESSAGES = 1024
 PENDING_QUADS = 8192
+NAME_BYTES = 255
 
 
 def open_log(
@@ -135,8 +139,9 @@ class LogReader:
             module.Decoder, module.FORMAT, module.FORMAT.decode_options, options
         )
         self._batches = decode(self._decoder, data)
-        self._first: MessageBatch | RdfmError | None = None  # read for the header, not yet given
+        self._first: MessageBatch | RdfmError | None = None  # read, not yet given
         self._begun = False
+        self._ended = False
         self.format = module.FORMAT.name
         self.source = data.name
 
@@ -158,22 +163,48 @@ class LogReader:
     def batches(self) -> Iterator[MessageBatch]:
         """Give the messages in batches, for Arrow and for speed.
 
+        A loop that was left early is continued by the next one.
+
         Raises:
             DecodeError: The log is broken; every message completed before the fault was given.
             OSError: The file cannot be read.
+            ValueError: The log was read to its end, or to its fault, before.
         """
-        self._begun = True
-        first, self._first = self._first, None
-        if isinstance(first, RdfmError):
-            raise first
-        if first is not None:
-            yield first
-        yield from self._batches
+        self._check_unread()
+        while (batch := self._next()) is not None:
+            yield batch
 
     def __iter__(self) -> Iterator[Message]:
         """Give the messages; errors as in `batches`."""
-        for batch in self.batches():
-            yield from batch
+        self._check_unread()
+        while (batch := self._next()) is not None:
+            given = 0
+            try:
+                for message in batch:
+                    given += 1
+                    yield message
+            finally:  # the loop was left: the next one goes on here
+                if given < len(batch):
+                    self._first = batch.slice(given, len(batch))
+
+    def _check_unread(self) -> None:
+        if self._ended:
+            raise ValueError(
+                f"{self.source} has been read to its end; open it again to read it again"
+            )
+
+    def _next(self) -> MessageBatch | None:
+        """The next batch, or None at the end."""
+        self._begun = True
+        first, self._first = self._first, None
+        if isinstance(first, MessageBatch):
+            return first
+        ended, self._ended = self._ended, True  # an error ends it too
+        if isinstance(first, RdfmError):
+            raise first
+        batch = None if ended else next(self._batches, None)
+        self._ended = batch is None
+        return batch
 
     def close(self) -> None:
         """Close the file."""
@@ -413,7 +444,8 @@ class Output:
         self.bytes_written = 0
         self._final: Path | None = None  # where the temporary file goes
         self._temporary: Path | None = None
-        self._owned = not hasattr(target, "write")
+        self._forgotten: weakref.finalize[..., Output] | None = None
+        self._owned = isinstance(target, (str, os.PathLike))
         if isinstance(target, (str, os.PathLike)):
             path = os.fspath(target)
             self.name = path
@@ -423,7 +455,15 @@ class Output:
                 )
             compression = compressions.by_suffix(path) if compression is None else compression
             self._compressor = _compressor(compression)
-            self._file = self._create(Path(path))
+            try:
+                self._file = self._create(Path(path))
+            except BaseException:
+                self.discard()
+                raise
+        elif not hasattr(target, "write"):
+            raise OptionError(
+                f"cannot write to {_kind(target)}; give a path or a binary file object"
+            )
         else:
             self.name = str(getattr(target, "name", "output"))
             self._compressor = _compressor(compression)
@@ -440,12 +480,19 @@ class Output:
                 return final.open("wb", buffering=0)
             if not os.access(final, os.W_OK):
                 raise PermissionError(13, "Permission denied", str(path))
-        temporary = final.with_name(f".{final.name[:100]}.{os.urandom(6).hex()}.tmp")
+        temporary = final.with_name(f".{_cut(final.name, 100)}.{os.urandom(6).hex()}.tmp")
+        opened: list[BinaryIO] = []
+        # Both before the file is there: Ctrl-C may come at any time, and a writer be forgotten.
+        self._final, self._temporary = final, temporary
+        self._forgotten = weakref.finalize(self, _forget, self.name, temporary, opened)
         try:
             file = temporary.open("xb", buffering=0)
         except FileNotFoundError as error:
             raise FileNotFoundError(error.errno, "No such folder", str(final.parent)) from None
-        self._final, self._temporary = final, temporary
+        except OSError as error:
+            error.filename = str(path)  # nobody knows the temporary name
+            raise
+        opened.append(file)
         if mode is not None:
             with contextlib.suppress(OSError):
                 temporary.chmod(stat.S_IMODE(mode))
@@ -460,7 +507,8 @@ class Output:
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            written = self._file.write(view)
+            with self._named():
+                written = self._file.write(view)
             # Buffered files take all; raw ones say how much; some file objects say nothing.
             written = len(view) if written is None else written
             self.bytes_written += written
@@ -472,20 +520,23 @@ class Output:
             self._end()
             if self._temporary is not None and self._final is not None:
                 self._temporary.replace(self._final)
-                self._temporary = None
+                self._done()
         except BaseException:
             self.discard()
             raise
 
     def keep_partial(self) -> Path | None:
-        """End the file and name it `NAME.partial`; gives that name, None for file objects and devices."""
+        """End the file and name it `NAME.partial`, or `NAME.partial.1` and so on where that exists.
+
+        Gives that name; None for file objects and devices.
+        """
         try:
             self._end()
             if self._temporary is None or self._final is None:
                 return None
-            partial = self._final.with_name(f"{self._final.name}.partial")
+            partial = _free_name(self._final)
             self._temporary.replace(partial)
-            self._temporary = None
+            self._done()
         except BaseException:
             self.discard()
             raise
@@ -493,22 +544,71 @@ class Output:
 
     def discard(self) -> None:
         """Close and remove what was written."""
-        if self._owned:
+        if self._owned and hasattr(self, "_file"):
             with contextlib.suppress(OSError):
                 self._file.close()
         if self._temporary is not None:
             with contextlib.suppress(OSError):
                 self._temporary.unlink()
-            self._temporary = None
+        self._done()
+
+    def _done(self) -> None:
+        """There is no temporary file any more."""
+        self._temporary = None
+        if self._forgotten is not None:
+            self._forgotten.detach()
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Errors of the system name the file."""
+        try:
+            yield
+        except OSError as error:
+            if error.filename is None and error.errno is not None:
+                error.filename = self.name
+            raise
 
     def _end(self) -> None:
         if self._compressor is not None:
             compressor, self._compressor = self._compressor, None
             self._write(compressor.flush())
-        if self._owned:
-            self._file.close()
-        elif hasattr(self._file, "flush"):
-            self._file.flush()
+        with self._named():
+            if self._owned:
+                self._file.close()
+            elif hasattr(self._file, "flush"):
+                self._file.flush()
+
+
+def _forget(name: str, temporary: Path, opened: list[BinaryIO]) -> None:
+    """Remove the file of a writer that nobody closed, when it is collected or Python ends."""
+    for file in opened:
+        with contextlib.suppress(OSError):
+            file.close()
+    with contextlib.suppress(OSError):
+        temporary.unlink()
+        warnings.warn(
+            f"the log {name} was never closed, so what was written is gone; use it in a with block",
+            ResourceWarning,
+            stacklevel=2,
+        )
+
+
+def _cut(name: str, count: int) -> str:
+    """The first bytes of a file name; file systems count bytes, 255 at most."""
+    return os.fsencode(name)[:count].decode("utf-8", "ignore")
+
+
+def _free_name(final: Path) -> Path:
+    """The first of `NAME.partial`, `NAME.partial.1` … that does not exist."""
+    for count in itertools.count():
+        suffix = f".partial.{count}" if count else ".partial"
+        name = final.name
+        if len(os.fsencode(name)) + len(suffix) > NAME_BYTES:
+            name = _cut(name, NAME_BYTES - len(suffix))
+        partial = final.with_name(name + suffix)
+        if not partial.exists():
+            return partial
+    raise AssertionError
 
 
 def decode(decoder: DecoderLike, data: Input) -> Iterator[MessageBatch]:
@@ -572,6 +672,10 @@ def _open(source: Readable) -> tuple[BinaryIO, str, str | None, int | None, bool
         return io.BytesIO(source), "bytes", None, len(source), True
     if not isinstance(source, (str, os.PathLike)):
         name = getattr(source, "name", None)
+        if not hasattr(source, "read"):
+            raise OptionError(
+                f"cannot read {_kind(source)}; give a path, a URL, bytes or a binary file object"
+            )
         return source, name if isinstance(name, str) else "input", None, None, False
     path = os.fspath(source)
     if path.startswith("file://"):
@@ -608,6 +712,11 @@ def _open_url(url: str) -> tuple[BinaryIO, str, str | None, int | None, bool]:
         ) from error
     size = getattr(file, "size", None)
     return file, url, url, size if isinstance(size, int) else None, True
+
+
+def _kind(given: object) -> str:
+    """What was given instead of a file, as in `5 (int)`."""
+    return f"{repr(given)[:40]} ({type(given).__name__})"
 
 
 def _compressor(name: str | None) -> compressions.Compressor | None:

@@ -86,7 +86,7 @@ _Choice = click.Choice
     "--keep-partial",
     group=_MESSAGES,
     is_flag=True,
-    help="After an error keep what came before it, as OUT.partial.",
+    help="After an error keep what came before it, as OUT.partial, or OUT.partial.1 and so on.",
 )
 @option(
     "--dialect",

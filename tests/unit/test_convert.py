@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import io
+import sys
 import threading
 import time
 from pathlib import Path
@@ -213,3 +214,57 @@ def test_a_channel_waits_and_ends():
     assert next(items) == "a"
     with pytest.raises(ValueError, match="x"):
         next(items)
+
+
+def test_a_limit_is_no_fault_to_skip():
+    with pytest.raises(rdfm.LimitError, match="max_message_bytes") as caught:
+        converted(LINE * 50_000, on_error="skip", max_message_bytes=1 << 20)
+    assert "held whole" in caught.value.__notes__[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("number", range(1, 60))
+def test_ctrl_c_at_any_line_leaves_nothing(tmp_path, number):
+    """The interrupt comes at the n-th line that rdfm runs once the conversion has begun."""
+    lines = 0
+
+    def trace(frame, event, argument):
+        nonlocal lines
+        path = frame.f_code.co_filename
+        if not path.endswith(("convert.py", "log.py")) or frame.f_code.co_name == "__init__":
+            return trace if path.endswith("log.py") else None
+        if event == "line":
+            lines += 1
+            if lines == number * 3:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            convert(LOG, tmp_path / "out.nq", from_format="nq")
+    finally:
+        sys.settrace(None)
+    assert {path.name for path in tmp_path.iterdir()} <= {"out.nq"}
+
+
+def test_ctrl_c_while_threads_start_leaves_nothing(tmp_path, monkeypatch):
+    for wanted in range(3):
+        started = []
+
+        def start(thread, begin=threading.Thread.start, started=started, wanted=wanted):
+            begin(thread)
+            started.append(thread)
+            if len(started) > wanted:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", start)
+            with pytest.raises(KeyboardInterrupt):
+                convert(LOG, tmp_path / "out.nq", from_format="nq")
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_input_is_refused():
+    with pytest.raises(OptionError, match=r"cannot read 5 \(int\); give a path"):
+        converted(5)

@@ -1,11 +1,13 @@
 """open_log and create_log: where bytes come from and go to, and what is left after an error."""
 
 import bz2
+import gc
 import gzip
 import io
 import os
 import stat
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -279,3 +281,81 @@ def test_urls_are_read_through_fsspec():
     assert error.value.filename == "memory://nothing.nq"
     with pytest.raises(OptionError, match="cannot read gopher"):
         sizes("gopher://example.org/x.nq")
+
+
+def test_a_loop_that_was_left_is_continued():
+    with rdfm.open_log(LOG * 2, "nq", batch_messages=2) as log:
+        for first in log:
+            assert len(first) == 1
+            break
+        assert [len(message) for message in log] == [3, 2]
+    with rdfm.open_log(LOG, "nq") as log:
+        next(iter(log))
+        assert [batch.quad_count for batch in log.batches()] == [2]
+
+
+def test_a_log_that_was_read_is_not_empty():
+    with rdfm.open_log(LOG, "nq") as log:
+        assert len(list(log)) == 2
+        for again in (log, log.batches()):
+            with pytest.raises(ValueError, match="bytes has been read to its end; open it again"):
+                list(again)
+    with rdfm.open_log(b"oops", "nq") as log:
+        with pytest.raises(DecodeError):
+            list(log)
+        with pytest.raises(ValueError, match="read to its end"):
+            list(log)
+
+
+def test_a_writer_that_nobody_closed_leaves_nothing(tmp_path):
+    log = rdfm.create_log(tmp_path / "out.nq")
+    log.write([QUAD])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        del log
+        gc.collect()
+    assert "out.nq was never closed" in str(caught[0].message)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_earlier_partial_file_stays(tmp_path):
+    (tmp_path / "out.nt.partial").write_bytes(b"precious")
+    for _ in range(2):
+        with (
+            pytest.raises(EncodeError),
+            rdfm.create_log(tmp_path / "out.nt", keep_partial=True) as log,
+        ):
+            log.write([QUAD])
+            log.write([IN_GRAPH])
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "out.nt.partial": b"precious",
+        "out.nt.partial.1": LINE,
+        "out.nt.partial.2": LINE,
+    }
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of 255 bytes")
+@pytest.mark.parametrize("letter", ["a", "é", "𝄞"])
+def test_the_longest_names(tmp_path, letter):
+    name = letter * (252 // len(letter.encode())) + ".nt"
+    with rdfm.create_log(tmp_path / name) as log:
+        log.write([QUAD])
+    assert (tmp_path / name).read_bytes() == LINE
+    with pytest.raises(EncodeError), rdfm.create_log(tmp_path / name, keep_partial=True) as log:
+        log.write([IN_GRAPH])
+    assert len(list(tmp_path.glob("*.partial"))) == 1
+
+
+@pytest.mark.parametrize("given", [5, None])
+def test_what_is_no_file_is_refused(given):
+    with pytest.raises(OptionError, match=rf"cannot read {given} \(\w+\); give a path"):
+        rdfm.open_log(given)
+    with pytest.raises(OptionError, match=f"cannot write to {given} "):
+        rdfm.create_log(given, "nq")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_errors_of_the_system_name_the_file():
+    with pytest.raises(OSError, match="No space left") as caught:
+        rdfm.convert(LOG, "/dev/full", from_format="nq", to_format="nq")
+    assert caught.value.filename == "/dev/full"
