@@ -7,6 +7,7 @@ Law: several members or frames are read as one; cut-off input is an error, after
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
@@ -17,6 +18,7 @@ from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError,
 __all__ = ["COMPRESSIONS", "by_content", "by_suffix", "compressor", "decompress"]
 
 PIECE_BYTES = 1 << 20
+SLICE_BYTES = 1 << 12
 MAGIC_BYTES = 10
 ZSTD_WINDOW_LOG = 27
 XZ_MEMORY_BYTES = 512 << 20
@@ -29,6 +31,16 @@ _SUFFIXES = {
     ".bz2": "bzip2",
     ".xz": "xz",
 }
+_BEGINNINGS = {
+    "gzip": (b"\x1f\x8b\x08",),
+    "zstd": (
+        b"\x28\xb5\x2f\xfd",
+        *(bytes([0x50 + number]) + b"\x2a\x4d\x18" for number in range(16)),
+    ),
+    "bzip2": (b"BZh",),
+    "xz": (b"\xfd7zXZ\x00",),
+}
+_ZEROS = re.compile(rb"\0*")
 
 
 class Compressor(Protocol):
@@ -82,27 +94,38 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
     """
     make, broken = _decompressors(name)
     decoder: Any = None  # made when a member begins
-    pad = False
+    members = step = 0
+    head = b""  # of the member
     for piece in pieces:
-        data = piece
-        while data or (decoder is not None and not decoder.eof and not decoder.needs_input):
+        view, at = memoryview(piece), 0
+        while at < len(view) or (decoder is not None and not decoder.needs_input):
             if decoder is None:
-                if pad:  # zeros between or after members
-                    data = data.lstrip(b"\0")
-                    if not data:
+                if members and name in ("gzip", "xz"):  # zeros between or after members
+                    at = _after_zeros(piece, at)
+                    if at == len(view):
                         break
-                decoder = make()
+                decoder, step, head = make(), SLICE_BYTES, b""
+            # What follows a member is copied at its end, so slices begin small and grow with it.
+            data = view[at : at + step] if decoder.needs_input else view[:0]
+            at += len(data)
+            step = min(2 * step, PIECE_BYTES)
+            if len(head) < MAGIC_BYTES:
+                head += bytes(data[:MAGIC_BYTES])
             try:
                 out = decoder.decompress(data, PIECE_BYTES)
             except broken as error:
+                if members and not _may_begin(name, head):
+                    raise _garbage(name, source) from error
                 raise _explained(name, error, source) from error
             if out:
                 yield out
-            data = b""
             if decoder.eof:
-                data = decoder.unused_data
-                decoder, pad = None, name in ("gzip", "xz")
+                at -= len(decoder.unused_data)
+                decoder = None
+                members += 1
     if decoder is not None:
+        if members and not _may_begin(name, head):
+            raise _garbage(name, source)
         raise TruncatedError(
             f"the {name} data ends before its end mark; the file is cut off, get it again",
             source=source,
@@ -183,6 +206,23 @@ def _decompressors(name: str) -> tuple[Callable[[], Any], tuple[type[Exception],
         return lambda: zstd.ZstdDecompressor(options=options), (zstd.ZstdError,)
     raise OptionError(
         f"no compression is called '{name[:40]}'; there are {', '.join(COMPRESSIONS)}"
+    )
+
+
+def _after_zeros(piece: bytes, at: int) -> int:
+    match = _ZEROS.match(piece, at)
+    return at if match is None else match.end()
+
+
+def _may_begin(name: str, head: bytes) -> bool:
+    """Whether a member of that compression may begin so, as far as it is there."""
+    return any(head.startswith(magic) or magic.startswith(head) for magic in _BEGINNINGS[name])
+
+
+def _garbage(name: str, source: str | None) -> DecodeError:
+    return DecodeError(
+        f"there is trailing garbage after the {name} data; cut it off, or get the file again",
+        source=source,
     )
 
 

@@ -5,6 +5,7 @@ import gzip
 import lzma
 import random
 import sys
+import time
 
 import pytest
 
@@ -113,3 +114,25 @@ def test_unknown_names():
         compressor("lz4")
     with pytest.raises(OptionError, match="no compression is called 'lz4'"):
         list(decompress("lz4", [b"x"]))
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+def test_many_small_members_take_linear_time(name):
+    member = COMPRESS[name](b"ab\n")
+    count = (2 << 20) // len(member)
+    start = time.process_time()
+    found = b"".join(decompress(name, [member * count]))
+    assert found == b"ab\n" * count
+    assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+@pytest.mark.parametrize("garbage", [b"x", b"<http://e/s> <http://e/p> <http://e/o> .\n" * 9])
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_trailing_garbage_is_called_so(name, garbage, size):
+    log = COMPRESS[name](DATA) + garbage
+    found = []
+    with pytest.raises(DecodeError, match=f"f: there is trailing garbage after the {name} data"):
+        for piece in decompress(name, pieces(log, size), "f"):
+            found.append(piece)
+    assert b"".join(found) == DATA
