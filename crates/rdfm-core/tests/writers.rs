@@ -492,6 +492,40 @@ fn graphs_are_refused_or_merged_and_counted() {
 }
 
 #[test]
+fn a_refusal_shows_what_does_not_fit() {
+    let steps = [q(S("a\nb"), I("p"), I("o"), D)];
+    let (_, message) = error(Format::Ttl, &default(), &steps);
+    assert_eq!(
+        message,
+        "ttl: a generalized quad, which the format cannot hold; N-Quads and Jelly hold these; \
+         found '\"a\\nb\" <p> <o>' (message 0)"
+    );
+    let mut builder = BatchBuilder::new(Limits::default());
+    let p = builder.add_simple(TermKind::Iri, b"p", 0).unwrap();
+    let mut term = p;
+    for _ in 0..64 {
+        term = builder.add_triple_term([term, p, term]).unwrap();
+    }
+    builder.begin_message(0);
+    builder.push_quad(Quad {
+        subject: term,
+        predicate: p,
+        object: p,
+        graph: TermId::DEFAULT_GRAPH,
+    });
+    builder.end_message();
+    let batch = builder.take().unwrap();
+    let mut encoder = Format::Trig.encoder(&default()).unwrap();
+    let error = encoder.encode(&batch, &mut Vec::new()).unwrap_err();
+    assert!(
+        error
+            .reason
+            .ends_with("; found '<<( <<( <<( <<( <<( <<( <<( <<( <<( <<( …'"),
+        "{error}"
+    );
+}
+
+#[test]
 fn what_a_format_does_not_hold_is_counted() {
     let mut builder = BatchBuilder::new(Limits::default());
     builder.add_namespace(b"ex", b"http://ex/").unwrap();
