@@ -167,9 +167,14 @@ class _Counts:
         if report.messages:
             mean = round((report.quads - self._open) / report.messages, 2)
             report.quads_per_message = (self._smallest or 0, mean, self._largest)
-        report.predicates = dict(self._predicates.most_common(top))
-        report.datatypes = dict(self._datatypes.most_common(top))
-        report.metadata = dict(self._metadata.most_common(MOST_NAMES))
+        report.predicates = _top(self._predicates, top)
+        report.datatypes = _top(self._datatypes, top)
+        report.metadata = _top(self._metadata, MOST_NAMES)
+
+
+def _top(counter: Counter[str], count: int) -> dict[str, int]:
+    """The most frequent names; those of equal number by name."""
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:count])
 
 
 def _add(counter: Counter[str], counts: dict[str, int]) -> None:

@@ -373,6 +373,7 @@ class Input:
         """Open a source; `compression` as in `open_log`."""
         self.bytes_read = self.bytes_given = 0
         self._file, self.name, self.url, self.size, self._owned = _open(source)
+        self._remote = self._owned and is_url(self.name)
         try:
             raw = self._raw()
             head = _gather(raw, compressions.MAGIC_BYTES)
@@ -402,9 +403,16 @@ class Input:
             return formats.find(name)
         if (module := formats.by_path(self.name)) is not None:
             return module
-        head = _gather(self._pieces, formats.HEAD_BYTES)
+        head = _gather(
+            self._pieces,
+            formats.HEAD_BYTES,
+            lambda head: formats.by_clear_content(head) is not None,
+        )
         self._pieces = _chain(head, self._pieces)
-        if (module := formats.by_content(head[: formats.HEAD_BYTES])) is not None:
+        start = head[: formats.HEAD_BYTES]
+        # What is clear comes first: the last line may be cut off.
+        clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
+        if (module := clear or formats.by_content(start)) is not None:
             return module
         known = ", ".join(formats.names())
         reason = (
@@ -422,13 +430,27 @@ class Input:
     def _raw(self) -> Iterator[bytes]:
         """The file's bytes as they come, without waiting for whole pieces."""
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
-        while piece := read(PIECE_BYTES):
+        while piece := self._read(read):
             if not isinstance(piece, bytes):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('rb')"
                 )
             self.bytes_read += len(piece)
             yield piece
+
+    def _read(self, read: Callable[[int], bytes]) -> bytes:
+        try:
+            return read(PIECE_BYTES)
+        except OSError as error:
+            if error.filename is None and error.errno is not None:
+                error.filename = self.name
+            raise
+        except Exception as error:
+            if not self._remote:
+                raise
+            # What fsspec and the packages under it raise is not always of the system's kind.
+            reason = str(error) or type(error).__name__
+            raise OSError(errno.EIO, f"reading failed: {reason}", self.name) from error
 
 
 class Output:
@@ -701,7 +723,9 @@ def _open_url(url: str) -> tuple[BinaryIO, str, str | None, int | None, bool]:
             f"reading {url} needs fsspec: pip install 'rdfm[fsspec]'"
         ) from error
     try:
-        file = fsspec.open(url, "rb").open()
+        # The web is read from its beginning to its end: no server need know parts of files.
+        settings = {"block_size": 0} if re.match("https?://", url, re.IGNORECASE) else {}
+        file = fsspec.open(url, "rb", **settings).open()
     except ImportError as error:
         raise MissingExtraError(f"reading {url} needs another package: {error}") from error
     except ValueError as error:
@@ -723,10 +747,16 @@ def _compressor(name: str | None) -> compressions.Compressor | None:
     return None if name is None or name == "none" else compressions.compressor(name)
 
 
-def _gather(pieces: Iterator[bytes], count: int) -> bytes:
-    """The first pieces, until there are `count` bytes or no more."""
+def _gather(
+    pieces: Iterator[bytes], count: int, enough: Callable[[bytes], bool] | None = None
+) -> bytes:
+    """The first pieces, until they are enough, there are `count` bytes or no more."""
     head = b""
-    while len(head) < count and (piece := next(pieces, None)) is not None:
+    while (
+        len(head) < count
+        and not (enough and enough(head))
+        and (piece := next(pieces, None)) is not None
+    ):
         head += piece
     return head
 

@@ -39,7 +39,9 @@ def size(count: float) -> str:
 
 def plural(count: int, noun: str) -> str:
     """A count and its noun, as in `1 message`, `2,000 quads`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("ary") else f"{noun}s"
+    return f"{count:,} {noun}"
 
 
 def safe(text: str) -> str:

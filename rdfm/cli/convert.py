@@ -28,6 +28,7 @@ Formats are told by suffix, then by content; rdfm formats lists them. Compressio
 .xz) is read by content and written by suffix. Exit codes: 0 done, 1 bad data, 2 bad usage."""
 
 _Choice = click.Choice
+_SINGULAR = {"boundaries": "boundary"}
 
 
 @click.command(
@@ -404,7 +405,7 @@ def _report(summary: Any, quiet: bool) -> None:
     click.echo(f"rdfm: {line}", err=True)
     if summary.dropped:
         dropped = ", ".join(
-            f"{count:,} {(name if count > 1 else name.removesuffix('s')).replace('_', ' ')}"
+            plural(count, _SINGULAR.get(name, name.removesuffix("s").replace("_", " ")))
             for name, count in summary.dropped.items()
         )
         click.echo(f"rdfm: dropped: {dropped}", err=True)

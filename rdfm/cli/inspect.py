@@ -82,9 +82,11 @@ def command(
 ) -> int:
     """Say what is in each LOG: its format, messages, quads, sizes, and where it breaks.
 
-    A LOG is a file, a URL, or - for standard input. The exit code is 1 if a log has a fault.
+    A LOG is a file, a URL, or - for standard input. The exit code is 1 if a log has a
+    fault or cannot be read; the others are looked at all the same.
     """
-    from rdfm.cli._io import standard_input
+    from rdfm.cli._io import safe, standard_input
+    from rdfm.errors import UnknownFormatError
     from rdfm.formats import by_path, find
     from rdfm.inspect import inspect
 
@@ -96,7 +98,17 @@ def command(
             given = {
                 name: value for name, value in given.items() if name in module.FORMAT.decode_options
             }
-        report = inspect(standard_input() if log == "-" else log, from_format, top=top, **given)
+        try:
+            report = inspect(standard_input() if log == "-" else log, from_format, top=top, **given)
+        except (OSError, UnknownFormatError) as error:
+            if len(logs) == 1 or isinstance(error, BrokenPipeError):
+                raise
+            broken = True
+            reason = str(error)
+            if isinstance(error, OSError) and error.strerror:
+                reason = f"{log}: {error.strerror}"
+            click.echo(f"rdfm: error: {safe(reason)}", err=True)
+            continue
         broken |= report.fault is not None
         if as_json:
             click.echo(json.dumps(report.to_dict(), ensure_ascii=False))

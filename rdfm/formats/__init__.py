@@ -164,6 +164,14 @@ def by_content(head: bytes) -> FormatModule | None:
     return None
 
 
+def by_clear_content(head: bytes) -> FormatModule | None:
+    """Give the built-in format that shows in what there is of a log, whatever follows."""
+    from rdfm.formats._sniff import clear_format  # needed where nothing else tells the format
+
+    name = clear_format(head)
+    return None if name is None else _built_in(name)
+
+
 def _file_name(path: str) -> str:
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path):
         from urllib.parse import urlsplit  # costly to import

@@ -50,14 +50,30 @@ def looks_like_trig(head: bytes) -> bool:
     return directive or bool(re.match(_BLOCK_STATEMENT, text))
 
 
-def _is_statement(line: str) -> bool:
+def clear_format(head: bytes) -> str | None:
+    """The format that whole lines tell, whatever follows; then a live log need not wait for more.
+
+    Lines of triples do not, since Turtle may follow; a quad does, and `@prefix`, and Jelly's options.
+    """
+    if looks_like_jelly(head):
+        return "jelly"
+    whole = head[: max(head.rfind(b"\n"), head.rfind(b"\r", 0, -1)) + 1]
+    lines = _lines(whole)
+    if looks_like_nquads(whole):
+        return "nq" if any(_is_statement(line, (4,)) for line in lines) else None
+    if any(re.match(_BLOCK_DIRECTIVE, line[:_LINE_BYTES]) for line in lines):
+        return "trig" if looks_like_trig(whole) else None
+    return None
+
+
+def _is_statement(line: str, sizes: tuple[int, ...] = (3, 4)) -> bool:
     """Whether a line is three or four terms and a dot."""
     terms = depth = at = 0
     token = re.compile(_TOKEN)
     while match := token.match(line, at):
         at = match.end()
         if match["dot"] is not None:
-            return depth == 0 and terms in (3, 4)
+            return depth == 0 and terms in sizes
         if match["open"]:
             depth += 1
             terms += depth == 1

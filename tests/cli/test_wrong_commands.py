@@ -91,3 +91,11 @@ def test_debug_shows_where(rdfm):
 def test_names_do_not_move_the_cursor(rdfm):
     run = rdfm("convert", "\x1b[31mred.nq", "out.nt")
     assert run.error == "\\x1b[31mred.nq: No such file or directory"
+
+
+def test_inspect_goes_on_after_a_file_that_is_not_there(rdfm):
+    run = rdfm("inspect", "a.nq", "nope.nq", "b.nq")
+    assert run.code == 1
+    assert "a.nq" in run.out
+    assert "b.nq" in run.out
+    assert run.error == "nope.nq: No such file or directory"

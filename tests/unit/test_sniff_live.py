@@ -1,0 +1,82 @@
+"""What a live log shows before it ends, and what is read of the web."""
+
+import functools
+import http.server
+import os
+import threading
+
+import pytest
+
+import rdfm
+from rdfm.log import Input
+
+QUAD = b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n"
+TRIPLE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "name"),
+    [
+        (QUAD, "nq"),
+        (TRIPLE + QUAD + b"<http://e/", "nq"),
+        (b"@prefix e: <http://e/> .\ne:a e:", "trig"),
+        (rdfm.formats.find("jelly").encode(rdfm.MessageBatch.from_messages([[]])), "jelly"),
+    ],
+)
+def test_a_live_log_shows_its_format_at_its_first_lines(start, name):
+    read, write = os.pipe()
+    try:
+        os.write(write, start)
+        with os.fdopen(read, "rb", buffering=0) as file:
+            assert Input(file).format().FORMAT.name == name
+    finally:
+        os.close(write)
+
+
+def test_triples_wait_for_more():
+    """Turtle may follow, and the format must not depend on how the log arrives."""
+
+    pieces = [TRIPLE, b"@prefix e: <http://e/> .\n", b""]
+
+    class Slow:
+        def read(self, size):
+            return pieces.pop(0)
+
+    assert Input(Slow()).format().FORMAT.name == "trig"
+
+
+def test_the_web_without_ranges(tmp_path):
+    pytest.importorskip("aiohttp")
+    (tmp_path / "a.nq").write_bytes(QUAD * 100_000)
+    handler = functools.partial(Quiet, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with rdfm.open_log(f"http://127.0.0.1:{server.server_port}/a.nq") as log:
+                assert sum(batch.quad_count for batch in log.batches()) == 100_000
+        finally:
+            server.shutdown()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+def test_what_breaks_while_reading_the_web_names_the_url(monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFile
+
+    fsspec.filesystem("memory").pipe("/log.nq", QUAD)
+
+    def read(self, size=-1):
+        raise ValueError("no ranges here")
+
+    monkeypatch.setattr(MemoryFile, "read", read)
+    monkeypatch.setattr(MemoryFile, "read1", read, raising=False)
+    with (
+        pytest.raises(OSError, match="reading failed: no ranges here") as caught,
+        rdfm.open_log("memory://log.nq"),
+    ):
+        pass
+    assert caught.value.filename == "memory://log.nq"
