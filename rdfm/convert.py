@@ -251,6 +251,7 @@ class _Conversion:
             raise OptionError("skip and take count messages: 0 or more")
         self._jelly = self._target.FORMAT.name == "jelly"
         headers.refuse_jelly_options(options, self._target.FORMAT)
+        headers.refuse_idle_options(options, self._target.FORMAT)
         path = options.get("options_from")
         self._template = {} if path is None else headers.read_jelly_options(path)
         parts = self._target.FORMAT.continuable or (self._jelly and options.get("frames") == "flat")
@@ -527,6 +528,9 @@ class _Conversion:
         header = {} if source is None else source.header
         options: dict[str, Any] = {name: given.get(name) for name in _ENCODE_OPTIONS}
         options["dialect"] = headers.dialect(given, header)
+        asked = given.get("to_dialect") or given.get("dialect") or given.get("flat")
+        if source is not None or asked:  # else the source may say
+            headers.refuse_idle_label(given, "comment" if self._jelly else options["dialect"])
         if self._jelly:
             carries = {} if source is None else source.module.FORMAT.carries
             others = len(self._inputs) > 1 and self._may_hold_graphs()

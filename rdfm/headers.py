@@ -16,11 +16,20 @@ from rdfm.formats import Format
 from rdfm.formats.jelly import LOGICAL_TYPES
 from rdfm.log import open_log
 
-__all__ = ["dialect", "jelly", "read_jelly_options", "refuse_jelly_options"]
+__all__ = [
+    "dialect",
+    "jelly",
+    "read_jelly_options",
+    "refuse_idle_label",
+    "refuse_idle_options",
+    "refuse_jelly_options",
+]
 
 _SIZES_AND_NAME = ("stream_name", "name_table", "prefix_table", "datatype_table", "frame_rows")
 _TYPES = ("physical_type", "logical_type")
 _JELLY_ONLY = ("options_from", "delimited", "namespaces", *_TYPES, *_SIZES_AND_NAME)
+# The largest lookup tables that rdfm reads unless told otherwise.
+_READ_BY_DEFAULT = {"name_table": 65536, "prefix_table": 65536, "datatype_table": 4096}
 # Logical types of streams of triples; the others are of quads.
 _OF_TRIPLES = (1, 3, 13)
 
@@ -131,6 +140,40 @@ def refuse_jelly_options(given: Mapping[str, Any], target: Format) -> None:
             raise OptionError(
                 f"{option} ({name}) is for writing Jelly, and the output is {target.name}"
             )
+
+
+def refuse_idle_options(given: Mapping[str, Any], target: Format) -> None:
+    """Refuse options that would do nothing, and tables that no reader takes by itself.
+
+    Raises:
+        OptionError: One is given.
+    """
+    if given.get("flat") and target.name == "jelly":
+        raise OptionError("--flat (flat) is for writing text; for Jelly say --frames flat (frames)")
+    if given.get("prefixes") and "prefixes" not in target.encode_options:
+        raise OptionError(
+            f"--prefix (prefixes) declares namespaces, and {target.name} has none; leave it out"
+        )
+    for name, most in _READ_BY_DEFAULT.items():
+        if (given.get(name) or 0) > most:
+            option = "--" + name.replace("_", "-")
+            raise OptionError(
+                f"{option} ({name}) is {given[name]}, and readers take {most} at most unless told "
+                f"otherwise (max_{name})"
+            )
+
+
+def refuse_idle_label(given: Mapping[str, Any], written: str) -> None:
+    """Refuse a version label where the dialect writes none.
+
+    Raises:
+        OptionError: One is given, and messages are not delimited by directives.
+    """
+    if given.get("version_label") is not None and written != "directive":
+        raise OptionError(
+            "--version-label (version_label) is written in the directive dialect only; "
+            "add --to-dialect directive (to_dialect)"
+        )
 
 
 def _logical_type(value: str | int) -> int:
