@@ -14,9 +14,9 @@ use crate::error::LimitExceeded;
 use crate::limits::Limits;
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
 
-/// A batch ends when its quads, written out, would take this many bytes: it holds a term once, text
-/// holds it once a quad.
-const MOST_WRITTEN: u64 = 16 << 20;
+/// A batch ends when its quads, written out, would take so many times `batch_bytes`: it holds a term
+/// once, text holds it once a quad.
+const WRITTEN_FACTOR: u64 = 4;
 
 /// A run of bytes in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -392,6 +392,8 @@ struct Mark {
 /// nothing is added up.
 #[derive(Default)]
 struct Written {
+    /// From here on the quads are too long.
+    most: u64,
     bytes: u64,
     /// Quads that `bytes` holds.
     quads: usize,
@@ -404,8 +406,11 @@ struct Written {
 }
 
 impl Written {
-    fn new() -> Self {
-        let mut written = Self::default();
+    fn new(limits: &Limits) -> Self {
+        let mut written = Self {
+            most: WRITTEN_FACTOR.saturating_mul(limits.batch_bytes as u64),
+            ..Self::default()
+        };
         written.foresee();
         written
     }
@@ -421,7 +426,7 @@ impl Written {
 
     /// Four terms a quad, each with a datatype or tag.
     fn foresee(&mut self) {
-        let more = MOST_WRITTEN.saturating_sub(self.bytes) / self.longest.saturating_mul(8).max(1);
+        let more = self.most.saturating_sub(self.bytes) / self.longest.saturating_mul(8).max(1);
         self.doubtful = self.quads.saturating_add(more as usize);
     }
 
@@ -459,7 +464,7 @@ impl Written {
         }
         self.quads = quads.len();
         self.foresee();
-        self.bytes >= MOST_WRITTEN
+        self.bytes >= self.most
     }
 }
 
@@ -493,8 +498,10 @@ pub struct BatchBuilder {
 impl BatchBuilder {
     /// An empty builder; the first message has index 0.
     pub fn new(limits: Limits) -> Self {
+        let written = Written::new(&limits);
         Self {
             limits,
+            written,
             table: TermTable::with_capacity(0, 1),
             quads: Vec::new(),
             message_ends: Vec::new(),
@@ -508,7 +515,6 @@ impl BatchBuilder {
             open: None,
             mark: Mark::default(),
             message_bytes: 0,
-            written: Written::new(),
             serial: 1,
             arena_hint: 0,
             terms_hint: 1,
@@ -805,7 +811,7 @@ impl BatchBuilder {
         if self.namespace_changes.is_empty() {
             self.serial = self.serial.wrapping_add(1).max(1);
             self.table = TermTable::with_capacity(0, 1);
-            self.written = Written::new();
+            self.written = Written::new(&self.limits);
         }
     }
 
@@ -913,7 +919,7 @@ impl BatchBuilder {
             (self.terms_hint + self.terms_hint / 8).min(self.limits.batch_bytes / 8),
         );
         let table = std::mem::replace(&mut self.table, room);
-        self.written = Written::new();
+        self.written = Written::new(&self.limits);
         let messages = self.message_ends.len() as u32;
         let waiting = self
             .namespace_changes
