@@ -980,7 +980,6 @@ mod tests {
     fn a_batch_is_full_by_what_its_quads_would_take_written() {
         let limits = Limits {
             batch_quads: usize::MAX,
-            batch_bytes: 1 << 30,
             ..Limits::default()
         };
         let quads_until_full = |builder: &mut BatchBuilder, quad: Quad| {
