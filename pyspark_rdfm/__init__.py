@@ -1,0 +1,47 @@
+"""Where Spark looks for `format("rdfm")`: it imports every module named `pyspark_*` and takes its `DefaultSource`.
+
+Every session that uses a Python data source imports this module, so rdfm itself is imported when a
+source is used. What the methods give is written in `rdfm.spark`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+__all__ = ["DefaultSource"]
+
+
+class DefaultSource(DataSource):
+    """The data source "rdfm": message logs, one message a row.
+
+    Example:
+        `spark.read.format("rdfm").load("logs/")`
+    """
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        """Take Spark's options.
+
+        Raises:
+            MissingExtraError: PySpark is older than rdfm needs. An error while this module is
+                imported would say that there is no such data source.
+        """
+        from rdfm.spark.versions import check_pyspark
+
+        check_pyspark()
+        super().__init__(options)
+
+    @classmethod
+    def name(cls) -> str:
+        """The name for `format(…)`."""
+        return "rdfm"
+
+    def schema(self) -> StructType:
+        """The columns of a read without a schema of the user's."""
+        from rdfm.spark.schema import default_schema
+
+        return default_schema()
