@@ -35,7 +35,7 @@ __all__ = [
     "carries",
     "coalesce",
     "debug_build",
-    "option_names",
+    "option_kinds",
     "parse_term",
     "traits",
 ]
@@ -293,5 +293,5 @@ def carries(format: str) -> dict[str, Any]: ...
 # resumable, splittable
 def traits(format: str) -> dict[str, bool]: ...
 
-# The options that a format's codec takes; pass only these.
-def option_names(format: str, codec: OneOf["decoder", "encoder"]) -> list[str]: ...
+# The options that a format's codec takes, pass only these: name and kind ("switch", "number", "text", "pairs").
+def option_kinds(format: str, codec: OneOf["decoder", "encoder"]) -> dict[str, str]: ...

@@ -15,7 +15,7 @@ import re
 import stat
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -649,7 +649,7 @@ def decode(decoder: DecoderLike, data: Input) -> Iterator[MessageBatch]:
 
 
 def make_codec(
-    make: Callable[..., Any], format: Format, known: frozenset[str], options: dict[str, Any]
+    make: Callable[..., Any], format: Format, known: Collection[str], options: dict[str, Any]
 ) -> Any:
     """Make a codec after checking the names of its options.
 

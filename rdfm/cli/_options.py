@@ -77,10 +77,12 @@ class Size(_Number):
         """The number."""
         if isinstance(value, int):
             return value
-        match = re.fullmatch(r"(\d{1,18})\s*([kmgKMG]?)(?:i?[bB])?", value)
-        if match is None:
+        from rdfm.formats._options import size
+
+        try:
+            return size(value)
+        except ValueError:
             self.fail(f"'{value}' is no size; write it as 64M or 67108864", param, ctx)
-        return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2].lower()]
 
 
 class Prefix(_Pair):

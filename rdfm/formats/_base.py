@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rdfm._core import MessageBatch
-from rdfm.errors import LimitError
+from rdfm.errors import LimitError, OptionError
 
 __all__ = ["DecoderLike", "EncoderLike", "Format", "FormatModule", "decode_all", "encode_all"]
 
+# What the value of an option is: True or False, a number (sizes in bytes too), a text (choices too), or
+# a dict of texts.
+KINDS = ("switch", "number", "text", "pairs")
 # The largest batches that the core makes.
 WHOLE = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
 
@@ -70,8 +73,9 @@ class Format:
         media_types: Media types, the registered one first.
         magic: Tells from a log's first bytes (decompressed, up to 4 KiB) that it is of this format.
         aliases: Other names that people use.
-        decode_options: Names of the options that the decoder takes.
-        encode_options: Names of the options that the encoder takes.
+        decode_options: The options that the decoder takes: name and kind (one of `KINDS`), so that
+            they can be given as text. Bare names are taken as options of text.
+        encode_options: The options that the encoder takes, in the same way.
         carries: What the format can hold: `graphs`, `generalized`, `triple_terms`
             ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`.
         binary: Whether a log is no text, and so nothing for a terminal.
@@ -91,13 +95,30 @@ class Format:
     media_types: tuple[str, ...] = ()
     magic: Callable[[bytes], bool] | None = None
     aliases: tuple[str, ...] = ()
-    decode_options: frozenset[str] = frozenset()
-    encode_options: frozenset[str] = frozenset()
+    decode_options: Mapping[str, str] = field(default_factory=dict)
+    encode_options: Mapping[str, str] = field(default_factory=dict)
     carries: Mapping[str, Any] = field(default_factory=dict)
     binary: bool = False
     continuable: bool = False
     resumable: bool = False
     splittable: bool = False
+
+    def __post_init__(self) -> None:
+        """Give bare names of options the kind "text".
+
+        Raises:
+            OptionError: An option is of an unknown kind.
+        """
+        for codec in ("decode_options", "encode_options"):
+            given = getattr(self, codec)
+            kinds = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, "text")
+            for name, kind in kinds.items():
+                if kind not in KINDS:
+                    raise OptionError(
+                        f"the option '{name}' of the format {self.name} is of the kind '{kind}'; "
+                        f"kinds are {', '.join(KINDS)}"
+                    )
+            object.__setattr__(self, codec, kinds)
 
 
 class FormatModule(Protocol):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rdfm._core import JellyDecoder as Decoder
 from rdfm._core import JellyEncoder as Encoder
-from rdfm._core import MessageBatch, carries, option_names, traits
+from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
 from rdfm.formats._sniff import looks_like_jelly
 
@@ -29,8 +29,8 @@ FORMAT = Format(
     media_types=("application/x-jelly-rdf",),
     magic=looks_like_jelly,
     aliases=("jelly-rdf",),
-    decode_options=frozenset(option_names("jelly", "decoder")),
-    encode_options=frozenset(option_names("jelly", "encoder")),
+    decode_options=option_kinds("jelly", "decoder"),
+    encode_options=option_kinds("jelly", "encoder"),
     carries=carries("jelly"),
     binary=True,
     **traits("jelly"),

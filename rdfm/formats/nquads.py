@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rdfm._core import MessageBatch, carries, option_names, traits
+from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import NQuadsDecoder as Decoder
 from rdfm._core import NQuadsEncoder as Encoder
 from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
@@ -17,8 +17,8 @@ FORMAT = Format(
     media_types=("application/n-quads",),
     magic=looks_like_nquads,
     aliases=("n-quads", "nquads", "nq11", "nq12"),
-    decode_options=frozenset(option_names("nq", "decoder")),
-    encode_options=frozenset(option_names("nq", "encoder")),
+    decode_options=option_kinds("nq", "decoder"),
+    encode_options=option_kinds("nq", "encoder"),
     carries=carries("nq"),
     continuable=True,
     **traits("nq"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rdfm._core import MessageBatch, carries, option_names, traits
+from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import NTriplesDecoder as Decoder
 from rdfm._core import NTriplesEncoder as Encoder
 from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
@@ -16,8 +16,8 @@ FORMAT = Format(
     media_types=("application/n-triples",),
     magic=None,
     aliases=("n-triples", "ntriples", "nt11", "nt12"),
-    decode_options=frozenset(option_names("nt", "decoder")),
-    encode_options=frozenset(option_names("nt", "encoder")),
+    decode_options=option_kinds("nt", "decoder"),
+    encode_options=option_kinds("nt", "encoder"),
     carries=carries("nt"),
     continuable=True,
     **traits("nt"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rdfm._core import MessageBatch, carries, option_names, traits
+from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import TriGDecoder as Decoder
 from rdfm._core import TriGEncoder as Encoder
 from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
@@ -17,8 +17,8 @@ FORMAT = Format(
     media_types=("application/trig", "application/x-trig"),
     magic=looks_like_trig,
     aliases=("trig12",),
-    decode_options=frozenset(option_names("trig", "decoder")),
-    encode_options=frozenset(option_names("trig", "encoder")),
+    decode_options=option_kinds("trig", "decoder"),
+    encode_options=option_kinds("trig", "encoder"),
     carries=carries("trig"),
     continuable=True,
     **traits("trig"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rdfm._core import MessageBatch, carries, option_names, traits
+from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import TurtleDecoder as Decoder
 from rdfm._core import TurtleEncoder as Encoder
 from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
@@ -16,8 +16,8 @@ FORMAT = Format(
     media_types=("text/turtle", "application/x-turtle"),
     magic=None,
     aliases=("turtle", "ttl12", "longturtle"),
-    decode_options=frozenset(option_names("ttl", "decoder")),
-    encode_options=frozenset(option_names("ttl", "encoder")),
+    decode_options=option_kinds("ttl", "decoder"),
+    encode_options=option_kinds("ttl", "encoder"),
     carries=carries("ttl"),
     continuable=True,
     **traits("ttl"),

@@ -87,7 +87,7 @@ def test_a_formats_page_names_every_option(name, heading, kind):
     page = section(read(f"docs/formats/{PAGE_OF[name]}"), heading)
     named = {found for row in rows(page) for found in re.findall(r"`(\w+)`", row[0])}
     format = formats.find(name).FORMAT
-    options = (format.decode_options if kind == "decode" else format.encode_options) - BATCHING
+    options = set(format.decode_options if kind == "decode" else format.encode_options) - BATCHING
     assert options <= named
     others = {
         option

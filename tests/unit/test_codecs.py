@@ -22,7 +22,7 @@ from rdfm._core import (
     NTriplesEncoder,
     Quad,
     carries,
-    option_names,
+    option_kinds,
     traits,
 )
 from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
@@ -87,14 +87,14 @@ def test_every_format_has_its_classes(name):
         with pytest.raises(OptionError) as caught:
             make(no_such=1)
         known = str(caught.value).split("known: ")[1].split(", ")
-        assert known == option_names(name, kind)
+        assert known == list(option_kinds(name, kind))
 
 
 def test_unknown_formats():
     with pytest.raises(UnknownFormatError, match="known: nt, nq, ttl, trig, jelly"):
         carries("rdfxml")
     with pytest.raises(OptionError):
-        option_names("nq", "codec")
+        option_kinds("nq", "codec")
 
 
 GOOD = {
@@ -119,7 +119,7 @@ WRONG = {
 @pytest.mark.parametrize("kind", ["decoder", "encoder"])
 def test_options(name, kind):
     make = getattr(_core, FORMATS[name] + kind.capitalize())
-    for option in option_names(name, kind):
+    for option in option_kinds(name, kind):
         make(**{option: GOOD[option]})
         for wrong in WRONG.get(option, []):
             if wrong is None and option in ("dialect", "delimited"):

@@ -56,12 +56,12 @@ def test_every_format_module_has_the_same_five_names():
 
 
 def test_formats_take_exactly_the_options_that_they_name():
-    from rdfm._core import option_names
+    from rdfm._core import option_kinds
 
     for module in formats.every():
         name = module.FORMAT.name
-        assert module.FORMAT.decode_options == set(option_names(name, "decoder")), name
-        assert module.FORMAT.encode_options == set(option_names(name, "encoder")), name
+        assert module.FORMAT.decode_options == option_kinds(name, "decoder"), name
+        assert module.FORMAT.encode_options == option_kinds(name, "encoder"), name
 
 
 def test_everything_public_says_what_it_is():

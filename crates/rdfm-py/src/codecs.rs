@@ -267,7 +267,7 @@ impl Encoder {
 macro_rules! codecs {
     ($($format:ident $title:literal $decoder:ident $encoder:ident;)*) => {
         $(
-            #[doc = concat!("Decodes ", $title, " logs; options as keywords, see `option_names`.")]
+            #[doc = concat!("Decodes ", $title, " logs; options as keywords, see `option_kinds`.")]
             #[pyclass(extends = Decoder, frozen, module = "rdfm._core")]
             pub struct $decoder;
 
@@ -281,7 +281,7 @@ macro_rules! codecs {
                 }
             }
 
-            #[doc = concat!("Encodes ", $title, " logs; options as keywords, see `option_names`.")]
+            #[doc = concat!("Encodes ", $title, " logs; options as keywords, see `option_kinds`.")]
             #[pyclass(extends = Encoder, frozen, module = "rdfm._core")]
             pub struct $encoder;
 
@@ -355,21 +355,28 @@ fn traits<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
-/// The names of the options that a native format's codec takes.
+/// The options that a native format's codec takes: name and kind ("switch", "number", "text", "pairs").
 ///
 /// Args:
 ///     format: The format's name.
 ///     codec: "decoder" or "encoder".
 #[pyfunction]
-fn option_names(format: &str, codec: &str) -> PyResult<Vec<&'static str>> {
+fn option_kinds<'py>(py: Python<'py>, format: &str, codec: &str) -> PyResult<Bound<'py, PyDict>> {
     let format = by_name(format)?;
-    match codec {
-        "decoder" => Ok(options::decode_names(format)),
-        "encoder" => Ok(options::encode_names(format)),
-        _ => Err(errors::option(format!(
-            "codec is 'decoder' or 'encoder', not '{codec}'"
-        ))),
+    let kinds = match codec {
+        "decoder" => options::decode_kinds(format),
+        "encoder" => options::encode_kinds(format),
+        _ => {
+            return Err(errors::option(format!(
+                "codec is 'decoder' or 'encoder', not '{codec}'"
+            )));
+        }
+    };
+    let dict = PyDict::new(py);
+    for (name, kind) in kinds {
+        dict.set_item(name, kind.name())?;
     }
+    Ok(dict)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -378,5 +385,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_all(module)?;
     module.add_function(wrap_pyfunction!(carries, module)?)?;
     module.add_function(wrap_pyfunction!(traits, module)?)?;
-    module.add_function(wrap_pyfunction!(option_names, module)?)
+    module.add_function(wrap_pyfunction!(option_kinds, module)?)
 }

@@ -4,7 +4,7 @@
 //! `OptionError` that says what does.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyMapping, PyString};
+use pyo3::types::{PyBool, PyDict, PyMapping};
 use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames};
 use rdfm_core::formats::Format;
 use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
@@ -28,48 +28,80 @@ pub fn depth(max_depth: u32) -> PyResult<u32> {
     )))
 }
 
-const LIMITS: &[&str] = &[
-    "max_message_bytes",
-    "batch_quads",
-    "batch_bytes",
-    "batch_messages",
-    "max_depth",
-    "parts",
+/// What a value is, for whoever has it as text.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Switch,
+    Number,
+    /// Choices too.
+    Text,
+    /// Names and IRIs.
+    Pairs,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Switch => "switch",
+            Self::Number => "number",
+            Self::Text => "text",
+            Self::Pairs => "pairs",
+        }
+    }
+}
+
+type Kinds = [(&'static str, Kind)];
+
+const LIMITS: &Kinds = &[
+    ("max_message_bytes", Kind::Number),
+    ("batch_quads", Kind::Number),
+    ("batch_bytes", Kind::Number),
+    ("batch_messages", Kind::Number),
+    ("max_depth", Kind::Number),
+    ("parts", Kind::Switch),
 ];
-const TEXT_DECODE: &[&str] = &["lenient", "dialect", "announced"];
-const LINE_DECODE: &[&str] = &["generalized"];
-const BLOCK_DECODE: &[&str] = &["base"];
-const JELLY_DECODE: &[&str] = &[
-    "lenient",
-    "frames",
-    "delimited",
-    "max_frame_bytes",
-    "max_name_table",
-    "max_prefix_table",
-    "max_datatype_table",
+const TEXT_DECODE: &Kinds = &[
+    ("lenient", Kind::Switch),
+    ("dialect", Kind::Text),
+    ("announced", Kind::Text),
+];
+const LINE_DECODE: &Kinds = &[("generalized", Kind::Switch)];
+const BLOCK_DECODE: &Kinds = &[("base", Kind::Text)];
+const JELLY_DECODE: &Kinds = &[
+    ("lenient", Kind::Switch),
+    ("frames", Kind::Text),
+    ("delimited", Kind::Switch),
+    ("max_frame_bytes", Kind::Number),
+    ("max_name_table", Kind::Number),
+    ("max_prefix_table", Kind::Number),
+    ("max_datatype_table", Kind::Number),
 ];
 
-const TEXT_ENCODE: &[&str] = &["dialect", "version_label", "lenient"];
-const LINE_ENCODE: &[&str] = &["rdf_star_syntax"];
-const BLOCK_ENCODE: &[&str] = &["prefixes"];
-const TRIPLE_ENCODE: &[&str] = &["merge_graphs"];
-const JELLY_ENCODE: &[&str] = &[
-    "lenient",
-    "merge_graphs",
-    "prefixes",
-    "namespaces",
-    "frames",
-    "frame_rows",
-    "delimited",
-    "stream_name",
-    "physical_type",
-    "logical_type",
-    "generalized",
-    "rdf_star",
-    "name_table",
-    "prefix_table",
-    "datatype_table",
-    "version",
+const TEXT_ENCODE: &Kinds = &[
+    ("dialect", Kind::Text),
+    ("version_label", Kind::Text),
+    ("lenient", Kind::Switch),
+];
+const LINE_ENCODE: &Kinds = &[("rdf_star_syntax", Kind::Switch)];
+const BLOCK_ENCODE: &Kinds = &[("prefixes", Kind::Pairs)];
+const TRIPLE_ENCODE: &Kinds = &[("merge_graphs", Kind::Switch)];
+const JELLY_ENCODE: &Kinds = &[
+    ("lenient", Kind::Switch),
+    ("merge_graphs", Kind::Switch),
+    ("prefixes", Kind::Pairs),
+    ("namespaces", Kind::Switch),
+    ("frames", Kind::Text),
+    ("frame_rows", Kind::Number),
+    ("delimited", Kind::Switch),
+    ("stream_name", Kind::Text),
+    ("physical_type", Kind::Text),
+    ("logical_type", Kind::Text),
+    ("generalized", Kind::Switch),
+    ("rdf_star", Kind::Switch),
+    ("name_table", Kind::Number),
+    ("prefix_table", Kind::Number),
+    ("datatype_table", Kind::Number),
+    ("version", Kind::Number),
 ];
 
 /// The logical types of the Jelly specification.
@@ -99,8 +131,8 @@ const DIALECTS: [(&str, Dialect); 3] = [
 ];
 
 /// The options a decoder takes.
-pub fn decode_names(format: Format) -> Vec<&'static str> {
-    let own: &[&[&str]] = match format {
+pub fn decode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
+    let own: &[&Kinds] = match format {
         Format::Nt | Format::Nq => &[TEXT_DECODE, LINE_DECODE],
         Format::Ttl | Format::Trig => &[TEXT_DECODE, BLOCK_DECODE],
         Format::Jelly => &[JELLY_DECODE],
@@ -109,8 +141,8 @@ pub fn decode_names(format: Format) -> Vec<&'static str> {
 }
 
 /// The options an encoder takes.
-pub fn encode_names(format: Format) -> Vec<&'static str> {
-    let own: &[&[&str]] = match format {
+pub fn encode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
+    let own: &[&Kinds] = match format {
         Format::Nt => &[TEXT_ENCODE, LINE_ENCODE, TRIPLE_ENCODE],
         Format::Nq => &[TEXT_ENCODE, LINE_ENCODE],
         Format::Ttl => &[TEXT_ENCODE, BLOCK_ENCODE, TRIPLE_ENCODE],
@@ -123,7 +155,7 @@ pub fn encode_names(format: Format) -> Vec<&'static str> {
 /// The decoder's options from keyword arguments.
 pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<DecodeOptions> {
     let mut options = DecodeOptions::default();
-    for option in Given::all(format, "decoder", decode_names(format), given)? {
+    for option in Given::all(format, "decoder", decode_kinds(format), given)? {
         match option.name.as_str() {
             "max_message_bytes" => {
                 options.limits.max_message_bytes = option.number(1, MAX_MESSAGE_BYTES)?;
@@ -144,7 +176,7 @@ pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dec
             "max_name_table" => options.max_name_table = option.table()?,
             "max_prefix_table" => options.max_prefix_table = option.table()?,
             "max_datatype_table" => options.max_datatype_table = option.table()?,
-            _ => return Err(option.unknown(&decode_names(format))),
+            _ => return Err(option.unknown(&decode_kinds(format))),
         }
     }
     Ok(options)
@@ -155,7 +187,7 @@ pub fn encode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Enc
     let mut options = EncodeOptions::default();
     let mut logical_type = None;
     let mut physical_given = false;
-    for option in Given::all(format, "encoder", encode_names(format), given)? {
+    for option in Given::all(format, "encoder", encode_kinds(format), given)? {
         let jelly = &mut options.jelly;
         match option.name.as_str() {
             "dialect" => options.dialect = option.choice(&DIALECTS)?,
@@ -180,7 +212,7 @@ pub fn encode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Enc
             "prefix_table" => jelly.prefix_table = option.table()?,
             "datatype_table" => jelly.datatype_table = option.table()?,
             "version" => jelly.version = option.number(1, 2)? as u32,
-            _ => return Err(option.unknown(&encode_names(format))),
+            _ => return Err(option.unknown(&encode_kinds(format))),
         }
     }
     // A logical type that was not given follows what was.
@@ -236,7 +268,7 @@ impl<'py> Given<'py> {
     fn all(
         format: Format,
         codec: &'static str,
-        known: Vec<&'static str>,
+        known: Vec<(&'static str, Kind)>,
         given: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Vec<Self>> {
         let Some(given) = given else {
@@ -249,7 +281,7 @@ impl<'py> Given<'py> {
                 name: name.extract()?,
                 value,
             };
-            if known.contains(&option.name.as_str()) {
+            if known.iter().any(|(name, _)| *name == option.name) {
                 Ok(option)
             } else {
                 Err(option.unknown(&known))
@@ -259,13 +291,14 @@ impl<'py> Given<'py> {
     }
 
     #[cold]
-    fn unknown(&self, known: &[&str]) -> PyErr {
+    fn unknown(&self, known: &Kinds) -> PyErr {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
         errors::option(format!(
             "the {} {} has no option '{}'; known: {}",
             self.format.name(),
             self.codec,
             self.name,
-            known.join(", ")
+            names.join(", ")
         ))
     }
 
@@ -323,10 +356,12 @@ impl<'py> Given<'py> {
     }
 
     fn logical_type(&self) -> PyResult<u32> {
-        if self.value.is_instance_of::<PyString>() {
-            return self.choice(&LOGICAL_TYPES);
-        }
-        let number = self.number(0, u64::from(u32::MAX)).ok();
+        let text = self.value.extract::<String>().ok();
+        let number = match text.map(|text| text.parse()) {
+            Some(Ok(number)) => Some(number),
+            Some(Err(_)) => return self.choice(&LOGICAL_TYPES),
+            None => self.number(0, u64::from(u32::MAX)).ok(),
+        };
         number
             .and_then(|number| {
                 LOGICAL_TYPES
