@@ -8,7 +8,8 @@ their own where `spec-fixtures` stands ready, so that a later block can use what
   here-document goes on), the lines after them are the output, both streams. `…` stands for any
   text; times and rates may differ. Commands that set up a machine (make, git, pip, apt,
   python -m venv) are not run.
-- a ```python block whose first line is `# needs NAME` is left out where that package is absent.
+- a ```python block whose first line is `# needs NAME` is left out where that package is absent; one
+  that needs pyspark gets a Java, and Python workers of this interpreter.
 - `<!-- not run: REASON -->` before a block leaves it out.
 
 With arguments checks these files only. Ends with status 1 where anything differs.
@@ -22,6 +23,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import spark_environment  # noqa: E402 - beside this file, which is no package
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(
@@ -131,6 +135,7 @@ def python_script(blocks: list[str]) -> str:
 def block_faults(path: Path, markdown: str) -> list[str]:
     faults: list[str] = []
     python: list[str] = []
+    variables = dict(os.environ)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "spec-fixtures").symlink_to(ROOT / "spec-fixtures")
@@ -143,6 +148,8 @@ def block_faults(path: Path, markdown: str) -> list[str]:
                 needed = NEEDS.match(match["text"])
                 if not needed or importlib.util.find_spec(needed[1]):
                     python.append(match["text"])
+                    if needed and needed[1] == "pyspark":
+                        variables.update(spark_environment.environment(folder))
         if python:
             script = folder / "blocks.py"
             script.write_text(python_script(python), "utf-8")
@@ -154,7 +161,9 @@ def block_faults(path: Path, markdown: str) -> list[str]:
                 "ignore::DeprecationWarning:rdflib.graph",
                 script,
             ]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+            done = subprocess.run(
+                command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300
+            )
             if done.returncode:
                 faults.append((done.stdout + done.stderr).strip())
     return [f"{path.relative_to(ROOT)}:\n{fault}" for fault in faults]

