@@ -7,7 +7,7 @@ DEMO := spec-fixtures/nanopubs/log.trig
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast test-rust lint fmt types bench fuzz docs soak peers wheel notices lock clean
+.PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench fuzz docs soak peers wheel notices lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -48,7 +48,10 @@ test-rust: ## The tests of the Rust crates alone
 
 test-fast: build ## Fast tests of both languages
 	cargo test --quiet --locked -p rdfm-core
-	$(PY) -m pytest --quiet -m 'not slow and not peers'
+	$(PY) -m pytest --quiet -m 'not slow and not spark and not peers'
+
+test-spark: build ## The tests with a Spark session alone
+	$(PY) -m pytest -m spark
 
 lint: .venv/.installed ## Format and lints of both languages, warnings are errors
 	cargo fmt --all --check

@@ -25,7 +25,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import spark_environment  # noqa: E402 - beside this file, which is no package
+import spark_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(

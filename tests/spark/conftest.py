@@ -9,6 +9,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def pytest_collection_modifyitems(items):
+    """All tests of this folder are Spark's."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("spark")
+
+
 def spark_environment_of(folder):
     path = ROOT / "tools/spark_environment.py"
     spec = importlib.util.spec_from_file_location("spark_environment", path)
