@@ -140,8 +140,10 @@ class LogReader:
         )
         self._batches = decode(self._decoder, data)
         self._first: MessageBatch | RdfmError | None = None  # read, not yet given
+        self._fault: DecodeError | None = None
         self._begun = False
         self._ended = False
+        self._resumable = module.FORMAT.resumable
         self.format = module.FORMAT.name
         self.source = data.name
 
@@ -163,7 +165,8 @@ class LogReader:
     def batches(self) -> Iterator[MessageBatch]:
         """Give the messages in batches, for Arrow and for speed.
 
-        A loop that was left early is continued by the next one.
+        A loop that was left early is continued by the next one, and so is one that met a fault which
+        `skip_message` went over.
 
         Raises:
             DecodeError: The log is broken; every message completed before the fault was given.
@@ -200,11 +203,57 @@ class LogReader:
         if isinstance(first, MessageBatch):
             return first
         ended, self._ended = self._ended, True  # an error ends it too
-        if isinstance(first, RdfmError):
-            raise first
-        batch = None if ended else next(self._batches, None)
+        try:
+            if isinstance(first, RdfmError):
+                raise first
+            batch = None if ended else next(self._batches, None)
+        except DecodeError as error:
+            self._fault = error
+            raise
         self._ended = batch is None
         return batch
+
+    def skip_message(self) -> bytes:
+        r"""Go over the message in which a fault was met; the next loop goes on behind it.
+
+        The message keeps its index.
+
+        Returns:
+            The bytes skipped, at most the first MiB of them.
+
+        Raises:
+            DecodeError: The fault itself, where the rest of the log cannot be read: the format is not
+                `resumable`, or the file's compression is broken.
+            ValueError: No fault was met.
+
+        Example:
+            >>> log = open_log(b'oops\n# @message\n<http://ex/s> <http://ex/p> "o" .\n', "nq")
+            >>> try:
+            ...     list(log)
+            ... except DecodeError:
+            ...     log.skip_message(), [message.index for message in log]
+            (b'oops\n', [1])
+        """
+        fault = self._fault
+        if fault is None:
+            raise ValueError(f"{self.source}: no fault was met that could be gone over")
+        if fault is self._input.fault or not self._resumable:
+            raise fault
+        try:
+            pieces = iter(self._input)
+            while (skipped := self._decoder.skip_message()) is None:
+                piece = next(pieces, None)
+                if piece is None:
+                    self._decoder.finish()
+                else:
+                    self._decoder.feed(piece)
+        except DecodeError as error:
+            error.source = self.source
+            self._fault = error
+            raise
+        self._fault, self._ended = None, False
+        self._batches = decode(self._decoder, self._input)
+        return skipped
 
     def close(self) -> None:
         """Close the file."""
@@ -367,11 +416,13 @@ class Input:
         bytes_read: Bytes read of it so far (compressed).
         bytes_given: Bytes of the log given so far (decompressed).
         compression: The compression found, or None.
+        fault: What is wrong with the compression, once it was met.
     """
 
     def __init__(self, source: Readable, compression: str | None = None) -> None:
         """Open a source; `compression` as in `open_log`."""
         self.bytes_read = self.bytes_given = 0
+        self.fault: DecodeError | None = None
         self._file, self.name, self.url, self.size, self._owned = _open(source)
         self._remote = self._owned and is_url(self.name)
         try:
@@ -389,9 +440,13 @@ class Input:
 
     def __iter__(self) -> Iterator[bytes]:
         """Give the pieces; each as soon as there is one."""
-        for piece in self._pieces:
-            self.bytes_given += len(piece)
-            yield piece
+        try:
+            for piece in self._pieces:
+                self.bytes_given += len(piece)
+                yield piece
+        except DecodeError as error:
+            self.fault = error
+            raise
 
     def format(self, name: str | None = None) -> FormatModule:
         """Find the format: by its name if given, else by the suffix, else by the content.
@@ -636,6 +691,8 @@ def _free_name(final: Path) -> Path:
 def decode(decoder: DecoderLike, data: Input) -> Iterator[MessageBatch]:
     """Feed a decoder from an input, and give its batches; errors get the input's name."""
     try:
+        while (batch := decoder.next_batch()) is not None:  # fed before, behind a skipped message
+            yield batch
         for piece in data:
             decoder.feed(piece)
             while (batch := decoder.next_batch()) is not None:

@@ -29,7 +29,7 @@ class DecoderLike(Protocol):
         """Take a piece of the log, cut anywhere. Never fails, decodes nothing."""
 
     def finish(self) -> None:
-        """Mark the end of the log."""
+        """Mark the end of the log; doing so again changes nothing."""
 
     def next_batch(self) -> MessageBatch | None:
         """Give the next batch; None means "feed me", and after `finish` "done".

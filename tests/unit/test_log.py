@@ -307,6 +307,67 @@ def test_a_log_that_was_read_is_not_empty():
             list(log)
 
 
+def everything(log):
+    """Messages as (index, quads), faults as what was skipped, in order; then the fault that ended it."""
+    found = []
+    while True:
+        try:
+            for message in log:
+                found.append((message.index, len(message)))
+            return found, None
+        except DecodeError as error:
+            try:
+                found.append((error.message_index, log.skip_message()))
+            except DecodeError as end:
+                return found, end
+
+
+FAULTY = b"bad 1\n# @message\n" + LOG + b"# @message\nbad 2\nrest\n# @message\n" + LINE
+FAULTY_READ = [(0, b"bad 1\n"), (1, 1), (2, 2), (3, b"bad 2\nrest\n"), (4, 1)]
+
+
+@pytest.mark.parametrize("header_first", [False, True])
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress, Trickle])
+def test_reading_goes_on_behind_a_fault(wrap, header_first):
+    with rdfm.open_log(wrap(FAULTY), "nq") as log:
+        if header_first:
+            assert log.header == {}
+        assert everything(log) == (FAULTY_READ, None)
+
+
+def test_a_fault_at_the_end_is_gone_over():
+    with rdfm.open_log(LOG + b"# @message\nbad", "nq") as log:
+        assert everything(log) == ([(0, 1), (1, 2), (2, b"bad")], None)
+
+
+def test_nothing_goes_on_in_a_format_without_delimiters_to_find():
+    with rdfm.open_log(b"<http://e/s> <http://e/p> 1 .\n# @message\nbad\n", "ttl") as log:
+        found, end = everything(log)
+        assert found == [(0, 1)]
+        assert end.message_index == 1
+        with pytest.raises(DecodeError) as again:
+            log.skip_message()
+        assert again.value is end
+
+
+def test_nothing_goes_on_behind_broken_compression():
+    whole = gzip.compress(FAULTY)
+    with rdfm.open_log(whole[:-10], "nq") as log:
+        found, end = everything(log)
+    assert isinstance(end, TruncatedError)
+    assert "cut off" in str(end)
+    assert found == FAULTY_READ[: len(found)]
+
+
+def test_without_a_fault_nothing_is_skipped():
+    with rdfm.open_log(LOG, "nq") as log:
+        with pytest.raises(ValueError, match="no fault"):
+            log.skip_message()
+        list(log)
+        with pytest.raises(ValueError, match="no fault"):
+            log.skip_message()
+
+
 def test_a_writer_that_nobody_closed_leaves_nothing(tmp_path):
     log = rdfm.create_log(tmp_path / "out.nq")
     log.write([QUAD])
