@@ -7,15 +7,13 @@ Law: an option that nobody knows, or a value that does not fit, is an error that
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rdfm.errors import OptionError
+from rdfm.formats._options import size
 
 __all__ = ["Options"]
-
-_UNITS = {"": 0, "k": 10, "m": 20, "g": 30}
 
 
 class Options:
@@ -52,8 +50,10 @@ class Options:
         value = self.text(name)
         if value is None:
             return default
-        match = re.fullmatch(r"\s*(\d{1,18})\s*([kmg]?)(?:i?b)?\s*", value, re.IGNORECASE)
-        number = int(match[1]) << _UNITS[match[2].lower()] if match else -1
+        try:
+            number = size(value)
+        except ValueError:
+            number = -1
         if number < least:
             raise OptionError(
                 f"the option {name} is a number of at least {least}, such as 1000 or 64m, "
