@@ -13,6 +13,9 @@ from pyspark.sql.datasource import DataSource
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
+
+    from rdfm.spark.writer import LogSourceStreamWriter, LogSourceWriter
+
 __all__ = ["DefaultSource"]
 
 
@@ -45,3 +48,15 @@ class DefaultSource(DataSource):
         from rdfm.spark.schema import default_schema
 
         return default_schema()
+
+    def writer(self, schema: StructType, overwrite: bool) -> LogSourceWriter:
+        """A batch write of rows with a column `quads`."""
+        from rdfm.spark.writer import LogSourceWriter
+
+        return LogSourceWriter(self.options, schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> LogSourceStreamWriter:
+        """A streaming sink for rows with a column `quads`."""
+        from rdfm.spark.writer import LogSourceStreamWriter
+
+        return LogSourceStreamWriter(self.options, schema, overwrite)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError, TruncatedError
 
-__all__ = ["COMPRESSIONS", "by_content", "by_suffix", "compressor", "decompress"]
+__all__ = ["COMPRESSIONS", "by_content", "by_suffix", "compressor", "decompress", "suffix_of"]
 
 PIECE_BYTES = 1 << 20
 SLICE_BYTES = 1 << 12
@@ -62,6 +62,16 @@ def by_suffix(path: str) -> str | None:
     """
     lower = path.lower()
     return next((name for suffix, name in _SUFFIXES.items() if lower.endswith(suffix)), None)
+
+
+def suffix_of(name: str) -> str:
+    """Give the usual end of a file name for a compression; nothing for "none".
+
+    Example:
+        >>> suffix_of("zstd"), suffix_of("none")
+        ('.zst', '')
+    """
+    return next((suffix for suffix, one in _SUFFIXES.items() if one == name), "")
 
 
 def by_content(head: bytes) -> str | None:

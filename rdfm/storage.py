@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatch
 from pathlib import Path
@@ -66,11 +66,17 @@ class Storage(Protocol):
     def open_new(self, path: str) -> BinaryIO:
         """Open a file that is not there yet, for writing."""
 
+    def finish(self, file: BinaryIO) -> None:
+        """Close a file of `open_new` when its bytes are where they stay."""
+
     def read_whole(self, path: str) -> bytes:
         """A small file's bytes."""
 
     def write_whole(self, path: str, data: bytes) -> None:
         """Write a small file so that it is there whole or not at all, whatever happens meanwhile."""
+
+    def create_whole(self, path: str, data: bytes) -> bool:
+        """Write a small file as `write_whole` does, unless it is there: True for the one who wrote it."""
 
     def rename(self, old: str, new: str) -> None:
         """Give a file another name in the same storage; a file of that name is replaced."""
@@ -128,12 +134,37 @@ class LocalStorage:
         """Open a file that is not there yet, for writing."""
         return Path(path).open("xb")
 
+    def finish(self, file: BinaryIO) -> None:
+        """Close a file when its bytes are on the disk."""
+        with file:
+            file.flush()
+            os.fsync(file.fileno())
+
     def read_whole(self, path: str) -> bytes:
         """A small file's bytes."""
         return Path(path).read_bytes()
 
     def write_whole(self, path: str, data: bytes) -> None:
         """Write a small file beside its place, and rename it when it is on the disk."""
+        with self._beside(path, data) as temporary:
+            temporary.replace(path)
+
+    def create_whole(self, path: str, data: bytes) -> bool:
+        """Write a small file beside its place, and link it there when it is on the disk."""
+        with self._beside(path, data) as temporary:
+            try:
+                Path(path).hardlink_to(temporary)
+            except FileExistsError:
+                return False
+            except OSError:  # a file system without links
+                if self.exists(path):
+                    return False
+                temporary.replace(path)
+        return True
+
+    @contextlib.contextmanager
+    def _beside(self, path: str, data: bytes) -> Iterator[Path]:
+        """A file with these bytes in the folder of a path, for the time of the block."""
         final = Path(path)
         temporary = final.with_name(f".{final.name}.{os.urandom(6).hex()}.tmp")
         try:
@@ -141,10 +172,9 @@ class LocalStorage:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(final)
-        except BaseException:
+            yield temporary
+        finally:
             temporary.unlink(missing_ok=True)
-            raise
 
     def rename(self, old: str, new: str) -> None:
         """Give a file another name."""
@@ -165,6 +195,7 @@ class RemoteStorage:
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
         """Connect to the storage of a URL; `options` are fsspec's, such as credentials."""
         try:
+            from fsspec import AbstractFileSystem
             from fsspec.core import url_to_fs
         except ImportError as error:
             raise MissingExtraError(f"{url} needs fsspec: pip install 'rdfm[fsspec]'") from error
@@ -174,6 +205,7 @@ class RemoteStorage:
             raise MissingExtraError(f"{url} needs another package: {error}") from error
         except (ValueError, TypeError) as error:
             raise OptionError(f"cannot reach {url}: {error}") from error
+        self._renames = type(self._files).mv is not AbstractFileSystem.mv
 
     def find(self, pattern: str) -> list[str]:
         """The URLs that match a glob."""
@@ -188,9 +220,11 @@ class RemoteStorage:
         """The files in a folder."""
         self._files.invalidate_cache()
         found = self._files.find(folder, maxdepth=None if recursive else 1, detail=True)
-        for info in found.values():
+        base = self._files._strip_protocol(folder)
+        for name, info in found.items():
             if (file := self._file(info)) is not None:
-                yield file
+                # As the folder was called, which fsspec may do in another way.
+                yield replace(file, path=folder.rstrip("/") + name.removeprefix(base.rstrip("/")))
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder, in order."""
@@ -216,6 +250,10 @@ class RemoteStorage:
         file: BinaryIO = self._files.open(path, "wb")
         return file
 
+    def finish(self, file: BinaryIO) -> None:
+        """Close a file, which puts it there."""
+        file.close()
+
     def read_whole(self, path: str) -> bytes:
         """A small file's bytes."""
         data: bytes = self._files.cat_file(path)
@@ -225,9 +263,25 @@ class RemoteStorage:
         """Write a small file at once."""
         self._files.pipe_file(path, data)
 
+    def create_whole(self, path: str, data: bytes) -> bool:
+        """Write a small file at once, unless it is there.
+
+        Storages whose fsspec cannot create a file only where none is may give True to two at a time.
+        """
+        try:
+            self._files.invalidate_cache()
+            self._files.pipe_file(path, data, mode="create")
+        except FileExistsError:
+            return False
+        return True
+
     def rename(self, old: str, new: str) -> None:
         """Give a file another name: a copy and a removal where the storage has no renames."""
-        self._files.mv(old, new)
+        if self._renames:
+            self._files.mv(old, new)
+        else:  # the general mv takes names for globs
+            self._files.cp_file(old, new)
+            self._files.rm_file(old)
 
     def remove(self, path: str) -> None:
         """Remove a file."""

@@ -7,14 +7,15 @@ Law: no module here names a format.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from rdfm.spark.versions import check_pyspark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["register"]
+__all__ = ["register", "remove_abandoned"]
 
 
 def register(spark: SparkSession) -> None:
@@ -32,3 +33,23 @@ def register(spark: SparkSession) -> None:
     from pyspark_rdfm import DefaultSource
 
     spark.dataSource.register(DefaultSource)
+
+
+def remove_abandoned(
+    path: str, *, untouched: float = 7 * 24 * 3600.0, options: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Remove what writes left in a folder whose driver died before their commit; nothing reads it.
+
+    Every write does this for what nobody touched for a week.
+
+    Args:
+        path: The folder that was written to.
+        untouched: Seconds since the youngest file of such a write; 0 for all, where no write is going on.
+        options: fsspec's, for URLs.
+
+    Returns:
+        The names of what was removed.
+    """
+    from rdfm.spark.commit import Target
+
+    return Target.of(path, options).remove_abandoned(untouched)

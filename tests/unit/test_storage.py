@@ -84,8 +84,13 @@ def test_what_a_commit_needs(place):
     assert storage.names(f"{path}/nothing") == []
     storage.write_whole(f"{path}/x/a", b"1")
     storage.write_whole(f"{path}/x/a", b"22")
-    with storage.open_new(f"{path}/x/b") as file:
-        file.write(b"333")
+    assert storage.create_whole(f"{path}/x/c", b"4")
+    assert not storage.create_whole(f"{path}/x/c", b"55")
+    assert storage.read_whole(f"{path}/x/c") == b"4"
+    storage.remove(f"{path}/x/c")
+    file = storage.open_new(f"{path}/x/b")
+    file.write(b"333")
+    storage.finish(file)
     assert storage.names(f"{path}/x") == ["a", "b"]
     storage.rename(f"{path}/x/b", f"{path}/x/a")
     assert storage.read_whole(f"{path}/x/a") == b"333"

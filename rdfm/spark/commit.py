@@ -1,0 +1,389 @@
+"""How part files of a write appear: all of them or none, whoever dies meanwhile.
+
+In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under their names.
+Cost: a journal of one line a part, a rename a part; a read lists a folder of ours twice.
+Law: a commit is decided by its journal, which is written whole. Before that nothing of it is ever seen;
+after that the next read or write of the folder carries it out to its end, however often it is begun.
+
+    _rdfm/version                        this folder is ours
+    _rdfm/staging/JOB/ATTEMPT/part…      what tasks write
+    _rdfm/staging/JOB/open               the job still wants attempts
+    _rdfm/journal/NAME.json              a commit that is decided and not yet carried out
+    _rdfm/commits/write-…                a batch write with an id, done
+    _rdfm/commits/query-ID/NUMBER        the last batch of a streaming query that is done
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rdfm.storage import File, Storage, find_files, storage_of
+
+__all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled"]
+
+# Staging that nobody touched for so long has no driver any more.
+ABANDONED_SECONDS = 7 * 24 * 3600.0
+_ROOT = "_rdfm"
+_SUCCESS = "_SUCCESS"
+_VERSION = 1
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What one commit does.
+
+    Attributes:
+        job: The folder in the staging that the parts are in; it is removed at the end.
+        parts: The parts there, as `ATTEMPT/NAME`; NAME is also the final name.
+        removals: Files to remove, by their paths in the folder.
+        marks: Whether `_SUCCESS` is written.
+        write_id: The user's name for a batch write that is to be done once.
+        query: The id of a streaming query.
+        batch: The number of its batch.
+    """
+
+    job: str
+    parts: tuple[str, ...]
+    removals: tuple[str, ...] = ()
+    marks: bool = True
+    write_id: str | None = None
+    query: str | None = None
+    batch: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The journal's name: the same for all who try the same commit."""
+        if self.write_id is not None:
+            return _write_name(self.write_id)
+        if self.query is not None:
+            return f"query-{self.query}-{self.batch}"
+        return f"job-{self.job}"
+
+
+class Target:
+    """A folder that logs are written to, and what is known there about writes."""
+
+    def __init__(self, storage: Storage, folder: str) -> None:
+        """Take a folder as its storage calls it."""
+        self.storage = storage
+        self.folder = folder.rstrip("/") or folder
+
+    @classmethod
+    def of(cls, path: str, options: Mapping[str, Any] | None = None) -> Target:
+        """Take a path or URL; `options` are fsspec's for it."""
+        return cls(*storage_of(path, options))
+
+    def begin(self, job: str) -> None:
+        """Open a job: its attempts are wanted from now on until it is dropped."""
+        self._prepare()
+        self.storage.make_folder(self._at("staging", job))
+        self.storage.write_whole(self._at("staging", job, "open"), b"")
+
+    def is_open(self, job: str) -> bool:
+        """Whether a job that was begun still wants attempts."""
+        return self.storage.exists(self._at("staging", job, "open"))
+
+    def attempt(self, job: str, attempt: str) -> str:
+        """Make the folder of one attempt of a task, and give its path."""
+        path = self._at("staging", job, attempt)
+        self.storage.make_folder(path)
+        return path
+
+    def drop_attempt(self, job: str, attempt: str) -> None:
+        """Remove what an attempt wrote."""
+        self.storage.remove_folder(self._at("staging", job, attempt))
+
+    def drop(self, job: str) -> None:
+        """Remove what a job wrote, unless its commit is decided: then that is carried out later."""
+        for name in self._journals():
+            commit = self._read(name)
+            if commit is not None and commit.job == job:
+                return
+        self._drop(job)
+
+    def visible(self) -> list[str]:
+        """What a read of the folder and of those in it may show, by paths in the folder."""
+        found = []
+        for file in self.storage.files(self.folder, recursive=True):
+            path = file.path.removeprefix(self.folder).replace("\\", "/").lstrip("/")
+            if path == _SUCCESS or not any(part.startswith(("_", ".")) for part in path.split("/")):
+                found.append(path)
+        return sorted(found)
+
+    def is_written(self, write_id: str) -> bool:
+        """Whether a batch write of that id is done."""
+        return self.storage.exists(self._at("commits", _write_name(write_id)))
+
+    def last_batch(self, query: str) -> int:
+        """The last batch of a streaming query that is done; -1 where there is none."""
+        names = self.storage.names(self._at("commits", f"query-{query}"))
+        return max((int(name) for name in names if name.isdigit()), default=-1)
+
+    def commit(self, commit: Commit) -> bool:
+        """Decide a commit and carry it out.
+
+        Returns:
+            Whether it was this one that was carried out: False where the same write or batch was done
+            before, and the parts are dropped.
+
+        Raises:
+            OSError: Before the commit was decided nothing of it is seen; after that the text says so.
+        """
+        self.settle()
+        if self._is_done(commit):
+            self._drop(commit.job)
+            return False
+        self._check_parts(commit)
+        self._prepare()
+        data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
+        ours = self.storage.create_whole(self._journal(commit.name), data)
+        try:
+            # Another driver that is at the same commit was first, or did it before the journal was ours.
+            ours = self._carry_out(commit.name) and ours
+        except Exception as error:
+            raise OSError(
+                errno.EIO,
+                "the write is decided but not carried out: the next read or write of the folder does "
+                f"that, so do not write it again ({error})",
+                self.folder,
+            ) from error
+        if not ours:
+            self._drop(commit.job)
+        return ours
+
+    def settle(self) -> bool:
+        """Carry out what is decided. Safe while others do the same.
+
+        Returns:
+            Whether there was something.
+
+        Raises:
+            OSError: It cannot be carried out; the text says what is in the way.
+        """
+        names = self._journals()
+        for name in names:
+            try:
+                self._carry_out(name)
+            except OSError as error:
+                if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                    raise
+                raise PermissionError(
+                    errno.EACCES,
+                    "a write was cut short here and has to be carried out before anything is read, "
+                    f"which needs the right to write in the folder ({error})",
+                    self.folder,
+                ) from error
+        return bool(names)
+
+    def clean(self) -> None:
+        """Carry out what is decided, and remove what was abandoned: how every write begins."""
+        self.settle()
+        self.remove_abandoned()
+
+    def remove_abandoned(self, untouched: float = ABANDONED_SECONDS) -> list[str]:
+        """Remove the staging of drivers that died before their commit was decided.
+
+        Args:
+            untouched: Seconds since its youngest file was written. What has no known time stays,
+                unless this is 0.
+
+        Returns:
+            The jobs removed.
+        """
+        decided = {commit.job for name in self._journals() if (commit := self._read(name))}
+        removed = []
+        for job in self.storage.names(self._at("staging")):
+            try:
+                files = list(self.storage.files(self._at("staging", job), recursive=True))
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            youngest = max((_time(file) for file in files), default=0.0)
+            old = untouched <= 0 or time.time() - youngest >= untouched
+            if old and job not in decided:
+                self._drop(job)
+                removed.append(job)
+        return removed
+
+    def is_ours(self) -> bool:
+        """Whether anything was ever written here by this protocol."""
+        return self.storage.exists(self._at("version"))
+
+    def _prepare(self) -> None:
+        """Make what stays for ever, so that readers know the folder as ours before its first commit."""
+        self.storage.make_folder(self._at("journal"))
+        if not self.is_ours():
+            self.storage.write_whole(self._at("version"), f"{_VERSION}\n".encode())
+
+    def _carry_out(self, name: str) -> bool:
+        """Do all steps of a decided commit; False where it was done before under another journal."""
+        commit = self._read(name)
+        if commit is None:  # somebody else was faster
+            return True
+        done = self._is_done(commit)
+        if not done:
+            for part in commit.parts:
+                self._place(name, commit.job, part)
+            for path in commit.removals:
+                self.storage.remove(f"{self.folder}/{path}")
+            if commit.marks:
+                self._mark()
+            self._remember(commit)
+        self._drop(commit.job)
+        self.storage.remove(self._journal(name))
+        return not done
+
+    def _place(self, name: str, job: str, part: str) -> None:
+        final = f"{self.folder}/{part.rpartition('/')[2]}"
+        try:
+            self.storage.rename(self._at("staging", job, part), final)
+        except FileNotFoundError:
+            # It is there already, or another one carried out the whole commit meanwhile.
+            if not self.storage.exists(final) and self.storage.exists(self._journal(name)):
+                raise FileNotFoundError(
+                    errno.ENOENT,
+                    "a part of a decided write is gone; to give up what is left of that write, remove "
+                    + self._journal(name),
+                    final,
+                ) from None
+
+    def _mark(self) -> None:
+        with contextlib.suppress(FileExistsError):
+            self.storage.finish(self.storage.open_new(f"{self.folder}/{_SUCCESS}"))
+
+    def _is_done(self, commit: Commit) -> bool:
+        if commit.write_id is not None:
+            return self.is_written(commit.write_id)
+        if commit.query is not None and commit.batch is not None:
+            return self.last_batch(commit.query) >= commit.batch
+        return False
+
+    def _remember(self, commit: Commit) -> None:
+        if commit.write_id is not None:
+            self.storage.make_folder(self._at("commits"))
+            data = json.dumps({"writeId": commit.write_id}).encode()
+            self.storage.write_whole(self._at("commits", _write_name(commit.write_id)), data)
+        if commit.query is not None:
+            folder = self._at("commits", f"query-{commit.query}")
+            self.storage.make_folder(folder)
+            # A file a batch, the largest number counts: a slow second one cannot turn it back.
+            self.storage.write_whole(f"{folder}/{commit.batch}", b"")
+            last = self.last_batch(commit.query)
+            for number in self.storage.names(folder):
+                if number.isdigit() and int(number) < last:
+                    self.storage.remove(f"{folder}/{number}")
+
+    def _check_parts(self, commit: Commit) -> None:
+        """Refuse before the decision what could not be carried out after it."""
+        if not commit.parts:
+            return
+        try:
+            files = list(self.storage.files(self._at("staging", commit.job), recursive=True))
+        except FileNotFoundError:
+            files = []
+        there = {"/".join(re.split(r"[/\\]", file.path)[-2:]) for file in files}
+        missing = [part for part in commit.parts if part not in there]
+        # Another driver at the same commit may have carried it out meanwhile.
+        if missing and not self._is_done(commit):
+            raise FileNotFoundError(
+                errno.ENOENT,
+                f"{len(missing)} parts that tasks wrote are not there, such as {missing[0]}; the folder "
+                "has to be storage that the driver and all workers share",
+                self.folder,
+            )
+
+    def _drop(self, job: str) -> None:
+        self.storage.remove(self._at("staging", job, "open"))
+        self.storage.remove_folder(self._at("staging", job))
+
+    def _journals(self) -> list[str]:
+        names = self.storage.names(self._at("journal"))
+        return [
+            name.removesuffix(".json")
+            for name in names
+            if name.endswith(".json") and not name.startswith(".")
+        ]
+
+    def _read(self, name: str) -> Commit | None:
+        """A journal, or None where there is none any more."""
+        try:
+            data = self.storage.read_whole(self._journal(name))
+        except FileNotFoundError:
+            return None
+        try:
+            content = json.loads(data)
+            if content.pop("version") != _VERSION:
+                raise ValueError("written by a newer rdfm")
+            parts, removals = tuple(content.pop("parts")), tuple(content.pop("removals"))
+            return Commit(parts=parts, removals=removals, **content)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise OSError(
+                errno.EIO,
+                f"this is no journal of a write that can be read: {error}",
+                self._journal(name),
+            ) from error
+
+    def _journal(self, name: str) -> str:
+        return self._at("journal", f"{name}.json")
+
+    def _at(self, *parts: str) -> str:
+        return "/".join((self.folder, _ROOT, *parts))
+
+
+def find_settled(paths: Iterable[str], **options: Any) -> list[File]:
+    """Give the files of paths, globs and folders as `find_files` does, with no commit half seen.
+
+    What was decided is carried out first. Folders that nobody wrote to with rdfm are listed once.
+
+    Args:
+        paths: As in `find_files`.
+        **options: As in `find_files`.
+
+    Raises:
+        FileNotFoundError, MissingExtraError, OptionError: As in `find_files`.
+        OSError: Something decided cannot be carried out, or the folders change all the time.
+    """
+    paths = list(paths)
+    place = options.get("options")
+    before: list[str] | None = None
+    for _ in range(_TRIES):
+        # A listing is right when one just like it was made before, and no commit was under way between.
+        files = find_files(paths, **options)
+        found = [file.path for file in files]
+        if found == before:
+            return files
+        targets = [Target.of(folder, place) for folder in _folders(paths, found)]
+        ours = [target for target in targets if target.is_ours()]
+        if not ours:
+            return files
+        busy = [target.settle() for target in ours]
+        before = None if any(busy) else found
+    raise OSError(
+        errno.EBUSY,
+        "the folder changes faster than it is listed; read it when less is written",
+        ", ".join(paths),
+    )
+
+
+def _folders(paths: Iterable[str], found: Iterable[str]) -> list[str]:
+    """The folders that files may have been listed in."""
+    folders = dict.fromkeys(path.rstrip("/") for path in paths)
+    folders.update(dict.fromkeys(re.split(r"[/\\][^/\\]*$", path)[0] for path in found))
+    return list(folders)
+
+
+def _write_name(write_id: str) -> str:
+    """The file name of a user's id, whatever characters it has."""
+    return f"write-{hashlib.sha256(write_id.encode()).hexdigest()[:32]}"
+
+
+def _time(file: File) -> float:
+    return float("inf") if file.modified is None else file.modified

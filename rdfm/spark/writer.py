@@ -1,0 +1,424 @@
+"""Writing messages from Spark: a log a part, in any format.
+
+In: rows with a column of quads. Out: part files in a folder, every one a whole log.
+Cost: one batch of messages and one encoder a task. Law: a part is staged by its task and appears by the
+commit alone; what a format cannot hold is refused by its encoder, which names the option.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pyspark import TaskContext
+from pyspark.sql.datasource import (
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
+from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
+
+from rdfm import compression as compressions
+from rdfm import formats
+from rdfm._core import MessageBatch
+from rdfm.errors import DecodeError, EncodeError, OptionError
+from rdfm.formats._options import from_text
+from rdfm.log import LogWriter, create_log
+from rdfm.spark.commit import Commit, Target
+from rdfm.spark.options import Options
+from rdfm.spark.schema import COLUMNS, QUADS
+from rdfm.storage import local_path
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+
+__all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "Plan"]
+
+# Set by Spark itself in the options of a sink.
+_OF_SPARK = ("checkpointlocation", "queryname")
+_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is written and how: made once in the driver, checked there, and used by every task.
+
+    Attributes:
+        path: The folder, as a path of this machine or a URL.
+        format: The format's name.
+        compression: "gzip" and so on; "none".
+        suffix: The ending of the parts' names.
+        max_messages: Most messages of a part; 0 for any number.
+        columns: The columns of the rows that are used.
+        storage: fsspec's options for the URL.
+        options: The encoder's options.
+    """
+
+    path: str
+    format: str
+    compression: str
+    suffix: str
+    max_messages: int
+    columns: tuple[str, ...]
+    storage: Mapping[str, Any] = field(repr=False)
+    options: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, options: Options, schema: StructType) -> Plan:
+        """Take a write's options, all but those of its kind, and the columns of its rows.
+
+        Raises:
+            OptionError: An option or column is missing or does not fit.
+            UnknownFormatError: No format has the name in `to`.
+            MissingExtraError: The compression or the URL needs a package that is not installed.
+        """
+        for name in _OF_SPARK:
+            options.text(name)
+        path = options.text("path")
+        if path is None:
+            raise OptionError(
+                "there is no path: save(path) or start(path) needs one; a table of the catalog passes "
+                "none to Python sources"
+            )
+        to = options.text("to")
+        if to is None:
+            known = ", ".join(formats.names())
+            raise OptionError(f"the option to says the format to write, one of {known}")
+        format = formats.find(to).FORMAT
+        compression = options.choice(
+            "compression", ("none", "uncompressed", *compressions.COMPRESSIONS), "none"
+        )
+        compression = "none" if compression == "uncompressed" else compression
+        max_messages = options.number("maxRecordsPerFile", 0)
+        storage = options.mapping("storageOptions")
+        encoder = from_text(format, "encoder", options.rest)
+        # Made once here, so that a value that does not fit is told before a task begins.
+        create_log(io.BytesIO(), format.name, compression=compression, **encoder).discard()
+        local = local_path(path)
+        if local is not None:
+            path = str(Path(local).absolute())
+            if Path(path).exists() and not Path(path).is_dir():
+                raise OptionError(f"{path} is a file; Spark writes a folder of part files")
+        suffix = (format.suffixes or (f".{format.name}",))[0]
+        return cls(
+            path=path,
+            format=format.name,
+            compression=compression,
+            suffix=suffix + compressions.suffix_of(compression),
+            max_messages=max_messages,
+            columns=columns_of(schema),
+            storage=storage,
+            options=encoder,
+        )
+
+    def target(self) -> Target:
+        """Give the folder."""
+        return Target.of(self.path, self.storage)
+
+
+@dataclass
+class Parts(WriterCommitMessage):
+    """What one task tells the driver.
+
+    Attributes:
+        parts: Its parts, as `ATTEMPT/NAME` in the staging of its job.
+        job: That job.
+        query: The id of the streaming query.
+    """
+
+    parts: tuple[str, ...]
+    job: str
+    query: str | None = None
+
+
+class LogSourceWriter(DataSourceArrowWriter):
+    """A batch write: `df.write.format("rdfm").option("to", …).mode(…).save(folder)`."""
+
+    def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
+        """Check everything that can be checked, finish what was cut short, and open the job.
+
+        Args:
+            options: Spark's.
+            schema: The columns of the rows.
+            overwrite: Whether what is in the folder goes when the parts come.
+
+        Raises:
+            OptionError, UnknownFormatError, MissingExtraError: As in `Plan.of`.
+            OSError: The folder cannot be written to.
+        """
+        given = Options(options)
+        self.write_id = given.text("writeId")
+        if self.write_id == "":
+            raise OptionError("the option writeId is a name for this write, not an empty text")
+        self.plan = Plan.of(given, schema)
+        self.overwrite = overwrite
+        # Pickled to the tasks: the same for all of them and for the commit.
+        self.job = uuid.uuid4().hex
+        target = self.plan.target()
+        target.clean()
+        self.is_done = self.write_id is not None and target.is_written(self.write_id)
+        if not self.is_done:
+            target.begin(self.job)
+
+    def write(self, iterator: Iterator[RecordBatch]) -> Parts:
+        """Write the rows of one task."""
+        if self.is_done:
+            return Parts((), self.job)
+        target = self.plan.target()
+
+        def is_wanted() -> bool:
+            return target.is_open(self.job)
+
+        if not is_wanted():
+            raise RuntimeError(
+                f"the write to {self.plan.path} is over, or this worker does not see the driver's "
+                "folder: give a path of storage that all share"
+            )
+        task = _Task(self.plan, target, self.job, self.job)
+        return Parts(task.write(iterator, is_wanted), self.job)
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Make all parts appear."""
+        if self.is_done:
+            return
+        target = self.plan.target()
+        target.settle()
+        target.commit(
+            Commit(
+                job=self.job,
+                parts=_parts(messages),
+                removals=tuple(target.visible()) if self.overwrite else (),
+                write_id=self.write_id,
+            )
+        )
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Remove what tasks wrote."""
+        self.plan.target().drop(self.job)
+
+
+class LogSourceStreamWriter(DataSourceStreamArrowWriter):
+    """A streaming sink: `df.writeStream.format("rdfm").option("to", …).start(folder)`.
+
+    Spark makes one for the tasks of each batch and another one to commit it, in another process.
+    """
+
+    def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
+        """Check everything that can be checked, and finish what was cut short.
+
+        Args:
+            options: Spark's.
+            schema: The columns of the rows.
+            overwrite: Whether each batch would replace all before, as in the output mode "complete".
+
+        Raises:
+            OptionError, UnknownFormatError, MissingExtraError: As in `Plan.of`.
+        """
+        given = Options(options)
+        if overwrite:
+            raise OptionError("rdfm streams in the output mode 'append' only, not 'complete'")
+        if given.text("writeId") is not None:
+            raise OptionError(
+                "writeId is for batch writes; a stream knows its batches by its checkpoint"
+            )
+        checkpoint = given.rest.get("checkpointlocation")
+        # Known to the tasks and to abort alike, which does not get the query's id.
+        self.key = None if checkpoint is None else _digest(checkpoint)
+        self.plan = Plan.of(given, schema)
+        self.plan.target().clean()
+
+    def write(self, iterator: Iterator[RecordBatch]) -> Parts:
+        """Write the rows of one task."""
+        context = TaskContext.get()
+        query = context.getLocalProperty("sql.streaming.queryId") if context else None
+        number = context.getLocalProperty("streaming.sql.batchId") if context else None
+        if query is None or number is None:
+            raise RuntimeError(
+                "Spark does not tell the streaming query and batch of this task; write in foreachBatch "
+                "with a writeId instead"
+            )
+        target = self.plan.target()
+        job = self._job(query, int(number))
+
+        def is_wanted() -> bool:
+            return target.last_batch(query) < int(number)
+
+        if not is_wanted():  # done before the last driver died: the commit drops it anyway
+            return Parts((), job, query)
+        task = _Task(self.plan, target, job, f"{query}-{number}")
+        return Parts(task.write(iterator, is_wanted), job, query)
+
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
+        """Make the parts of a batch appear, unless they did before."""
+        parts = _parts(messages)
+        target = self.plan.target()
+        told = [message for message in messages if isinstance(message, Parts)]
+        for message in told[:1]:
+            if parts:
+                commit = Commit(message.job, parts, marks=False, query=message.query, batch=batchId)
+                target.commit(commit)
+            else:
+                target.drop(message.job)
+
+    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
+        """Remove what tasks wrote, as far as they told where; the rest goes when the query goes on."""
+        jobs = {message.job for message in messages if isinstance(message, Parts)}
+        if self.key is not None:
+            jobs.add(self._job(self.key, batchId))
+        target = self.plan.target()
+        for job in jobs:
+            target.drop(job)
+
+    def _job(self, query: str, number: int) -> str:
+        """The staging of a batch: the same whenever the batch is tried."""
+        return f"stream-{self.key or query}-{number}"
+
+
+class _Task:
+    """The parts that one attempt of a task writes."""
+
+    def __init__(self, plan: Plan, target: Target, job: str, stem: str) -> None:
+        context = TaskContext.get()
+        self.partition = context.partitionId() if context else 0
+        self._plan, self._target, self._job, self._stem = plan, target, job, stem
+        # Nobody else's, another attempt at the same partition included.
+        self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
+        self._folder: str | None = None  # made for the first part
+        self._names: list[str] = []
+        self._log: LogWriter | None = None
+        self._file: BinaryIO | None = None
+
+    def write(self, rows: Iterator[RecordBatch], is_wanted: Any) -> tuple[str, ...]:
+        """Write rows, in their order.
+
+        Raises:
+            DecodeError: A row holds what is no term; says which row of the partition, quad and term.
+            EncodeError: The format cannot hold a message; the text names the option that allows it.
+            RuntimeError: Another attempt was faster and is committed.
+        """
+        try:
+            for batch in self._batches(rows):
+                self._add(batch)
+            self._end_part()
+            # The job's end may have come between: then nobody else removes this attempt.
+            if self._names and not is_wanted():
+                raise RuntimeError("this attempt came too late: the write is over")
+        except (DecodeError, EncodeError) as error:
+            self._discard()
+            error.source = f"partition {self.partition} of the rows"
+            raise
+        except BaseException:
+            self._discard()
+            raise
+        return tuple(f"{self._attempt}/{name}" for name in self._names)
+
+    def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[MessageBatch]:
+        first = 0
+        for some in rows:
+            used = some.select(list(self._plan.columns))
+            for start in range(0, used.num_rows, _ROWS):
+                piece = used.slice(start, _ROWS)
+                try:
+                    yield MessageBatch.from_arrow(piece)
+                except DecodeError as error:
+                    if error.row is not None:
+                        error.row += first
+                    raise
+                first += piece.num_rows
+
+    def _add(self, batch: MessageBatch) -> None:
+        start = 0
+        while start < len(batch):
+            log = self._log or self._begin_part()
+            room = self._plan.max_messages - log.messages if self._plan.max_messages else len(batch)
+            stop = min(start + room, len(batch))
+            log.write_batch(batch if stop - start == len(batch) else batch.slice(start, stop))
+            start = stop
+            if log.messages == self._plan.max_messages:
+                self._end_part()
+
+    def _begin_part(self) -> LogWriter:
+        plan = self._plan
+        if self._folder is None:
+            self._folder = self._target.attempt(self._job, self._attempt)
+        name = f"part-{self.partition:05d}-{self._stem}-c{len(self._names):03d}{plan.suffix}"
+        self._file = self._target.storage.open_new(f"{self._folder}/{name}")
+        self._names.append(name)
+        self._log = create_log(
+            self._file, plan.format, compression=plan.compression, **plan.options
+        )
+        return self._log
+
+    def _end_part(self) -> None:
+        if self._log is not None and self._file is not None:
+            self._log.close()
+            self._target.storage.finish(self._file)
+            self._log = self._file = None
+
+    def _discard(self) -> None:
+        with contextlib.suppress(Exception):
+            if self._log is not None:
+                self._log.discard()
+        with contextlib.suppress(Exception):
+            if self._file is not None:
+                self._file.close()
+        with contextlib.suppress(Exception):
+            if self._folder is not None:
+                self._target.drop_attempt(self._job, self._attempt)
+
+
+def columns_of(schema: StructType) -> tuple[str, ...]:
+    """Give the columns of rows that are used: the quads, and what else of a message fits.
+
+    Raises:
+        OptionError: There are no quads, or not such.
+    """
+    types = {field.name: field.dataType for field in schema.fields}
+    wanted = f"a column quads of the type {QUADS.simpleString()}"
+    if "quads" not in types:
+        raise OptionError(
+            f"the rows need {wanted}, a message a row; their columns are "
+            + (", ".join(types) or "none")
+        )
+    if not _are_quads(types["quads"]):
+        raise OptionError(
+            f"the rows need {wanted} (graph may be left out); "
+            f"here it is {types['quads'].simpleString()}"
+        )
+    others = [name for name in ("metadata", "namespaces") if _is_same_map(types.get(name), name)]
+    return ("quads", *others)
+
+
+def _are_quads(found: Any) -> bool:
+    if not isinstance(found, ArrayType) or not isinstance(found.elementType, StructType):
+        return False
+    parts = {field.name: field.dataType for field in found.elementType.fields}
+    needed = ("subject", "predicate", "object")
+    return all(name in parts for name in needed) and all(
+        isinstance(parts[name], StringType) for name in (*needed, "graph") if name in parts
+    )
+
+
+def _is_same_map(found: Any, name: str) -> bool:
+    wanted = COLUMNS[name]
+    if not isinstance(found, MapType) or not isinstance(wanted, MapType):
+        return False
+    value = BinaryType if isinstance(wanted.valueType, BinaryType) else StringType
+    return isinstance(found.keyType, StringType) and isinstance(found.valueType, value)
+
+
+def _parts(messages: list[WriterCommitMessage | None]) -> tuple[str, ...]:
+    return tuple(
+        part for message in messages if isinstance(message, Parts) for part in message.parts
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,0 +1,387 @@
+"""Commits are whole: whoever dies, and whoever else is at work."""
+
+import errno
+import itertools
+import json
+import os
+import threading
+import time
+
+import pytest
+
+from rdfm.spark.commit import Commit, Target, find_settled
+from rdfm.storage import storage_of
+
+CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "open_new")
+
+
+class Crash(BaseException):
+    """The process dies here."""
+
+
+class Watched:
+    """A storage that calls `step(name, arguments)` before and behind each change."""
+
+    def __init__(self, storage, step):
+        self._storage, self._step = storage, step
+
+    def __getattr__(self, name):
+        method = getattr(self._storage, name)
+        if name not in CHANGES:
+            return method
+
+        def call(*arguments):
+            self._step(name, arguments)
+            result = method(*arguments)
+            if name != "open_new":  # its file is still open
+                self._step(f"{name} done", arguments)
+            return result
+
+        return call
+
+
+@pytest.fixture(params=["local", "memory"])
+def target(request, tmp_path):
+    """A folder with two logs in it and one in a folder of it."""
+    if request.param == "memory":
+        pytest.importorskip("fsspec")
+    root = str(tmp_path / "logs") if request.param == "local" else f"memory://{tmp_path}/logs"
+    storage, path = storage_of(root)
+    storage.make_folder(f"{path}/sub")
+    for name in OLD:
+        storage.write_whole(f"{path}/{name}", b"old")
+    yield Target(storage, path)
+    storage.remove_folder(path)
+
+
+OLD = ["a.nq", "b.nq", "sub/c.nq"]
+NEW = ["part-0.nq", "part-1.nq", "part-2.nq"]
+
+
+def stage(target, job="job", names=NEW):
+    """Begin a job with one attempt, and give its parts."""
+    target.begin(job)
+    folder = target.attempt(job, "0")
+    for name in names:
+        file = target.storage.open_new(f"{folder}/{name}")
+        file.write(b"new")
+        target.storage.finish(file)
+    return tuple(f"0/{name}" for name in names)
+
+
+def commit_of(target, kind="append", job="job", **more):
+    parts = stage(target, job)
+    removals = tuple(target.visible()) if kind == "overwrite" else ()
+    return Commit(job, parts, removals, **more)
+
+
+def logs(target):
+    return [name for name in target.visible() if name != "_SUCCESS"]
+
+
+def seen(target):
+    """What our reader sees, by paths in the folder."""
+    found = find_settled([target.folder], recursive=True)
+    return sorted(file.path.removeprefix(target.folder).lstrip("/") for file in found)
+
+
+def expected(kind):
+    return sorted(NEW if kind == "overwrite" else [*OLD, *NEW])
+
+
+def left_behind(target):
+    """Files of the protocol that are there, but for what is to be remembered."""
+    found = [file.path for file in target.storage.files(target.folder, recursive=True)]
+    return [
+        path
+        for path in found
+        if "/_rdfm/" in path and "/commits/" not in path and not path.endswith("/version")
+    ]
+
+
+@pytest.mark.parametrize("kind", ["append", "overwrite"])
+def test_a_commit_shows_all_parts_and_leaves_nothing_else(target, kind):
+    assert target.commit(commit_of(target, kind))
+    assert seen(target) == expected(kind)
+    assert target.storage.exists(f"{target.folder}/_SUCCESS")
+    assert left_behind(target) == []
+
+
+@pytest.mark.parametrize("kind", ["append", "overwrite"])
+@pytest.mark.parametrize("more", [{}, {"write_id": "once"}, {"query": "q", "batch": 3}])
+def test_a_crash_at_any_step_leaves_all_or_nothing(target, kind, more):
+    outcomes = set()
+    for count in itertools.count():
+        for name in target.visible():
+            target.storage.remove(f"{target.folder}/{name}")
+        target.storage.remove_folder(f"{target.folder}/_rdfm")
+        for name in OLD:
+            target.storage.write_whole(f"{target.folder}/{name}", b"old")
+        steps = iter(range(count))
+
+        def step(*_, steps=steps):
+            if next(steps, None) is None:
+                raise Crash
+
+        commit = commit_of(target, kind, **more)
+        try:
+            Target(Watched(target.storage, step), target.folder).commit(commit)
+        except Crash:
+            pass
+        else:
+            break
+        decided = target.storage.names(f"{target.folder}/_rdfm/journal")
+        shown = seen(target)
+        assert shown in (OLD, expected(kind))
+        if [name for name in decided if name.endswith(".json")]:
+            assert shown == expected(kind)
+        outcomes.add(tuple(shown))
+        # The same write again, from its beginning.
+        if more:
+            target.remove_abandoned(0)
+            again = Commit("again", stage(target, "again"), commit.removals, **more)
+            assert target.commit(again) is (shown == OLD)
+            assert seen(target) == expected(kind)
+            assert left_behind(target) == []
+    assert outcomes == {tuple(OLD), tuple(expected(kind))}
+    assert count > 12
+
+
+@pytest.mark.parametrize("kind", ["append", "overwrite"])
+def test_another_one_may_finish_the_commit_at_any_step(target, kind):
+    """A settles; at each of its steps once B settles as a whole, and later writes follow."""
+    for count in itertools.count():
+        for name in logs(target):
+            target.storage.remove(f"{target.folder}/{name}")
+        for name in OLD:
+            target.storage.write_whole(f"{target.folder}/{name}", b"old")
+        commit = commit_of(target, kind, query="q", batch=count * 2)
+        steps = itertools.count()
+        met = []
+
+        def step(*_, count=count, steps=steps, met=met):
+            if next(steps) == count:
+                met.append(1)
+                target.settle()
+                following = Commit("next", stage(target, "next", ["x.nq"]), query="q", batch=9999)
+                target.commit(following)
+
+        assert Target(Watched(target.storage, step), target.folder).commit(commit) or met
+        if not met:
+            break
+        after = sorted([*expected(kind), "x.nq"])
+        decided = seen(target)
+        # A batch that comes behind a later one of its query is known to be done.
+        assert decided in (after, sorted([*OLD, "x.nq"]))
+        assert target.last_batch("q") == 9999
+        assert left_behind(target) == []
+        target.storage.remove_folder(f"{target.folder}/_rdfm/commits")
+    assert count > 12
+
+
+@pytest.mark.parametrize("kind", ["append", "overwrite"])
+def test_a_reader_in_the_middle_of_a_commit_sees_all_or_nothing(target, kind):
+    views = []
+
+    def step(name, arguments):
+        views.append(seen(target))
+
+    commit = commit_of(target, kind)
+    Target(Watched(target.storage, step), target.folder).commit(commit)
+    assert views[0] == OLD
+    assert views[-1] == expected(kind)
+    assert all(view in (OLD, expected(kind)) for view in views)
+
+
+def test_a_commit_in_the_middle_of_a_listing_is_seen_whole(tmp_path, monkeypatch):
+    from rdfm.storage import LocalStorage
+
+    target = Target.of(str(tmp_path))
+    for name in OLD:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"old")
+    listing, done = LocalStorage.files, []
+
+    def files(self, folder, *, recursive=False):
+        """The real listing; after its first file somebody overwrites everything."""
+        for file in listing(self, folder, recursive=recursive):
+            yield file
+            if not done and folder == str(tmp_path):
+                done.append(1)
+                target.commit(commit_of(target, "overwrite"))
+
+    stage(target, "before")  # known as ours, or listed for the first time while it becomes so
+    monkeypatch.setattr(LocalStorage, "files", files)
+    assert seen(target) == NEW
+
+
+def test_a_folder_that_changes_all_the_time_is_an_error(tmp_path, monkeypatch):
+    from rdfm.spark import commit
+
+    Target.of(str(tmp_path)).begin("job")
+    found = itertools.count()
+    monkeypatch.setattr(
+        commit,
+        "find_files",
+        lambda paths, **_: [commit.File(f"{tmp_path}/{next(found)}", 0, None)],
+    )
+    with pytest.raises(OSError, match="changes faster"):
+        find_settled([str(tmp_path)])
+
+
+def test_many_settle_at_once(tmp_path):
+    target = Target.of(str(tmp_path))
+    names = [f"part-{number}.nq" for number in range(40)]
+    for turn in range(10):
+        commit = Commit(f"job{turn}", stage(target, f"job{turn}", names), query="q", batch=turn)
+        data = json.dumps({"version": 1, **commit.__dict__})
+        (tmp_path / "_rdfm/journal" / f"{commit.name}.json").write_text(data)
+        errors = []
+
+        def settle(errors=errors):
+            try:
+                target.settle()
+            except Exception as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=settle) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        assert logs(target) == sorted(names)
+        assert target.last_batch("q") == turn
+        assert left_behind(target) == []
+
+
+def test_two_drivers_at_the_same_write_append_once(target):
+    first = commit_of(target, job="first", write_id="load of Monday")
+    second = Commit("second", stage(target, "second", ["other.nq"]), write_id="load of Monday")
+    assert target.commit(first)
+    assert not target.commit(second)
+    assert target.is_written("load of Monday")
+    assert not target.is_written("load of Tuesday")
+    assert logs(target) == expected("append")
+    assert left_behind(target) == []
+
+
+def test_batches_are_remembered_by_their_number(target):
+    assert target.last_batch("q") == -1
+    for batch in (0, 1, 2):
+        parts = stage(target, "job", [f"b{batch}.nq"])
+        assert target.commit(Commit("job", parts, marks=False, query="q", batch=batch))
+    for batch in (2, 1):
+        parts = stage(target, "job", ["again.nq"])
+        assert not target.commit(Commit("job", parts, marks=False, query="q", batch=batch))
+    assert target.last_batch("q") == 2
+    assert target.last_batch("other") == -1
+    assert [name for name in logs(target) if name.startswith("b")] == [
+        "b.nq",
+        "b0.nq",
+        "b1.nq",
+        "b2.nq",
+    ]
+    assert target.storage.names(f"{target.folder}/_rdfm/commits/query-q") == ["2"]
+    assert not target.storage.exists(f"{target.folder}/_SUCCESS")
+
+
+def test_what_fails_before_the_decision_is_undone(target):
+    def step(name, arguments):
+        if name == "create_whole":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    commit = commit_of(target, "overwrite")
+    with pytest.raises(OSError, match="No space"):
+        Target(Watched(target.storage, step), target.folder).commit(commit)
+    target.drop("job")  # as Spark aborts after a failed commit
+    assert seen(target) == OLD
+    assert left_behind(target) == []
+
+
+def test_what_fails_after_the_decision_is_kept_and_says_so(target):
+    def step(name, arguments):
+        if name == "rename":
+            raise OSError(errno.EIO, "broken wire")
+
+    commit = commit_of(target, "overwrite")
+    with pytest.raises(OSError, match=r"decided.*do not write it again.*broken wire"):
+        Target(Watched(target.storage, step), target.folder).commit(commit)
+    target.drop("job")
+    assert seen(target) == NEW
+
+
+def test_a_part_that_is_not_there_is_told_before_the_decision(target):
+    parts = stage(target)
+    with pytest.raises(FileNotFoundError, match=r"1 parts .* such as 0/lost.nq"):
+        target.commit(Commit("job", (*parts, "0/lost.nq")))
+    assert seen(target) == OLD
+
+
+def test_a_reader_that_may_not_write_says_what_is_in_the_way(target, monkeypatch):
+    def crash(name, arguments):
+        if name == "rename":
+            raise Crash
+
+    with pytest.raises(Crash):
+        Target(Watched(target.storage, crash), target.folder).commit(commit_of(target))
+
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(type(target.storage), "rename", refuse)
+    with pytest.raises(PermissionError, match=r"cut short.*right to write"):
+        find_settled([target.folder])
+
+
+def test_a_lost_part_and_a_broken_journal_are_told(target):
+    def crash(name, arguments):
+        if name == "rename":
+            raise Crash
+
+    with pytest.raises(Crash):
+        Target(Watched(target.storage, crash), target.folder).commit(commit_of(target))
+    target.storage.remove(f"{target.folder}/_rdfm/staging/job/0/part-1.nq")
+    with pytest.raises(FileNotFoundError, match=r"remove .*job-job\.json"):
+        seen(target)
+    target.storage.write_whole(f"{target.folder}/_rdfm/journal/job-job.json", b"{}")
+    with pytest.raises(OSError, match="no journal"):
+        seen(target)
+
+
+def test_a_dropped_job_is_over(target):
+    stage(target)
+    assert target.is_open("job")
+    target.drop("job")
+    assert not target.is_open("job")
+    assert left_behind(target) == []
+
+
+def test_only_what_is_old_is_abandoned(tmp_path):
+    target = Target.of(str(tmp_path))
+    stage(target, "old")
+    stage(target, "young")
+    week_ago = time.time() - 7 * 24 * 3600 - 1
+    for path in (tmp_path / "_rdfm/staging/old").rglob("*"):
+        os.utime(path, (week_ago, week_ago))
+    assert target.remove_abandoned() == ["old"]
+    assert target.is_open("young")
+    assert target.remove_abandoned(0) == ["young"]
+
+
+def test_hidden_files_and_those_of_others_stay(target):
+    target.storage.write_whole(f"{target.folder}/_hidden", b"x")
+    target.storage.write_whole(f"{target.folder}/.hidden", b"x")
+    target.commit(commit_of(target, "overwrite"))
+    assert {"_hidden", ".hidden"} <= set(target.storage.names(target.folder))
+
+
+def test_folders_that_nobody_wrote_to_are_listed_once(tmp_path, monkeypatch):
+    from rdfm.spark import commit
+
+    (tmp_path / "a.nq").write_bytes(b"")
+    calls = []
+    real = commit.find_files
+    monkeypatch.setattr(commit, "find_files", lambda *a, **k: calls.append(1) or real(*a, **k))
+    assert [file.path for file in find_settled([str(tmp_path)])] == [str(tmp_path / "a.nq")]
+    assert len(calls) == 1
