@@ -1,6 +1,6 @@
 """The native core: terms, batches and codecs. Import these from `rdfm` and `rdfm.formats`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, TypeAlias, final
 from typing import Literal as OneOf
 
@@ -9,6 +9,7 @@ from typing_extensions import Buffer, disjoint_base
 from rdfm.message import Message
 
 __all__ = [
+    "ArrowArray",
     "ArrowBatch",
     "ArrowCoalescer",
     "Bnode",
@@ -31,10 +32,13 @@ __all__ = [
     "TurtleDecoder",
     "TurtleEncoder",
     "__version__",
+    "batches_from_arrow",
     "build_triple_term",
     "carries",
     "coalesce",
     "debug_build",
+    "decode_values",
+    "encode_values",
     "option_kinds",
     "parse_term",
     "traits",
@@ -207,6 +211,11 @@ class ArrowBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
+# Batches of a decoder's size from Arrow rows, read on when asked for; a fault comes after the rows before it.
+def batches_from_arrow(
+    rows: Any, *, first_index: int = 0, max_depth: int = 64
+) -> Iterator[MessageBatch]: ...
+
 # Several batches as one Arrow batch. LimitError if the strings pass 2 GiB.
 def coalesce(
     batches: list[MessageBatch], columns: list[str] | None = None, source: str | None = None
@@ -224,6 +233,26 @@ class ArrowCoalescer:
     ) -> ArrowCoalescer: ...
     def push(self, batch: MessageBatch, source: str | None = None) -> list[ArrowBatch]: ...
     def finish(self) -> ArrowBatch | None: ...
+
+# An Arrow array: pyarrow.array(it), polars.Series(it), …
+@final
+class ArrowArray:
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+    def __arrow_c_schema__(self) -> Any: ...
+
+# Bytes to lists of quads and back, each value a whole log of one message; see rdfm.values.
+def decode_values(
+    decoder: Decoder | Callable[[bytes], Iterable[MessageBatch]],
+    values: Any,
+    *,
+    on_error: OneOf["raise", "null"] = "raise",
+) -> ArrowArray: ...
+def encode_values(
+    encoder: Encoder | Callable[[MessageBatch], bytes], quads: Any, *, max_depth: int = 64
+) -> ArrowArray: ...
 
 # --- codecs; options are keywords, an unknown one or a value that does not fit is an OptionError ---
 
@@ -291,7 +320,7 @@ class JellyEncoder(Encoder):
 def carries(format: str) -> dict[str, Any]: ...
 
 # resumable, splittable
-def traits(format: str) -> dict[str, bool]: ...
+def traits(format: str) -> dict[str, Any]: ...
 
 # The options that a format's codec takes, pass only these: name and kind ("switch", "number", "text", "pairs").
 def option_kinds(format: str, codec: OneOf["decoder", "encoder"]) -> dict[str, str]: ...

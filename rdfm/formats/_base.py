@@ -76,6 +76,8 @@ class Format:
         decode_options: The options that the decoder takes: name and kind (one of `KINDS`), so that
             they can be given as text. Bare names are taken as options of text.
         encode_options: The options that the encoder takes, in the same way.
+        value_options: Options that the encoder takes for a value that is a log of one message
+            (`rdfm.values`), where the format's own defaults are meant for files.
         carries: What the format can hold: `graphs`, `generalized`, `triple_terms`
             ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`.
         binary: Whether a log is no text, and so nothing for a terminal.
@@ -97,6 +99,7 @@ class Format:
     aliases: tuple[str, ...] = ()
     decode_options: Mapping[str, str] = field(default_factory=dict)
     encode_options: Mapping[str, str] = field(default_factory=dict)
+    value_options: Mapping[str, Any] = field(default_factory=dict)
     carries: Mapping[str, Any] = field(default_factory=dict)
     binary: bool = False
     continuable: bool = False

@@ -31,6 +31,7 @@ FORMAT = Format(
     aliases=("jelly-rdf",),
     decode_options=option_kinds("jelly", "decoder"),
     encode_options=option_kinds("jelly", "encoder"),
+    value_options={"delimited": False},
     carries=carries("jelly"),
     binary=True,
     **traits("jelly"),

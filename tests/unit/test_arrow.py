@@ -10,6 +10,7 @@ from rdfm._core import (
     MessageBatch,
     Quad,
     TripleTerm,
+    batches_from_arrow,
     coalesce,
 )
 from rdfm.errors import DecodeError, LimitError, OptionError
@@ -236,3 +237,85 @@ def test_strings_beyond_two_gigabytes_are_refused_or_cut():
     coalescer = ArrowCoalescer(["quads"], max_bytes=1 << 40)
     assert [len(rows) for rows in coalescer.push(batch)] == [2]
     assert len(coalescer.finish()) == 2
+
+
+def rows_of(counts):
+    """A record batch with so many quads in each row, the first of each told by its number."""
+    quads = [
+        [{"subject": f"<a:{at}>", "predicate": "<a:p>", "object": '"o"'}] * count
+        for at, count in enumerate(counts)
+    ]
+    return pa.record_batch({"quads": pa.array(quads, SCHEMA.field("quads").type)})
+
+
+def test_batches_of_rows_have_a_decoders_size():
+    rows = rows_of([3] * 5000 + [20_000, 0, 1] + [0] * 20_000)
+    made = list(batches_from_arrow(rows, first_index=7))
+    assert [batch.first_index for batch in made] == [
+        7 + sum(map(len, made[:at])) for at in range(len(made))
+    ]
+    assert sum(map(len, made)) == len(rows)
+    assert [batch.quad_count for batch in made] == [8193, 20_000 + 3 * 2269, 1, 0, 0]
+    assert max(map(len, made)) == 8192
+    joined = [count for batch in made for count in batch.quad_counts()]
+    assert joined == [len(row) for row in rows["quads"].to_pylist()]
+
+
+def test_long_terms_end_a_batch_too():
+    quads = [[Quad(A, A, Literal(f"{at}" * 10_000))] for at in range(100_000, 100_100)]
+    rows = MessageBatch.from_messages(quads)
+    made = list(batches_from_arrow(rows))
+    assert len(made) > 1
+    assert [m.quads for batch in made for m in batch] == quads
+
+
+def test_batches_are_made_when_asked_for():
+    def stream():
+        yield rows_of([8192])
+        taken.append(True)
+        yield rows_of([1])
+
+    taken = []
+    reader = pa.RecordBatchReader.from_batches(rows_of([]).schema, stream())
+    batches = batches_from_arrow(reader)
+    assert len(next(batches)) == 1
+    assert not taken
+    assert [len(batch) for batch in batches] == [1]
+    assert taken
+    assert next(batches, None) is None
+
+
+def test_rows_before_a_fault_come_first_and_the_fault_comes_again():
+    bad = {"subject": "<a>", "predicate": "<b>", "object": "<c"}
+    rows = pa.record_batch(
+        {"quads": [[], [dict(bad, object="<c>")], [dict(bad, object="<c>"), bad]]}
+    )
+    batches = batches_from_arrow(rows, first_index=10)
+    assert next(batches).quad_counts() == [0, 1]
+    for _ in range(2):
+        with pytest.raises(DecodeError, match=r"quad 1, object: .*\(row 12\)"):
+            next(batches)
+
+
+def test_other_columns_are_left_alone():
+    rows = rows_of([1, 0])
+    rows = pa.record_batch({"x": pa.array([[1], None]), "quads": rows["quads"], "y": ["a", "b"]})
+    assert [batch.quad_counts() for batch in batches_from_arrow(rows)] == [[1, 0]]
+
+
+def test_namespaces_and_metadata_go_over_batches():
+    many = [*MESSAGES, *([Message([Quad(A, B, A)] * 8192, namespaces=MESSAGES[2].namespaces)] * 2)]
+    rows = MessageBatch.from_messages(many).to_arrow(ALL)
+    made = list(batches_from_arrow(rows))
+    assert len(made) > 1
+    assert [part for batch in made for part in content(batch)] == content(many)
+
+
+def test_text_that_is_no_utf8_is_a_fault():
+    for text in (b'"\xff"', b"<a:\xc3>"):
+        wrong = pa.array([text]).view(pa.string())
+        right = pa.array(["<a:b>"])
+        quads = pa.StructArray.from_arrays([right, right, wrong], TERM[:3])
+        rows = pa.record_batch({"quads": pa.ListArray.from_arrays([0, 1], quads)})
+        with pytest.raises(DecodeError, match=r"object: invalid UTF-8.*\(row 0\)"):
+            MessageBatch.from_arrow(rows)

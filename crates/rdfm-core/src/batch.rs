@@ -521,6 +521,15 @@ impl BatchBuilder {
         }
     }
 
+    /// Goes to the start of another log. The batches stay numbered, so that no id of an earlier one is
+    /// taken for one of the next.
+    pub fn reset(&mut self) {
+        *self = Self {
+            serial: self.serial.wrapping_add(1).max(1),
+            ..Self::new(self.limits.clone())
+        };
+    }
+
     /// Gives the first message another index. Only before anything was added.
     pub fn start_at(&mut self, index: u64) {
         debug_assert!(self.message_ends.is_empty());

@@ -30,6 +30,9 @@ pub trait Decoder: Send {
     /// The error itself, where the format offers no way to resume.
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError>;
 
+    /// Goes to the start of another log, with the same options: what was fed and met before is forgotten.
+    fn reset(&mut self);
+
     /// What the log says about itself, as far as read: complete once a batch was yielded.
     fn header(&self) -> LogHeader {
         LogHeader::default()
@@ -49,6 +52,9 @@ pub trait Encoder: Send {
     /// # Errors
     /// As [`encode`](Self::encode).
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+
+    /// Goes to the start of another log, with the same options. What was left out is counted anew.
+    fn reset(&mut self);
 
     /// What was left out so far, by name and count: cosmetic things, and losses asked for.
     fn dropped(&self) -> Vec<(&'static str, u64)> {

@@ -1,6 +1,7 @@
 //! The laws of decoders.
 //!
 //! - Pieces: how the bytes are cut changes neither the messages nor the error.
+//! - Reset: a decoder that was reset is as a new one.
 //! - Batches: how messages are cut into batches changes nothing either; parts join to the whole.
 //! - Truncation: of any prefix, the messages are those of the whole, the last perhaps shorter.
 //! - An error repeats; nothing panics; every loop ends.
@@ -31,11 +32,15 @@ struct Driver<'a> {
     finished: bool,
 }
 
+fn make(format: Format, options: &DecodeOptions) -> Box<dyn Decoder> {
+    let decoder = format.decoder(options);
+    decoder.expect("the format takes these options")
+}
+
 impl<'a> Driver<'a> {
-    fn new(format: Format, options: &DecodeOptions, data: &'a [u8], piece: usize) -> Self {
-        let decoder = format.decoder(options);
+    fn new(decoder: Box<dyn Decoder>, data: &'a [u8], piece: usize) -> Self {
         Self {
-            decoder: decoder.expect("the format takes these options"),
+            decoder,
             pieces: data.chunks(piece.max(1)),
             finished: false,
         }
@@ -85,9 +90,18 @@ pub fn drive(
     options: &DecodeOptions,
     data: &[u8],
     piece: usize,
+    each: impl FnMut(MessageBatch),
+) -> Option<DecodeError> {
+    drive_on(make(format, options), data, piece, each)
+}
+
+fn drive_on(
+    decoder: Box<dyn Decoder>,
+    data: &[u8],
+    piece: usize,
     mut each: impl FnMut(MessageBatch),
 ) -> Option<DecodeError> {
-    let mut driver = Driver::new(format, options, data, piece);
+    let mut driver = Driver::new(decoder, data, piece);
     loop {
         match driver.next_batch() {
             Ok(Some(batch)) => each(batch),
@@ -99,8 +113,12 @@ pub fn drive(
 
 /// Decodes in pieces of a size.
 pub fn outcome(format: Format, options: &DecodeOptions, data: &[u8], piece: usize) -> Outcome {
+    outcome_of(make(format, options), data, piece)
+}
+
+fn outcome_of(decoder: Box<dyn Decoder>, data: &[u8], piece: usize) -> Outcome {
     let mut found = Vec::new();
-    let error = drive(format, options, data, piece, |batch| {
+    let error = drive_on(decoder, data, piece, |batch| {
         found.extend(messages(&batch));
     });
     for (at, message) in found.iter().enumerate() {
@@ -125,6 +143,27 @@ pub fn pieces(format: Format, options: &DecodeOptions, data: &[u8]) -> Outcome {
         );
     }
     whole
+}
+
+/// A decoder that was reset, wherever it was, is as a new one.
+pub fn reset(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outcome) {
+    for end in [data.len() / 3, data.len()] {
+        for finished in [false, true] {
+            let mut decoder = make(format, options);
+            decoder.feed(&data[..end]);
+            if finished {
+                decoder.finish();
+            }
+            while let Ok(Some(_)) = decoder.next_batch() {}
+            decoder.reset();
+            assert_same(
+                format,
+                &outcome_of(decoder, data, data.len()),
+                whole,
+                "log before a reset",
+            );
+        }
+    }
 }
 
 /// Batches of any size hold the same messages.
@@ -265,7 +304,7 @@ pub fn skipping(format: Format, options: &DecodeOptions, data: &[u8]) {
 type Skipped = (Vec<Message>, Vec<(DecodeError, Option<Vec<u8>>)>);
 
 fn skip_all(format: Format, options: &DecodeOptions, data: &[u8], piece: usize) -> Skipped {
-    let mut driver = Driver::new(format, options, data, piece);
+    let mut driver = Driver::new(make(format, options), data, piece);
     let (mut found, mut faults) = (Vec::new(), Vec::new());
     loop {
         match driver.next_batch() {

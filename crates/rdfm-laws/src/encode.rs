@@ -2,10 +2,11 @@
 //!
 //! - Round trip: what is written is read back as the same messages, or was refused before it.
 //! - Batches: how messages are cut into batches changes no output byte.
+//! - Reset: an encoder that was reset writes the same again.
 //! - A refused message leaves whole messages before it, and those alone.
 
 use rdfm_core::batch::MessageBatch;
-use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions};
+use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Encoder};
 use rdfm_core::error::EncodeError;
 use rdfm_core::formats::Format;
 
@@ -21,6 +22,23 @@ fn encode(
     let mut encoder = format
         .encoder(options)
         .expect("the format takes these options");
+    let first = encode_with(&mut *encoder, batches);
+    encoder.reset();
+    let again = encode_with(&mut *encoder, batches);
+    assert!(
+        first == again,
+        "{}: an encoder that was reset writes something else:\n{}\nand\n{}",
+        format.name(),
+        String::from_utf8_lossy(&first.0),
+        String::from_utf8_lossy(&again.0)
+    );
+    first
+}
+
+fn encode_with(
+    encoder: &mut dyn Encoder,
+    batches: &[MessageBatch],
+) -> (Vec<u8>, Option<EncodeError>) {
     let mut out = Vec::new();
     for batch in batches {
         if let Err(error) = encoder.encode(batch, &mut out) {

@@ -45,6 +45,7 @@ pub fn variants(format: Format) -> Vec<DecodeOptions> {
 pub fn any_bytes(format: Format, data: &[u8]) {
     for options in variants(format) {
         let whole = decode::pieces(format, &options, data);
+        decode::reset(format, &options, data, &whole);
         decode::batch_sizes(format, &options, data, &whole);
         decode::parts(format, &options, data, &whole);
         decode::skipping(format, &options, data);

@@ -2,39 +2,40 @@
 //!
 //! - In: anything with the Arrow PyCapsule interface. Strings may be utf8, large_utf8, string_view or
 //!   dictionaries, lists may be large, fields stand in any order; null or missing graph is the default
-//!   graph, null quads are no quads.
-//! - Out: one batch, a message a row.
-//! - Cost: parsing of each term whose text the last 4,096 different ones do not hold.
+//!   graph, null quads are no quads. Other columns are not looked at.
+//! - Out: a message a row, all in one batch or in batches of a decoder's size.
+//! - Cost: a comparison for a term that recurs, mostly; parsing of others. Memory holds an Arrow batch
+//!   and a batch.
+//! - Law: rows before a fault come first, and the fault comes again.
 
-use std::hash::Hasher;
+use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, LargeStringArray, RecordBatch, StringArray, StringViewArray,
-    StructArray,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, RecordBatch,
+    RecordBatchReader, StructArray,
 };
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use rdfm_core::batch::{self, BatchBuilder};
-use rdfm_core::nquads::parse_term;
-use rdfm_core::term::{Quad, TermId};
-use rustc_hash::{FxHashMap, FxHasher};
+use rdfm_core::error::{ErrorClass, LimitExceeded};
+use rdfm_core::nquads::{CellFault, CellReader};
+use rustc_hash::FxHashMap;
 
+use crate::batch::MessageBatch;
 use crate::{build, errors, options};
-
-/// Slots of the cache of terms.
-const SLOTS: usize = 4096;
 
 const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
 
 /// Why rows could not be read.
-enum Fault {
+#[derive(Clone)]
+pub enum Fault {
     /// The object is no Arrow of this shape.
     Shape(String),
     /// A row breaks the rules.
-    Row(u64, String),
+    Row(u64, ErrorClass, String),
     /// The rows are too large.
     Limit(String),
 }
@@ -45,211 +46,241 @@ impl From<ArrowError> for Fault {
     }
 }
 
+impl From<LimitExceeded> for Fault {
+    fn from(limit: LimitExceeded) -> Self {
+        Self::Limit(limit.0)
+    }
+}
+
 impl Fault {
-    fn into_py(self, py: Python<'_>) -> PyErr {
+    pub fn into_py(self, py: Python<'_>) -> PyErr {
         match self {
             Self::Shape(reason) => PyTypeError::new_err(reason),
-            Self::Row(row, reason) => errors::row(py, row, &reason),
+            Self::Row(row, class, reason) => errors::row(py, row, class, &reason),
             Self::Limit(reason) => errors::limit(reason),
         }
     }
 }
 
-/// A batch of the messages that an Arrow object holds.
+/// One batch of the messages that an Arrow object holds.
 pub fn read(
     py: Python<'_>,
     object: &Bound<'_, PyAny>,
     max_depth: u32,
 ) -> PyResult<batch::MessageBatch> {
-    let max_depth = options::depth(max_depth)?;
-    if !object.hasattr("__arrow_c_array__")? && !object.hasattr("__arrow_c_stream__")? {
-        return Err(PyTypeError::new_err(format!(
-            "from_arrow takes an object with the Arrow PyCapsule interface, not {}",
-            object.get_type().name()?
-        )));
-    }
-    let reader = object.extract::<AnyRecordBatch>()?.into_reader()?;
-    let made = errors::guarded(py, move || -> Result<batch::MessageBatch, Fault> {
-        let mut rows = Rows {
-            builder: build::builder(),
-            max_depth,
-            namespaces: FxHashMap::default(),
-            quads: 0,
-            count: 0,
-        };
-        for batch in reader {
-            rows.add(&batch?)?;
-        }
-        Ok(rows.builder.take().unwrap_or_else(build::empty))
+    let mut rows = Rows::open(object, 0, max_depth)?;
+    rows.whole = true;
+    let made = errors::guarded(py, move || {
+        let batch = rows.next_batch()?;
+        // A fault comes after the rows before it.
+        rows.next_batch()?;
+        Ok(batch.unwrap_or_else(build::empty))
     })?;
-    made.map_err(|fault| fault.into_py(py))
+    made.map_err(|fault: Fault| fault.into_py(py))
 }
 
-/// What rows become.
-struct Rows {
-    builder: BatchBuilder,
+/// Batches of the messages of Arrow rows, of the size that a decoder makes.
+///
+/// Args:
+///     rows: Anything with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
+///     first_index: The index of the first row's message; errors count from it too.
+///     max_depth: How deep triple terms may nest.
+/// Returns:
+///     An iterator that reads on when asked for a batch. It raises DecodeError after the messages of
+///     all rows before the one whose term breaks N-Triples, and again when asked again.
+/// Raises:
+///     TypeError: `rows` is no Arrow.
+#[pyfunction]
+#[pyo3(signature = (rows, *, first_index=0, max_depth=64))]
+fn batches_from_arrow(
+    rows: &Bound<'_, PyAny>,
+    first_index: u64,
     max_depth: u32,
+) -> PyResult<ArrowRows> {
+    let rows = Rows::open(rows, first_index, max_depth)?;
+    Ok(ArrowRows {
+        rows: Mutex::new(Some(rows)),
+    })
+}
+
+/// An iterator over the batches of Arrow rows.
+#[pyclass(frozen, module = "rdfm._core")]
+struct ArrowRows {
+    /// Taken out while it reads, so that no lock is held while another thread may run.
+    rows: Mutex<Option<Rows>>,
+}
+
+#[pymethods]
+impl ArrowRows {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
+        let Some(mut rows) = self.swap(None) else {
+            return Err(errors::in_use("iterator"));
+        };
+        let (made, rows) = errors::guarded(py, move || (rows.next_batch(), rows))?;
+        self.swap(Some(rows));
+        made.map(|batch| batch.map(MessageBatch::new))
+            .map_err(|fault| fault.into_py(py))
+    }
+}
+
+impl ArrowRows {
+    fn swap(&self, rows: Option<Rows>) -> Option<Rows> {
+        let mut slot = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut slot, rows)
+    }
+}
+
+/// Arrow rows on their way into batches.
+struct Rows {
+    reader: Box<dyn RecordBatchReader + Send>,
+    /// The Arrow batch that is being read, and its next row.
+    open: Option<(Columns, usize)>,
+    /// Make one batch of all rows.
+    whole: bool,
+    messages: Messages,
     /// Namespaces declared so far.
     namespaces: FxHashMap<String, String>,
-    quads: usize,
-    count: u64,
+    fault: Option<Fault>,
 }
 
 impl Rows {
-    fn add(&mut self, batch: &RecordBatch) -> Result<(), Fault> {
-        let quads = Quads::new(batch)?;
-        let metadata = Maps::new(batch, "metadata")?;
-        let namespaces = Maps::new(batch, "namespaces")?;
-        let mut cache = Cache::new();
-        for row in 0..batch.num_rows() {
-            self.builder.begin_message(0);
-            for at in quads.range(row) {
-                let mut part = |column: usize| {
-                    cache
-                        .term(&mut self.builder, &quads.parts, column, at, self.max_depth)
-                        .map_err(|reason| {
-                            let number = at - quads.range(row).start;
-                            let reason = format!("quad {number}, {}: {reason}", PARTS[column]);
-                            Fault::Row(self.count, reason)
-                        })
+    fn open(object: &Bound<'_, PyAny>, first_index: u64, max_depth: u32) -> PyResult<Self> {
+        if !object.hasattr("__arrow_c_array__")? && !object.hasattr("__arrow_c_stream__")? {
+            return Err(PyTypeError::new_err(format!(
+                "expected an object with the Arrow PyCapsule interface, not {}",
+                object.get_type().name()?
+            )));
+        }
+        Ok(Self {
+            reader: object.extract::<AnyRecordBatch>()?.into_reader()?,
+            open: None,
+            whole: false,
+            messages: Messages::new(first_index, options::depth(max_depth)?),
+            namespaces: FxHashMap::default(),
+            fault: None,
+        })
+    }
+
+    /// The next batch, or None when there are no more rows.
+    fn next_batch(&mut self) -> Result<Option<batch::MessageBatch>, Fault> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        self.fill().or_else(|fault| {
+            self.fault = Some(fault.clone());
+            self.messages.take().map(Some).ok_or(fault)
+        })
+    }
+
+    fn fill(&mut self) -> Result<Option<batch::MessageBatch>, Fault> {
+        loop {
+            let Some((columns, row)) = &mut self.open else {
+                match self.reader.next() {
+                    Some(batch) => self.open = Some((Columns::new(&batch?)?, 0)),
+                    None => return Ok(self.messages.take()),
+                }
+                continue;
+            };
+            while *row < columns.rows {
+                let at = *row;
+                *row += 1;
+                let extras = |messages: &mut Messages| {
+                    columns.extras(at, &mut messages.builder, &mut self.namespaces)
                 };
-                let quad = Quad {
-                    subject: part(0)?,
-                    predicate: part(1)?,
-                    object: part(2)?,
-                    graph: part(3)?,
-                };
-                self.builder
-                    .add_quad(quad)
-                    .map_err(|limit| Fault::Limit(limit.0))?;
-                self.quads += 1;
-            }
-            if let Some(metadata) = &metadata {
-                for at in metadata.range(row) {
-                    let key = metadata.keys.get(at).unwrap_or_default();
-                    self.builder
-                        .add_metadata(key, metadata.values.value(at))
-                        .map_err(|limit| Fault::Limit(limit.0))?;
+                self.messages.add(&columns.quads, at, extras)?;
+                if !self.whole && self.messages.full() {
+                    return Ok(self.messages.take());
                 }
             }
-            if let Some(namespaces) = &namespaces {
-                for at in namespaces.range(row) {
-                    let name = namespaces.keys.get(at).unwrap_or_default();
-                    let iri = namespaces.values.value(at);
-                    let iri = std::str::from_utf8(iri).map_err(|_| {
-                        let reason = format!("the IRI of namespace '{name}' is no UTF-8");
-                        Fault::Row(self.count, reason)
-                    })?;
-                    if self.namespaces.get(name).is_none_or(|known| known != iri) {
-                        self.builder
-                            .add_namespace(name.as_bytes(), iri.as_bytes())
-                            .map_err(|limit| Fault::Limit(limit.0))?;
-                        self.namespaces.insert(name.to_owned(), iri.to_owned());
-                    }
-                }
-            }
-            self.builder.end_message();
-            self.count += 1;
-            build::check_size(&self.builder, self.quads).map_err(Fault::Limit)?;
+            self.open = None;
+        }
+    }
+}
+
+/// Messages of rows of quads.
+pub struct Messages {
+    builder: BatchBuilder,
+    cells: CellReader,
+    /// Quads of the batch under construction.
+    quads: usize,
+}
+
+impl Messages {
+    /// Messages numbered from an index.
+    pub fn new(first_index: u64, max_depth: u32) -> Self {
+        let mut builder = build::builder();
+        builder.start_at(first_index);
+        Self {
+            builder,
+            cells: CellReader::new(max_depth),
+            quads: 0,
+        }
+    }
+
+    /// Adds a row as a message; `extras` adds what else belongs to it.
+    pub fn add(
+        &mut self,
+        quads: &Quads,
+        row: usize,
+        extras: impl FnOnce(&mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.builder.begin_message(0);
+        let result = self.add_quads(quads, row).and_then(|()| extras(self));
+        if let Err(fault) = result {
+            self.builder.discard_message();
+            return Err(fault);
+        }
+        self.builder.end_message();
+        build::check_size(&self.builder, self.quads).map_err(Fault::Limit)
+    }
+
+    fn add_quads(&mut self, quads: &Quads, row: usize) -> Result<(), Fault> {
+        let range = quads.range(row);
+        for (number, at) in range.enumerate() {
+            let added = match quads.cells(at) {
+                Ok((cells, graph)) => self.cells.quad(&mut self.builder, cells, graph),
+                Err(part) => Err(CellFault {
+                    part,
+                    class: ErrorClass::Malformed,
+                    reason: "expected a term, found null".to_owned(),
+                }),
+            };
+            added.map_err(|fault| {
+                let reason = format!("quad {number}, {}: {}", PARTS[fault.part], fault.reason);
+                Fault::Row(self.builder.message_index(), fault.class, reason)
+            })?;
+            self.quads += 1;
         }
         Ok(())
     }
-}
 
-/// Terms seen lately, by the place where their text stands; verified against it.
-struct Cache {
-    slots: Vec<(u32, u32, TermId)>,
-}
-
-impl Cache {
-    fn new() -> Self {
-        Self {
-            slots: vec![(0, 0, TermId::DEFAULT_GRAPH); SLOTS],
-        }
+    /// Whether a batch has reached its size.
+    pub fn full(&mut self) -> bool {
+        self.builder.full()
     }
 
-    /// The term of a cell.
-    #[inline]
-    fn term(
-        &mut self,
-        builder: &mut BatchBuilder,
-        parts: &[Option<Strings>; 4],
-        column: usize,
-        at: usize,
-        max_depth: u32,
-    ) -> Result<TermId, String> {
-        let Some(text) = parts[column].as_ref().and_then(|strings| strings.get(at)) else {
-            if column == 3 {
-                return Ok(TermId::DEFAULT_GRAPH);
-            }
-            return Err("expected a term, found null".to_owned());
-        };
-        let mut hasher = FxHasher::default();
-        hasher.write(text.as_bytes());
-        let slot = &mut self.slots[(hasher.finish() >> 20) as usize % SLOTS];
-        let (known_column, known_at, known) = *slot;
-        if known != TermId::DEFAULT_GRAPH
-            && parts[known_column as usize]
-                .as_ref()
-                .and_then(|strings| strings.get(known_at as usize))
-                == Some(text)
-        {
-            return Ok(known);
-        }
-        let id = parse_term(builder, text.as_bytes(), max_depth)?;
-        // A row number beyond 32 bits is not remembered.
-        if let Ok(at) = u32::try_from(at) {
-            *slot = (column as u32, at, id);
-        }
-        Ok(id)
+    /// The batch so far, if it holds a message.
+    pub fn take(&mut self) -> Option<batch::MessageBatch> {
+        self.quads = 0;
+        self.builder.take()
     }
 }
 
-/// A column of strings of any width.
-enum Strings {
-    Small(StringArray),
-    Large(LargeStringArray),
-    View(StringViewArray),
+/// The columns of an Arrow batch that messages are made of.
+struct Columns {
+    rows: usize,
+    quads: Quads,
+    metadata: Option<Maps>,
+    namespaces: Option<Maps>,
 }
 
-impl Strings {
-    fn new(array: &ArrayRef, name: &str) -> Result<Self, Fault> {
-        match array.data_type() {
-            DataType::Utf8 => Ok(Self::Small(array.as_string::<i32>().clone())),
-            DataType::LargeUtf8 => Ok(Self::Large(array.as_string::<i64>().clone())),
-            DataType::Utf8View => Ok(Self::View(array.as_string_view().clone())),
-            DataType::Dictionary(..) | DataType::RunEndEncoded(..) | DataType::Null => {
-                let array = arrow_cast::cast(array, &DataType::LargeUtf8)
-                    .map_err(|_| Self::refused(name, array.data_type()))?;
-                Ok(Self::Large(array.as_string::<i64>().clone()))
-            }
-            other => Err(Self::refused(name, other)),
-        }
-    }
-
-    fn refused(name: &str, found: &DataType) -> Fault {
-        Fault::Shape(format!("{name} is a column of strings, not of {found}"))
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> Option<&str> {
-        match self {
-            Self::Small(array) => array.is_valid(at).then(|| array.value(at)),
-            Self::Large(array) => array.is_valid(at).then(|| array.value(at)),
-            Self::View(array) => array.is_valid(at).then(|| array.value(at)),
-        }
-    }
-}
-
-/// The column of quads.
-struct Quads {
-    lists: Lists,
-    parts: [Option<Strings>; 4],
-}
-
-impl Quads {
+impl Columns {
     fn new(batch: &RecordBatch) -> Result<Self, Fault> {
-        let Some(column) = batch.column_by_name("quads") else {
+        let Some(quads) = batch.column_by_name("quads") else {
             let schema = batch.schema();
             let names: Vec<&str> = schema
                 .fields()
@@ -261,6 +292,105 @@ impl Quads {
                 names.join(", ")
             )));
         };
+        Ok(Self {
+            rows: batch.num_rows(),
+            quads: Quads::new(quads)?,
+            metadata: Maps::new(batch, "metadata")?,
+            namespaces: Maps::new(batch, "namespaces")?,
+        })
+    }
+
+    /// Adds a row's metadata and namespaces.
+    fn extras(
+        &self,
+        row: usize,
+        builder: &mut BatchBuilder,
+        known: &mut FxHashMap<String, String>,
+    ) -> Result<(), Fault> {
+        let fault = |builder: &BatchBuilder, reason: String| {
+            Fault::Row(builder.message_index(), ErrorClass::Malformed, reason)
+        };
+        let text = |bytes: Option<&[u8]>| {
+            let text = std::str::from_utf8(bytes.unwrap_or_default());
+            text.map(str::to_owned)
+        };
+        if let Some(metadata) = &self.metadata {
+            for at in metadata.range(row) {
+                let key = text(metadata.keys.get(at))
+                    .map_err(|_| fault(builder, "a key of the metadata is no UTF-8".to_owned()))?;
+                builder.add_metadata(&key, metadata.values.value(at))?;
+            }
+        }
+        if let Some(namespaces) = &self.namespaces {
+            for at in namespaces.range(row) {
+                let name = text(namespaces.keys.get(at))
+                    .map_err(|_| fault(builder, "a namespace's name is no UTF-8".to_owned()))?;
+                let iri = text(Some(namespaces.values.value(at))).map_err(|_| {
+                    fault(
+                        builder,
+                        format!("the IRI of namespace '{name}' is no UTF-8"),
+                    )
+                })?;
+                if known.get(&name) != Some(&iri) {
+                    builder.add_namespace(name.as_bytes(), iri.as_bytes())?;
+                    known.insert(name, iri);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A column of strings of any width, as bytes: Arrow promises UTF-8, nobody checked it.
+enum Strings {
+    Small(BinaryArray),
+    Large(LargeBinaryArray),
+    View(BinaryViewArray),
+}
+
+impl Strings {
+    fn new(array: &ArrayRef, name: &str) -> Result<Self, Fault> {
+        match array.data_type() {
+            DataType::Utf8 => Ok(Self::Small(array.as_string::<i32>().clone().into())),
+            DataType::LargeUtf8 => Ok(Self::Large(array.as_string::<i64>().clone().into())),
+            DataType::Utf8View => Ok(Self::View(array.as_string_view().clone().to_binary_view())),
+            DataType::Dictionary(..) | DataType::RunEndEncoded(..) | DataType::Null => {
+                let array = arrow_cast::cast(array, &DataType::LargeUtf8)
+                    .map_err(|_| Self::refused(name, array.data_type()))?;
+                Ok(Self::Large(array.as_string::<i64>().clone().into()))
+            }
+            other => Err(Self::refused(name, other)),
+        }
+    }
+
+    fn refused(name: &str, found: &DataType) -> Fault {
+        Fault::Shape(format!("{name} is a column of strings, not of {found}"))
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<&[u8]> {
+        match self {
+            Self::Small(array) => array.is_valid(at).then(|| array.value(at)),
+            Self::Large(array) => array.is_valid(at).then(|| array.value(at)),
+            Self::View(array) => array.is_valid(at).then(|| array.value(at)),
+        }
+    }
+}
+
+/// Subject, predicate and object, and the graph if it is not the default graph.
+type Cells<'a> = ([&'a [u8]; 3], Option<&'a [u8]>);
+
+/// A column of quads.
+pub struct Quads {
+    lists: Lists,
+    subjects: Strings,
+    predicates: Strings,
+    objects: Strings,
+    graphs: Option<Strings>,
+}
+
+impl Quads {
+    pub fn new(column: &ArrayRef) -> Result<Self, Fault> {
         let (lists, items) = Lists::new(column)?;
         let shape = || {
             Fault::Shape(format!(
@@ -278,20 +408,46 @@ impl Quads {
                 .map(|array| Strings::new(array, name))
                 .transpose()
         };
-        let parts = [
-            part("subject")?,
-            part("predicate")?,
-            part("object")?,
-            part("graph")?,
-        ];
-        if parts[..3].iter().any(Option::is_none) {
-            return Err(shape());
+        Ok(Self {
+            lists,
+            subjects: part(PARTS[0])?.ok_or_else(shape)?,
+            predicates: part(PARTS[1])?.ok_or_else(shape)?,
+            objects: part(PARTS[2])?.ok_or_else(shape)?,
+            graphs: part(PARTS[3])?,
+        })
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match &self.lists {
+            Lists::Small(lists) => lists.len(),
+            Lists::Large(lists) => lists.len(),
         }
-        Ok(Self { lists, parts })
+    }
+
+    pub fn is_null(&self, row: usize) -> bool {
+        match &self.lists {
+            Lists::Small(lists) => lists.is_null(row),
+            Lists::Large(lists) => lists.is_null(row),
+        }
     }
 
     fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.lists.range(row)
+    }
+
+    /// The terms of a quad, or which of the first three is null.
+    #[inline]
+    fn cells(&self, at: usize) -> Result<Cells<'_>, usize> {
+        let cells = [
+            self.subjects.get(at).ok_or(0_usize)?,
+            self.predicates.get(at).ok_or(1_usize)?,
+            self.objects.get(at).ok_or(2_usize)?,
+        ];
+        Ok((
+            cells,
+            self.graphs.as_ref().and_then(|graphs| graphs.get(at)),
+        ))
     }
 }
 
@@ -380,4 +536,8 @@ impl Maps {
         let offsets = self.rows.value_offsets();
         offsets[row].unsigned_abs() as usize..offsets[row + 1].unsigned_abs() as usize
     }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(batches_from_arrow, module)?)
 }

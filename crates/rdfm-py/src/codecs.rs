@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView};
 use rdfm_core::codec::{self, Dialect, LogHeader};
@@ -28,9 +28,7 @@ fn take<'a, T: ?Sized>(
 ) -> PyResult<MutexGuard<'a, State<T>>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
-        Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(format!(
-            "this {what} is in use by another thread; give each thread its own"
-        ))),
+        Err(TryLockError::WouldBlock) => Err(errors::in_use(what)),
         Err(TryLockError::Poisoned(_)) => Err(errors::internal(format!(
             "this {what} met a bug before and cannot be used any more"
         ))),
@@ -67,6 +65,19 @@ impl Decoder {
         Ok(Self {
             kind,
             state: Mutex::new(State::Live(decoder)),
+        })
+    }
+
+    /// Works with the decoder at the start of a log, without the GIL, and leaves it at the start of one.
+    pub fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut dyn codec::Decoder) -> R + Send,
+    ) -> PyResult<R> {
+        run(py, &mut *take(&self.state, "decoder")?, |decoder| {
+            let result = work(decoder);
+            decoder.reset();
+            result
         })
     }
 }
@@ -198,6 +209,19 @@ impl Encoder {
         Ok(Self {
             kind,
             state: Mutex::new(State::Live(encoder)),
+        })
+    }
+
+    /// Works with the encoder without the GIL, and leaves it at the start of a log.
+    pub fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut dyn codec::Encoder) -> R + Send,
+    ) -> PyResult<R> {
+        run(py, &mut *take(&self.state, "encoder")?, |encoder| {
+            let result = work(encoder);
+            encoder.reset();
+            result
         })
     }
 

@@ -2,8 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyType};
 use rdfm_core::error::{DecodeError, EncodeError, ErrorClass, LimitExceeded};
 
 /// The exceptions, taken from Python so that they are written once.
@@ -18,15 +19,21 @@ mod py {
     pyo3::import_exception!(rdfm.errors, InternalError);
 }
 
-/// The exception of a decoder's error.
-pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
-    let class = match error.class {
-        ErrorClass::Malformed => py.get_type::<py::DecodeError>(),
+fn decode_class(py: Python<'_>, class: ErrorClass) -> Bound<'_, PyType> {
+    match class {
+        ErrorClass::Malformed | ErrorClass::Internal => py.get_type::<py::DecodeError>(),
         ErrorClass::Truncated => py.get_type::<py::TruncatedError>(),
         ErrorClass::Limit => py.get_type::<py::LimitError>(),
         ErrorClass::Unsupported => py.get_type::<py::UnsupportedError>(),
-        ErrorClass::Internal => return internal(error.to_string()),
-    };
+    }
+}
+
+/// The exception of a decoder's error.
+pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
+    if error.class == ErrorClass::Internal {
+        return internal(error.to_string());
+    }
+    let class = decode_class(py, error.class);
     let make = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", error.format)?;
@@ -65,14 +72,12 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
 }
 
 /// A fault in a row of Arrow.
-pub fn row(py: Python<'_>, row: u64, reason: &str) -> PyErr {
+pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: &str) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", "arrow")?;
         attributes.set_item("row", row)?;
-        let error = py
-            .get_type::<py::DecodeError>()
-            .call((reason,), Some(&attributes))?;
+        let error = decode_class(py, class).call((reason,), Some(&attributes))?;
         Ok(PyErr::from_value(error))
     };
     make().unwrap_or_else(|error| error)
@@ -81,6 +86,25 @@ pub fn row(py: Python<'_>, row: u64, reason: &str) -> PyErr {
 /// A term whose text is none.
 pub fn term(reason: impl Into<String>) -> PyErr {
     py::DecodeError::new_err(reason.into())
+}
+
+/// Input that is valid, but not what was asked for; without a place in a log.
+pub fn unsupported(reason: &str) -> PyErr {
+    py::UnsupportedError::new_err(reason.to_owned())
+}
+
+/// Whether an exception says that the input breaks its format.
+pub fn is_decode(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<py::DecodeError>(py)
+}
+
+/// Says where an exception is from, if it has a place for that.
+pub fn set_source(py: Python<'_>, error: &PyErr, source: &str) {
+    let value = error.value(py);
+    if value.hasattr("source").unwrap_or(false) {
+        // An exception without room for it stays as it is.
+        let _ = value.setattr("source", source);
+    }
 }
 
 /// A limit that has no place in a log.
@@ -101,6 +125,13 @@ pub fn option(reason: impl Into<String>) -> PyErr {
 /// A format that does not exist.
 pub fn unknown_format(reason: impl Into<String>) -> PyErr {
     py::UnknownFormatError::new_err(reason.into())
+}
+
+/// An object that another thread uses.
+pub fn in_use(what: &str) -> PyErr {
+    PyRuntimeError::new_err(format!(
+        "this {what} is in use by another thread; give each thread its own"
+    ))
 }
 
 /// A bug.

@@ -3,6 +3,7 @@
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
 //! - [`batch`]: message batches. [`build`]: batches from Python messages.
 //! - [`terms`]: terms and quads. [`arrow`], [`rows`]: batches to Arrow. [`arrow_in`]: from Arrow.
+//! - [`values`]: columns of values, each a log of its own.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
 //! The GIL is released while the core works. Nothing starts a thread.
@@ -26,6 +27,7 @@ mod errors;
 mod options;
 mod rows;
 mod terms;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -36,5 +38,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     terms::register(module)?;
     batch::register(module)?;
     arrow::register(module)?;
+    arrow_in::register(module)?;
+    values::register(module)?;
     codecs::register(module)
 }

@@ -20,7 +20,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use rdfm_core::batch::{self, TermTable};
-use rdfm_core::term::TermId;
+use rdfm_core::term::{Quad, TermId};
 use rdfm_core::text::write::write_term;
 
 /// Bytes of strings that one record batch may hold.
@@ -66,7 +66,7 @@ impl Column {
         let data_type = match self {
             Self::Source => DataType::Utf8,
             Self::Offset | Self::Position => DataType::Int64,
-            Self::Quads => DataType::List(quad_field()),
+            Self::Quads => quads_type(),
             Self::Metadata => DataType::Map(entries_field(DataType::Binary), false),
             Self::Namespaces => DataType::Map(entries_field(DataType::Utf8), false),
         };
@@ -83,6 +83,11 @@ fn term_fields() -> Fields {
 
 fn quad_field() -> FieldRef {
     Arc::new(Field::new("item", DataType::Struct(term_fields()), true))
+}
+
+/// The type of a column of quads.
+pub fn quads_type() -> DataType {
+    DataType::List(quad_field())
 }
 
 fn entry_fields(value: DataType) -> Fields {
@@ -122,21 +127,26 @@ impl From<ArrowError> for Fault {
 }
 
 /// A column of strings or bytes under construction.
-struct Texts {
+pub struct Texts {
     values: Vec<u8>,
     offsets: Vec<i32>,
 }
 
 impl Texts {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             values: Vec::new(),
             offsets: vec![0],
         }
     }
 
+    /// The bytes, to append the current value's to.
+    pub const fn values(&mut self) -> &mut Vec<u8> {
+        &mut self.values
+    }
+
     /// Ends the current value. Its bytes were counted, so the length fits.
-    fn end(&mut self) {
+    pub fn end(&mut self) {
         self.offsets.push(self.values.len() as i32);
     }
 
@@ -163,11 +173,11 @@ impl Texts {
         )
     }
 
-    fn binary(self) -> Result<BinaryArray, ArrowError> {
+    pub fn binary(self, nulls: Option<NullBuffer>) -> Result<BinaryArray, ArrowError> {
         BinaryArray::try_new(
             Self::offsets(self.offsets),
             Buffer::from_vec(self.values),
-            None,
+            nulls,
         )
     }
 }
@@ -206,7 +216,7 @@ impl Maps {
 
     fn finish(self, value: DataType) -> Result<ArrayRef, ArrowError> {
         let values: ArrayRef = if value == DataType::Binary {
-            Arc::new(self.values.binary()?)
+            Arc::new(self.values.binary(None)?)
         } else {
             Arc::new(self.values.strings(None)?)
         };
@@ -220,9 +230,11 @@ impl Maps {
 }
 
 /// Where the rendered form of each term of a batch stands in the rows under construction.
+#[derive(Default)]
 pub struct Places {
     of: Vec<Place>,
-    /// Grows when the rows are cut, which makes older places stale without touching them.
+    /// Grows when the rows are cut or another batch comes, which makes older places stale without
+    /// touching them.
     generation: u32,
 }
 
@@ -236,11 +248,138 @@ struct Place {
 
 impl Places {
     pub fn new(table: &TermTable) -> Self {
-        Self {
-            of: vec![Place::default(); table.terms().len()],
-            generation: 1,
+        let mut places = Self::default();
+        places.begin_batch(table);
+        places
+    }
+
+    /// Goes on to another batch.
+    pub fn begin_batch(&mut self, table: &TermTable) {
+        self.generation += 1;
+        if self.of.len() < table.terms().len() {
+            self.of.resize(table.terms().len(), Place::default());
         }
     }
+}
+
+/// A column of lists of quads under construction.
+pub struct QuadLists {
+    terms: [Texts; 4],
+    graph_valid: Vec<bool>,
+    ends: Vec<i32>,
+}
+
+impl QuadLists {
+    pub fn new() -> Self {
+        Self {
+            terms: std::array::from_fn(|_| Texts::new()),
+            graph_valid: Vec::new(),
+            ends: vec![0],
+        }
+    }
+
+    /// Adds a list of quads. `bytes` counts the strings of the record batch.
+    pub fn add(
+        &mut self,
+        table: &TermTable,
+        quads: &[Quad],
+        places: &mut Places,
+        bytes: &mut usize,
+    ) -> Result<(), Fault> {
+        for quad in quads {
+            self.term(table, 0, quad.subject, places, bytes)?;
+            self.term(table, 1, quad.predicate, places, bytes)?;
+            self.term(table, 2, quad.object, places, bytes)?;
+            let named = quad.graph != TermId::DEFAULT_GRAPH;
+            self.graph_valid.push(named);
+            if named {
+                self.term(table, 3, quad.graph, places, bytes)?;
+            } else {
+                self.terms[3].end();
+            }
+        }
+        self.end();
+        Ok(())
+    }
+
+    /// Ends a list: an empty one if nothing was added.
+    pub fn end(&mut self) {
+        self.ends.push(self.graph_valid.len() as i32);
+    }
+
+    /// Adds a term to a column.
+    #[inline]
+    fn term(
+        &mut self,
+        table: &TermTable,
+        column: usize,
+        id: TermId,
+        places: &mut Places,
+        bytes: &mut usize,
+    ) -> Result<(), Fault> {
+        let place = places.of[id.index()];
+        if place.generation == places.generation {
+            let range = place.start as usize..(place.start + place.length) as usize;
+            charge(bytes, range.len())?;
+            if place.column as usize == column {
+                self.terms[column].values.extend_from_within(range);
+            } else if let Ok([from, to]) =
+                self.terms.get_disjoint_mut([place.column as usize, column])
+            {
+                to.values.extend_from_slice(&from.values[range]);
+            }
+        } else {
+            let values = &mut self.terms[column].values;
+            let start = values.len();
+            write_term(table, id, values);
+            let length = values.len() - start;
+            charge(bytes, length)?;
+            places.of[id.index()] = Place {
+                generation: places.generation,
+                column: column as u32,
+                start: start as u32,
+                length: length as u32,
+            };
+        }
+        self.terms[column].end();
+        Ok(())
+    }
+
+    /// Keeps the first `lists` lists, which hold `quads` quads.
+    fn truncate(&mut self, lists: usize, quads: usize) {
+        for column in &mut self.terms {
+            column.truncate(quads);
+        }
+        self.graph_valid.truncate(quads);
+        self.ends.truncate(lists + 1);
+    }
+
+    pub fn finish(self, lists: Option<NullBuffer>) -> Result<ListArray, ArrowError> {
+        let [subjects, predicates, objects, graphs] = self.terms;
+        let parts: Vec<ArrayRef> = vec![
+            Arc::new(subjects.strings(None)?),
+            Arc::new(predicates.strings(None)?),
+            Arc::new(objects.strings(None)?),
+            Arc::new(graphs.strings(nulls(self.graph_valid))?),
+        ];
+        let quads = StructArray::try_new(term_fields(), parts, None)?;
+        let ends = Texts::offsets(self.ends);
+        ListArray::try_new(quad_field(), ends, Arc::new(quads), lists)
+    }
+}
+
+/// Counts bytes of strings of a record batch.
+pub fn charge(bytes: &mut usize, more: usize) -> Result<(), Fault> {
+    *bytes += more;
+    if *bytes > MAX_BYTES {
+        return Err(Fault::TooLarge);
+    }
+    Ok(())
+}
+
+/// Which values are null, if any.
+pub fn nulls(valid: Vec<bool>) -> Option<NullBuffer> {
+    valid.contains(&false).then(|| NullBuffer::from(valid))
 }
 
 /// Rows under construction.
@@ -253,9 +392,7 @@ pub struct Rows {
     source_valid: Vec<bool>,
     indexes: Vec<i64>,
     positions: Vec<i64>,
-    terms: [Texts; 4],
-    graph_valid: Vec<bool>,
-    quad_ends: Vec<i32>,
+    quads: QuadLists,
     metadata: Maps,
     namespaces: Maps,
 }
@@ -284,9 +421,7 @@ impl Rows {
             source_valid: Vec::new(),
             indexes: Vec::new(),
             positions: Vec::new(),
-            terms: std::array::from_fn(|_| Texts::new()),
-            graph_valid: Vec::new(),
-            quad_ends: vec![0],
+            quads: QuadLists::new(),
             metadata: Maps::new(),
             namespaces: Maps::new(),
         }
@@ -306,14 +441,6 @@ impl Rows {
         self.columns.contains(&column)
     }
 
-    fn charge(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.bytes += bytes;
-        if self.bytes > MAX_BYTES {
-            return Err(Fault::TooLarge);
-        }
-        Ok(())
-    }
-
     /// Adds a message as a row. After an error the rows are to be truncated or dropped.
     pub fn add(
         &mut self,
@@ -328,14 +455,14 @@ impl Rows {
         self.positions.push(batch.position(message).cast_signed());
         if self.has(Column::Source) {
             let text = source.unwrap_or_default();
-            self.charge(text.len())?;
+            charge(&mut self.bytes, text.len())?;
             self.sources.add(text.as_bytes());
             self.source_valid.push(source.is_some());
         }
         if self.has(Column::Metadata) {
             let entries = batch.metadata(message);
             for entry in entries {
-                self.charge(entry.key.len() + entry.value.len())?;
+                charge(&mut self.bytes, entry.key.len() + entry.value.len())?;
                 self.metadata.keys.add(entry.key.as_bytes());
                 self.metadata.values.add(&entry.value);
             }
@@ -343,65 +470,16 @@ impl Rows {
         }
         if self.has(Column::Namespaces) {
             for (name, iri) in batch.namespaces(message).iter() {
-                self.charge(name.len() + iri.len())?;
+                charge(&mut self.bytes, name.len() + iri.len())?;
                 self.namespaces.keys.add(name);
                 self.namespaces.values.add(iri);
             }
             self.namespaces.end(true);
         }
         if self.has(Column::Quads) {
-            let table = batch.table();
-            for quad in batch.message(message) {
-                self.term(table, 0, quad.subject, places)?;
-                self.term(table, 1, quad.predicate, places)?;
-                self.term(table, 2, quad.object, places)?;
-                let named = quad.graph != TermId::DEFAULT_GRAPH;
-                self.graph_valid.push(named);
-                if named {
-                    self.term(table, 3, quad.graph, places)?;
-                } else {
-                    self.terms[3].end();
-                }
-            }
-            self.quad_ends.push(self.graph_valid.len() as i32);
+            let (table, quads) = (batch.table(), batch.message(message));
+            self.quads.add(table, quads, places, &mut self.bytes)?;
         }
-        Ok(())
-    }
-
-    /// Adds a term to a column of the quads.
-    #[inline]
-    fn term(
-        &mut self,
-        table: &TermTable,
-        column: usize,
-        id: TermId,
-        places: &mut Places,
-    ) -> Result<(), Fault> {
-        let place = places.of[id.index()];
-        if place.generation == places.generation {
-            let range = place.start as usize..(place.start + place.length) as usize;
-            self.charge(range.len())?;
-            if place.column as usize == column {
-                self.terms[column].values.extend_from_within(range);
-            } else if let Ok([from, to]) =
-                self.terms.get_disjoint_mut([place.column as usize, column])
-            {
-                to.values.extend_from_slice(&from.values[range]);
-            }
-        } else {
-            let values = &mut self.terms[column].values;
-            let start = values.len();
-            write_term(table, id, values);
-            let length = values.len() - start;
-            self.charge(length)?;
-            places.of[id.index()] = Place {
-                generation: places.generation,
-                column: column as u32,
-                start: start as u32,
-                length: length as u32,
-            };
-        }
-        self.terms[column].end();
         Ok(())
     }
 
@@ -409,7 +487,7 @@ impl Rows {
         Mark {
             count: self.count,
             bytes: self.bytes,
-            quads: self.graph_valid.len(),
+            quads: self.quads.graph_valid.len(),
         }
     }
 
@@ -421,11 +499,7 @@ impl Rows {
         self.source_valid.truncate(mark.count);
         self.indexes.truncate(mark.count);
         self.positions.truncate(mark.count);
-        for column in &mut self.terms {
-            column.truncate(mark.quads);
-        }
-        self.graph_valid.truncate(mark.quads);
-        self.quad_ends.truncate(mark.count + 1);
+        self.quads.truncate(mark.count, mark.quads);
         self.metadata.truncate(mark.count);
         self.namespaces.truncate(mark.count);
     }
@@ -438,15 +512,8 @@ impl Rows {
     }
 
     pub fn finish(self) -> Result<RecordBatch, Fault> {
-        let nulls = |valid: Vec<bool>| valid.contains(&false).then(|| NullBuffer::from(valid));
-        let [subjects, predicates, objects, graphs] = self.terms;
         let mut sources = Some((self.sources, self.source_valid));
-        let mut quads = Some((
-            [subjects, predicates, objects],
-            graphs,
-            self.graph_valid,
-            self.quad_ends,
-        ));
+        let mut quads = Some(self.quads);
         let mut metadata = Some(self.metadata);
         let mut namespaces = Some(self.namespaces);
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
@@ -464,21 +531,7 @@ impl Rows {
                 Column::Offset => Some(Arc::new(Int64Array::from(self.indexes.clone()))),
                 Column::Position => Some(Arc::new(Int64Array::from(self.positions.clone()))),
                 Column::Quads => match quads.take() {
-                    Some((texts, graphs, valid, ends)) => {
-                        let mut parts: Vec<ArrayRef> = Vec::with_capacity(4);
-                        for texts in texts {
-                            parts.push(Arc::new(texts.strings(None)?));
-                        }
-                        parts.push(Arc::new(graphs.strings(nulls(valid))?));
-                        let quads = StructArray::try_new(term_fields(), parts, None)?;
-                        let lists = ListArray::try_new(
-                            quad_field(),
-                            Texts::offsets(ends),
-                            Arc::new(quads),
-                            None,
-                        )?;
-                        Some(Arc::new(lists))
-                    }
+                    Some(lists) => Some(Arc::new(lists.finish(None)?)),
                     None => None,
                 },
                 Column::Metadata => match metadata.take() {

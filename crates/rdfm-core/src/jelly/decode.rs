@@ -18,6 +18,7 @@ const FRAME_FIELDS: u32 = 1 << 1 | 1 << 15;
 
 /// Reads Jelly-RDF.
 pub struct JellyDecoder {
+    options: DecodeOptions,
     rows: Rows,
     buffer: Vec<u8>,
     /// First byte of the buffer that was not taken yet.
@@ -26,7 +27,6 @@ pub struct JellyDecoder {
     base: u64,
     finished: bool,
     delimited: Option<bool>,
-    max_frame_bytes: u64,
     flat: bool,
     parts: bool,
     frame: Option<Frame>,
@@ -55,13 +55,13 @@ impl JellyDecoder {
     /// A decoder at the start of a log.
     pub fn new(options: &DecodeOptions) -> Self {
         Self {
+            options: options.clone(),
             rows: Rows::new(options),
             buffer: Vec::new(),
             at: 0,
             base: 0,
             finished: false,
             delimited: options.delimited,
-            max_frame_bytes: options.max_frame_bytes,
             flat: options.frames == Frames::Flat,
             parts: options.parts,
             frame: None,
@@ -161,7 +161,7 @@ impl JellyDecoder {
         } else {
             (rest.len() as u64, 0)
         };
-        if length > self.max_frame_bytes {
+        if length > self.options.max_frame_bytes {
             let size = if delimited {
                 format!("frame {} of {length} bytes", self.frames)
             } else {
@@ -171,7 +171,7 @@ impl JellyDecoder {
                 ErrorClass::Limit,
                 format!(
                     "{size} is larger than {} bytes; raise max_frame_bytes (--max-frame-bytes) if the source is trusted",
-                    self.max_frame_bytes
+                    self.options.max_frame_bytes
                 ),
             ));
         }
@@ -314,6 +314,15 @@ impl Decoder for JellyDecoder {
                 "frames build on those before them: none can be skipped".to_owned(),
             )
         }))
+    }
+
+    fn reset(&mut self) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        *self = Self {
+            buffer,
+            ..Self::new(&self.options)
+        };
     }
 
     fn header(&self) -> LogHeader {

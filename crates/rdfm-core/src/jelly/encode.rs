@@ -267,9 +267,12 @@ impl JellyEncoder {
         self.begun += 1;
         if self.begun == 1 {
             self.write_options();
-            for (name, iri) in std::mem::take(&mut self.prefixes_to_declare) {
-                self.namespace(name.as_bytes(), iri.as_bytes())?;
-            }
+            let prefixes = std::mem::take(&mut self.prefixes_to_declare);
+            let declared = prefixes
+                .iter()
+                .try_for_each(|(name, iri)| self.namespace(name.as_bytes(), iri.as_bytes()));
+            self.prefixes_to_declare = prefixes;
+            declared?;
         }
         Ok(())
     }
@@ -741,6 +744,29 @@ impl Encoder for JellyEncoder {
             self.write_frame(out);
         }
         Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.names = Lru::new(self.options.name_table);
+        self.prefixes = Lru::new(self.options.prefix_table);
+        self.datatypes = Lru::new(self.options.datatype_table);
+        self.last_name = 0;
+        self.last_prefix = 0;
+        self.last = Repeats::default();
+        self.in_graph = false;
+        self.row = 0;
+        self.rows.bytes.clear();
+        self.rows.count = 0;
+        self.metadata.clear();
+        self.frame_metadata.clear();
+        self.begun = 0;
+        self.open = false;
+        self.apart.clear();
+        self.mark = Mark::default();
+        self.declared = Namespaces::default();
+        self.dropped_namespaces = 0;
+        self.merged_quads = 0;
+        self.error = None;
     }
 
     fn dropped(&self) -> Vec<(&'static str, u64)> {

@@ -473,6 +473,20 @@ impl Decoder for LineDecoder {
         Ok(self.skip_on())
     }
 
+    fn reset(&mut self) {
+        self.dialects = Dialects::new(&self.options);
+        self.builder.reset();
+        let mut bytes = std::mem::take(&mut self.input.bytes);
+        bytes.clear();
+        self.input = Input {
+            bytes,
+            ..Input::default()
+        };
+        self.open = None;
+        self.fault = None;
+        self.skip = None;
+    }
+
     fn header(&self) -> LogHeader {
         self.dialects.header()
     }

@@ -202,6 +202,8 @@ impl Statements for Lines {
     fn end_message(&mut self, _: &mut Vec<u8>) {}
 
     fn suspend(&mut self, _: &MessageBatch) {}
+
+    fn reset(&mut self) {}
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! N-Triples and N-Quads logs, RDF 1.1 and 1.2: read here, written by [`encode`].
 //!
-//! - In: a log in pieces cut anywhere ([`LineDecoder`]), or one term ([`parse_term`]).
+//! - In: a log in pieces cut anywhere ([`LineDecoder`]), one term ([`parse_term`]), or terms of
+//!   rows ([`CellReader`]).
 //! - Out: batches; a term that recurs is mostly stored once.
 //! - Cost: linear; memory holds a message, a piece and a batch. An unfinished line is scanned once.
 //! - Law: the cutting changes neither the messages nor the error; messages before a fault come first.
@@ -25,4 +26,4 @@ mod skip;
 mod statement;
 
 pub use decode::LineDecoder;
-pub use statement::parse_term;
+pub use statement::{CellFault, CellReader, parse_term};

@@ -30,12 +30,26 @@ pub(super) struct Grammar {
     pub max_depth: u32,
 }
 
+impl Grammar {
+    /// Of terms that stand alone: any.
+    const fn of_terms(max_depth: u32) -> Self {
+        Self {
+            graphs: true,
+            generalized: true,
+            lenient: true,
+            max_depth,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Subject,
     Predicate,
     Object,
     Graph,
+    /// No statement's: the term stands alone.
+    Alone,
 }
 
 impl Position {
@@ -45,6 +59,7 @@ impl Position {
             Self::Predicate => "predicate",
             Self::Object => "object",
             Self::Graph => "graph name",
+            Self::Alone => "term",
         }
     }
 }
@@ -112,22 +127,10 @@ impl Statements {
         at = skip_space(text, at);
         let guess = self.next_predicate;
         let predicate = self.place(builder, text, &mut at, Position::Predicate, guess)?;
-        let known = Known::new(builder, predicate);
-        if known != guess {
-            self.cache
-                .set_habit(self.predicate, |habit| habit.next = known);
-        }
-        let habit = self.cache.habit(predicate);
-        self.predicate = predicate;
-        self.next_predicate = habit.next;
-        self.datatype = habit.datatype;
+        let guess = self.follow_predicate(builder, predicate);
         at = skip_space(text, at);
-        let object = self.place(builder, text, &mut at, Position::Object, habit.object)?;
-        let known = Known::new(builder, object);
-        if known != habit.object {
-            self.cache
-                .set_habit(predicate, |habit| habit.object = known);
-        }
+        let object = self.place(builder, text, &mut at, Position::Object, guess)?;
+        self.follow_object(builder, object, guess);
         at = skip_space(text, at);
         let mut graph = TermId::DEFAULT_GRAPH;
         if byte(text, at) != b'.' && self.grammar.graphs {
@@ -151,6 +154,52 @@ impl Statements {
             graph,
         });
         Ok(at)
+    }
+
+    /// Notes the predicate of a statement; gives the guess of its object.
+    #[inline]
+    fn follow_predicate(&mut self, builder: &BatchBuilder, predicate: TermId) -> Known {
+        let known = Known::new(builder, predicate);
+        if known != self.next_predicate {
+            self.cache
+                .set_habit(self.predicate, |habit| habit.next = known);
+        }
+        let habit = self.cache.habit(predicate);
+        self.predicate = predicate;
+        self.next_predicate = habit.next;
+        self.datatype = habit.datatype;
+        habit.object
+    }
+
+    /// Notes the object that goes with the predicate.
+    #[inline]
+    fn follow_object(&mut self, builder: &BatchBuilder, object: TermId, guess: Known) {
+        let known = Known::new(builder, object);
+        if known != guess {
+            self.cache
+                .set_habit(self.predicate, |habit| habit.object = known);
+        }
+    }
+
+    /// The term that a text is as a whole: the one guessed, mostly.
+    #[inline]
+    fn cell(&mut self, builder: &mut BatchBuilder, text: &[u8], guess: Known) -> Lexed<TermId> {
+        if guessed(builder, text, 0, guess) == Some(text.len()) {
+            return Ok(guess.id);
+        }
+        if simdutf8::basic::from_utf8(text).is_err() {
+            let shown = crate::error::quote(text);
+            return fault(0, format!("invalid UTF-8 in the term {shown}"));
+        }
+        let (end, id) = self.unguessed(builder, text, 0, Position::Alone, guess);
+        if id == TermId::DEFAULT_GRAPH {
+            return self.take_fault(end);
+        }
+        if end != text.len() {
+            let found = lex::found(text, end);
+            return fault(end, format!("expected one term, found {found} after it"));
+        }
+        Ok(id)
     }
 
     /// A term in a position: the one guessed, mostly.
@@ -254,6 +303,7 @@ impl Statements {
                         "an IRI, a blank node, a literal or a triple term as object"
                     }
                     Position::Graph => "'.' after the object, or a graph name",
+                    Position::Alone => "an IRI, a blank node, a literal or a triple term",
                 };
                 expected(text, *at, what)
             }
@@ -675,33 +725,98 @@ pub fn parse_term(
     if let Err(limit) = builder.charge(text.len() + 32) {
         return Err(limit.0);
     }
-    if simdutf8::basic::from_utf8(text).is_err() {
-        return Err(format!(
-            "invalid UTF-8 in the term {}",
-            crate::error::quote(text)
-        ));
-    }
     if let [b'<', iri @ .., b'>'] = text
         && super::scan::iri_end(iri, 0) == iri.len()
+        && simdutf8::basic::from_utf8(iri).is_ok()
     {
         return Ok(push(builder, TermKind::Iri, iri, 0, flags::PLAIN));
     }
-    let mut reader = Statements::uncached(Grammar {
-        graphs: true,
-        generalized: true,
-        lenient: true,
-        max_depth,
-    });
-    let mut at = 0;
+    let mut reader = Statements::uncached(Grammar::of_terms(max_depth));
     let id = reader
-        .term(builder, text, &mut at, Position::Object, Known::NONE)
+        .cell(builder, text, Known::NONE)
         .map_err(|fault| fault.reason)?;
-    if at != text.len() {
-        let found = lex::found(text, at);
-        return Err(format!("expected one term, found {found} after it"));
-    }
     match builder.charge(reader.extra) {
         Ok(()) => Ok(id),
         Err(limit) => Err(limit.0),
     }
+}
+
+/// Reads quads whose terms stand apart, each in its N-Triples form as [`parse_term`] takes it: the cells
+/// of a table's rows. Terms that recur are mostly stored once.
+pub struct CellReader {
+    statements: Statements,
+}
+
+/// Why the terms of a row are no quad.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellFault {
+    /// The term's place: subject, predicate, object, graph.
+    pub part: usize,
+    /// What a caller can do.
+    pub class: ErrorClass,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl CellReader {
+    /// A reader of triple terms no deeper than `max_depth`.
+    pub fn new(max_depth: u32) -> Self {
+        Self {
+            statements: Statements::new(Grammar::of_terms(max_depth)),
+        }
+    }
+
+    /// Adds a quad to the open message.
+    ///
+    /// # Errors
+    /// A text is no term, or the message becomes too large (then at its last part).
+    #[inline]
+    pub fn quad(
+        &mut self,
+        builder: &mut BatchBuilder,
+        [subject, predicate, object]: [&[u8]; 3],
+        graph: Option<&[u8]>,
+    ) -> Result<(), CellFault> {
+        let length = subject.len() + predicate.len() + object.len();
+        let statements = &mut self.statements;
+        statements.extra = 0;
+        let guess = statements.subject;
+        let subject = at_part(0, statements.cell(builder, subject, guess))?;
+        statements.subject = Known::new(builder, subject);
+        let guess = statements.next_predicate;
+        let predicate = at_part(1, statements.cell(builder, predicate, guess))?;
+        let guess = statements.follow_predicate(builder, predicate);
+        let object = at_part(2, statements.cell(builder, object, guess))?;
+        statements.follow_object(builder, object, guess);
+        let mut named = TermId::DEFAULT_GRAPH;
+        if let Some(graph) = graph {
+            named = at_part(3, statements.cell(builder, graph, statements.graph))?;
+            statements.graph = Known::new(builder, named);
+        }
+        // As of a statement: an upper bound that does not depend on what was shared.
+        let length = length + graph.map_or(0, <[u8]>::len);
+        builder
+            .charge(length + 16 + 64 + statements.extra)
+            .map_err(|limit| CellFault {
+                part: 3,
+                class: ErrorClass::Limit,
+                reason: limit.0,
+            })?;
+        builder.push_quad(Quad {
+            subject,
+            predicate,
+            object,
+            graph: named,
+        });
+        Ok(())
+    }
+}
+
+#[inline]
+fn at_part(part: usize, term: Lexed<TermId>) -> Result<TermId, CellFault> {
+    term.map_err(|fault| CellFault {
+        part,
+        class: fault.class,
+        reason: fault.reason,
+    })
 }

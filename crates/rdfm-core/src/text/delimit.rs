@@ -50,6 +50,12 @@ impl Delimiters {
         })
     }
 
+    /// Goes to the start of another log.
+    pub fn reset(&mut self) {
+        self.announced = false;
+        self.place = Place::default();
+    }
+
     /// Number of the open message in this log, from 0.
     pub fn number(&self) -> u64 {
         self.place.messages.saturating_sub(1)

@@ -45,6 +45,9 @@ pub trait Statements: Send {
 
     /// The batch ends, the message goes on in the next.
     fn suspend(&mut self, batch: &MessageBatch);
+
+    /// Another log begins.
+    fn reset(&mut self);
 }
 
 /// Why a message cannot be written.
@@ -123,9 +126,11 @@ impl<S: Statements> TextEncoder<S> {
         self.started = true;
         if first {
             self.delimiters.announce(out);
-            for (name, iri) in std::mem::take(&mut self.prefixes) {
+            let prefixes = std::mem::take(&mut self.prefixes);
+            for (name, iri) in &prefixes {
                 self.declare(name.as_bytes(), iri.as_bytes(), out);
             }
+            self.prefixes = prefixes;
         }
         let holds = self.format.carries().namespaces;
         if holds || first {
@@ -269,6 +274,16 @@ impl<S: Statements> Encoder for TextEncoder<S> {
         self.delimiters.announce(out);
         self.delimiters.finish(out);
         Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.delimiters.reset();
+        self.statements.reset();
+        self.started = false;
+        self.graph_names = 0;
+        self.namespaces = 0;
+        self.metadata = 0;
+        self.failed = None;
     }
 
     fn dropped(&self) -> Vec<(&'static str, u64)> {

@@ -20,6 +20,7 @@ use crate::text::position::Lines;
 /// Decoder of Turtle and TriG.
 pub struct TurtleDecoder {
     format: Format,
+    options: DecodeOptions,
     /// What is not consumed yet, and before [`Machine::pos`] what is.
     buffer: Vec<u8>,
     /// Length of the checked text at the buffer's start.
@@ -47,6 +48,7 @@ impl TurtleDecoder {
         let terms = Terms::new(options.base.as_deref(), options.lenient)?;
         Ok(Self {
             format,
+            options: options.clone(),
             buffer: Vec::new(),
             valid: 0,
             invalid: false,
@@ -160,6 +162,19 @@ impl Decoder for TurtleDecoder {
 
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
         self.failed.clone().map_or(Ok(None), Err)
+    }
+
+    fn reset(&mut self) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        self.buffer = buffer;
+        self.valid = 0;
+        self.invalid = false;
+        self.ended = false;
+        self.done = false;
+        self.lines = Lines::default();
+        self.machine.reset(Dialects::new(&self.options));
+        self.failed = None;
     }
 
     fn header(&self) -> LogHeader {

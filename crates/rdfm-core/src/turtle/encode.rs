@@ -369,6 +369,12 @@ impl Statements for Blocks {
         self.close(out);
     }
 
+    fn reset(&mut self) {
+        self.prefixes = Prefixes::default();
+        self.open = None;
+        self.carried = None;
+    }
+
     fn suspend(&mut self, batch: &MessageBatch) {
         let Some(last) = self.open else {
             return;

@@ -250,6 +250,28 @@ impl Machine {
         }
     }
 
+    /// Goes to the start of another log.
+    pub fn reset(&mut self, dialects: Dialects) {
+        self.pos = 0;
+        self.offset = 0;
+        self.builder.reset();
+        self.dialects = dialects;
+        self.terms.reset();
+        self.top = Frame::new(State::Statement);
+        self.below.clear();
+        self.depth = 0;
+        self.graph = NONE;
+        self.in_graph = false;
+        self.full = false;
+        self.reach = Reach::Open;
+        self.in_comment = false;
+        self.scanned = (0, 0);
+        self.prefix.clear();
+        self.dotted = false;
+        self.delimiter = (Met::Nothing, 0);
+        self.unescaped.clear();
+    }
+
     /// Reads on in `text` from [`Self::pos`] until something has to happen.
     pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Fault> {
         self.reach = reach;

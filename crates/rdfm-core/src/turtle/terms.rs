@@ -77,6 +77,7 @@ struct Namespace {
 /// The terms' state of one log.
 pub(super) struct Terms {
     lenient: bool,
+    first_base: Option<Iri<String>>,
     base: Option<Iri<String>>,
     /// The index of each prefix's namespace.
     prefixes: Vec<usize>,
@@ -176,8 +177,14 @@ impl Terms {
                 )
             })?),
         };
-        Ok(Self {
+        let slots = vec![Slot::default(); SLOTS].into_boxed_slice();
+        Ok(Self::at_start(base, lenient, slots))
+    }
+
+    fn at_start(base: Option<Iri<String>>, lenient: bool, slots: Box<[Slot]>) -> Self {
+        Self {
             lenient,
+            first_base: base.clone(),
             base,
             prefixes: Vec::new(),
             prefix_of_name: FxHashMap::default(),
@@ -186,13 +193,19 @@ impl Terms {
             namespace_of_iri: FxHashMap::default(),
             namespace_bytes: 0,
             next_key: FIRST_NAMESPACE,
-            slots: vec![Slot::default(); SLOTS].into_boxed_slice(),
+            slots,
             known: [Slot::default(); KNOWN.len()],
             message: 0,
             scratch: Vec::new(),
             resolved: String::new(),
             anonymous: 0,
-        })
+        }
+    }
+
+    /// Goes to the start of another log. What the cache holds is of earlier batches, and so never found.
+    pub fn reset(&mut self) {
+        let (base, slots) = (self.first_base.take(), std::mem::take(&mut self.slots));
+        *self = Self::at_start(base, self.lenient, slots);
     }
 
     /// A message ended: labels of anonymous nodes count from 0 again.

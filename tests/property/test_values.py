@@ -1,0 +1,35 @@
+"""Random messages through columns of values, in every registered format."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from logs import logs
+from support import as_batch, assert_same, quads_of
+
+import rdfm
+from rdfm import formats
+from rdfm.values import decode_values, encode_values
+
+pa = pytest.importorskip("pyarrow")
+
+
+@pytest.mark.parametrize("name", formats.names())
+@given(data=st.data())
+def test_values_round_trip(name, data):
+    format = formats.find(name).FORMAT
+    carries = format.carries
+    log = data.draw(
+        logs(
+            graphs=carries["graphs"],
+            generalized=False,
+            triples=carries["triple_terms"] != "no",
+        )
+    )
+    everything = {"generalized": True, "rdf_star": True}
+    writing = {key: value for key, value in everything.items() if key in format.encode_options}
+    reading = {key: value for key, value in everything.items() if key in format.decode_options}
+    quads = pa.record_batch(as_batch(log))["quads"]
+    values = encode_values(name, quads, **writing)
+    table = pa.record_batch({"quads": pa.array(decode_values(name, values, **reading))})
+    back = rdfm.MessageBatch.from_arrow(table)
+    assert_same([quads_of(back, at) for at in range(len(back))], log)

@@ -1,0 +1,244 @@
+"""Columns of values that each hold one message."""
+
+import io
+import types
+
+import pyoxigraph as ox
+import pytest
+from nquads import read_quads
+from pyjelly.integrations.generic.parse import parse_jelly_grouped
+from support import NATIVE, as_tuple
+
+import rdfm
+from rdfm import DecodeError, EncodeError, LimitError, OptionError, UnsupportedError, formats
+from rdfm.values import ValueDecoder, decode_values, encode_values
+
+pa = pytest.importorskip("pyarrow")
+
+PARTS = ("subject", "predicate", "object", "graph")
+QUADS = pa.list_(pa.struct([(part, pa.string()) for part in PARTS]))
+OXIGRAPH = {
+    "nt": ox.RdfFormat.N_TRIPLES,
+    "nq": ox.RdfFormat.N_QUADS,
+    "ttl": ox.RdfFormat.TURTLE,
+    "trig": ox.RdfFormat.TRIG,
+}
+MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
+
+
+def quad(*terms):
+    return dict(zip(PARTS, (*terms, None), strict=False))
+
+
+A = quad("<http://e/s>", "<http://e/p>", '"é\\n"@en')
+B = quad("_:b", "<http://e/p>", '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
+C = quad("_:b", "<http://e/p>", "<http://e/s>")
+ROWS = [[A, B], None, [], [C], [A], None]
+
+
+def column(rows=ROWS, type=QUADS):
+    return pa.array(rows, type)
+
+
+def foreign(name):
+    """A native format as if it were written in Python: a codec made anew for each value."""
+    module = formats.find(name)
+
+    class Decoder:
+        def __init__(self, **options):
+            decoder = module.Decoder(**options)
+            self.feed, self.finish = decoder.feed, decoder.finish
+            self.next_batch = decoder.next_batch
+
+    class Encoder:
+        def __init__(self, **options):
+            encoder = module.Encoder(**options)
+            self.encode, self.finish = encoder.encode, encoder.finish
+
+    return types.SimpleNamespace(FORMAT=module.FORMAT, Decoder=Decoder, Encoder=Encoder)
+
+
+def read(name, value):
+    """A value's triples as another program reads them."""
+    if name == "jelly":
+        (sink,) = parse_jelly_grouped(io.BytesIO(value))
+        return {tuple(str(term).replace("\n", "\\n") for term in triple)[:3] for triple in sink}
+    return {
+        tuple(map(str, (q.subject, q.predicate, q.object)))
+        for q in ox.parse(value, format=OXIGRAPH[name])
+    }
+
+
+@pytest.mark.parametrize("name", formats.names())
+def test_there_and_back(name):
+    values = pa.array(encode_values(name, column()))
+    values.validate(full=True)
+    assert values.type == pa.binary()
+    assert [value is None for value in values.to_pylist()] == [row is None for row in ROWS]
+    back = pa.array(decode_values(name, values))
+    back.validate(full=True)
+    assert back.type == QUADS == pa.record_batch(rdfm.MessageBatch.from_messages([]))["quads"].type
+    assert back.to_pylist() == ROWS
+
+
+@pytest.mark.parametrize("name", [*OXIGRAPH, "jelly"])
+def test_others_read_each_value(name):
+    values = pa.array(encode_values(name, column())).to_pylist()
+    for row, value in zip(ROWS, values, strict=True):
+        if row:
+            assert read(name, value) == {(q["subject"], q["predicate"], q["object"]) for q in row}
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_each_value_is_what_the_encoder_makes_of_it(name):
+    module = formats.find(name)
+    for row, value in zip(ROWS, pa.array(encode_values(name, column())).to_pylist(), strict=True):
+        if row is not None:
+            batch = rdfm.MessageBatch.from_arrow(pa.record_batch({"quads": column([row])}))
+            assert value == module.encode(batch, **module.FORMAT.value_options)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_codec_in_python_gives_the_same(name):
+    values = encode_values(name, column())
+    python = foreign(name)
+    assert pa.array(encode_values(python, column())).equals(pa.array(values))
+    assert pa.array(decode_values(python, values)).to_pylist() == ROWS
+    broken = pa.array([*pa.array(values).to_pylist(), b"<x", None, b"\xff"])
+    for decoder in (name, python):
+        made = pa.array(decode_values(decoder, broken, on_error="null")).to_pylist()
+        assert made == [*ROWS, None, None, None]
+        with pytest.raises(DecodeError, match=rf"^value 6: {name}: "):
+            decode_values(decoder, broken)
+
+
+def test_a_value_of_a_queue_is_one_bare_frame():
+    (bare,) = pa.array(encode_values("jelly", column([[A]]))).to_pylist()
+    (delimited,) = pa.array(encode_values("jelly", column([[A]]), delimited=True)).to_pylist()
+    assert delimited == bytes([len(bare)]) + bare
+    assert pa.array(decode_values("jelly", pa.array([bare, delimited]))).to_pylist() == [[A], [A]]
+
+
+def test_graphs_and_triple_terms_are_kept():
+    rows = [[quad("<a:s>", "<a:p>", '<<( <a:s> <a:p> <<( _:b <a:p> "o" )>> )>>', "_:g")]]
+    for name in ("nq", "trig"):
+        assert pa.array(decode_values(name, encode_values(name, column(rows)))).to_pylist() == rows
+    (value,) = pa.array(encode_values("nq", column(rows))).to_pylist()
+    assert [as_tuple(rdfm.parse_term(rows[0][0]["object"]))] == [read_quads(value.decode())[0][2]]
+    with pytest.raises(EncodeError, match=r"^value 1: nt: .*merge_graphs"):
+        encode_values("nt", column([[A], *rows]))
+    with pytest.raises(DecodeError, match=r"max_depth.*row 0"):
+        encode_values("nq", column(rows), max_depth=1)
+
+
+@pytest.mark.parametrize("type", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
+def test_bytes_of_any_width(type):
+    values = pa.chunked_array(
+        [pa.array([b"", None], type), pa.array([b"<a:s> <a:p> <a:o> ."], type)]
+    )
+    assert pa.array(decode_values("nq", values)).to_pylist() == [
+        [], None, [quad("<a:s>", "<a:p>", "<a:o>")],
+    ]  # fmt: skip
+    assert pa.array(decode_values("nq", values[1:])).to_pylist()[0] is None
+
+
+@pytest.mark.parametrize("text", [pa.large_string(), pa.string_view()], ids=str)
+def test_quads_of_any_width(text):
+    type = pa.large_list(pa.struct([(part, text) for part in reversed(PARTS)]))
+    assert pa.array(encode_values("nq", column(type=type))).equals(
+        pa.array(encode_values("nq", column()))
+    )
+
+
+def test_a_wanted_type_is_followed():
+    large = pa.large_list(pa.struct([(part, pa.large_string()) for part in PARTS]))
+    made = pa.array(decode_values("nq", encode_values("nq", column())), type=large)
+    assert made.type == large
+    assert made.to_pylist() == ROWS
+    assert pa.array(encode_values("nq", column()), type=pa.large_binary()).type == pa.large_binary()
+
+
+def test_a_value_of_several_messages_tells_the_way_out():
+    with pytest.raises(UnsupportedError, match=r"^value 1: .*more than one message.*open_log"):
+        decode_values("nq", pa.array([b"", MANY]))
+    assert pa.array(decode_values("nq", pa.array([MANY]), on_error="null")).to_pylist() == [None]
+    ((first, second),) = pa.array(
+        decode_values("nq", pa.array([MANY]), dialect="plain")
+    ).to_pylist()
+    assert (first["object"], second["object"]) == ("<a:o>", "<a:p>")
+    twice = pa.array(encode_values("jelly", column([[A]]), delimited=True)).to_pylist()[0] * 2
+    with pytest.raises(UnsupportedError, match="frames"):
+        decode_values("jelly", pa.array([twice]))
+    assert pa.array(decode_values("jelly", pa.array([twice]), frames="flat")).to_pylist() == [
+        [A, A]
+    ]
+
+
+def test_limits_are_per_value():
+    line = b'<a:s> <a:p> "%s" .' % (b"x" * 500)
+    values = pa.array([line] * 20)
+    assert len(decode_values("nq", values, max_message_bytes=1000)) == 20
+    with pytest.raises(LimitError, match=r"^value 0: .*max_message_bytes"):
+        decode_values("nq", values, max_message_bytes=100)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_fault_leaves_the_next_value_alone(name):
+    good = pa.array(encode_values(name, column([[A]]))).to_pylist()[0]
+    decode = ValueDecoder(name)
+    broken = [good[:end] for end in range(1, len(good) - 1)] + [
+        b"MESSAGE",
+        b"\xff",
+        good + good[:9],
+    ]
+    alone = [pa.array(decode(pa.array([value]), on_error="null"))[0].as_py() for value in broken]
+    mixed = pa.array([value for each in broken for value in (each, good)])
+    made = pa.array(decode(mixed, on_error="null")).to_pylist()
+    assert made[0::2] == alone
+    assert None in alone
+    assert made[1::2] == [[A]] * len(broken)
+
+
+def test_namespaces_and_versions_of_a_value_are_its_own():
+    declares = b"PREFIX e: <http://e/> BASE <http://b/> e:s e:p <o> ."
+    uses = b"e:s e:p e:o ."
+    values = pa.array([declares, uses, b"<s> <p> <o> .", declares])
+    made = pa.array(decode_values("ttl", values, on_error="null")).to_pylist()
+    first = [quad("<http://e/s>", "<http://e/p>", "<http://b/o>")]
+    assert made == [first, None, None, first]
+    announced = b'VERSION "1.2-messages"\n<a:s> <a:p> <a:o> .\n'
+    delimited = b"<a:s> <a:p> <a:o> .\nMESSAGE\n"
+    made = pa.array(decode_values("nq", pa.array([announced, delimited]), on_error="null"))
+    assert [value.is_valid for value in made] == [True, False]
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(OptionError, match="nq takes no option 'parts' here; it takes announced"):
+        decode_values("nq", pa.array([b""]), parts=True)
+    with pytest.raises(OptionError, match="jelly takes no option 'dialect'"):
+        encode_values("jelly", column(), dialect="plain")
+    with pytest.raises(OptionError, match="'raise' or 'null', not 'ignore'"):
+        decode_values("nq", pa.array([b""]), on_error="ignore")
+    with pytest.raises(TypeError, match="array of bytes, not of Utf8"):
+        decode_values("nq", pa.array(["x"]))
+    with pytest.raises(TypeError, match="Arrow PyCapsule interface, not list"):
+        decode_values("nq", [b""])
+    with pytest.raises(TypeError, match="list of structs"):
+        encode_values("nq", pa.array([1]))
+    with pytest.raises(DecodeError, match=r"quad 1, object: .*\(row 2\)"):
+        encode_values("nq", column([[], None, [A, quad("<a:s>", "<a:p>", "o")]]))
+
+
+def test_many_rows_go_through_many_batches():
+    rows = [[quad("<a:s>", "<a:p>", f'"{i}"')] * (i % 4) for i in range(30_000)]
+    rows[7::1000] = [None] * 30
+    values = encode_values("nq", column(rows))
+    assert pa.array(decode_values("nq", values)).to_pylist() == rows
+
+
+@pytest.mark.slow
+def test_a_result_beyond_two_gigabytes_is_refused():
+    value = b'<a:s> <a:p> "%s" .' % (b"x" * (1 << 20))
+    values = pa.array([value] * 2100, pa.large_binary())
+    with pytest.raises(LimitError, match="2 GiB"):
+        decode_values("nq", values)
