@@ -18,10 +18,10 @@ from pyspark.sql.types import (
     StructType,
 )
 
-__all__ = ["COLUMNS", "QUADS", "default_schema"]
+__all__ = ["COLUMNS", "PARTS", "QUADS", "default_schema"]
 
-_PARTS = ("subject", "predicate", "object", "graph")
-QUADS = ArrayType(StructType([StructField(part, StringType()) for part in _PARTS]))
+PARTS = ("subject", "predicate", "object", "graph")
+QUADS = ArrayType(StructType([StructField(part, StringType()) for part in PARTS]))
 COLUMNS: Mapping[str, DataType] = {
     "source": StringType(),
     "offset": LongType(),

@@ -1,0 +1,358 @@
+"""Term helpers say what rdfm and pyoxigraph say; quads as rows go back to the same messages."""
+
+import random
+
+import nquads
+import pyoxigraph
+import pytest
+from hypothesis import given, settings
+from logs import bnodes, iris, literals, logs, triple_terms
+from support import as_batch, as_term, as_tuple
+
+import rdfm
+from rdfm.errors import OptionError
+
+TRICKY = [
+    r'"plain"',
+    '""',
+    r'"\"@en"',
+    r'"a\"@en"@fr',
+    r'"\"^^<http://a>"^^<http://b>',
+    r'"> . <x>"@ar--rtl',
+    r'"x"@en-GB--ltr',
+    r'"\\"',
+    r'"\\\\"',
+    r'"\\\""',
+    r'"\\n \n \\\n \\u0041 \u0041 \\\u0041 \U0001F600\\U0001F600"',
+    r'"\t\b\n\r\f\"\'\\"',
+    r'"\u0000\u00E9\uFFFF\U0010FFFF"',
+    r'"\\u005C \u005Cn"',
+    '"\U0001f422 é raw\ttab"',
+    r'"C:\\new\\table"^^<http://ex/a\u003Eb>',
+    r'"x"^^<\U0001F422>',
+    '"x" @en',
+    '"x"\t^^ <http://a>',
+    "<>",
+    "<http://ex/é>",
+    r"<http://ex/\u0020\u003C\U0001F422>",
+    "<http://ex/_:a>",
+    "_:b0",
+    "_:a.b",
+    r'<<( <a> <b> "\"@en _:x"@fr )>>',
+    r"<<( _:a <p> <<( _:b <q> _:c )>> )>>",
+]
+
+
+def gathered(strategy, count):
+    """Examples of a strategy, made once for one data frame."""
+    found = []
+
+    @settings(max_examples=count)
+    @given(strategy)
+    def gather(example):
+        found.append(example)
+
+    gather()
+    return found
+
+
+def respelled(text, chance):
+    """A canonical literal or IRI with characters escaped that need not be, in each way there is."""
+    if text[0] not in '<"' or text.startswith("<<"):
+        return text
+    end = text.rindex('"') if text[0] == '"' else len(text) - 1
+    out, at = [text[0]], 1
+    while at < end:
+        character, width = text[at], 1
+        if character == "\\":
+            width = 6 if text[at + 1] == "u" else 2
+            character = nquads.unescape(text[at : at + width])
+        forms = [text[at : at + width], f"\\U{ord(character):08X}"]
+        if ord(character) < 0x10000:
+            forms.append(f"\\u{ord(character):04x}")
+        if character == "'" and text[0] == '"':
+            forms.append("\\'")
+        out.append(chance.choice(forms))
+        at += width
+    return "".join(out) + text[end:]
+
+
+def random_terms():
+    kinds = iris | bnodes | literals | literals | triple_terms(iris | bnodes, iris, literals)
+    canonical = [str(as_term(term)) for term in gathered(kinds, 1500)]
+    chance = random.Random(0)
+    return [*canonical, *(respelled(text, chance) for text in canonical)]
+
+
+def columns(helpers, term):
+    return [
+        helpers.term_kind(term),
+        helpers.iri(term),
+        helpers.value(term),
+        helpers.language(term),
+        helpers.direction(term),
+        helpers.datatype(term),
+        helpers.is_blank(term),
+    ]
+
+
+def shown(spark, texts):
+    """The seven helpers over all texts, in one query: rows of text and values."""
+    from pyspark.sql import functions as F
+
+    from rdfm.spark import terms
+
+    frame = spark.createDataFrame([(text,) for text in texts], "term string")
+    return [tuple(row) for row in frame.select(F.col("term"), *columns(terms, "term")).collect()]
+
+
+def told_by_rdfm(text):
+    term = rdfm.parse_term(text)
+    kind = as_tuple(term)[0]
+    literal = kind == "literal"
+    return (
+        "triple term" if kind == "triple" else kind,
+        term.value if kind == "iri" else None,
+        text if kind == "triple" else term.value,
+        term.language if literal else None,
+        term.direction if literal else None,
+        term.datatype.value if literal else None,
+        kind == "bnode",
+    )
+
+
+def told_by_oxigraph(text):
+    """The same by another parser, or None where it does not take the term."""
+    try:
+        (quad,) = pyoxigraph.parse(f"<a:a> <a:a> {text} .", pyoxigraph.RdfFormat.N_TRIPLES)
+    except SyntaxError:
+        return None
+    term = quad.object
+    if isinstance(term, pyoxigraph.NamedNode):
+        return ("iri", term.value, term.value, None, None, None, False)
+    if isinstance(term, pyoxigraph.Literal):
+        direction = term.direction and str(term.direction).rpartition(".")[2].lower()
+        # It writes language tags in lower case.
+        return ("literal", None, term.value, term.language, direction, term.datatype.value, False)
+    return None
+
+
+@pytest.fixture(scope="module")
+def rows(spark):
+    texts = [*TRICKY, *random_terms()]
+    found = shown(spark, texts)
+    assert [row[0] for row in found] == texts
+    return found
+
+
+def test_the_helpers_say_what_rdfm_says(rows):
+    assert len(rows) > 3000
+    for text, *told in rows:
+        assert tuple(told) == told_by_rdfm(text), text
+
+
+def test_the_helpers_say_what_pyoxigraph_says(rows):
+    compared = 0
+    for text, *told in rows:
+        if (expected := told_by_oxigraph(text)) is not None:
+            told[3] = told[3] and told[3].lower()
+            assert tuple(told) == expected, text
+            compared += 1
+    assert compared > 1500
+
+
+def test_null_gives_null(spark):
+    assert shown(spark, [None]) == [(None,) * 8]
+
+
+def test_no_text_is_an_error(spark):
+    """Cut and broken terms, with the errors of ANSI SQL on."""
+    assert spark.conf.get("spark.sql.ansi.enabled") == "true"
+    chance = random.Random(1)
+    broken = [
+        "",
+        "<",
+        "<<",
+        ">",
+        "_",
+        "_:",
+        '"',
+        '"a',
+        'a"',
+        "<a",
+        "@en",
+        '"a"@',
+        '"a"^^',
+        '"a"^^<',
+    ]
+    broken += [rf'"{escape}"' for escape in (r"\x", r"\u12", r"\uD83D", r"\U00110000", "\\")]
+    for text in random_terms()[::5]:
+        cut = chance.randrange(len(text) + 1)
+        broken += [text[:cut], text[cut:], text[:cut] + chance.choice('\\"<>@^_:') + text[cut:]]
+    found = dict((row[0], row[1:]) for row in shown(spark, broken))
+    assert len(found) > 800
+    assert found[""] == (None, None, None, None, None, None, False)
+    assert found[r'"\uD83D"'][2] is None
+    assert found[r'"\x"'][2] is None
+    assert found['"a'][1:6] == (None,) * 5
+
+
+def test_no_python_worker_takes_part(spark):
+    from pyspark.sql import functions as F
+
+    from rdfm.spark import terms
+
+    frame = spark.range(1).select(F.col("id").cast("string").alias("term"))
+    explained = plan(frame.select(*columns(terms, F.col("term"))))
+    assert "term" in explained
+    assert "Python" not in explained
+    exploded = terms.explode_quads(messages_frame(spark, [[]]))
+    assert "Python" not in plan(terms.messages(exploded)).replace("PythonRDD", "")
+
+
+def plan(frame):
+    return frame._jdf.queryExecution().executedPlan().toString()
+
+
+def test_a_long_text_is_unescaped_whole(spark):
+    """No recursion over escapes."""
+    from pyspark.sql import functions as F
+
+    from rdfm.spark import terms
+
+    for piece, times in (("\\\\\\n\\u0001", 50_000), ("a", 5_000_000)):
+        text = F.concat(F.lit('"\\t'), F.repeat(F.lit(piece), times), F.lit('"@en'))
+        expected = F.concat(F.lit("\t"), F.repeat(F.lit(nquads.unescape(piece)), times))
+        frame = spark.range(1).select(text.alias("term"), expected.alias("expected"))
+        row = frame.select(
+            terms.value("term") == F.col("expected"), terms.language("term")
+        ).collect()
+        assert [tuple(part) for part in row] == [(True, "en")]
+
+
+# --- quads as rows ---
+
+
+def messages_frame(spark, log):
+    """A log as rdfm's data source gives it."""
+    from rdfm.spark.schema import QUADS
+
+    rows = [
+        ("log", index, [tuple(term and str(as_term(term)) for term in quad) for quad in message])
+        for index, message in enumerate(log)
+    ]
+    return spark.createDataFrame(
+        rows, f"source string, offset bigint, quads {QUADS.simpleString()}"
+    )
+
+
+def as_message(quads):
+    return rdfm.Message(
+        rdfm.Quad(*(term and rdfm.parse_term(term) for term in quad)) for quad in quads
+    )
+
+
+@pytest.fixture(scope="module")
+def random_log():
+    return [message for log in gathered(logs(generalized=True), 300) for message in log]
+
+
+@pytest.mark.parametrize("keep_empty", [True, False])
+def test_quads_as_rows_go_back_to_the_same_messages(spark, random_log, keep_empty):
+    from rdfm.spark import terms
+    from rdfm.spark.schema import QUADS
+
+    frame = messages_frame(spark, random_log)
+    exploded = terms.explode_quads(frame, keep_empty=keep_empty)
+    assert exploded.columns == [
+        "source", "offset", "quad_index", "subject", "predicate", "object", "graph",
+    ]  # fmt: skip
+    grouped = terms.messages(exploded.repartition(3))
+    assert grouped.schema["quads"].dataType == QUADS
+    found = {row.offset: [tuple(quad) for quad in row.quads] for row in grouped.collect()}
+    expected = {i: quads for i, quads in enumerate(random_log) if quads or keep_empty}
+    assert sorted(found) == sorted(expected)
+    for index, quads in expected.items():
+        ours = as_message(found[index])
+        theirs = next(iter(as_batch([quads])))
+        assert ours.isomorphic(theirs)
+        # In order, and nothing but labels has changed.
+        assert nquads.relabelled(map(tuples, ours.quads)) == nquads.relabelled(
+            map(tuples, theirs.quads)
+        )
+
+
+def tuples(quad):
+    return tuple(map(as_tuple, quad))
+
+
+def test_labels_are_of_one_message_only_and_the_same_on_every_run(spark, random_log):
+    from rdfm.spark import terms
+
+    frame = messages_frame(spark, random_log)
+    first, second = (
+        sorted(tuple(row) for row in terms.explode_quads(frame).na.fill("").collect())
+        for _ in range(2)
+    )
+    assert first == second
+    owners = {}
+    for _, offset, _, *texts in first:
+        quad = tuple(as_tuple(rdfm.parse_term(text)) if text else None for text in texts)
+        for label in nquads.labels([quad]):
+            assert owners.setdefault(label, offset) == offset, texts
+    assert len(owners) > 50
+
+
+def test_text_that_looks_like_a_label_stays(spark):
+    from rdfm.spark import terms
+
+    texts = [
+        r'<<( _:a <http://ex/_:a> "_:a \" _:a \\" )>>',
+        r'<<( <<( _:a <p> "\\" )>> <p> "> _:a <"@en )>>',
+        '<<( <p> "" <<( _:a "" "" )>> )>>',
+        '"_:a"',
+        "<_:a>",
+    ]
+    frame = spark.createDataFrame(
+        [("s", 0, [(text, "<p>", text, None) for text in texts])],
+        "source string, position bigint, quads array<struct<subject: string, predicate: string, "
+        "object: string, graph: string>>",
+    )
+    found = [row.object for row in terms.explode_quads(frame).orderBy("quad_index").collect()]
+    label = found[0][6 : found[0].index(" ", 6) - 1]
+    assert len(label) == 34
+    assert found == [text.replace("<<( _:a", f"<<( _:{label}a") for text in texts]
+
+
+def test_quads_of_a_table_become_messages(spark):
+    from pyspark.sql import functions as F
+
+    from rdfm.spark import terms
+
+    table = spark.createDataFrame(
+        [("a", "<s>", "<p>", '"1"'), ("b", "<s>", "<p>", '"2"'), ("a", "<s>", "<p>", '"3"')],
+        "sensor string, subject string, predicate string, object string",
+    )
+    found = terms.messages(table, by="sensor").orderBy("sensor").collect()
+    assert [(row.sensor, sorted(tuple(quad) for quad in row.quads)) for row in found] == [
+        ("a", [("<s>", "<p>", '"1"', None), ("<s>", "<p>", '"3"', None)]),
+        ("b", [("<s>", "<p>", '"2"', None)]),
+    ]
+    dotted = messages_frame(spark, [[]]).withColumn("a.b", F.lit(1))
+    assert terms.explode_quads(dotted, by=["a.b"]).columns[2:4] == ["a.b", "quad_index"]
+
+
+def test_what_is_missing_is_named(spark):
+    from pyspark.sql import functions as F
+
+    from rdfm.spark import terms
+
+    frame = messages_frame(spark, [[]])
+    with pytest.raises(OptionError, match="explode_quads needs the column quads"):
+        terms.explode_quads(frame.drop("quads"))
+    with pytest.raises(OptionError, match="source and offset, are not all among source, quads"):
+        terms.explode_quads(frame.drop("offset"))
+    with pytest.raises(OptionError, match="messages needs the column topic"):
+        terms.messages(terms.explode_quads(frame), by="topic")
+    with pytest.raises(OptionError, match="makes a column graph"):
+        terms.explode_quads(frame.withColumn("graph", F.lit("<g>")))
