@@ -1,0 +1,62 @@
+"""Folders of part files, and rows of messages, for the tests of Spark's writers."""
+
+import os
+from pathlib import Path
+
+import rdfm
+
+NUMBER = "http://ex/number"
+
+
+def shown(folder):
+    """The visible files of a folder, in order."""
+    return sorted(path for path in Path(folder).iterdir() if path.name[0] not in "._")
+
+
+def messages_in(folder):
+    """The messages of all parts, in the order of their names; each part is read to its end."""
+    messages = []
+    for path in shown(folder):
+        with rdfm.open_log(path) as log:
+            messages += list(log)
+    return messages
+
+
+def lines_of(messages):
+    """Messages as lists of N-Quads lines."""
+    return [[str(quad) for quad in message] for message in messages]
+
+
+def numbers_in(folder):
+    """The numbers that messages of `numbered` in a folder have."""
+    return [int(message.quads[0].object.value) for message in messages_in(folder)]
+
+
+def left_in(folder):
+    """What is in the protocol's folder but for what it remembers."""
+    return sorted(
+        os.path.relpath(path, folder)
+        for path in Path(folder, "_rdfm").rglob("*")
+        if path.is_file() and "commits" not in path.parts and path.name != "version"
+    )
+
+
+def numbered(rows):
+    """Rows with a column `id` as messages of three quads, the first with the number."""
+    quad = "named_struct('subject', {}, 'predicate', {}, 'object', {}, 'graph', {})"
+    subject = "concat('<http://ex/', id, '>')"
+    quads = [
+        quad.format(subject, f"'<{NUMBER}>'", "concat('\"', id, '\"')", "cast(null as string)"),
+        quad.format(subject, "'<http://ex/p>'", "'_:b'", "cast(null as string)"),
+        quad.format("'_:b'", "'<http://ex/p>'", "'\"Grüße\"@de'", "cast(null as string)"),
+    ]
+    return rows.selectExpr("id", f"array({', '.join(quads)}) AS quads")
+
+
+def rows_of(spark, path):
+    """The messages of a log as rows, in one partition."""
+    import pyarrow
+
+    with rdfm.open_log(path) as log:
+        batches = [pyarrow.record_batch(batch.to_arrow()) for batch in log.batches()]
+    return spark.createDataFrame(pyarrow.Table.from_batches(batches)).coalesce(1)

@@ -1,0 +1,263 @@
+"""Batch writes in a real session."""
+
+import pytest
+from parts import left_in, lines_of, messages_in, numbered, numbers_in, rows_of, shown
+from samples import generated
+
+import rdfm
+from rdfm import formats
+from rdfm.compression import COMPRESSIONS
+
+QUADS = "array<struct<subject:string,predicate:string,object:string,graph:string>>"
+
+
+def save(frame, folder, to="nq", mode="append", **options):
+    frame.write.format("rdfm").option("to", to).options(**options).mode(mode).save(str(folder))
+
+
+@pytest.fixture
+def rows(spark):
+    """Ten messages in two partitions."""
+    return numbered(spark.range(0, 10, 1, 2))
+
+
+@pytest.mark.parametrize("name", formats.names())
+def test_every_format_is_written_as_convert_writes_it(spark, tmp_path, name):
+    format = formats.find(name).FORMAT
+    source = tmp_path / "source.nq"
+    kind = "nanopubs" if format.carries["graphs"] else "iot"
+    with rdfm.create_log(source) as log:
+        for text in generated(kind, 40):
+            with rdfm.open_log(text.encode(), "nq") as one:
+                log.write(next(iter(one)))
+    converted = tmp_path / f"converted{format.suffixes[0]}"
+    rdfm.convert(source, converted)
+    save(rows_of(spark, source), tmp_path / "parts", name)
+    (part,) = shown(tmp_path / "parts")
+    assert part.name.startswith("part-00000-")
+    assert part.name.endswith(f"-c000{format.suffixes[0]}")
+    with rdfm.open_log(part) as ours, rdfm.open_log(converted) as theirs:
+        pairs = list(zip(ours, theirs, strict=True))
+    assert len(pairs) == 40
+    for our, their in pairs:
+        assert our.isomorphic(their)
+        if format.carries["order"]:
+            assert lines_of([our]) == lines_of([their])
+
+
+def test_metadata_and_namespaces_are_written_where_the_rows_have_them(spark, tmp_path):
+    rows = numbered(spark.range(0, 2, 1, 1)).selectExpr(
+        "quads",
+        "map('key', encode(concat('v', id), 'utf-8')) AS metadata",
+        "map('ex', 'http://ex/') AS namespaces",
+    )
+    save(rows, tmp_path / "jelly", "jelly", version=2)
+    messages = messages_in(tmp_path / "jelly")
+    assert [message.metadata for message in messages] == [{"key": b"v0"}, {"key": b"v1"}]
+    assert messages[0].namespaces == {"ex": "http://ex/"}
+    # Of other types they are columns like any other.
+    save(rows.selectExpr("quads", "1 AS metadata", "quads AS namespaces"), tmp_path / "nq")
+    assert numbers_in(tmp_path / "nq") == [0, 1]
+
+
+def test_messages_stand_in_the_order_of_the_rows_and_parts_in_that_of_partitions(rows, tmp_path):
+    save(rows, tmp_path / "out")
+    assert numbers_in(tmp_path / "out") == list(range(10))
+    save(rows.sort("id", ascending=False), tmp_path / "sorted")
+    assert numbers_in(tmp_path / "sorted") == list(range(9, -1, -1))
+    assert left_in(tmp_path / "out") == []
+
+
+def test_appended_parts_stand_beside_and_overwriting_ones_instead(rows, tmp_path):
+    save(rows, tmp_path)
+    save(rows, tmp_path, "jelly")
+    assert len(shown(tmp_path)) == 4
+    assert sorted(numbers_in(tmp_path)) == sorted([*range(10), *range(10)])
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/old.nq").write_bytes(b"")
+    (tmp_path / "_hidden").write_bytes(b"")
+    save(rows.where("id < 3"), tmp_path, "trig", "overwrite")
+    assert [path.suffix for path in shown(tmp_path) if path.is_file()] == [".trig"]
+    assert list((tmp_path / "sub").iterdir()) == []
+    assert (tmp_path / "_hidden").exists()
+    assert (tmp_path / "_SUCCESS").exists()
+    assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("compression", ["none", *COMPRESSIONS])
+def test_parts_are_compressed_and_say_so_in_their_names(rows, tmp_path, compression):
+    from rdfm import compression as compressions
+
+    save(rows, tmp_path, "jelly", compression=compression.upper())
+    assert numbers_in(tmp_path) == list(range(10))
+    for part in shown(tmp_path):
+        found = compressions.by_content(part.read_bytes())
+        assert found == compressions.by_suffix(part.name)
+        assert (found or "none") == compression
+
+
+def test_a_part_has_no_more_messages_than_allowed(rows, tmp_path):
+    save(rows, tmp_path, "jelly", maxRecordsPerFile=2)
+    with_counts = []
+    for part in shown(tmp_path):
+        with rdfm.open_log(part) as log:
+            with_counts.append((part.name.split("-")[1], part.name[-10:-6], len(list(log))))
+    assert with_counts == [
+        (partition, f"c00{number}", count)
+        for partition in ("00000", "00001")
+        for number, count in enumerate((2, 2, 1))
+    ]
+    assert numbers_in(tmp_path) == list(range(10))
+
+
+def test_no_rows_give_no_parts(spark, rows, tmp_path):
+    save(rows.where("id < 0"), tmp_path / "none")
+    assert shown(tmp_path / "none") == []
+    assert (tmp_path / "none/_SUCCESS").exists()
+    save(rows.where("id > 6"), tmp_path / "half")  # the first partition is empty
+    assert [path.name[:10] for path in shown(tmp_path / "half")] == ["part-00001"]
+    save(rows.where("id < 0"), tmp_path / "half", mode="overwrite")
+    assert shown(tmp_path / "half") == []
+
+
+def test_null_quads_and_empty_ones_are_empty_messages(spark, tmp_path):
+    rows = spark.sql(f"SELECT cast(null AS {QUADS}) AS quads UNION ALL SELECT array()").coalesce(1)
+    save(rows, tmp_path, "jelly")
+    assert lines_of(messages_in(tmp_path)) == [[], []]
+
+
+def test_strings_may_be_large(spark, rows, tmp_path):
+    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
+    try:
+        save(rows, tmp_path)
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
+    assert numbers_in(tmp_path) == list(range(10))
+
+
+def test_graph_may_be_left_out(spark, tmp_path):
+    rows = spark.sql(
+        "SELECT array(struct('<http://ex/o>' AS object, '_:s' AS subject, '<http://ex/p>' AS predicate))"
+        " AS quads"
+    )
+    save(rows, tmp_path)
+    assert lines_of(messages_in(tmp_path)) == [["_:s <http://ex/p> <http://ex/o> ."]]
+
+
+def test_a_write_with_an_id_happens_once(rows, tmp_path):
+    for _ in range(2):
+        save(rows, tmp_path, writeId="load of Monday / 1")
+    assert numbers_in(tmp_path) == list(range(10))
+    save(rows, tmp_path, mode="overwrite", writeId="load of Tuesday")
+    save(rows.where("id < 5"), tmp_path)
+    save(rows, tmp_path, mode="overwrite", writeId="load of Tuesday")
+    assert sorted(numbers_in(tmp_path)) == sorted([*range(10), *range(5)])
+    assert left_in(tmp_path) == []
+
+
+def refused(frame, folder, *args, **options):
+    """The text of what a write raises; nothing may be seen of it."""
+    before = shown(folder) if folder.exists() else []
+    with pytest.raises(Exception) as error:
+        save(frame, folder, *args, **options)
+    assert (shown(folder) if folder.exists() else []) == before
+    assert not folder.exists() or left_in(folder) == []
+    return str(error.value)
+
+
+def test_a_bad_term_names_its_row_quad_and_part(spark, tmp_path):
+    bad = (
+        "named_struct('subject','<http://ex/s>','predicate','no term','object','_:o','graph','_:g')"
+    )
+    rows = numbered(spark.range(0, 6000, 1, 2)).selectExpr(
+        f"if(id = 5500, array(quads[0], {bad}), quads) AS quads"
+    )
+    text = refused(rows, tmp_path / "out")
+    assert "partition 1 of the rows" in text
+    assert "quad 1, predicate" in text
+    assert "found 'no'" in text
+    assert "row 2500" in text
+
+
+def test_what_a_format_cannot_hold_is_refused_by_its_encoder(spark, tmp_path):
+    rows = spark.sql(
+        "SELECT array(struct('_:s' AS subject, '<http://ex/p>' AS predicate, '_:o' AS object,"
+        " '<http://ex/g>' AS graph)) AS quads"
+    )
+    text = refused(rows, tmp_path / "out", "ttl")
+    assert "graph" in text
+    assert "message 0" in text
+    save(rows, tmp_path / "out", "trig")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (["id"], ["column quads", "their columns are id"]),
+        (["'text' AS quads"], ["column quads", "here it is string"]),
+        (["array(struct(1 AS subject, 'p' AS predicate, 'o' AS object)) AS quads"], ["int"]),
+        (["array(struct('s' AS subject, 'p' AS predicate)) AS quads"], ["object"]),
+    ],
+)
+def test_rows_of_another_shape_are_refused_before_a_task_begins(rows, tmp_path, columns, words):
+    text = refused(rows.selectExpr(*columns), tmp_path / "out")
+    assert "OptionError" in text
+    assert all(word in text for word in words)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("to", "options", "words"),
+    [
+        ("klingon", {}, ["klingon", "jelly"]),
+        ("nq", {"compression": "rar"}, ["compression", "gzip"]),
+        ("nq", {"maxRecordsPerFile": "-1"}, ["maxRecordsPerFile"]),
+        ("nq", {"dialekt": "comment"}, ["dialekt", "dialect"]),
+        ("nq", {"dialect": "klingon"}, ["dialect", "directive"]),
+        ("nq", {"writeId": ""}, ["writeId"]),
+        ("nq", {"storageOptions": "secret"}, ["storageOptions", "JSON"]),
+    ],
+)
+def test_options_are_checked_before_a_task_begins(rows, tmp_path, to, options, words):
+    text = refused(rows, tmp_path / "out", to, **options)
+    assert all(word.lower() in text.lower() for word in words)
+    assert "secret" not in text
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_format_and_the_path_have_to_be_said(rows, tmp_path):
+    with pytest.raises(Exception, match=r"option to says the format.*jelly"):
+        rows.write.format("rdfm").mode("append").save(str(tmp_path / "out"))
+    with pytest.raises(Exception, match="no path"):
+        rows.write.format("rdfm").option("to", "nq").mode("append").save()
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(Exception, match="is a file; Spark writes a folder"):
+        save(rows, tmp_path / "file")
+
+
+def test_encoders_take_their_options_as_text(rows, tmp_path):
+    save(rows, tmp_path, "trig", dialect="directive", PREFIXES='{"ex": "http://ex/"}')
+    text = shown(tmp_path)[0].read_text()
+    assert "PREFIX ex: <http://ex/>" in text or "@prefix ex: <http://ex/>" in text
+    assert "MESSAGE" in text
+
+
+def test_what_spark_refuses_itself(rows, tmp_path):
+    def write(mode="append"):
+        return rows.write.format("rdfm").option("to", "nq").mode(mode)
+
+    for mode, name in (("error", "ErrorIfExists"), ("ignore", "Ignore")):
+        with pytest.raises(Exception, match=f'cannot be written in the "{name}" mode'):
+            write(mode).save(str(tmp_path / "out"))
+    with pytest.raises(Exception, match="partitioning or clustering columns do not match"):
+        write().partitionBy("id").save(str(tmp_path / "out"))
+    with pytest.raises(Exception, match="does not support bucketBy"):
+        write().bucketBy(2, "id").save(str(tmp_path / "out"))
+    with pytest.raises(Exception, match="sortBy must be used together with bucketBy"):
+        write().sortBy("id").save(str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_url_is_a_path(rows, tmp_path):
+    save(rows, (tmp_path / "out here").as_uri())
+    assert numbers_in(tmp_path / "out here") == list(range(10))
