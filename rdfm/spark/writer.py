@@ -27,7 +27,7 @@ from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, Struct
 
 from rdfm import compression as compressions
 from rdfm import formats
-from rdfm._core import MessageBatch
+from rdfm._core import MessageBatch, batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats._options import from_text
 from rdfm.log import LogWriter, create_log
@@ -43,7 +43,6 @@ __all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "Plan"]
 
 # Set by Spark itself in the options of a sink.
 _OF_SPARK = ("checkpointlocation", "queryname")
-_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -323,15 +322,8 @@ class _Task:
         first = 0
         for some in rows:
             used = some.select(list(self._plan.columns))
-            for start in range(0, used.num_rows, _ROWS):
-                piece = used.slice(start, _ROWS)
-                try:
-                    yield MessageBatch.from_arrow(piece)
-                except DecodeError as error:
-                    if error.row is not None:
-                        error.row += first
-                    raise
-                first += piece.num_rows
+            yield from batches_from_arrow(used, first_index=first)
+            first += used.num_rows
 
     def _add(self, batch: MessageBatch) -> None:
         start = 0
