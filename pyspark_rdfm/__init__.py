@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 
 if TYPE_CHECKING:
+    from pyspark.sql.datasource import DataSourceReader
     from pyspark.sql.types import StructType
 
     from rdfm.spark.writer import LogSourceStreamWriter, LogSourceWriter
@@ -44,10 +45,18 @@ class DefaultSource(DataSource):
         return "rdfm"
 
     def schema(self) -> StructType:
-        """The columns of a read without a schema of the user's."""
-        from rdfm.spark.schema import default_schema
+        """The columns of a read without a schema of the user's. What can be checked early is."""
+        from rdfm.spark.reader import LogSourceReader
 
-        return default_schema()
+        reader = LogSourceReader(self.options)
+        reader.check_paths()
+        return reader.schema
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """What reads in batches."""
+        from rdfm.spark.reader import LogSourceReader
+
+        return LogSourceReader(self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> LogSourceWriter:
         """A batch write of rows with a column `quads`."""

@@ -135,7 +135,7 @@ class LogReader:
         self._input = data
         if "base" in module.FORMAT.decode_options and data.url is not None:
             options = {"base": data.url, **options}
-        self._decoder = make_codec(
+        self._decoder: DecoderLike = make_codec(
             module.Decoder, module.FORMAT, module.FORMAT.decode_options, options
         )
         self._batches = decode(self._decoder, data)

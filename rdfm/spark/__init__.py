@@ -7,15 +7,19 @@ Law: no module here names a format.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rdfm.errors import OptionError
 from rdfm.spark.versions import check_pyspark
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
-__all__ = ["register", "remove_abandoned"]
+__all__ = ["read", "register", "remove_abandoned"]
 
 
 def register(spark: SparkSession) -> None:
@@ -33,6 +37,50 @@ def register(spark: SparkSession) -> None:
     from pyspark_rdfm import DefaultSource
 
     spark.dataSource.register(DefaultSource)
+
+
+def read(
+    spark: SparkSession,
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    schema: StructType | str | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Read logs into a DataFrame, one message a row: `spark.read.format("rdfm")`, checked at once.
+
+    Args:
+        spark: A session, of Spark Connect too.
+        paths: Files, folders, globs or URLs.
+        schema: The columns wanted, as a schema or as text; by default source, offset, quads, metadata.
+        **options: Those of the reader and of the formats, with Python's values, such as
+            `mode="PERMISSIVE"`, `lenient=True`, `split_bytes=1 << 26`; None leaves one out.
+
+    Raises:
+        OptionError: An option is unknown, or a value or the schema does not fit.
+        FileNotFoundError: A path is not there (with Spark Connect the server says so).
+        UnknownFormatError: No format has the name that was given.
+        MissingExtraError: PySpark is missing or too old.
+
+    Example:
+        `rdfm.spark.read(spark, "logs/", schema="offset bigint, position bigint")`
+    """
+    check_pyspark()
+    from pyspark.sql.types import DataType, StructType
+
+    from rdfm.spark.options import as_text
+    from rdfm.spark.reader import LogSourceReader
+
+    each = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    listed = [os.fspath(path) for path in each]
+    given = as_text(options)
+    wanted = DataType.fromDDL(schema) if isinstance(schema, str) else schema
+    if wanted is not None and not isinstance(wanted, StructType):
+        raise OptionError(f"the schema is {wanted.simpleString()}; give columns with types")
+    reader = LogSourceReader({**given, "paths": json.dumps(listed)}, wanted)
+    if not type(spark).__module__.startswith("pyspark.sql.connect."):
+        reader.check_paths()
+    register(spark)
+    return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
 
 
 def remove_abandoned(

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from rdfm.errors import OptionError
-from rdfm.formats._options import size
+from rdfm.formats._options import key, size
 
-__all__ = ["Options"]
+__all__ = ["Options", "as_text"]
 
 
 class Options:
-    """The options of one read or write.
+    """The options of one read or write. Names are compared without case and underscores.
 
     Attributes:
-        rest: Those that were not taken yet: name in lower case and value.
+        rest: Those that were not taken yet: name as it is compared, and value.
+        taken: The names that were asked for, given or not.
 
     Example:
         >>> options = Options({"splitBytes": "64m", "lenient": "true"})
@@ -29,12 +31,22 @@ class Options:
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
-        """Take Spark's map."""
-        self.rest = {name.lower(): value for name, value in given.items()}
+        """Take Spark's map.
+
+        Raises:
+            OptionError: An option is given twice.
+        """
+        self.rest: dict[str, str] = {}
+        self.taken: list[str] = []
+        for name, value in given.items():
+            if key(name) in self.rest:
+                raise OptionError(f"the option {name} is given twice; leave one out")
+            self.rest[key(name)] = value
 
     def text(self, name: str, default: str | None = None) -> str | None:
         """Take a text."""
-        return self.rest.pop(name.lower(), default)
+        self.taken.append(name)
+        return self.rest.pop(key(name), default)
 
     def switch(self, name: str, default: bool) -> bool:
         """Take `true` or `false`."""
@@ -71,6 +83,20 @@ class Options:
                 return choice
         raise OptionError(f"the option {name} is one of {', '.join(choices)}, not '{value[:40]}'")
 
+    def moment(self, name: str) -> float | None:
+        """Take a date and time, in UTC unless it says a zone; gives seconds since 1970."""
+        value = self.text(name)
+        if value is None:
+            return None
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            raise OptionError(
+                f"the option {name} is a date and time, such as 2026-06-01T13:00:00 (UTC) or "
+                f"2026-06-01T13:00:00+02:00, not '{value[:40]}'"
+            ) from None
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
     def mapping(self, name: str) -> dict[str, Any]:
         """Take a JSON object."""
         value = self.text(name)
@@ -91,13 +117,33 @@ class Options:
         Raises:
             OptionError: There is none.
         """
-        one, several = self.text("path"), self.text("paths")
+        one, several = self.rest.pop("path", None), self.rest.pop("paths", None)
         found = [one] if one is not None else []
         if several is not None:
             found += json.loads(several)
-        if not found:
+        # Where a table is made Spark shows its properties, but where it is read nothing at all.
+        if not found or {"owner", "provider"} <= self.rest.keys():
             raise OptionError(
                 "there is no path: load(path) needs one; a table of the catalog passes no options "
-                "to Python sources, so make a view of a load instead"
+                "to Python sources, so make a view instead: "
+                "CREATE TEMPORARY VIEW name USING rdfm OPTIONS (path '...')"
             )
         return found
+
+
+def as_text(given: Mapping[str, Any]) -> dict[str, str]:
+    """Give typed options as Spark takes them; those that are None are left out.
+
+    Example:
+        >>> as_text({"lenient": True, "split_bytes": 1000, "base": None})
+        {'lenient': 'true', 'split_bytes': '1000'}
+    """
+    return {name: _as_text(value) for name, value in given.items() if value is not None}
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value))
+    return value.isoformat() if isinstance(value, datetime) else str(value)

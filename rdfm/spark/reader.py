@@ -1,0 +1,120 @@
+"""Spark's batch reader: which files a query reads, in which tasks.
+
+In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.rows`).
+Cost: a listing of the paths, once a query. Law: partitions stand in the order of the files, and so
+do the rows of a query that does not shuffle; a path that is not there is an error.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from rdfm.log import is_url
+from rdfm.spark.options import Options
+from rdfm.spark.rows import Reading
+from rdfm.storage import File, find_files, local_path, storage_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+__all__ = ["LogSourceReader", "pack"]
+
+PACK_BYTES = 16 << 20
+OPEN_COST_BYTES = 256 << 10
+
+
+class LogSourceReader(DataSourceReader):
+    """Reads logs, one message a row. Everything is opened in tasks."""
+
+    def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:
+        """Take a query's options and the schema of its user, and check them.
+
+        Raises:
+            OptionError: An option is unknown, or a value or the schema does not fit.
+            UnknownFormatError: No format has the name that was given.
+        """
+        options = Options(given)
+        self._paths = [_absolute(path) for path in options.paths()]
+        self._pattern = options.text("pathGlobFilter")
+        self._recursive = options.switch("recursiveFileLookup", False)
+        self._after = options.moment("modifiedAfter")
+        self._before = options.moment("modifiedBefore")
+        self._pack_bytes = options.number("packBytes", PACK_BYTES, least=1)
+        self._open_cost = options.number("openCostBytes", OPEN_COST_BYTES)
+        self._reading = Reading.of(options, schema)
+
+    @property
+    def schema(self) -> StructType:
+        """The columns of the rows."""
+        return self._reading.schema
+
+    def check_paths(self) -> None:
+        """Look whether the paths are there, without listing them.
+
+        Raises:
+            FileNotFoundError: One is not.
+        """
+        if self._reading.ignore_missing:
+            return
+        for path in self._paths:
+            storage, name = storage_of(path, self._reading.storage)
+            if not storage.exists(name) and not storage.find(name):
+                raise FileNotFoundError(errno.ENOENT, "No such file or folder", path)
+
+    def files(self) -> list[File]:
+        """Find the files.
+
+        Raises:
+            FileNotFoundError: A path is not there.
+        """
+        return find_files(
+            self._paths,
+            pattern=self._pattern,
+            recursive=self._recursive,
+            modified_after=self._after,
+            modified_before=self._before,
+            ignore_missing=self._reading.ignore_missing,
+            options=self._reading.storage,
+        )
+
+    def partitions(self) -> list[InputPartition]:
+        """Give the work of each task. Runs once a query, at the driver."""
+        packed = pack(self.files(), self._pack_bytes, self._open_cost)
+        return [InputPartition([file.path for file in files]) for files in packed]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Give a partition's rows. Runs in a task."""
+        # Without partitions Spark makes one of its own, of nothing.
+        return self._reading.read(partition.value or ())
+
+
+def pack(files: Iterable[File], pack_bytes: int, open_cost: int) -> Iterator[list[File]]:
+    """Put files together until they have a size, in their order.
+
+    Args:
+        files: The files.
+        pack_bytes: Bytes that are enough for a task.
+        open_cost: Bytes that could be read in the time that opening a file takes.
+    """
+    packed: list[File] = []
+    cost = 0
+    for file in files:
+        if packed and cost + file.size + open_cost > pack_bytes:
+            yield packed
+            packed, cost = [], 0
+        packed.append(file)
+        cost += file.size + open_cost
+    if packed:
+        yield packed
+
+
+def _absolute(path: str) -> str:
+    """A path that means the same in every task, whatever folder it runs in."""
+    local = local_path(path)
+    return path if local is None or is_url(local) else str(Path(local).absolute())

@@ -1,0 +1,331 @@
+"""Logs as Spark's rows: files are decoded one after the other, faults go where the mode says.
+
+In: files, and how to read them (`Reading`, made of a query's options and schema). Out: Arrow record
+batches of exactly Spark's schema.
+Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the columns asked for are rendered.
+Law: nothing is left out but what an option allows, and that with a warning.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from rdfm import formats
+from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
+from rdfm.compression import COMPRESSIONS
+from rdfm.errors import DecodeError, LimitError, OptionError, RdfmError, UnknownFormatError
+from rdfm.formats._options import from_text, key
+from rdfm.log import LogReader, make_codec, open_log
+from rdfm.spark.options import Options
+from rdfm.spark.schema import columns_of, default_schema
+
+__all__ = ["Reading"]
+
+BATCH_ROWS = 8192
+BATCH_BYTES = 8 << 20
+MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
+
+_log = logging.getLogger("rdfm.spark")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How logs are read: what tasks need to know.
+
+    Attributes:
+        schema: The columns that Spark expects.
+        columns: The core's name of each; None for the column of corrupt records.
+        format: The format of every file; None where each shows its own.
+        options: Those of the decoders, by format.
+        compression: As `open_log` takes it.
+        storage: fsspec's options.
+        mode: One of `MODES`: what happens to a message with a fault.
+        ignore_missing: Pass over files that are gone.
+        ignore_corrupt: With the mode FAILFAST, a fault ends its file instead of the query.
+    """
+
+    schema: StructType
+    columns: tuple[str | None, ...]
+    format: str | None
+    options: Mapping[str, Mapping[str, Any]]
+    compression: str | None
+    storage: Mapping[str, Any]
+    mode: str
+    ignore_missing: bool
+    ignore_corrupt: bool
+
+    @classmethod
+    def of(cls, options: Options, schema: StructType | None = None) -> Reading:
+        """Take what is left of a query's options, and its schema.
+
+        Args:
+            options: Those of a reader that are not taken here are taken before.
+            schema: The user's; by default the default columns, with the mode PERMISSIVE that of
+                corrupt records too.
+
+        Raises:
+            OptionError: An option is unknown, or a value or the schema does not fit.
+            UnknownFormatError: No format has the name that was given.
+        """
+        mode = options.choice("mode", MODES, MODES[0])
+        corrupt = options.text("columnNameOfCorruptRecord") or "_corrupt_record"
+        compression = options.choice("compression", ("auto", *COMPRESSIONS, "none"), "auto")
+        storage = options.mapping("storageOptions")
+        ignore_missing = options.switch("ignoreMissingFiles", False)
+        ignore_corrupt = options.switch("ignoreCorruptFiles", False)
+        format = options.text("format")
+        if schema is None:
+            schema = default_schema()
+            if mode == "PERMISSIVE":
+                schema = StructType([*schema.fields, StructField(corrupt, StringType())])
+        return cls(
+            schema=schema,
+            columns=tuple(columns_of(schema, corrupt)),
+            format=None if format is None else formats.find(format).FORMAT.name,
+            options=_decoder_options(options, format),
+            compression=None if compression == "auto" else compression,
+            storage=storage,
+            mode=mode,
+            ignore_missing=ignore_missing,
+            ignore_corrupt=ignore_corrupt,
+        )
+
+    def read(self, paths: Iterable[str]) -> Iterator[pa.RecordBatch]:
+        """Give the messages of files, in order.
+
+        Raises:
+            DecodeError: A file is broken, and the mode does not go over that.
+            FileNotFoundError: A file is gone.
+            UnknownFormatError, OSError, MissingExtraError: As in `open_log`.
+        """
+        rows = _Rows(self)
+        for path in paths:
+            yield from self._read(path, rows)
+        yield from rows.finish()
+
+    def _read(self, path: str, rows: _Rows) -> Iterator[pa.RecordBatch]:
+        faults = _Faults(self, path, rows)
+        try:
+            log = self._open(path)
+        except FileNotFoundError as error:
+            if not self.ignore_missing:
+                raise FileNotFoundError(
+                    errno.ENOENT,
+                    "The file is gone since the query was planned; ignoreMissingFiles passes over it",
+                    path,
+                ) from error
+            _log.warning("%s is gone, and passed over (ignoreMissingFiles)", path)
+            return
+        except (DecodeError, UnknownFormatError) as error:
+            yield from faults.unreadable(error)
+            return
+        with log:
+            batches = log.batches()
+            while True:
+                try:
+                    batch = next(batches, None)
+                except DecodeError as error:
+                    yield from faults.met(log, error)
+                    if faults.ended:
+                        break
+                    batches = log.batches()
+                    continue
+                if batch is None:
+                    break
+                yield from rows.add(batch, log.source)
+        faults.report()
+
+    def _open(self, path: str) -> LogReader:
+        format = self.format
+        if format is None and self.options:  # which of them are its own?
+            module = formats.by_path(path)
+            if module is None:
+                with open_log(path, compression=self.compression) as log:
+                    format = log.format
+            else:
+                format = module.FORMAT.name
+        options = self.options.get(format, {}) if format is not None else {}
+        return open_log(path, format, compression=self.compression, **options)
+
+
+def _decoder_options(options: Options, format: str | None) -> dict[str, dict[str, Any]]:
+    """The options that nobody took, for each format that knows some of them."""
+    modules = [formats.find(format)] if format is not None else formats.every()
+    found: dict[str, dict[str, Any]] = {}
+    refused: list[RdfmError] = []
+    known: dict[str, str] = {}
+    for module in modules:
+        # A row is a whole message.
+        kinds = {key(name): name for name in module.FORMAT.decode_options if name != "parts"}
+        known |= kinds
+        given = {name: value for name, value in options.rest.items() if name in kinds}
+        if given:
+            try:
+                values = from_text(module.FORMAT, "decoder", given)
+                make_codec(module.Decoder, module.FORMAT, module.FORMAT.decode_options, values)
+            except RdfmError as error:
+                refused.append(error)
+            else:
+                found[module.FORMAT.name] = values
+    for name in options.rest:
+        if name not in known:
+            whose = f"the format {modules[0].FORMAT.name}" if format else "the formats"
+            takers = f"{whose} {', '.join(sorted(known.values()))}"
+            raise OptionError(
+                f"there is no option '{name[:40]}'; reading takes "
+                f"{', '.join(sorted(options.taken))}, and {takers}"
+            )
+    if refused and not found:
+        raise refused[0]
+    return found
+
+
+class _Rows:
+    """Messages regrouped into Spark's record batches; rows of faults between them."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._schema = to_arrow_schema(reading.schema, timezone="UTC")
+        self._columns = reading.columns
+        self._coalescer = ArrowCoalescer(
+            [name for name in reading.columns if name is not None],
+            max_rows=BATCH_ROWS,
+            max_bytes=BATCH_BYTES,
+        )
+        self._small: list[pa.RecordBatch] = []  # around faults, to be given together
+        self._small_rows = 0
+
+    def add(self, batch: MessageBatch, source: str) -> Iterator[pa.RecordBatch]:
+        """Take messages; gives the record batches that are complete."""
+        for complete in self._coalescer.push(batch, source):
+            yield from self._together()
+            yield self._shaped(complete)
+
+    def fault(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
+        """Take a message that could not be read."""
+        if (rest := self._coalescer.finish()) is not None:
+            self._hold(self._shaped(rest))
+        values = {"source": source, "offset": index, None: text}
+        columns = [
+            pa.array([values.get(name)], field.type)
+            for name, field in zip(self._columns, self._schema, strict=True)
+        ]
+        self._hold(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        if self._small_rows >= BATCH_ROWS:
+            yield from self._together()
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """Give what is left."""
+        rest = self._coalescer.finish()
+        yield from self._together()
+        if rest is not None:
+            yield self._shaped(rest)
+
+    def _hold(self, batch: pa.RecordBatch) -> None:
+        self._small.append(batch)
+        self._small_rows += batch.num_rows
+
+    def _together(self) -> Iterator[pa.RecordBatch]:
+        if self._small:
+            table = pa.Table.from_batches(self._small, self._schema)
+            self._small, self._small_rows = [], 0
+            yield from table.combine_chunks().to_batches()
+
+    def _shaped(self, batch: ArrowBatch) -> pa.RecordBatch:
+        """A batch of the core as Spark wants it; nothing is copied."""
+        found = iter(pa.record_batch(batch).columns)
+        columns = [
+            pa.nulls(len(batch), field.type) if name is None else _as(next(found), field.type)
+            for name, field in zip(self._columns, self._schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+
+def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """An array without nulls, with the fields wanted of its structs."""
+    if array.type == wanted:
+        return array
+    if pa.types.is_list(wanted):
+        values = _as(array.values, wanted.value_type)
+        return pa.ListArray.from_arrays(array.offsets, values, type=wanted)
+    fields = [_as(array.field(field.name.lower()), field.type) for field in wanted]
+    return pa.StructArray.from_arrays(fields, fields=list(wanted))
+
+
+class _Faults:
+    """What was met in one file that could not be read.
+
+    Attributes:
+        ended: Whether the rest of the file is given up.
+    """
+
+    def __init__(self, reading: Reading, path: str, rows: _Rows) -> None:
+        self.ended = False
+        self._reading = reading
+        self._path = path
+        self._rows = rows
+        self._dropped = 0
+        self._first: DecodeError | None = None
+
+    def met(self, log: LogReader, fault: DecodeError) -> Iterator[pa.RecordBatch]:
+        """Deal with a fault as the mode says.
+
+        Raises:
+            DecodeError: The fault, where it is not to be gone over.
+        """
+        mode = self._reading.mode
+        # What is too large for a limit is not broken: it is not left out without a row that says so.
+        limit = isinstance(fault, LimitError)
+        if mode == "FAILFAST" or (limit and mode == "DROPMALFORMED"):
+            if limit or not self._reading.ignore_corrupt:
+                raise fault
+            self._give_up(fault)
+            return
+        try:
+            text = log.skip_message().decode("utf-8", "replace")
+        except DecodeError as last:
+            fault = last
+            text = f"{fault}; the rest of the file was given up"
+            self.ended = True
+        if mode == "PERMISSIVE":
+            yield from self._rows.fault(log.source, fault.message_index, text)
+        else:
+            self._dropped += 1
+            self._first = self._first or fault
+
+    def unreadable(self, error: DecodeError | UnknownFormatError) -> Iterator[pa.RecordBatch]:
+        """Deal with a file that could not even be begun.
+
+        Raises:
+            DecodeError, UnknownFormatError: The error, where it is not to be gone over.
+        """
+        mode = self._reading.mode
+        if mode == "PERMISSIVE" and isinstance(error, DecodeError):
+            text = f"{error}; the file was given up"
+            yield from self._rows.fault(self._path, None, text)
+        elif self._reading.ignore_corrupt or (
+            mode == "DROPMALFORMED" and isinstance(error, DecodeError)
+        ):
+            self._give_up(error)
+        else:
+            raise error
+
+    def _give_up(self, error: RdfmError) -> None:
+        self.ended = True
+        _log.warning("%s; the rest of %s is passed over", error, self._path)
+
+    def report(self) -> None:
+        """Warn of what was dropped."""
+        if self._dropped:
+            rest = ", and the rest of the file with the last one" if self.ended else ""
+            _log.warning(
+                "%s: %d faults dropped with their messages%s; the first: %s",
+                *(self._path, self._dropped, rest, self._first),
+            )

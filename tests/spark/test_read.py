@@ -1,0 +1,595 @@
+"""Reading in batches: rows equal rdfm's own reading, whatever the format, the schema or the faults."""
+
+import gzip
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections import Counter
+from datetime import UTC, datetime
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException, PythonException
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+import rdfm
+import rdfm.spark
+from pyspark_rdfm import DefaultSource
+from rdfm import DecodeError, LimitError, OptionError, UnknownFormatError, formats
+from rdfm.spark.reader import pack
+from rdfm.spark.schema import COLUMNS
+from rdfm.storage import File
+
+FORMATS = formats.names()
+COMPRESSED = {"": bytes, ".gz": gzip.compress}
+EVERYTHING = StructType([StructField(name, type) for name, type in COLUMNS.items()])
+LINE = '<http://e/s> <http://e/p> "{}" .\n'
+
+
+def term(number):
+    return rdfm.Iri(f"http://example.org/{number}")
+
+
+def messages_for(format, count=4):
+    """Messages that a format can hold, an empty one among them."""
+    carries = formats.find(format).FORMAT.carries
+    tricky = [
+        rdfm.Literal('tab\t"quote"\n\\ é\U0001f422'),
+        rdfm.Literal("salut", language="fr"),
+        rdfm.Literal("2", datatype="http://www.w3.org/2001/XMLSchema#integer"),
+    ]
+    messages = []
+    for index in range(count if carries["boundaries"] else 1):
+        graph = term("graph") if carries["graphs"] and index % 2 else None
+        objects = [] if index == 2 else [term(index), *tricky]
+        messages.append([rdfm.Quad(term("s"), term("p"), found, graph) for found in objects])
+    return messages
+
+
+def write_log(path, format, messages):
+    """A log under a name that need not show its format."""
+    with path.open("wb") as file, rdfm.create_log(file, format) as log:
+        for message in messages:
+            log.write(message)
+    return path
+
+
+def suffix(format):
+    return formats.find(format).FORMAT.suffixes[0]
+
+
+def as_rows(path, format=None, **options):
+    """What Spark should give for a log: rdfm's own reading."""
+    with rdfm.open_log(path, format, **options) as log:
+        return [
+            (
+                str(path),
+                message.index,
+                [tuple(part and str(part) for part in quad) for quad in message],
+                message.metadata or None,
+            )
+            for message in log
+        ]
+
+
+def comparable(rows):
+    """Rows of Spark as those of `as_rows`."""
+    return [
+        (
+            row.source,
+            row.offset,
+            [tuple(quad) for quad in row.quads],
+            row.metadata and {key: bytes(value) for key, value in row.metadata.items()},
+        )
+        for row in rows
+    ]
+
+
+def lines(*texts):
+    """An N-Quads log, a message a text; a text that ends with ! is a fault."""
+    each = [f"{text}\n" if text.endswith("!") else LINE.format(text) for text in texts]
+    return "# @message\n".join(each)
+
+
+def partitions(paths, schema=None, **options):
+    """The rows of each partition as dicts, read as Spark's workers do it but in this process."""
+    paths = paths if isinstance(paths, list) else [paths]
+    source = DefaultSource({"paths": json.dumps([str(path) for path in paths]), **options})
+    schema = StructType.fromDDL(schema) if isinstance(schema, str) else schema or source.schema()
+    reader = pickle.loads(pickle.dumps(source.reader(schema)))
+    expected = to_arrow_schema(schema, timezone="UTC")
+    found = []
+    for partition in reader.partitions():
+        rows = []
+        for batch in reader.read(pickle.loads(pickle.dumps(partition))):
+            assert isinstance(batch, pa.RecordBatch)
+            assert batch.schema.equals(expected)
+            batch.validate(full=True)
+            rows += batch.to_pylist()
+        found.append(rows)
+    return found
+
+
+def read(paths, schema=None, **options):
+    return [row for rows in partitions(paths, schema, **options) for row in rows]
+
+
+def texts(rows):
+    """The first object of each message, without quotes; None where there are no quads."""
+    return [row["quads"] and row["quads"][0]["object"].strip('"') for row in rows]
+
+
+# --- formats ---
+
+
+def test_a_folder_of_every_format_is_read_as_rdfm_reads_it(spark, tmp_path):
+    expected = []
+    for format in FORMATS:
+        for ending, compress in COMPRESSED.items():
+            path = tmp_path / f"log-{format}{suffix(format)}{ending}"
+            write_log(path, format, messages_for(format))
+            path.write_bytes(compress(path.read_bytes()))
+            expected += as_rows(path)
+    (tmp_path / "_SUCCESS").write_bytes(b"")
+    (tmp_path / ".hidden.nq").write_text("no log")
+    frame = spark.read.format("rdfm").load(str(tmp_path))
+    assert frame.columns == ["source", "offset", "quads", "metadata"]
+    rows = comparable(frame.collect())
+    assert len(rows) > 2 * len(FORMATS)
+    assert sorted(rows, key=lambda row: row[:2]) == sorted(expected, key=lambda row: row[:2])
+    # Equal terms of all formats group.
+    objects = frame.select(F.explode("quads.object").alias("term")).groupBy("term").count()
+    counted = Counter(quad[2] for row in expected for quad in row[2])
+    assert {row.term: row["count"] for row in objects.collect()} == counted
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_column_of_every_format(tmp_path, format):
+    path = write_log(tmp_path / "a", format, messages_for(format))
+    rows = read(path, EVERYTHING, format=format)
+    with rdfm.open_log(path, format) as log:
+        expected = [
+            (batch.position(at), batch.namespaces(at), batch.quad_count_of(at))
+            for batch in log.batches()
+            for at in range(len(batch))
+        ]
+    found = [(row["position"], dict(row["namespaces"]), len(row["quads"])) for row in rows]
+    assert found == expected
+    assert [row["offset"] for row in rows] == list(range(len(rows)))
+    assert {row["source"] for row in rows} == {str(path)}
+
+
+def test_the_format_shows_in_the_content(tmp_path):
+    path = write_log(tmp_path / "log", "jelly", messages_for("jelly"))
+    assert len(read(path)) == len(read(path, format="Jelly")) == 4
+    assert len(read(path, maxNameTable="100000", lenient="true")) == 4
+    with pytest.raises(UnknownFormatError, match="there are nt, nq"):
+        read(path, format="nope")
+
+
+def test_a_file_that_shows_no_format_is_an_error(tmp_path):
+    (tmp_path / "notes.txt").write_text("buy milk")
+    (tmp_path / "a.nq").write_text(lines("a"))
+    with pytest.raises(UnknownFormatError, match=r"notes.txt shows its format neither"):
+        read(tmp_path)
+    with pytest.raises(UnknownFormatError):
+        read(tmp_path, mode="PERMISSIVE")
+    assert texts(read(tmp_path, pathGlobFilter="*.nq")) == ["a"]
+    assert texts(read(tmp_path, ignoreCorruptFiles="true")) == ["a"]
+
+
+# --- schema ---
+
+
+def test_columns_in_any_order_and_number(spark, tmp_path):
+    path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
+    own = as_rows(path)
+    frame = spark.read.format("rdfm").schema("OFFSET bigint, source string").load(str(path))
+    assert [tuple(row) for row in frame.collect()] == [(row[1], row[0]) for row in own]
+    assert frame.columns == ["OFFSET", "source"]
+    quads = "quads array<struct<Object:string,subject:string>>"
+    frame = spark.read.format("rdfm").schema(f"_corrupt_record string, {quads}").load(str(path))
+    found = [(row[0], [tuple(quad) for quad in row.quads]) for row in frame.collect()]
+    assert found == [(None, [(quad[2], quad[0]) for quad in row[2]]) for row in own]
+
+
+def test_what_is_never_null_may_be_asked_for_so(spark, tmp_path):
+    path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
+    part = StructType(
+        [StructField("graph", StringType()), StructField("subject", StringType(), False)]
+    )
+    schema = StructType(
+        [
+            StructField("quads", ArrayType(part, False), True, {"comment": "terms"}),
+            StructField("source", StringType(), False),
+        ]
+    )
+    frame = spark.read.format("rdfm").schema(schema).load(str(path))
+    found = [[tuple(quad) for quad in row.quads] for row in frame.collect()]
+    assert found == [[(quad[3], quad[0]) for quad in row[2]] for row in as_rows(path)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "says"),
+    [
+        ("sauce string", r"no column 'sauce'; known: source string, offset bigint, quads array<"),
+        ("offset string", r"the column offset is bigint, not string"),
+        ("offset int", r"the column offset is bigint, not int"),
+        ("quads array<string>", r"the column quads is array<struct<subject:string,"),
+        ("quads array<struct<who:string>>", r"the column quads is array<struct<subject:string,"),
+        ("metadata map<string,string>", r"the column metadata is map<string,binary>, not"),
+        ("offset bigint NOT NULL", r"the column offset can be null.*leave out NOT NULL"),
+        ("quads array<struct<graph:string NOT NULL>>", r"quads can be null, or something in it"),
+    ],
+)
+def test_schemas_that_are_refused(spark, tmp_path, schema, says):
+    (tmp_path / "a.nq").write_text(lines("a"))
+    with pytest.raises(OptionError, match=says):
+        read(tmp_path, schema)
+
+
+def test_only_what_is_asked_for_is_rendered(tmp_path, monkeypatch):
+    from rdfm.spark import rows
+
+    asked = []
+
+    def watch(columns, **options):
+        asked.append(columns)
+        return real(columns, **options)
+
+    real = rows.ArrowCoalescer
+    monkeypatch.setattr(rows, "ArrowCoalescer", watch)
+    path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
+    assert [row["offset"] for row in read(path, StructType([StructField("offset", LongType())]))]
+    assert asked == [["offset"]]
+
+
+# --- options ---
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (
+            {"lenent": "true"},
+            r"no option 'lenent'; reading takes .*pathGlobFilter.* and the formats .*lenient",
+        ),
+        ({"format": "nq", "frames": "flat"}, r"no option 'frames'.* and the format nq announced"),
+        ({"parts": "true"}, "no option 'parts'"),
+        ({"lenient": "maybe"}, "lenient is true or false, not 'maybe'"),
+        ({"maxMessageBytes": "lots"}, "max_message_bytes is a number"),
+        ({"dialect": "swabian"}, "dialect"),
+        ({"mode": "SILENT"}, "the option mode is one of FAILFAST, PERMISSIVE, DROPMALFORMED"),
+        ({"compression": "zip"}, "the option compression is one of auto, gzip, zstd"),
+        ({"recursiveFileLookup": "1"}, "recursiveFileLookup is true or false"),
+        ({"modifiedAfter": "yesterday"}, "modifiedAfter is a date and time, such as 2026"),
+        ({"packBytes": "0"}, "packBytes is a number of at least 1"),
+        (
+            {"storageOptions": "key=secret"},
+            r'storageOptions is a JSON object, such as {"key": "value"}$',
+        ),
+        ({"columnNameOfCorruptRecord": "Quads"}, "'Quads', which is a column of its own"),
+        ({"max_depth": "3", "maxDepth": "4"}, "maxDepth is given twice"),
+    ],
+)
+def test_options_that_are_refused(tmp_path, options, says):
+    (tmp_path / "a.nq").write_text(lines("a"))
+    with pytest.raises(OptionError, match=says):
+        read(tmp_path, **options)
+
+
+def test_each_format_takes_the_options_it_knows(tmp_path):
+    long = "x" * 2000
+    (tmp_path / "a.nq").write_text(lines(long))
+    write_log(tmp_path / "b.jelly", "jelly", messages_for("jelly"))
+    assert len(read(tmp_path, maxNameTable="5000", generalized="true")) == 5
+    with pytest.raises(DecodeError, match=r"b.jelly: .*max_name_table"):
+        read(tmp_path, maxNameTable="8")
+    with pytest.raises(LimitError, match=r"a.nq: .*max_message_bytes"):
+        read(tmp_path, max_message_bytes="1k")
+
+
+def test_files_by_name_and_time(tmp_path):
+    for name in ("a.nq", "b.nq", "c.nt", "in/d.nq", "_not/e.nq", ".no.nq"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(lines(path.stem))
+    old = datetime(2020, 6, 1, 12, tzinfo=UTC).timestamp()
+    os.utime(tmp_path / "a.nq", (old, old))
+    given = partial(read, tmp_path, schema="quads array<struct<object:string>>")
+    assert texts(given()) == ["a", "b", "c"]
+    assert texts(given(recursiveFileLookup="true")) == ["a", "b", "c", "d"]
+    assert texts(given(pathglobfilter="*.{nt,ttl}")) == ["c"]
+    assert texts(given(modifiedBefore="2020-06-01T12:00:01")) == ["a"]
+    assert texts(given(modifiedBefore="2020-06-01T12:00:00")) == []
+    assert texts(given(modifiedBefore="2020-06-01T13:00:01+02:00")) == []
+    assert texts(given(modifiedBefore="2020-06-01T15:00:01+02:00")) == ["a"]
+    assert texts(given(modifiedAfter="2020-06-01")) == ["a", "b", "c"]
+    assert texts(given(modifiedAfter="2020-06-01 12:00:00Z")) == ["b", "c"]
+    assert texts(read([tmp_path / "[bc].n*", tmp_path / "a.nq"])) == ["b", "c", "a"]
+    assert texts(read([tmp_path / "b.nq", (tmp_path / "a.nq").as_uri()])) == ["b", "a"]
+
+
+def test_compression_is_found_or_said(tmp_path):
+    (tmp_path / "a.nq").write_bytes(gzip.compress(lines("a").encode()))
+    assert texts(read(tmp_path / "a.nq")) == ["a"]
+    assert texts(read(tmp_path / "a.nq", compression="GZIP")) == ["a"]
+    with pytest.raises(DecodeError):
+        read(tmp_path / "a.nq", compression="none")
+
+
+def test_typed_options_are_checked_before_spark_is_asked(spark, tmp_path):
+    (tmp_path / "a.nq").write_text(lines("a", "b!", "c"))
+    with pytest.raises(OptionError, match="no option 'modus'"):
+        rdfm.spark.read(spark, tmp_path, modus="PERMISSIVE")
+    with pytest.raises(OptionError, match="no column 'x'"):
+        rdfm.spark.read(spark, tmp_path, schema="x int")
+    with pytest.raises(OptionError, match="give columns with types"):
+        rdfm.spark.read(spark, tmp_path, schema="int")
+    with pytest.raises(FileNotFoundError):
+        rdfm.spark.read(spark, tmp_path / "nothing")
+    frame = rdfm.spark.read(
+        spark, [tmp_path / "a.nq"], mode="PERMISSIVE", lenient=True, pack_bytes=1 << 20, base=None
+    )
+    assert frame.columns == ["source", "offset", "quads", "metadata", "_corrupt_record"]
+    assert [row._corrupt_record for row in frame.collect()] == [None, "b!\n", None]
+    assert (
+        rdfm.spark.read(spark, tmp_path, schema="offset bigint", mode="DROPMALFORMED").count() == 2
+    )
+
+
+# --- what users see ---
+
+
+def test_errors_come_when_the_load_is_made(spark, tmp_path):
+    loads = spark.read.format("rdfm")
+    with pytest.raises(
+        AnalysisException, match=r"FileNotFoundError: .*No such file or folder: '.*nothing"
+    ):
+        loads.load(str(tmp_path / "nothing"))
+    with pytest.raises(AnalysisException, match="OptionError: there is no option 'foo'"):
+        spark.read.format("rdfm").option("foo", "1").load(str(tmp_path))
+    with pytest.raises(AnalysisException, match=r"OptionError: there is no path: .*catalog"):
+        loads.load()
+    with pytest.raises(AnalysisException, match=r"FileNotFoundError: .*nothing"):
+        spark.read.format("rdfm").schema("offset bigint").load(str(tmp_path / "nothing")).count()
+    assert loads.load(str(tmp_path)).count() == 0  # a folder without files
+
+
+def test_a_table_of_the_catalog_says_what_to_do_instead(spark, tmp_path):
+    (tmp_path / "a.nq").write_text(lines("a", "b"))
+    path = f"OPTIONS (path '{tmp_path}/a.nq')"
+    with pytest.raises(
+        AnalysisException, match=r"OptionError: .*catalog passes no options.*make a view"
+    ):
+        spark.sql(f"CREATE TABLE tabled USING rdfm {path}")
+    spark.sql(f"CREATE TABLE tabled (offset bigint) USING rdfm {path}")
+    try:
+        with pytest.raises(
+            AnalysisException, match=r"OptionError: .*catalog passes no options.*make a view"
+        ):
+            spark.sql("SELECT * FROM tabled").collect()
+    finally:
+        spark.sql("DROP TABLE tabled")
+    spark.sql(f"CREATE TEMPORARY VIEW viewed USING rdfm {path}")
+    assert spark.sql("SELECT count(*) FROM viewed").first()[0] == 2
+
+
+def test_a_fault_fails_the_query_and_says_where(spark, tmp_path):
+    (tmp_path / "a.nq").write_text(lines("a", "b", "c!"))
+    with pytest.raises(PythonException, match=r"DecodeError: .*a\.nq: nq: .*byte \d+, message 2"):
+        spark.read.format("rdfm").load(str(tmp_path)).collect()
+
+
+# --- modes ---
+
+MANY = lines("a", "b!", "c", "d!", "e!", "f")
+
+
+def test_faults_become_rows_in_their_places(tmp_path):
+    (tmp_path / "1.nq").write_text(MANY)
+    (tmp_path / "2.nq").write_text(lines("g!"))
+    rows = read(tmp_path, mode="permissive")
+    assert texts(rows) == ["a", None, "c", None, None, "f", None]
+    assert [row["_corrupt_record"] for row in rows] == [
+        *(None, "b!\n", None, "d!\n", "e!\n", None, "g!\n")
+    ]
+    assert [row["offset"] for row in rows] == [0, 1, 2, 3, 4, 5, 0]
+    assert [Path(row["source"]).name for row in rows] == ["1.nq"] * 6 + ["2.nq"]
+    named = read(
+        tmp_path, "bad string, position bigint", mode="PERMISSIVE", columnNameOfCorruptRecord="bad"
+    )
+    assert [row["bad"] for row in named] == [row["_corrupt_record"] for row in rows]
+    assert [row["position"] is None for row in named] == [bool(row["bad"]) for row in named]
+    unnamed = read(tmp_path, "offset bigint, quads array<struct<object:string>>", mode="PERMISSIVE")
+    assert texts(unnamed) == texts(rows)
+
+
+def test_many_faults_do_not_make_many_batches(tmp_path):
+    from rdfm.spark.reader import LogSourceReader
+
+    count = 20_000
+    (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i % 2 else str(i) for i in range(count))))
+    reader = LogSourceReader({"path": str(tmp_path), "mode": "PERMISSIVE"})
+    batches = [batch for partition in reader.partitions() for batch in reader.read(partition)]
+    assert len(batches) < 8
+    table = pa.Table.from_batches(batches)
+    assert table["offset"].to_pylist() == list(range(count))
+    assert table["_corrupt_record"].to_pylist() == [
+        f"{i}!\n" if i % 2 else None for i in range(count)
+    ]
+
+
+def test_faults_are_dropped_with_a_warning(tmp_path, caplog):
+    (tmp_path / "a.nq").write_text(MANY)
+    assert texts(read(tmp_path, mode="DROPMALFORMED")) == ["a", "c", "f"]
+    (warning,) = caplog.messages
+    assert "a.nq: 3 faults dropped with their messages; the first: " in warning
+    assert "message 1" in warning
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_log_cut_off_in_every_format_and_mode(tmp_path, caplog, format):
+    path = write_log(tmp_path / f"a{suffix(format)}", format, messages_for(format))
+    path.write_bytes(path.read_bytes()[:-3])
+    whole = []
+    with rdfm.open_log(path) as log:
+        try:
+            for message in log:
+                whole.append(message.index)
+        except DecodeError as error:
+            fault = error
+    with pytest.raises(type(fault)) as raised:
+        read(path)
+    assert str(raised.value) == str(fault)
+    assert str(path) in str(fault)
+    assert [row["offset"] for row in read(path, ignoreCorruptFiles="true")] == whole
+    assert caplog.messages == [f"{fault}; the rest of {path} is passed over"]
+    *rows, last = read(path, mode="PERMISSIVE")
+    assert [row["offset"] for row in rows] == whole
+    assert last["offset"] == fault.message_index
+    assert last["quads"] is None
+    if formats.find(format).FORMAT.resumable:
+        assert path.read_text().endswith(last["_corrupt_record"])
+    else:
+        assert last["_corrupt_record"] == f"{fault}; the rest of the file was given up"
+    assert [row["offset"] for row in read(path, mode="DROPMALFORMED")] == whole
+
+
+def test_broken_compression_ends_its_file(tmp_path, caplog):
+    text = "".join(LINE.format(f"{i * 7919 % 65521}") + "# @message\n" for i in range(200_000))
+    data = gzip.compress(text.encode())
+    (tmp_path / "1.nq.gz").write_bytes(data[: len(data) // 2])
+    (tmp_path / "2.nq").write_text(lines("last"))
+    with pytest.raises(rdfm.TruncatedError, match=r"1\.nq\.gz: .*cut off"):
+        read(tmp_path)
+    rows = read(tmp_path, mode="PERMISSIVE")
+    assert 1000 < len(rows) < 200_000
+    assert texts(rows[-3:]) == [str((len(rows) - 3) * 7919 % 65521), None, "last"]
+    assert rows[-2]["_corrupt_record"].endswith("the rest of the file was given up")
+    assert texts(read(tmp_path, ignoreCorruptFiles="true"))[-1] == "last"
+    (tmp_path / "0").write_bytes(data[:30])  # not even its format can be told
+    assert "cut off" in read(tmp_path, mode="PERMISSIVE")[0]["_corrupt_record"]
+
+
+def test_what_passes_a_limit_is_never_left_out_in_silence(tmp_path):
+    (tmp_path / "a.nq").write_text(lines("a", "x" * 3000, "c"))
+    limit = {"maxMessageBytes": "1k"}
+    for silent in ({"mode": "DROPMALFORMED"}, {"ignoreCorruptFiles": "true"}):
+        with pytest.raises(LimitError):
+            read(tmp_path, **limit, **silent)
+    rows = read(tmp_path, **limit, mode="PERMISSIVE")
+    assert texts(rows) == ["a", None, "c"]
+    assert "xxx" in rows[1]["_corrupt_record"]
+
+
+# --- partitions ---
+
+
+def test_small_files_share_a_task_in_order(tmp_path):
+    for number in range(25):
+        (tmp_path / f"part-{number}.nq").write_text(lines(f"{number}"))
+    found = partitions(tmp_path, packBytes="1k", openCostBytes="60")
+    assert len(found) == 3
+    assert [text for rows in found for text in texts(rows)] == [str(number) for number in range(25)]
+    assert len(partitions(tmp_path)) == 1
+    assert len(partitions(tmp_path, packBytes="1")) == 25
+
+
+def test_packing():
+    files = [File(str(size), size, None) for size in (5, 5, 100, 1, 1, 9)]
+    packed = [[file.size for file in files] for files in pack(files, 12, 1)]
+    assert packed == [[5, 5], [100], [1, 1], [9]]
+    assert list(pack([], 12, 1)) == []
+
+
+def test_rows_come_in_the_order_of_the_logs(spark, tmp_path):
+    for number in range(12):
+        (tmp_path / f"{number}.nq").write_text(lines(*(f"{number}.{i}" for i in range(3))))
+    frame = (
+        spark.read.format("rdfm")
+        .option("packBytes", "300")
+        .option("openCostBytes", "1")
+        .load(str(tmp_path))
+    )
+    assert frame.rdd.getNumPartitions() > 3
+    found = [row.quads[0].object.strip('"') for row in frame.collect()]
+    assert found == [f"{number}.{i}" for number in range(12) for i in range(3)]
+
+
+def test_files_that_vanish_after_the_plan(tmp_path, caplog):
+    from rdfm.spark.reader import LogSourceReader
+
+    for name in "ab":
+        (tmp_path / f"{name}.nq").write_text(lines(name))
+    for ignore in ("false", "true"):
+        reader = LogSourceReader({"path": str(tmp_path), "ignoreMissingFiles": ignore})
+        (partition,) = reader.partitions()
+        (tmp_path / "a.nq").rename(tmp_path / "away")
+        if ignore == "true":
+            (batch,) = reader.read(partition)
+            assert texts(batch.to_pylist()) == ["b"]
+            assert "a.nq is gone" in caplog.text
+        else:
+            with pytest.raises(FileNotFoundError, match=r"gone since the query was planned.*a.nq"):
+                list(reader.read(partition))
+        (tmp_path / "away").rename(tmp_path / "a.nq")
+    found = read([tmp_path / "nothing", tmp_path / "b.nq"], ignoreMissingFiles="true")
+    assert texts(found) == ["b"]
+
+
+# --- other places ---
+
+
+def test_relative_paths_mean_the_drivers_folder(spark, tmp_path, monkeypatch):
+    (tmp_path / "a.nq").write_text(lines("a"))
+    relative = os.path.relpath(tmp_path)
+    (row,) = spark.read.format("rdfm").load(relative).collect()
+    assert os.path.samefile(row.source, tmp_path / "a.nq")  # noqa: PTH121 - both are text
+    assert Path(row.source).is_absolute()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def test_urls(spark, tmp_path):
+    path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/a.jelly"
+        rows = comparable(spark.read.format("rdfm").load(url).collect())
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert [row[0] for row in rows] == [url] * 4
+    assert [row[1:] for row in rows] == [row[1:] for row in as_rows(path)]
+
+
+def test_importing_the_data_source_does_not_import_rdfm():
+    code = "import sys, pyspark_rdfm; sys.exit('rdfm' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_older_pyspark_is_refused_in_one_sentence(monkeypatch):
+    import pyspark
+
+    monkeypatch.setattr(pyspark, "__version__", "4.1.2")
+    with pytest.raises(rdfm.MissingExtraError, match=r"rdfm needs PySpark 4\.2 or newer.*4\.1\.2"):
+        DefaultSource({})
