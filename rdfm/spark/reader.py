@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.log import is_url
+from rdfm.spark.commit import find_settled
 from rdfm.spark.options import Options
 from rdfm.spark.rows import Reading
-from rdfm.storage import File, find_files, local_path, storage_of
+from rdfm.storage import File, local_path, storage_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +74,7 @@ class LogSourceReader(DataSourceReader):
         Raises:
             FileNotFoundError: A path is not there.
         """
-        return find_files(
+        return find_settled(
             self._paths,
             pattern=self._pattern,
             recursive=self._recursive,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -32,6 +32,12 @@ __all__ = ["Reading"]
 BATCH_ROWS = 8192
 BATCH_BYTES = 8 << 20
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
+# What users say, and how `open_log` takes it.
+_COMPRESSIONS = {
+    "auto": None,
+    **{name: name for name in (*COMPRESSIONS, "none")},
+    "uncompressed": "none",
+}
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -57,7 +63,7 @@ class Reading:
     format: str | None
     options: Mapping[str, Mapping[str, Any]]
     compression: str | None
-    storage: Mapping[str, Any]
+    storage: Mapping[str, Any] = field(repr=False)
     mode: str
     ignore_missing: bool
     ignore_corrupt: bool
@@ -77,7 +83,7 @@ class Reading:
         """
         mode = options.choice("mode", MODES, MODES[0])
         corrupt = options.text("columnNameOfCorruptRecord") or "_corrupt_record"
-        compression = options.choice("compression", ("auto", *COMPRESSIONS, "none"), "auto")
+        compression = options.choice("compression", tuple(_COMPRESSIONS), "auto")
         storage = options.mapping("storageOptions")
         ignore_missing = options.switch("ignoreMissingFiles", False)
         ignore_corrupt = options.switch("ignoreCorruptFiles", False)
@@ -91,7 +97,7 @@ class Reading:
             columns=tuple(columns_of(schema, corrupt)),
             format=None if format is None else formats.find(format).FORMAT.name,
             options=_decoder_options(options, format),
-            compression=None if compression == "auto" else compression,
+            compression=_COMPRESSIONS[compression],
             storage=storage,
             mode=mode,
             ignore_missing=ignore_missing,
