@@ -14,6 +14,7 @@ __all__ = [
     "ArrowCoalescer",
     "Bnode",
     "Decoder",
+    "DelimiterCounter",
     "Encoder",
     "Iri",
     "JellyDecoder",
@@ -264,9 +265,26 @@ class Decoder:
     def finish(self) -> None: ...
     def next_batch(self) -> MessageBatch | None: ...
     def skip_message(self) -> bytes | None: ...
+    @property
+    def done(self) -> bool: ...  # what is fed from now on belongs to other splits
     # dialect, version_label, jelly: the options by the names that JellyEncoder takes; absent keys are unknown
     # trailing_namespaces, at the end: declarations behind the last message, which no message carries
     def header(self) -> dict[str, Any]: ...
+
+# Counts the delimiters of a split, fed as a decoder of the split; takes the decoder's options.
+@final
+class DelimiterCounter:
+    def __new__(cls, format: str, **options: Any) -> DelimiterCounter: ...
+    def feed(self, piece: Buffer, /) -> None: ...
+    def finish(self) -> None: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def delimiters(self) -> int: ...
+    @property
+    def content_first(self) -> bool: ...  # a message begins before the first of them
+    @property
+    def strayed(self) -> bool: ...  # the dialect changes behind the log's head: no splits
 
 @disjoint_base
 class Encoder:

@@ -15,10 +15,10 @@ import re
 import stat
 import warnings
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from rdfm import compression as compressions
 from rdfm import formats
@@ -35,6 +35,9 @@ from rdfm.errors import (
 from rdfm.formats import DecoderLike, EncoderLike, Format, FormatModule
 from rdfm.message import Message, checked
 
+if TYPE_CHECKING:
+    from rdfm.split import Split
+
 __all__ = ["Input", "LogReader", "LogWriter", "Output", "create_log", "open_log"]
 
 Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
@@ -49,6 +52,8 @@ def open_log(
     format: str | None = None,
     *,
     compression: str | None = None,
+    split: Split | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> LogReader:
     r"""Open a log for reading.
@@ -58,6 +63,8 @@ def open_log(
         format: Such as "nq"; found from the suffix, then from the content, unless given.
         compression: "gzip", "zstd", "bzip2" or "xz"; "none" to take the bytes as they are. Found
             from the content unless given.
+        split: A part of the log, from `rdfm.split.plan`: only its messages are read.
+        storage_options: What fsspec needs to read a URL, such as credentials.
         **options: Those of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).FORMAT.decode_options`.
 
@@ -66,7 +73,7 @@ def open_log(
 
     Raises:
         UnknownFormatError: The format cannot be told, or has no such name.
-        OptionError: The format takes no such option, or not that value.
+        OptionError: The format takes no such option, or not that value; or the log has no splits.
         OSError: The file cannot be read.
         MissingExtraError: The URL needs a package that is not installed.
 
@@ -76,10 +83,15 @@ def open_log(
         ...     print([len(message) for message in messages])
         [1]
     """
-    data = Input(source, compression)
+    if split is not None and not split.whole:
+        if compression not in (None, "none"):
+            raise OptionError(f"a log compressed with {compression} has no splits; read it whole")
+        data = Input(source, "none", start=max(split.start - 1, 0), storage_options=storage_options)
+        format = format or split.format
+    else:
+        data, split = Input(source, compression, storage_options=storage_options), None
     try:
-        module = data.format(format)
-        return LogReader(data, module, options)
+        return LogReader(data, data.format(format), options, split)
     except BaseException:
         data.close()
         raise
@@ -130,13 +142,20 @@ class LogReader:
         source: The file's name or URL.
     """
 
-    def __init__(self, data: Input, module: FormatModule, options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        data: Input,
+        module: FormatModule,
+        options: dict[str, Any],
+        split: Split | None = None,
+    ) -> None:
         """Take an opened input; `open_log` does this."""
         self._input = data
         if "base" in module.FORMAT.decode_options and data.url is not None:
             options = {"base": data.url, **options}
+        inner = {} if split is None else split.decoder_options(module.FORMAT)
         self._decoder: DecoderLike = make_codec(
-            module.Decoder, module.FORMAT, module.FORMAT.decode_options, options
+            module.Decoder, module.FORMAT, module.FORMAT.decode_options, options, inner
         )
         self._batches = decode(self._decoder, data)
         self._first: MessageBatch | RdfmError | None = None  # read, not yet given
@@ -419,13 +438,35 @@ class Input:
         fault: What is wrong with the compression, once it was met.
     """
 
-    def __init__(self, source: Readable, compression: str | None = None) -> None:
-        """Open a source; `compression` as in `open_log`."""
+    def __init__(
+        self,
+        source: Readable,
+        compression: str | None = None,
+        *,
+        start: int = 0,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Open a source.
+
+        Args:
+            source: As in `open_log`.
+            compression: As in `open_log`; "none" where `start` is given.
+            start: The first byte to read.
+            storage_options: As in `open_log`.
+
+        Raises:
+            OptionError: The source cannot be read from the middle, or takes no `storage_options`.
+            OSError: It cannot be read.
+        """
         self.bytes_read = self.bytes_given = 0
         self.fault: DecodeError | None = None
-        self._file, self.name, self.url, self.size, self._owned = _open(source)
+        self._file, self.name, self.url, self.size, self._owned = _open(source, storage_options)
         self._remote = self._owned and is_url(self.name)
         try:
+            if start:
+                if not self.seekable:
+                    raise OptionError(f"{self.name} cannot be read from the middle; read it whole")
+                self._file.seek(start)
             raw = self._raw()
             head = _gather(raw, compressions.MAGIC_BYTES)
             found = compressions.by_content(head) if compression is None else compression
@@ -476,6 +517,11 @@ class Input:
         raise UnknownFormatError(
             f"{self.name} {reason}; say it with --from (format=…), one of {known}"
         )
+
+    @property
+    def seekable(self) -> bool:
+        """Whether it can be read from the middle, as often as it is opened."""
+        return self._owned and self.size is not None and self._file.seekable()
 
     def close(self) -> None:
         """Close the file, unless the caller opened it."""
@@ -690,13 +736,18 @@ def _free_name(final: Path) -> Path:
 
 def decode(decoder: DecoderLike, data: Input) -> Iterator[MessageBatch]:
     """Feed a decoder from an input, and give its batches; errors get the input's name."""
+    pieces = iter(data)
     try:
-        while (batch := decoder.next_batch()) is not None:  # fed before, behind a skipped message
-            yield batch
-        for piece in data:
-            decoder.feed(piece)
+        # What was fed before comes first: after a skipped message there may be some.
+        while True:
             while (batch := decoder.next_batch()) is not None:
                 yield batch
+            if getattr(decoder, "done", False):  # of splits alone: the rest is of others
+                return
+            piece = next(pieces, None)
+            if piece is None:
+                break
+            decoder.feed(piece)
         decoder.finish()
         while (batch := decoder.next_batch()) is not None:
             yield batch
@@ -706,9 +757,13 @@ def decode(decoder: DecoderLike, data: Input) -> Iterator[MessageBatch]:
 
 
 def make_codec(
-    make: Callable[..., Any], format: Format, known: Collection[str], options: dict[str, Any]
+    make: Callable[..., Any],
+    format: Format,
+    known: Collection[str],
+    options: Mapping[str, Any],
+    inner: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Make a codec after checking the names of its options.
+    """Make a codec after checking the names of its options; those of `inner` are no user's.
 
     Raises:
         OptionError: The format takes no such option.
@@ -717,7 +772,7 @@ def make_codec(
         if name not in known:
             takes = f"it takes {', '.join(sorted(known))}" if known else "it takes none"
             raise OptionError(f"{format.name} takes no option '{name[:40]}' here; {takes}")
-    return make(**options)
+    return make(**options, **(inner or {}))
 
 
 def output_format(target: Writable, name: str | None = None) -> FormatModule:
@@ -743,8 +798,21 @@ def is_url(path: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
 
 
-def _open(source: Readable) -> tuple[BinaryIO, str, str | None, int | None, bool]:
+def _open(
+    source: Readable, storage_options: Mapping[str, Any] | None = None
+) -> tuple[BinaryIO, str, str | None, int | None, bool]:
     """A source's file, name, URL, size, and whether it is ours to close."""
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    if path is not None and re.match("file:/", path, re.IGNORECASE):
+        from rdfm.storage import local_path
+
+        path = local_path(path)
+    if path is not None and is_url(path):
+        return _open_url(path, storage_options or {})
+    if storage_options:
+        raise OptionError(
+            "storage_options are for URLs, such as s3://bucket/log.nq; leave them out here"
+        )
     if isinstance(source, (bytes, bytearray, memoryview)):
         import io
 
@@ -756,14 +824,7 @@ def _open(source: Readable) -> tuple[BinaryIO, str, str | None, int | None, bool
                 f"cannot read {_kind(source)}; give a path, a URL, bytes or a binary file object"
             )
         return source, name if isinstance(name, str) else "input", None, None, False
-    path = os.fspath(source)
-    if path.startswith("file://"):
-        from urllib.parse import urlsplit  # costly to import, both
-        from urllib.request import url2pathname
-
-        path = url2pathname(urlsplit(path).path)
-    if is_url(path):
-        return _open_url(path)
+    path = os.fspath(source) if path is None else path
     # Unbuffered: a read gives what is there.
     file = Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed by Input.close
     status = os.fstat(file.fileno())
@@ -772,7 +833,9 @@ def _open(source: Readable) -> tuple[BinaryIO, str, str | None, int | None, bool
     return file, path, url, status.st_size if regular else None, True
 
 
-def _open_url(url: str) -> tuple[BinaryIO, str, str | None, int | None, bool]:
+def _open_url(
+    url: str, storage_options: Mapping[str, Any]
+) -> tuple[BinaryIO, str, str | None, int | None, bool]:
     try:
         import fsspec
     except ImportError as error:
@@ -782,10 +845,10 @@ def _open_url(url: str) -> tuple[BinaryIO, str, str | None, int | None, bool]:
     try:
         # The web is read from its beginning to its end: no server need know parts of files.
         settings = {"block_size": 0} if re.match("https?://", url, re.IGNORECASE) else {}
-        file = fsspec.open(url, "rb", **settings).open()
+        file = fsspec.open(url, "rb", **settings, **storage_options).open()
     except ImportError as error:
         raise MissingExtraError(f"reading {url} needs another package: {error}") from error
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise OptionError(f"cannot read {url}: {error}") from error
     except FileNotFoundError as error:  # fsspec's own holds the URL or a path alone
         raise FileNotFoundError(

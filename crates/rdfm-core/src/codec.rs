@@ -33,6 +33,11 @@ pub trait Decoder: Send {
     /// Goes to the start of another log, with the same options: what was fed and met before is forgotten.
     fn reset(&mut self);
 
+    /// Whether what is fed from now on belongs to other [`Split`]s: nothing more need be read.
+    fn done(&self) -> bool {
+        false
+    }
+
     /// What the log says about itself, as far as read: complete once a batch was yielded.
     fn header(&self) -> LogHeader {
         LogHeader::default()
@@ -71,6 +76,21 @@ pub enum Dialect {
     Directive,
     /// Nothing delimits.
     Plain,
+}
+
+/// A part of a log of lines: the messages after those delimiters whose lines begin in it. What precedes
+/// the log's first delimiter belongs to the split that begins with the log.
+///
+/// So any cuts give splits that hold every message once. A decoder of a split is fed from the byte
+/// before its start, or from the log's start, until it is [`done`](Decoder::done).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// First byte.
+    pub start: u64,
+    /// The byte after the last one.
+    pub stop: u64,
+    /// The dialect that is in force from the log's head on: what stands before a split says it.
+    pub dialect: Dialect,
 }
 
 /// What a Jelly frame means.
@@ -112,6 +132,10 @@ pub struct DecodeOptions {
     pub dialect: Option<Dialect>,
     /// Text: a version label announced outside the log.
     pub announced: Option<String>,
+    /// N-Triples, N-Quads: the part of the log to read, or all of it.
+    pub split: Option<Split>,
+    /// N-Triples, N-Quads: the index of the first message, where that is known.
+    pub first_index: Option<u64>,
     /// Turtle, TriG: the base IRI at the start.
     pub base: Option<String>,
     /// Jelly: what a frame means.
@@ -137,6 +161,8 @@ impl Default for DecodeOptions {
             generalized: false,
             dialect: None,
             announced: None,
+            split: None,
+            first_index: None,
             base: None,
             frames: Frames::Message,
             delimited: None,

@@ -25,9 +25,10 @@ pub enum ErrorClass {
 pub struct Place {
     /// Byte in the decompressed log, from 0.
     pub offset: u64,
-    /// Index of the message in the log, from 0.
-    pub message: u64,
-    /// Line and column, from 1, in formats that have lines. The column counts characters.
+    /// Index of the message in the log, from 0; unknown in a split of a log that was not counted.
+    pub message: Option<u64>,
+    /// Line and column, from 1, in formats that have lines, unless a split is read. The column counts
+    /// characters.
     pub line_column: Option<(u64, u64)>,
     /// Frame and row, from 0, in formats that have them.
     pub frame_row: Option<(u64, u64)>,
@@ -56,11 +57,11 @@ impl fmt::Display for DecodeError {
         if let Some((frame, row)) = self.place.frame_row {
             write!(f, "frame {frame}, row {row}, ")?;
         }
-        write!(
-            f,
-            "byte {}, message {})",
-            self.place.offset, self.place.message
-        )
+        write!(f, "byte {}", self.place.offset)?;
+        if let Some(message) = self.place.message {
+            write!(f, ", message {message}")?;
+        }
+        f.write_str(")")
     }
 }
 
@@ -144,7 +145,7 @@ mod tests {
             reason: "expected '.'".to_owned(),
             place: Place {
                 offset: 127,
-                message: 1,
+                message: Some(1),
                 line_column: Some((3, 41)),
                 frame_row: None,
             },

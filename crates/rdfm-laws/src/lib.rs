@@ -8,6 +8,7 @@ pub mod decode;
 pub mod encode;
 pub mod message;
 pub mod mutate;
+pub mod split;
 
 use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames};
 use rdfm_core::formats::Format;
@@ -49,6 +50,9 @@ pub fn any_bytes(format: Format, data: &[u8]) {
         decode::batch_sizes(format, &options, data, &whole);
         decode::parts(format, &options, data, &whole);
         decode::skipping(format, &options, data);
+        if format.splittable() {
+            split::every_cut(format, &options, data);
+        }
         for target in Format::ALL {
             encode::round_trip(target, &EncodeOptions::default(), format, &options, data);
         }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView};
 use rdfm_core::codec::{self, Dialect, LogHeader};
 use rdfm_core::formats::{Format, TripleTerms};
+use rdfm_core::nquads::count;
 
 use crate::batch::MessageBatch;
 use crate::{errors, options};
@@ -138,6 +139,13 @@ impl Decoder {
             .map_err(|error| errors::decode(py, &error))
     }
 
+    /// Whether what is fed from now on belongs to other splits: nothing more need be read.
+    #[getter]
+    fn done(&self, py: Python<'_>) -> PyResult<bool> {
+        let mut state = take(&self.state, "decoder")?;
+        run(py, &mut state, |decoder| decoder.done())
+    }
+
     /// What the log says about itself, complete once a batch was yielded: `dialect`, `version_label`,
     /// `jelly` (its stream options, by the names that JellyEncoder takes). Absent keys are unknown.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -193,6 +201,78 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
         dict.set_item("trailing_namespaces", header.trailing_namespaces)?;
     }
     Ok(dict)
+}
+
+/// Counts the delimiters of a split without decoding: `feed` pieces as to a decoder of the split, until
+/// it is `done`, or call `finish`.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct DelimiterCounter {
+    state: Mutex<State<count::DelimiterCounter>>,
+}
+
+#[pymethods]
+impl DelimiterCounter {
+    /// Takes the options that the decoder takes.
+    #[new]
+    #[pyo3(signature = (format, **options))]
+    fn new(format: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let kind = by_name(format)?;
+        if !kind.splittable() {
+            return Err(errors::option(format!("{format} logs have no splits")));
+        }
+        let options = options::decode(kind, options)?;
+        let counter = count::DelimiterCounter::new(&options);
+        Ok(Self {
+            state: Mutex::new(State::Live(Box::new(counter))),
+        })
+    }
+
+    /// Take a piece of the log and count.
+    #[pyo3(signature = (piece, /))]
+    fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bytes = contiguous(piece)?;
+        let bytes = bytes.as_bytes();
+        self.with(py, |counter| counter.feed(bytes))
+    }
+
+    /// Mark the end of the log.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, count::DelimiterCounter::finish)
+    }
+
+    /// Whether nothing more need be fed.
+    #[getter]
+    fn done(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |counter| counter.done())
+    }
+
+    /// Delimiters whose lines begin in the split.
+    #[getter]
+    fn delimiters(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |counter| counter.delimiters())
+    }
+
+    /// Whether a message begins before the first of them, if that is the log's first delimiter.
+    #[getter]
+    fn content_first(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |counter| counter.content_first())
+    }
+
+    /// Whether the log changes its dialect behind its head, so that it cannot be read in splits.
+    #[getter]
+    fn strayed(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |counter| counter.strayed())
+    }
+}
+
+impl DelimiterCounter {
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut count::DelimiterCounter) -> R + Send,
+    ) -> PyResult<R> {
+        run(py, &mut *take(&self.state, "counter")?, work)
+    }
 }
 
 /// Batches to bytes: `encode` each batch, then `finish`.
@@ -406,6 +486,7 @@ fn option_kinds<'py>(py: Python<'py>, format: &str, codec: &str) -> PyResult<Bou
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Decoder>()?;
     module.add_class::<Encoder>()?;
+    module.add_class::<DelimiterCounter>()?;
     register_all(module)?;
     module.add_function(wrap_pyfunction!(carries, module)?)?;
     module.add_function(wrap_pyfunction!(traits, module)?)?;

@@ -5,7 +5,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
-use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames};
+use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames, Split};
 use rdfm_core::formats::Format;
 use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
 
@@ -66,6 +66,8 @@ const TEXT_DECODE: &Kinds = &[
     ("announced", Kind::Text),
 ];
 const LINE_DECODE: &Kinds = &[("generalized", Kind::Switch)];
+/// What the readers of splits pass on: no options for people, so nobody is told of them.
+const LINE_INNER: &[&str] = &["split", "first_index"];
 const BLOCK_DECODE: &Kinds = &[("base", Kind::Text)];
 const JELLY_DECODE: &Kinds = &[
     ("lenient", Kind::Switch),
@@ -155,7 +157,8 @@ pub fn encode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
 /// The decoder's options from keyword arguments.
 pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<DecodeOptions> {
     let mut options = DecodeOptions::default();
-    for option in Given::all(format, "decoder", decode_kinds(format), given)? {
+    let inner = if format.splittable() { LINE_INNER } else { &[] };
+    for option in Given::all(format, "decoder", decode_kinds(format), inner, given)? {
         match option.name.as_str() {
             "max_message_bytes" => {
                 options.limits.max_message_bytes = option.number(1, MAX_MESSAGE_BYTES)?;
@@ -169,6 +172,11 @@ pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dec
             "generalized" => options.generalized = option.switch()?,
             "dialect" => options.dialect = option.unless_none(|given| given.choice(&DIALECTS))?,
             "announced" => options.announced = option.unless_none(Given::text)?,
+            "split" => options.split = option.unless_none(Given::split)?,
+            "first_index" => {
+                let index = |given: &Given| given.number(0, i64::MAX as u64);
+                options.first_index = option.unless_none(index)?;
+            }
             "base" => options.base = option.unless_none(Given::text)?,
             "frames" => options.frames = option.choice(&FRAMES)?,
             "delimited" => options.delimited = option.unless_none(Given::switch)?,
@@ -187,7 +195,7 @@ pub fn encode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Enc
     let mut options = EncodeOptions::default();
     let mut logical_type = None;
     let mut physical_given = false;
-    for option in Given::all(format, "encoder", encode_kinds(format), given)? {
+    for option in Given::all(format, "encoder", encode_kinds(format), &[], given)? {
         let jelly = &mut options.jelly;
         match option.name.as_str() {
             "dialect" => options.dialect = option.choice(&DIALECTS)?,
@@ -269,6 +277,7 @@ impl<'py> Given<'py> {
         format: Format,
         codec: &'static str,
         known: Vec<(&'static str, Kind)>,
+        inner: &[&str],
         given: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Vec<Self>> {
         let Some(given) = given else {
@@ -281,7 +290,8 @@ impl<'py> Given<'py> {
                 name: name.extract()?,
                 value,
             };
-            if known.iter().any(|(name, _)| *name == option.name) {
+            let mut names = known.iter().map(|(name, _)| name).chain(inner);
+            if names.any(|name| *name == option.name) {
                 Ok(option)
             } else {
                 Err(option.unknown(&known))
@@ -373,6 +383,21 @@ impl<'py> Given<'py> {
                 let names = one_of(LOGICAL_TYPES.iter().map(|(name, _)| *name));
                 self.refused(&format!("{names}, or its number"))
             })
+    }
+
+    fn split(&self) -> PyResult<Split> {
+        let (start, stop, dialect) = self
+            .value
+            .extract::<(u64, Option<u64>, String)>()
+            .map_err(|_| self.refused("a tuple of start, stop (or None) and dialect"))?;
+        let found = DIALECTS.iter().find(|(name, _)| *name == dialect);
+        let (_, dialect) =
+            found.ok_or_else(|| self.refused("a tuple that ends with a known dialect"))?;
+        Ok(Split {
+            start,
+            stop: stop.unwrap_or(u64::MAX),
+            dialect: *dialect,
+        })
     }
 
     fn pairs(&self) -> PyResult<Vec<(String, String)>> {

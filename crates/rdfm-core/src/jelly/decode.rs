@@ -253,7 +253,7 @@ impl JellyDecoder {
             reason,
             place: Place {
                 offset: self.base + frame.at as u64,
-                message: self.rows.builder.message_index(),
+                message: Some(self.rows.builder.message_index()),
                 line_column: None,
                 frame_row: Some((self.frames, frame.row)),
             },
@@ -268,7 +268,7 @@ impl JellyDecoder {
             reason,
             place: Place {
                 offset: self.base + self.at as u64,
-                message: self.rows.builder.message_index(),
+                message: Some(self.rows.builder.message_index()),
                 line_column: None,
                 frame_row: None,
             },

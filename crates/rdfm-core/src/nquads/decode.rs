@@ -4,9 +4,12 @@
 //! - Out: batches of complete messages, as soon as no complete one can follow from the bytes at hand.
 //! - Cost: linear. A message that is open when the bytes run out, behind complete ones, is read again
 //!   once: so complete messages never wait for it.
+//!
+//! Of a [`Split`] it reads the messages after the delimiters whose lines begin there, to the delimiter
+//! after the last one. Blocks of lines are cut at the split's end, so that a block lies before or behind it.
 
 use crate::batch::{BatchBuilder, MessageBatch};
-use crate::codec::{DecodeOptions, Decoder, LogHeader};
+use crate::codec::{DecodeOptions, Decoder, Dialect, LogHeader};
 use crate::error::{DecodeError, ErrorClass, Place};
 use crate::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
 use crate::text::position::Lines;
@@ -30,6 +33,11 @@ pub struct LineDecoder {
     open: Option<Lines>,
     pub(super) fault: Option<DecodeError>,
     pub(super) skip: Option<Skip>,
+    /// On the way to the split's first delimiter.
+    pub(super) seek: Option<Skip>,
+    /// Where the split ends.
+    pub(super) stop: u64,
+    done: bool,
 }
 
 /// The bytes at hand, and what of them is read.
@@ -60,8 +68,17 @@ enum Step {
 }
 
 impl Input {
+    /// Nothing yet; the first piece begins at a byte of the log.
+    pub fn at(offset: u64) -> Self {
+        Self {
+            dropped: offset,
+            lines: Lines::at(offset),
+            ..Self::default()
+        }
+    }
+
     /// Takes a piece, and forgets the bytes before `keep` when that costs little.
-    fn feed(&mut self, piece: &[u8], keep: usize) {
+    pub fn feed(&mut self, piece: &[u8], keep: usize) {
         if keep >= self.bytes.len() - keep {
             self.bytes.drain(..keep);
             self.dropped += keep as u64;
@@ -86,6 +103,23 @@ impl Input {
         open.and_then(|start| self.index(start.offset()))
             .filter(|start| at.saturating_sub(*start) <= KEPT)
             .unwrap_or(at)
+    }
+
+    /// The end of those lines up to `end` that begin before a byte of the log, if some do: of whole lines
+    /// from `at`.
+    pub fn cut(&self, end: usize, stop: u64) -> usize {
+        let left = stop.saturating_sub(self.lines.offset());
+        if left == 0 || left >= (end - self.at) as u64 {
+            return end;
+        }
+        // The line end that precedes the first line of the rest.
+        let before = self.at + left as usize - 1;
+        let rest = self.bytes.get(before..end).unwrap_or_default();
+        match memchr::memchr2(b'\n', b'\r', rest) {
+            Some(at) if rest[at] == b'\r' && rest.get(at + 1) == Some(&b'\n') => before + at + 2,
+            Some(at) => before + at + 1,
+            None => end,
+        }
     }
 
     /// Takes the LF of a CRLF that was cut in two: it belongs to a line already counted.
@@ -145,7 +179,7 @@ impl LineDecoder {
         options.limits.max_message_bytes = options.limits.max_message_bytes.min(3 << 30);
         options.limits.batch_bytes = options.limits.batch_bytes.min(512 << 20);
         let options = &options;
-        Self {
+        let mut decoder = Self {
             format,
             dialects: Dialects::new(options),
             statements: Statements::new(Grammar {
@@ -160,11 +194,67 @@ impl LineDecoder {
             open: None,
             fault: None,
             skip: None,
-        }
+            seek: None,
+            stop: options.split.map_or(u64::MAX, |split| split.stop),
+            done: false,
+        };
+        decoder.begin();
+        decoder
+    }
+
+    /// Goes to the start of the log, or of the split.
+    fn begin(&mut self) {
+        let options = &self.options;
+        let split = options.split.filter(|split| split.start > 0);
+        self.dialects = split.map_or_else(
+            || Dialects::new(options),
+            |split| Dialects::after_head(options, split.dialect),
+        );
+        self.builder
+            .start_at(options.first_index.unwrap_or_default());
+        let mut bytes = std::mem::take(&mut self.input.bytes);
+        bytes.clear();
+        self.input = Input {
+            bytes,
+            ..Input::at(split.map_or(0, |split| split.start - 1))
+        };
+        self.open = None;
+        self.fault = None;
+        self.skip = None;
+        self.seek = split.map(|_| Skip::to_split());
+        self.done = false;
+    }
+
+    /// The dialect that a line of a split must have, if it is known where it begins. In the split that
+    /// begins with the log, the log itself says it, up to its end.
+    fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
+        let split = self.options.split?;
+        let fixed = split.start > 0 || offset >= split.stop;
+        fixed.then(|| self.options.dialect.unwrap_or(split.dialect))
+    }
+
+    /// Whether another dialect is in force at a line than the log's head said.
+    pub(super) fn strayed(&self, offset: u64) -> bool {
+        self.fixed_dialect(offset)
+            .is_some_and(|dialect| dialect != self.dialects.in_force())
+    }
+
+    /// Fails for good at the next line, after [`strayed`](Self::strayed).
+    pub(super) fn stray(&mut self) {
+        let (base, at) = (self.input.lines.clone(), self.input.at);
+        self.fail(&base, at, strayed_fault(at));
+    }
+
+    /// What follows belongs to other splits.
+    pub(super) fn end_split(&mut self) {
+        self.done = true;
+        self.open = None;
+        self.input = Input::at(self.input.lines.offset());
     }
 
     /// Reads whole lines up to `end`, until a batch is full.
     fn run(&mut self, end: usize) -> Lexed<Step> {
+        let fixed = self.fixed_dialect(self.input.lines.offset());
         let Self {
             options,
             dialects,
@@ -172,12 +262,16 @@ impl LineDecoder {
             builder,
             input,
             open,
+            stop,
+            done,
             ..
         } = self;
         let text = input.bytes.get(..end).unwrap_or_default();
         let max_line = options.limits.max_message_bytes;
         let (offset, base) = (input.lines.offset(), input.at);
+        let past = offset >= *stop;
         let position = |at: usize| offset + (at - base) as u64;
+        check_dialect(fixed, dialects, base)?;
         let mut lines = 0;
         let mut at = base;
         while at < end {
@@ -190,7 +284,7 @@ impl LineDecoder {
                 }
             }
             at = skip_space(text, at);
-            let mut ends = false;
+            let (mut ends, mut last) = (false, false);
             match byte(text, at) {
                 b'<' | b'_' | b'"' => {
                     if !builder.is_open() {
@@ -205,10 +299,13 @@ impl LineDecoder {
                 }
                 b'M' if text[at..].starts_with(b"MESSAGE") && is_word(text, at + 7) => {
                     ends = ends_message(dialects, Delimiter::Directive, builder, at, position(at))?;
+                    check_dialect(fixed, dialects, line)?;
+                    last = past;
                     at = skip_space(text, at + 7);
                 }
                 b'V' if text[at..].starts_with(b"VERSION") && is_word(text, at + 7) => {
                     at = version(dialects, text, at + 7)?;
+                    check_dialect(fixed, dialects, line)?;
                 }
                 b'#' | b'\n' | b'\r' => {}
                 _ if at == end => {}
@@ -227,6 +324,7 @@ impl LineDecoder {
                 if is_comment_delimiter(&text[comment + 1..at]) {
                     let place = position(comment);
                     ends |= ends_message(dialects, Delimiter::Comment, builder, comment, place)?;
+                    last |= past && dialects.comments_delimit();
                 }
             }
             let after = line_end(text, at)?;
@@ -242,7 +340,8 @@ impl LineDecoder {
             } else {
                 options.parts && builder.full()
             };
-            if stop {
+            if stop || last {
+                *done = last;
                 input.lines.advance_lines((at - base) as u64, lines);
                 input.at = at;
                 return Ok(Step::Full);
@@ -301,21 +400,25 @@ impl LineDecoder {
             class => class,
         };
         let before = input.bytes.get(from..fault.at).unwrap_or_default();
+        let inner = self.options.split.is_some_and(|split| split.start > 0);
+        let counted = !inner || self.options.first_index.is_some();
         self.fault = Some(DecodeError {
             format: self.format,
             class,
             reason: fault.reason,
             place: Place {
                 offset: base.offset() + before.len() as u64,
-                message: self.builder.message_index(),
-                line_column: Some(base.place(before)),
+                message: counted.then(|| self.builder.message_index()),
+                line_column: (!inner).then(|| base.place(before)),
                 frame_row: None,
             },
         });
         let start = input.near_start(self.open.take().as_ref(), input.at);
-        self.skip = Some(Skip::new(&input.bytes[start..input.at]));
+        let skip = Skip::after_fault(&input.bytes[start..input.at]);
         input.lines = base.clone();
         input.lines.advance(&input.bytes[from..input.at]);
+        // A split in another dialect cannot go on: it would miss delimiters.
+        self.skip = (!self.strayed(self.input.lines.offset())).then_some(skip);
         self.builder.discard_message();
         self.builder.take()
     }
@@ -352,6 +455,7 @@ impl LineDecoder {
             Ok(None) => return Ok(Step::Feed),
             Err(_) => return Err(Box::new(too_long_fault(self.input.at, max))),
         };
+        let end = self.input.cut(end, self.stop);
         let (end, fault) = self.valid(self.input.at, end);
         let step = self.run(end)?;
         match (step, fault) {
@@ -373,7 +477,7 @@ fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
 }
 
 /// A byte order mark.
-const BOM: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 #[cold]
 fn byte_order_mark<T>(at: usize) -> Lexed<T> {
@@ -381,6 +485,24 @@ fn byte_order_mark<T>(at: usize) -> Lexed<T> {
         at,
         "expected a statement, found a byte order mark; remove it or pass lenient=True (--lenient)",
     )
+}
+
+/// The dialect that a line must have, if that is known.
+fn check_dialect(fixed: Option<Dialect>, dialects: &Dialects, line: usize) -> Lexed<()> {
+    if fixed.is_some_and(|dialect| dialect != dialects.in_force()) {
+        return Err(Box::new(strayed_fault(line)));
+    }
+    Ok(())
+}
+
+#[cold]
+fn strayed_fault(line: usize) -> Fault {
+    Fault {
+        at: line,
+        class: ErrorClass::Unsupported,
+        reason: "the log changes its dialect behind its head, so it cannot be read in splits; read it whole"
+            .to_owned(),
+    }
 }
 
 /// Whether a delimiter ends a message; an empty one is begun for it when none is open.
@@ -442,6 +564,9 @@ fn too_long_fault(line: usize, max: u64) -> Fault {
 
 impl Decoder for LineDecoder {
     fn feed(&mut self, piece: &[u8]) {
+        if self.done {
+            return;
+        }
         let keep = self.input.near_start(self.open.as_ref(), self.input.at);
         self.input.feed(piece, keep);
     }
@@ -455,11 +580,24 @@ impl Decoder for LineDecoder {
             if let Some(fault) = &self.fault {
                 return Err(fault.clone());
             }
+            if !self.seek() {
+                return Ok(None);
+            }
+            if self.done {
+                return Ok(self.builder.take());
+            }
+            if self.fault.is_some() {
+                continue;
+            }
             self.input.take_line_feed();
             let (base, from) = (self.input.lines.clone(), self.input.at);
             let batch = match self.step() {
                 Ok(Step::Feed) => return Ok(self.flush()),
                 Ok(Step::Read) => None,
+                Ok(Step::Full) if self.done => {
+                    self.end_split();
+                    None
+                }
                 Ok(Step::Full) => self.take_full(),
                 Err(fault) => self.fail(&base, from, *fault),
             };
@@ -470,21 +608,16 @@ impl Decoder for LineDecoder {
     }
 
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
-        Ok(self.skip_on())
+        self.skip_on()
+    }
+
+    fn done(&self) -> bool {
+        self.done
     }
 
     fn reset(&mut self) {
-        self.dialects = Dialects::new(&self.options);
         self.builder.reset();
-        let mut bytes = std::mem::take(&mut self.input.bytes);
-        bytes.clear();
-        self.input = Input {
-            bytes,
-            ..Input::default()
-        };
-        self.open = None;
-        self.fault = None;
-        self.skip = None;
+        self.begin();
     }
 
     fn header(&self) -> LogHeader {

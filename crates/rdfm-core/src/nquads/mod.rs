@@ -18,6 +18,7 @@
 //! - the datatypes rdf:langString and rdf:dirLangString without a language tag.
 
 mod cache;
+pub mod count;
 mod decode;
 pub mod encode;
 mod lex;

@@ -93,7 +93,7 @@ impl Statements {
     }
 
     /// Without caches, for terms that stand alone.
-    fn uncached(grammar: Grammar) -> Self {
+    pub fn uncached(grammar: Grammar) -> Self {
         Self {
             grammar,
             cache: Cache::default(),

@@ -73,6 +73,15 @@ impl Dialects {
         }
     }
 
+    /// The state after the head of a log, where a dialect is in force.
+    pub fn after_head(options: &DecodeOptions, dialect: Dialect) -> Self {
+        let start = Self::new(options);
+        Self {
+            announced: start.announced || dialect == Dialect::Directive,
+            ..start
+        }
+    }
+
     /// A version label in the log. One that announces messages holds to the end of the log.
     pub fn version(&mut self, label: &str) {
         let announces = announces_messages(label);
@@ -128,6 +137,11 @@ impl Dialects {
                     .to_owned(),
             ),
         }
+    }
+
+    /// Whether comments delimit.
+    pub fn comments_delimit(&self) -> bool {
+        self.in_force() == Dialect::Comment
     }
 
     /// Whether a delimiter is one after which a reader can go on after a fault.

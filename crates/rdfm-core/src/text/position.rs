@@ -28,6 +28,14 @@ impl Default for Lines {
 }
 
 impl Lines {
+    /// At a byte of the log, its line unknown.
+    pub fn at(offset: u64) -> Self {
+        Self {
+            offset,
+            ..Self::default()
+        }
+    }
+
     /// Byte in the log of the first byte not consumed.
     #[inline]
     pub fn offset(&self) -> u64 {

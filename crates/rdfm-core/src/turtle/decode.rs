@@ -89,7 +89,7 @@ impl TurtleDecoder {
             reason: fault.reason,
             place: Place {
                 offset: self.machine.offset + at as u64,
-                message: self.machine.builder.message_index(),
+                message: Some(self.machine.builder.message_index()),
                 line_column: Some(self.lines.place(&self.buffer[..at])),
                 frame_row: None,
             },

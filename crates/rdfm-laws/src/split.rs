@@ -1,0 +1,218 @@
+//! The law of splits: those of any cuts hold what the whole log holds, message by message and fault by
+//! fault, once each and in order; and counting numbers them as decoding does.
+
+use rdfm_core::codec::{DecodeOptions, Dialect, Split};
+use rdfm_core::error::DecodeError;
+use rdfm_core::formats::Format;
+use rdfm_core::nquads::count::DelimiterCounter;
+
+use crate::message::{Message, messages};
+
+/// What reading gives, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+enum Event {
+    Message(Message),
+    /// An error, and what was skipped after it; None where nothing could resume.
+    Fault(DecodeError, Option<Vec<u8>>),
+}
+
+/// Cuts the log in several ways: every split, in pieces of several sizes.
+pub fn every_cut(format: Format, options: &DecodeOptions, data: &[u8]) {
+    let length = data.len();
+    for step in [7, 40, length / 3 + 1, length / 2 + 1] {
+        let cuts: Vec<usize> = (step..length).step_by(step).collect();
+        at_cuts(format, options, data, &cuts, 4096);
+    }
+}
+
+/// The splits between the cuts, which ascend from 1 on, are the whole.
+pub fn at_cuts(format: Format, options: &DecodeOptions, data: &[u8], cuts: &[usize], piece: usize) {
+    let Some(dialect) = head(format, options, data) else {
+        return;
+    };
+    let starts = [0].iter().chain(cuts);
+    let stops = cuts.iter().chain(&[usize::MAX]);
+    let (mut found, mut strayed) = (Vec::new(), false);
+    let (mut delimiters, mut leading) = (0, 0);
+    let mut splits = Vec::new();
+    for (&start, &stop) in starts.zip(stops) {
+        let split = DecodeOptions {
+            split: Some(Split {
+                start: start as u64,
+                stop: stop as u64,
+                dialect,
+            }),
+            ..options.clone()
+        };
+        let fed = data.get(start.saturating_sub(1)..).unwrap_or_default();
+        let mut counter = DelimiterCounter::new(&split);
+        for piece in fed.chunks(piece) {
+            counter.feed(piece);
+        }
+        counter.finish();
+        strayed |= counter.strayed();
+        if delimiters == 0 && counter.content_first() {
+            leading = 1;
+        }
+        splits.push((split, fed, delimiters));
+        delimiters += counter.delimiters();
+    }
+    for (mut split, fed, before) in splits {
+        let inner = split.split.is_some_and(|split| split.start > 0);
+        split.first_index = inner.then_some(before + leading);
+        let events = read(format, &split, fed, piece);
+        // The faults that cannot be skipped say that there are no splits.
+        strayed |= events
+            .iter()
+            .any(|event| matches!(event, Event::Fault(_, None)));
+        found.extend(events);
+    }
+    if strayed {
+        let word = |word: &[u8]| data.windows(word.len()).any(|window| window == word);
+        assert!(
+            word(b"VERSION") || options.lenient && word(b"MESSAGE"),
+            "{}: a log that never changes its dialect has splits at {cuts:?}: {}",
+            format.name(),
+            String::from_utf8_lossy(data)
+        );
+        return;
+    }
+    let mut whole = read(format, options, data, data.len());
+    for event in whole.iter_mut().chain(&mut found) {
+        if let Event::Fault(error, _) = event {
+            error.place.line_column = None;
+        }
+    }
+    assert!(
+        found == whole,
+        "{}: the splits at {cuts:?} (pieces of {piece}, {options:?}) give\n{found:#?}\nwhole:\n{whole:#?}\nof {:?}",
+        format.name(),
+        String::from_utf8_lossy(data)
+    );
+}
+
+/// The dialect that the log's first message shows, if it shows one.
+fn head(format: Format, options: &DecodeOptions, data: &[u8]) -> Option<Dialect> {
+    let mut options = options.clone();
+    options.limits.batch_messages = 1;
+    let mut decoder = format.decoder(&options).ok()?;
+    decoder.feed(data);
+    decoder.finish();
+    drop(decoder.next_batch());
+    let met = decoder.header().dialect?;
+    Some(options.dialect.unwrap_or(met))
+}
+
+fn read(format: Format, options: &DecodeOptions, data: &[u8], piece: usize) -> Vec<Event> {
+    let decoder = format.decoder(options);
+    let mut decoder = decoder.expect("the format takes these options");
+    let mut pieces = data.chunks(piece.max(1));
+    let (mut found, mut finished) = (Vec::new(), false);
+    let mut fault: Option<DecodeError> = None;
+    loop {
+        if let Some(error) = fault.take() {
+            match decoder.skip_message() {
+                Ok(Some(bytes)) => {
+                    found.push(Event::Fault(error, Some(bytes)));
+                    continue;
+                }
+                Ok(None) => fault = Some(error),
+                Err(last) => {
+                    found.push(Event::Fault(last, None));
+                    return found;
+                }
+            }
+        } else {
+            match decoder.next_batch() {
+                Ok(Some(batch)) => {
+                    found.extend(messages(&batch).into_iter().map(Event::Message));
+                    continue;
+                }
+                Ok(None) if finished || decoder.done() => return found,
+                Ok(None) => {}
+                Err(error) => {
+                    fault = Some(error);
+                    continue;
+                }
+            }
+        }
+        assert!(!finished, "asks for more after the end");
+        if let Some(piece) = pieces.next() {
+            decoder.feed(piece);
+        } else {
+            decoder.finish();
+            finished = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGS: [&str; 14] = [
+        "<a:> <b:> <c:> .\n# @message\n<a:> <b:> <d:> .\n# @message\n# @message\n<a:> <b:> <e:> .",
+        "# c\n\n# @message\n<a:> <b:> <c:> .\r\n#@message x\r\n\r\n<a:> <b:> <d:> .\r\n# @message\r\n",
+        "<a:> <b:> <c:> .\r# @message\r\r<a:> <b:> \"# @message\" .\r# @message\r# @message\r",
+        "<a:> <b:> <c:> . # @message\n<a:> <b:> <d:> .# @message\n # @message\n<a:> <b:> <e:> . #",
+        "VERSION \"1.2-messages\"\n<a:> <b:> <c:> .\nMESSAGE\nMESSAGE # x\n# @message\n<a:> <b:> <d:> .\nMESSAGE\n",
+        "VERSION \"1.2-messages\" # @message\n\nMESSAGE\n MESSAGE\n<a:> <b:> <d:> .\n",
+        "# @message\nbad\n# @message\n<a:> <b:> <1:> . # @message\n<a:> <b:> <c:> .\n# @message\nbad # @message",
+        "bad\n# @message\n<a:> <b:> \"MESSAGE\" .\n# @message\nMESSAGE\nMESSAGE # @message\n<a:> <b:> <c:> .",
+        "VERSION \"1.2-messages\"\nMESSAGE x\nMESSAGE\nVERSION bad\n<a:> <b:> <c:> .\nMESSAGE\nbad\nMESSAGE\n",
+        "\u{feff}# @message\n<a:> <b:> <c:> .\n# @message\n<a:> <b:> <d:> .\n",
+        "\u{feff}<a> <b:> <c:> . # @message\n<a:> <b:> <c:> .\n# @message\n",
+        "<a:> <b:> <c:> .\n# @message\nVERSION \"1.2-messages\"\n<a:> <b:> <c:> .\nMESSAGE\n<a:> <b:> <c:> .\n# @message\n",
+        "VERSION \"1.1\"\n<a:> <b:> <c:> .\nMESSAGE\n<a:> <b:> <d:> .\nMESSAGE\n# @message\n<a:> <b:> <d:> .\n",
+        "\n\n\n\n# @message\n\n\n# @message",
+    ];
+
+    fn options_of_all_kinds() -> Vec<DecodeOptions> {
+        let mut small = DecodeOptions::default();
+        small.limits.max_message_bytes = 120;
+        small.limits.batch_messages = 1;
+        let mut all = vec![DecodeOptions::default(), small];
+        for dialect in [Dialect::Comment, Dialect::Directive, Dialect::Plain] {
+            all.push(DecodeOptions {
+                dialect: Some(dialect),
+                ..DecodeOptions::default()
+            });
+        }
+        all.push(DecodeOptions {
+            announced: Some("1.2-messages".to_owned()),
+            ..DecodeOptions::default()
+        });
+        let lenient = all.clone().into_iter().map(|options| DecodeOptions {
+            lenient: true,
+            generalized: true,
+            ..options
+        });
+        all.extend(lenient.collect::<Vec<_>>());
+        all
+    }
+
+    #[test]
+    fn a_cut_at_any_byte_loses_nothing() {
+        for options in options_of_all_kinds() {
+            for log in LOGS {
+                for cut in 1..=log.len() + 1 {
+                    for piece in [1, 2, 3, 7, 4096] {
+                        at_cuts(Format::Nq, &options, log.as_bytes(), &[cut], piece);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nor_do_cuts_at_all_bytes() {
+        for options in options_of_all_kinds() {
+            for log in LOGS {
+                for step in 1..20 {
+                    let cuts: Vec<usize> = (1..=log.len()).step_by(step).collect();
+                    at_cuts(Format::Nt, &options, log.as_bytes(), &cuts, 5);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+"""Splits of any log at any cuts hold what the whole log holds; counting agrees with decoding."""
+
+from itertools import pairwise
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from logs import logs
+from support import encode
+
+from rdfm._core import DelimiterCounter, NQuadsDecoder
+from rdfm.errors import DecodeError
+
+ENDS = ("\n", "\r\n", "\r")
+NOISE = {
+    "comment": ("", "# c", " \t", "#@message x", " # @message", "VERSION \"1.1\"", "MESSAGE", "bad",
+                "<a:> <b:> <relative> . # @message", "bad # @message", "# see @message", "# \ufffe"),
+    "directive": ("", "# c", " \t", "# @message", " MESSAGE # x", "MESSAGE x", "VERSION \"1.1\"", "bad",
+                  "VERSION \"1.2-messages\"", "VERSION bad", "MESSAGES", "# MESSAGE"),
+}  # fmt: skip
+DELIMITER = {"comment": "# @message", "directive": "MESSAGE"}
+
+
+@st.composite
+def texts(draw):
+    """A log's dialect and its text, with whatever may stand between lines, and line ends mixed."""
+    dialect = draw(st.sampled_from(sorted(DELIMITER)))
+    noise = st.lists(st.sampled_from(NOISE[dialect]), max_size=2)
+    lines = ['VERSION "1.2-messages"'] if dialect == "directive" else []
+    for message in draw(logs()):
+        for quad in message:
+            lines += [*draw(noise), encode("nq", [[quad]]).decode().strip()]
+        if dialect == "comment" and message and draw(st.booleans()):
+            lines[-1] += DELIMITER[dialect]  # on the line of the statement
+        else:
+            lines.append(DELIMITER[dialect])
+    lines += draw(noise)
+    ends = draw(st.lists(st.sampled_from(ENDS), min_size=len(lines), max_size=len(lines)))
+    text = "".join(map("".join, zip(lines, ends, strict=True)))
+    if draw(st.booleans()):
+        text = text.rstrip("\r\n")
+    return dialect, text.encode()
+
+
+def read(data, piece, **options):
+    """Messages as index, position and quads; faults as index, place, reason and bytes skipped."""
+    decoder, found, fault = NQuadsDecoder(**options), [], None
+    pieces = iter([data[at : at + piece] for at in range(0, len(data), piece)])
+    finished = False
+    while True:
+        if fault is not None:
+            skipped = decoder.skip_message()
+            if skipped is not None:
+                found.append((fault.message_index, fault.offset, fault.reason, skipped))
+                fault = None
+                continue
+        else:
+            try:
+                batch = decoder.next_batch()
+            except DecodeError as error:
+                fault = error
+                continue
+            if batch is not None:
+                found += [(m.index, m.position, [str(quad) for quad in m]) for m in batch]
+                continue
+            if finished or decoder.done:
+                return found
+        data = next(pieces, None)
+        if data is None:
+            decoder.finish()
+            finished = True
+        else:
+            decoder.feed(data)
+
+
+def count(data, piece, split):
+    counter = DelimiterCounter("nq", split=split)
+    for at in range(0, len(data), piece):
+        counter.feed(data[at : at + piece])
+        if counter.done:
+            break
+    else:
+        counter.finish()
+    assert not counter.strayed
+    return counter
+
+
+@settings(max_examples=120, deadline=None)
+@given(texts(), st.lists(st.integers(1, 400), max_size=6), st.sampled_from([1, 2, 3, 7, 4096]))
+@example(("comment", b"<a:> <b:> <c:> .\r\n# @message\r\n\r\n# @message"), list(range(1, 48)), 1)
+@example(("directive", b'VERSION "1.2-messages"\nMESSAGE\n# c\nMESSAGE\n'), list(range(1, 44)), 2)
+def test_splits_hold_what_the_whole_holds(log, cuts, piece):
+    dialect, data = log
+    edges = [0, *sorted(set(cuts)), None]
+    splits = [
+        ((start, stop, dialect), data[max(start - 1, 0) :]) for start, stop in pairwise(edges)
+    ]
+    counters = [count(part, piece, split) for split, part in splits]
+    before, leading, found = 0, 0, []
+    for counter in counters:
+        leading |= before == 0 and counter.content_first
+        before += counter.delimiters
+    before = 0
+    for (split, part), counter in zip(splits, counters, strict=True):
+        first = before + leading if split[0] else 0
+        found += read(part, piece, split=split, first_index=first)
+        before += counter.delimiters
+    assert found == read(data, 1 << 20)

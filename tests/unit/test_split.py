@@ -1,0 +1,176 @@
+"""Splits of files: what is planned, and what reading one costs."""
+
+import gzip
+import pickle
+from itertools import pairwise
+
+import pytest
+
+import rdfm
+from rdfm import formats
+from rdfm.errors import DecodeError, OptionError, UnsupportedError
+from rdfm.split import Split, plan
+
+QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
+COUNT = 3000
+COMMENT = "".join(QUAD % n + "# @message\n" for n in range(COUNT)).encode()
+DIRECTIVE = COMMENT.replace(b"# @message", b"MESSAGE")
+LABEL = b'VERSION "1.2-messages"\n'
+SIZE = 10_000
+
+
+def read(source, splits, **options):
+    """The messages of all splits: index, place and literal."""
+    found = []
+    for split in splits:
+        with rdfm.open_log(source, split=split, **options) as log:
+            found += [(m.index, m.position, [q.object.value for q in m]) for m in log]
+    return found
+
+
+def whole(source, **options):
+    with rdfm.open_log(source, **options) as log:
+        return [(m.index, m.position, [q.object.value for q in m]) for m in log]
+
+
+@pytest.fixture(params=["comment", "directive", "leading"])
+def path(request, tmp_path):
+    path = tmp_path / "log.nq"
+    data = {
+        "comment": COMMENT,
+        "directive": LABEL + DIRECTIVE,
+        "leading": b"# @message\n" + COMMENT,
+    }
+    path.write_bytes(data[request.param])
+    return path
+
+
+@pytest.mark.parametrize("url", [False, True])
+def test_counted_splits_are_the_log(path, url):
+    source = f"file:{path}" if url else path
+    splits = plan(source, split_bytes=SIZE, count=True)
+    assert len(splits) == -(-path.stat().st_size // SIZE)
+    assert (splits[0].start, splits[-1].stop) == (0, None)
+    assert all(a.stop == b.start for a, b in pairwise(splits))
+    assert read(source, pickle.loads(pickle.dumps(splits))) == whole(path)
+
+
+def test_splits_that_are_not_counted_number_from_zero_and_keep_positions(path):
+    splits = plan(path, split_bytes=SIZE)
+    assert {split.first_index for split in splits[1:]} == {None}
+    found = read(path, splits)
+    assert [message[1:] for message in found] == [message[1:] for message in whole(path)]
+    assert [message[0] for message in found].count(0) == len(splits)
+
+
+def test_a_split_is_read_from_about_its_place_alone(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_bytes(COMMENT * 100)
+    split = Split(6 << 20, (6 << 20) + 1000, format="nq", dialect="comment")
+    with rdfm.open_log(path, split=split) as log:
+        assert 0 < sum(1 for _ in log) < 40
+        assert log._input.bytes_read <= 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "options"),
+    [
+        ("log.nq", COMMENT[: COMMENT.rindex(b"<http://ex/s", 0, SIZE)], {}),
+        ("log.nq.gz", gzip.compress(COMMENT, 0), {}),
+        ("log.nq", COMMENT, {"dialect": "plain"}),
+        ("log.nq", COMMENT.replace(b"# @message\n", b""), {}),
+        ("log.ttl", COMMENT, {}),
+        ("log.jelly", formats.find("jelly").encode(formats.find("nq").decode(COMMENT)), {}),
+    ],
+)
+def test_other_logs_are_read_whole(tmp_path, name, data, options):
+    path = tmp_path / name
+    path.write_bytes(data)
+    (split,) = plan(path, split_bytes=SIZE, count=True, **options)
+    assert split.whole
+    assert split.first_index == 0
+    assert read(path, [split], **options) == whole(path, **options)
+
+
+def test_a_file_object_is_left_alone(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_bytes(COMMENT)
+    with path.open("rb") as file:
+        assert [split.whole for split in plan(file, split_bytes=SIZE)] == [True]
+        assert file.tell() == 0
+        with pytest.raises(OptionError, match="from the middle"):
+            rdfm.open_log(file, split=Split(5, 9, format="nq"))
+
+
+def test_bytes_have_splits():
+    splits = plan(COMMENT, "nq", split_bytes=SIZE, count=True)
+    assert len(splits) > 5
+    assert read(COMMENT, splits) == whole(COMMENT, format="nq")
+
+
+def test_urls_have_splits_where_their_storage_can_seek():
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open("memory://splits/log.nq", "wb") as file:
+        file.write(COMMENT)
+    url = "memory://splits/log.nq"
+    splits = plan(url, split_bytes=SIZE, count=True, storage_options={})
+    assert len(splits) > 5
+    assert read(url, splits) == whole(COMMENT, format="nq")
+
+
+def test_a_log_that_changes_its_dialect_is_not_counted_in_splits(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
+    (split,) = plan(path, split_bytes=SIZE, count=True)
+    assert split.whole
+
+
+def test_a_log_that_changes_its_dialect_is_an_error_in_splits(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
+    splits = plan(path, split_bytes=SIZE)
+    assert len(splits) > 50
+    with pytest.raises(UnsupportedError, match="read it whole"):
+        read(path, splits)
+
+
+def test_an_error_in_a_split_names_what_is_known(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_bytes(COMMENT + b"bad\n")
+    for count, index in ((True, COUNT), (False, None)):
+        splits = plan(path, split_bytes=SIZE, count=count)
+        with pytest.raises(DecodeError) as caught:
+            read(path, splits[-1:])
+        error = caught.value
+        assert (error.offset, error.message_index, error.line) == (len(COMMENT), index, None)
+        assert str(error).startswith(f"{path}: nq: expected a statement")
+
+
+def test_options_of_plan_are_those_of_the_decoder(path):
+    with pytest.raises(OptionError, match="no option 'lenint'"):
+        plan(path, split_bytes=SIZE, lenint=True)
+    with pytest.raises(OptionError, match="split_bytes"):
+        plan(path, split_bytes=0)
+
+
+def test_splits_are_no_option_of_the_formats(path):
+    for name in ("split", "first_index"):
+        assert name not in formats.find("nq").FORMAT.decode_options
+    with pytest.raises(OptionError, match="no option 'first_index'"):
+        rdfm.open_log(path, first_index=3)
+
+
+def test_only_uncompressed_logs_of_lines_have_splits():
+    split = Split(5, 9, format="trig")
+    with pytest.raises(OptionError, match="trig logs have no splits"):
+        rdfm.open_log(COMMENT, split=split)
+    with pytest.raises(OptionError, match="compressed with gzip"):
+        rdfm.open_log(COMMENT, compression="gzip", split=split)
+
+
+def test_storage_options_are_for_urls(path):
+    with pytest.raises(OptionError, match="are for URLs"):
+        rdfm.open_log(path, storage_options={"key": "x"})
+    pytest.importorskip("fsspec")
+    with pytest.raises(OptionError, match="cannot read memory://"):
+        rdfm.open_log("memory://x.nq", storage_options={"protocol": "s"})
