@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 
 if TYPE_CHECKING:
-    from pyspark.sql.datasource import DataSourceReader
+    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
     from pyspark.sql.types import StructType
 
     from rdfm.spark.writer import LogSourceStreamWriter, LogSourceWriter
@@ -47,7 +47,10 @@ class DefaultSource(DataSource):
     def schema(self) -> StructType:
         """The columns of a read without a schema of the user's. What can be checked early is."""
         from rdfm.spark.reader import LogSourceReader
+        from rdfm.spark.stream import LogSourceStreamReader, is_stream
 
+        if is_stream(self.options):
+            return LogSourceStreamReader(self.options).schema
         reader = LogSourceReader(self.options)
         reader.check_paths()
         return reader.schema
@@ -57,6 +60,12 @@ class DefaultSource(DataSource):
         from rdfm.spark.reader import LogSourceReader
 
         return LogSourceReader(self.options, schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """What reads a stream."""
+        from rdfm.spark.stream import LogSourceStreamReader
+
+        return LogSourceStreamReader(self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> LogSourceWriter:
         """A batch write of rows with a column `quads`."""

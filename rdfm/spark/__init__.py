@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["read", "register", "remove_abandoned"]
+__all__ = ["read", "read_stream", "register", "remove_abandoned"]
 
 
 def register(spark: SparkSession) -> None:
@@ -65,22 +65,63 @@ def read(
         `rdfm.spark.read(spark, "logs/", schema="offset bigint, position bigint")`
     """
     check_pyspark()
-    from pyspark.sql.types import DataType, StructType
-
     from rdfm.spark.options import as_text
     from rdfm.spark.reader import LogSourceReader
 
     each = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     listed = [os.fspath(path) for path in each]
     given = as_text(options)
-    wanted = DataType.fromDDL(schema) if isinstance(schema, str) else schema
-    if wanted is not None and not isinstance(wanted, StructType):
-        raise OptionError(f"the schema is {wanted.simpleString()}; give columns with types")
-    reader = LogSourceReader({**given, "paths": json.dumps(listed)}, wanted)
+    reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
     if not type(spark).__module__.startswith("pyspark.sql.connect."):
         reader.check_paths()
     register(spark)
     return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
+
+
+def read_stream(
+    spark: SparkSession,
+    folder: str | os.PathLike[str],
+    *,
+    schema: StructType | str | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Read the logs of a folder as a stream: those that are there and those that come, each once.
+
+    Spark's own file source finds the files: the query's checkpoint holds which were read, and Spark's
+    options and triggers work as for Spark's own formats. Files must appear whole, as those of every
+    writer of rdfm do. `spark.readStream.format("rdfm")` finds the files itself and notices more.
+
+    Args:
+        spark: A session, of Spark Connect too.
+        folder: A folder or a glob, in any storage that both Spark and fsspec reach.
+        schema: The columns wanted, as in `read`.
+        **options: Those of Spark's file source (`maxFilesPerTrigger`, `latestFirst` …) and those of
+            `read`, with Python's values; and `changedFiles`: "error", "skip" or "read", for files
+            that changed since the batch was planned.
+
+    Raises:
+        OptionError: An option is unknown, or a value or the schema does not fit.
+        UnknownFormatError: No format has the name that was given.
+        MissingExtraError: PySpark is missing or too old.
+
+    Example:
+        `rdfm.spark.read_stream(spark, "logs/", maxFilesPerTrigger=100).writeStream…`
+    """
+    check_pyspark()
+    from rdfm.spark import stream
+    from rdfm.spark.options import as_text
+
+    return stream.read_stream(spark, os.fspath(folder), _schema(schema), as_text(options))
+
+
+def _schema(schema: StructType | str | None) -> StructType | None:
+    """The schema that a user gave in either way."""
+    from pyspark.sql.types import DataType, StructType
+
+    wanted = DataType.fromDDL(schema) if isinstance(schema, str) else schema
+    if wanted is not None and not isinstance(wanted, StructType):
+        raise OptionError(f"the schema is {wanted.simpleString()}; give columns with types")
+    return wanted
 
 
 def remove_abandoned(

@@ -338,13 +338,14 @@ class Target:
         return "/".join((self.folder, _ROOT, *parts))
 
 
-def find_settled(paths: Iterable[str], **options: Any) -> list[File]:
+def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) -> list[File]:
     """Give the files of paths, globs and folders as `find_files` does, with no commit half seen.
 
     What was decided is carried out first. Folders that nobody wrote to with rdfm are listed once.
 
     Args:
         paths: As in `find_files`.
+        whole: List again until no commit is half seen. Who comes back for the rest needs it not.
         **options: As in `find_files`.
 
     Raises:
@@ -365,6 +366,8 @@ def find_settled(paths: Iterable[str], **options: Any) -> list[File]:
         if not ours:
             return files
         busy = [target.settle() for target in ours]
+        if not whole:
+            return find_files(paths, **options)
         before = None if any(busy) else found
     raise OSError(
         errno.EBUSY,

@@ -24,14 +24,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-__all__ = ["LogSourceReader", "pack"]
+__all__ = ["LogSourceReader", "absolute", "pack"]
 
 PACK_BYTES = 16 << 20
 OPEN_COST_BYTES = 256 << 10
 
 
 class LogSourceReader(DataSourceReader):
-    """Reads logs, one message a row. Everything is opened in tasks."""
+    """Reads logs, one message a row. Everything is opened in tasks.
+
+    Attributes:
+        reading: How.
+    """
 
     def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:
         """Take a query's options and the schema of its user, and check them.
@@ -41,19 +45,19 @@ class LogSourceReader(DataSourceReader):
             UnknownFormatError: No format has the name that was given.
         """
         options = Options(given)
-        self._paths = [_absolute(path) for path in options.paths()]
+        self._paths = [absolute(path) for path in options.paths()]
         self._pattern = options.text("pathGlobFilter")
         self._recursive = options.switch("recursiveFileLookup", False)
         self._after = options.moment("modifiedAfter")
         self._before = options.moment("modifiedBefore")
         self._pack_bytes = options.number("packBytes", PACK_BYTES, least=1)
         self._open_cost = options.number("openCostBytes", OPEN_COST_BYTES)
-        self._reading = Reading.of(options, schema)
+        self.reading = Reading.of(options, schema)
 
     @property
     def schema(self) -> StructType:
         """The columns of the rows."""
-        return self._reading.schema
+        return self.reading.schema
 
     def check_paths(self) -> None:
         """Look whether the paths are there, without listing them.
@@ -61,38 +65,47 @@ class LogSourceReader(DataSourceReader):
         Raises:
             FileNotFoundError: One is not.
         """
-        if self._reading.ignore_missing:
+        if self.reading.ignore_missing:
             return
         for path in self._paths:
-            storage, name = storage_of(path, self._reading.storage)
+            storage, name = storage_of(path, self.reading.storage)
             if not storage.exists(name) and not storage.find(name):
                 raise FileNotFoundError(errno.ENOENT, "No such file or folder", path)
 
-    def files(self) -> list[File]:
+    def files(self, *, whole: bool = True) -> list[File]:
         """Find the files.
+
+        Args:
+            whole: As in `find_settled`.
 
         Raises:
             FileNotFoundError: A path is not there.
         """
         return find_settled(
             self._paths,
+            whole=whole,
             pattern=self._pattern,
             recursive=self._recursive,
             modified_after=self._after,
             modified_before=self._before,
-            ignore_missing=self._reading.ignore_missing,
-            options=self._reading.storage,
+            ignore_missing=self.reading.ignore_missing,
+            options=self.reading.storage,
         )
 
     def partitions(self) -> list[InputPartition]:
         """Give the work of each task. Runs once a query, at the driver."""
-        packed = pack(self.files(), self._pack_bytes, self._open_cost)
-        return [InputPartition([file.path for file in files]) for files in packed]
+        return [
+            InputPartition([file.path for file in files]) for files in self.packed(self.files())
+        ]
+
+    def packed(self, files: Iterable[File]) -> Iterator[list[File]]:
+        """Give the files of each task."""
+        return pack(files, self._pack_bytes, self._open_cost)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Give a partition's rows. Runs in a task."""
         # Without partitions Spark makes one of its own, of nothing.
-        return self._reading.read(partition.value or ())
+        return self.reading.read(partition.value or ())
 
 
 def pack(files: Iterable[File], pack_bytes: int, open_cost: int) -> Iterator[list[File]]:
@@ -115,7 +128,7 @@ def pack(files: Iterable[File], pack_bytes: int, open_cost: int) -> Iterator[lis
         yield packed
 
 
-def _absolute(path: str) -> str:
+def absolute(path: str) -> str:
     """A path that means the same in every task, whatever folder it runs in."""
     local = local_path(path)
     return path if local is None or is_url(local) else str(Path(local).absolute())

@@ -1,0 +1,276 @@
+"""Logs that keep arriving in a folder, as a stream: each file once, one message a row.
+
+In: a folder in which whole files appear. Out: `read_stream`, where Spark's own file source finds the
+files; and the reader of `readStream.format("rdfm")`, which keeps a list of them itself.
+Cost: a listing of the folder for each batch, and the names of all files found in the driver's memory.
+Law: a file that is no longer as it was found is an error, unless an option says what to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxFiles,
+    SupportsTriggerAvailableNow,
+)
+
+from rdfm.errors import OptionError
+from rdfm.spark.filelist import FileList
+from rdfm.spark.options import Options
+from rdfm.spark.reader import LogSourceReader, absolute
+from rdfm.spark.rows import Reading
+from rdfm.storage import File, storage_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+__all__ = ["LogSourceStreamReader", "is_stream", "read_stream"]
+
+# The schema that Spark's source of whole files insists on; its content is never asked for.
+_WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
+# What Spark's file source takes; all else is the reader's.
+_DISCOVERY = (
+    "maxFilesPerTrigger",
+    "maxBytesPerTrigger",
+    "maxCachedFiles",
+    "discardCachedInputRatio",
+    "latestFirst",
+    "maxFileAge",
+    "fileNameOnly",
+    "cleanSource",
+    "sourceArchiveDir",
+    "pathGlobFilter",
+)
+_STREAM = ("stateLocation", "maxFilesPerTrigger", "maxBytesPerTrigger", "changedFiles")
+_CHANGED = ("error", "skip", "read")
+_GLOB_SIGNS = re.compile(r"[*?\[\]{}\\]")
+_SAME_SECONDS = 0.002  # Spark counts milliseconds
+
+_log = logging.getLogger("rdfm.spark")
+
+
+def read_stream(
+    spark: SparkSession, folder: str, schema: StructType | None, given: Mapping[str, str]
+) -> DataFrame:
+    """Read a folder whose files Spark's own source finds; `rdfm.spark.read_stream` says how.
+
+    Raises:
+        OptionError: An option is unknown, or a value or the schema does not fit.
+        UnknownFormatError: No format has the name that was given.
+    """
+    from pyspark.sql import functions as F
+
+    options = Options(given)
+    found = spark.readStream.format("binaryFile").schema(_WHOLE_FILES)
+    for name in _DISCOVERY:
+        if (value := options.text(name)) is not None:
+            found = found.option(name, value)
+    recursive = options.switch("recursiveFileLookup", False)
+    changed = options.choice("changedFiles", _CHANGED, _CHANGED[0])
+    reading = Reading.of(options, schema)
+    found = found.option("recursiveFileLookup", recursive)
+    found = found.option("ignoreMissingFiles", reading.ignore_missing)
+    # Size and time as they were when the batch was planned; the source's own columns are looked up
+    # again in the task.
+    files = found.load(folder).select(
+        "path",
+        F.col("_metadata.file_size").alias("size"),
+        F.unix_millis("_metadata.file_modification_time").alias("modified"),
+    )
+
+    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return reading.read(_as_found(_spark_files(batches, recursive), reading, changed))
+
+    return files.mapInArrow(rows, reading.schema)
+
+
+class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads logs as they arrive in a folder. Python sources have no place in Spark's checkpoint.
+
+    So the option `stateLocation` names a folder for the list of the files found, and an offset is a
+    position in that list. A file is in the list before any offset speaks of it; what is in the list
+    beyond the last offset is read next.
+    """
+
+    def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:
+        """Take a query's options and the schema of its user, and check them.
+
+        Raises:
+            OptionError: An option is unknown or missing, or a value or the schema does not fit.
+            UnknownFormatError: No format has the name that was given.
+        """
+        options = Options(given)
+        location = options.text("stateLocation")
+        if location is None:
+            raise OptionError(
+                "a stream needs the option stateLocation, a folder for the list of the files it "
+                "has found; give each query its own, and keep it as long as its checkpoint"
+            )
+        self._location = absolute(location)
+        files = options.number("maxFilesPerTrigger", 0, least=1)
+        size = options.number("maxBytesPerTrigger", 0, least=1)
+        if files and size:
+            raise OptionError("give maxFilesPerTrigger or maxBytesPerTrigger, not both")
+        self._limit: ReadLimit = ReadAllAvailable()
+        if files or size:
+            self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
+        self._changed = options.choice("changedFiles", _CHANGED, _CHANGED[0])
+        self._logs = LogSourceReader(options.rest, schema)
+        self._opened: FileList | None = None
+        self._ends_here = False  # Trigger.AvailableNow: what comes later is for the next run
+
+    @property
+    def schema(self) -> StructType:
+        """The columns of the rows."""
+        return self._logs.schema
+
+    def initialOffset(self) -> dict[str, Any]:
+        """The position of the first file."""
+        return self._offset(0)
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """How much a batch takes."""
+        return self._limit
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """Find the files that this run will read."""
+        self._find()
+        self._ends_here = True
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        """Find new files, and give the position after the next batch.
+
+        Raises:
+            OptionError: The checkpoint is of another list.
+            FileNotFoundError: The folder is gone.
+        """
+        position = self._position(start)
+        if not self._ends_here:
+            self._find()
+        return self._offset(
+            self._files.end_of(
+                position,
+                files=limit.max_files if isinstance(limit, ReadMaxFiles) else None,
+                size=limit.max_bytes if isinstance(limit, ReadMaxBytes) else None,
+            )
+        )
+
+    def reportLatestOffset(self) -> dict[str, Any]:
+        """The position after the last file found, for the progress of the query."""
+        return self._offset(len(self._files.files))
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        """Give the work of each task."""
+        files = self._files.files[self._position(start) : self._position(end)]
+        return [InputPartition(packed) for packed in self._logs.packed(files)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Give a partition's rows. Runs in a task."""
+        return self._logs.reading.read(
+            _as_found(partition.value, self._logs.reading, self._changed)
+        )
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """Keep the list in few files. What was read is Spark's to know: its checkpoint says it."""
+        self._files.merge()
+
+    @property
+    def _files(self) -> FileList:
+        if self._opened is None:
+            self._opened = FileList(self._location, self._logs.reading.storage)
+        return self._opened
+
+    def _find(self) -> None:
+        # Older ones first; where times are equal or not known, in the order of their names.
+        self._files.add(sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0))
+
+    def _offset(self, position: int) -> dict[str, Any]:
+        # Spark compares the text, so the order of the keys is fixed.
+        return {"files": position, "list": self._files.name}
+
+    def _position(self, offset: Mapping[str, Any]) -> int:
+        position: int = offset["files"]
+        if offset["list"] != self._files.name or position > len(self._files.files):
+            raise OptionError(
+                f"the checkpoint goes with another list of files than that in {self._location}; "
+                "give the stateLocation that the query had, or begin again with a new checkpoint "
+                "and a new stateLocation"
+            )
+        return position
+
+
+def is_stream(options: Mapping[str, str]) -> bool:
+    """Whether options hold one that only a stream has."""
+    left = set(Options(options).rest)
+    return not left.isdisjoint(Options(dict.fromkeys(_STREAM, "")).rest)
+
+
+def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator[File]:
+    """The files that Spark's file source found."""
+    for batch in batches:
+        for path, size, modified in zip(*(column.to_pylist() for column in batch), strict=True):
+            if not recursive and _GLOB_SIGNS.search(path):
+                raise OSError(
+                    errno.EINVAL,
+                    "Spark's file source reads the files beside one with such a name twice; name it "
+                    "without * ? [ ] { } or a backslash, or set recursiveFileLookup=true",
+                    path,
+                )
+            yield File(_opened_as(path), size, modified / 1000)
+
+
+def _opened_as(path: str) -> str:
+    """A path as Spark writes it (nothing is escaped), as `open_log` takes it."""
+    if re.match("file:/", path):
+        return "/" + path[5:].lstrip("/")
+    return re.sub("^s3[an]://", "s3://", path)
+
+
+def _as_found(files: Iterable[File], reading: Reading, changed: str) -> Iterator[str]:
+    """The paths of files, each checked before it is read and after.
+
+    Raises:
+        OSError: A file is not what was found.
+    """
+    for file in files:
+        if _is_as_found(file, reading):
+            yield file.path
+            if _is_as_found(file, reading) or changed == "read":
+                continue
+            raise OSError(errno.ESTALE, "The file changed while it was read", file.path)
+        if changed == "error":
+            raise OSError(
+                errno.ESTALE,
+                "The file changed since it was found, and a stream reads a file once; let files "
+                "appear whole, or set changedFiles to skip or read",
+                file.path,
+            )
+        if changed == "read":
+            yield file.path
+        else:
+            _log.warning("%s changed since it was found, and is skipped (changedFiles)", file.path)
+
+
+def _is_as_found(file: File, reading: Reading) -> bool:
+    """Whether a file has its size and time still, as far as known; one that is gone has them too."""
+    storage, path = storage_of(file.path, reading.storage)
+    try:
+        now = storage.status(path)
+    except FileNotFoundError:
+        return True  # whoever opens it says so
+    if now is None or now.size != file.size:
+        return False
+    if now.modified is None or file.modified is None:
+        return True
+    return abs(now.modified - file.modified) < _SAME_SECONDS

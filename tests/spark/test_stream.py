@@ -1,0 +1,472 @@
+"""Streams of logs: each file once, and nothing lost, whatever arrives and ends when."""
+
+import json
+import logging
+import os
+import pickle
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
+
+import rdfm
+from rdfm import formats
+from rdfm.errors import DecodeError, OptionError
+from rdfm.spark import read_stream
+from rdfm.spark.options import Options
+from rdfm.spark.rows import Reading
+from rdfm.spark.stream import LogSourceStreamReader, _as_found
+from rdfm.storage import File
+
+ODD_NAMES = ["a b.nq", "c%20d.nq", "é🙂.nq", "p+q.nq", "h#.nq", "x;y=1.nq", "c:d.nq", "&'.nq"]
+GLOB_NAMES = ["q?x.nq", "br[1].nq", "{z}.nq", "s*.nq", "back\\slash.nq"]
+S, P = rdfm.Iri("http://ex/s"), rdfm.Iri("http://ex/p")
+LINE = '<http://ex/s> <http://ex/p> "{}" .\n'
+BROKEN = 'VERSION "1.2-messages"\n' + LINE.format(0) + "MESSAGE\nbroken\nMESSAGE\n" + LINE.format(1)
+
+
+class Place:
+    """A folder of logs, streams of it, and what a query wrote."""
+
+    def __init__(self, root, spark=None):
+        self.spark = spark
+        self.root = root
+        self.logs = root / "logs"
+        self.logs.mkdir()
+        self.written = 0
+
+    def arrive(self, name, count=3, **options):
+        """A log with so many messages; each has a number of its own as its only object."""
+        (self.logs / name).parent.mkdir(exist_ok=True)
+        with rdfm.create_log(self.logs / name, **options) as log:
+            for _ in range(count):
+                number = rdfm.Literal(str(self.written))
+                log.write([rdfm.Quad(S, P, number)])
+                self.written += 1
+
+    def stream(self, source, **options):
+        """The rows of the stream, by one of the two ways."""
+        if source == "read_stream":
+            return read_stream(self.spark, str(self.logs), **options)
+        state = str(self.root / "state")
+        reader = self.spark.readStream.format("rdfm").options(stateLocation=state, **options)
+        return reader.load(str(self.logs))
+
+    def run(self, source, **options):
+        """Read what is there with a query that is started again each time; gives its batches' rows."""
+        query = (
+            self.stream(source, **options)
+            .writeStream.format("parquet")
+            .option("path", str(self.root / "out"))
+            .option("checkpointLocation", str(self.root / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        return [one["numInputRows"] for one in query.recentProgress if one["numInputRows"]]
+
+    def rows(self):
+        """What came out."""
+        return self.spark.read.parquet(str(self.root / "out")).collect()
+
+    def numbers(self):
+        """The numbers of the messages that came out, in order."""
+        return numbers(row.asDict(recursive=True) for row in self.rows())
+
+    def engine(self, **options):
+        """The stream of `format("rdfm")` without Spark."""
+        state = str(self.root / "state")
+        return Engine({"path": str(self.logs), "statelocation": state, **options})
+
+
+class Engine:
+    """Spark's part in a stream: it keeps offsets as text, and takes batches until nothing is new."""
+
+    def __init__(self, options, start=None):
+        self.options = options
+        self.reader = LogSourceStreamReader(options)
+        self.offset = start
+
+    def again(self):
+        """A run after this one, with its checkpoint."""
+        return Engine(self.options, self.offset)
+
+    def plan(self, limit=None):
+        """The next batch: its end is written down, and nothing is read yet."""
+        if self.offset is None:
+            self.offset = json.dumps(self.reader.initialOffset())
+        limit = limit or self.reader.getDefaultReadLimit()
+        return json.dumps(self.reader.latestOffset(json.loads(self.offset), limit))
+
+    def read(self, end):
+        """A batch's rows; each task has a reader of its own."""
+        parts = self.reader.partitions(json.loads(self.offset), json.loads(end))
+        rows = []
+        for part in parts:
+            task = pickle.loads(pickle.dumps(LogSourceStreamReader(self.options)))
+            for batch in task.read(pickle.loads(pickle.dumps(part))):
+                rows += batch.to_pylist()
+        return rows
+
+    def rows(self):
+        """The rows of all that is new."""
+        return [row for batch in self.run() for row in batch]
+
+    def run(self, limit=None):
+        """The rows of each batch."""
+        self.reader.prepareForTriggerAvailableNow()
+        batches = []
+        while (end := self.plan(limit)) != self.offset:
+            batches.append(self.read(end))
+            self.offset = end
+            self.reader.commit(json.loads(end))
+        return batches
+
+
+def numbers(rows):
+    """The numbers of messages, in order."""
+    return sorted(int(row["quads"][0]["object"].strip('"')) for row in rows)
+
+
+def sources(rows):
+    """The names of the files of rows, in order and each once."""
+    return list(dict.fromkeys(Path(row["source"]).name for row in rows))
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A place without Spark."""
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def spark_place(spark, tmp_path):
+    """A place with Spark."""
+    return Place(tmp_path, spark)
+
+
+both = pytest.mark.parametrize("source", ["read_stream", "format"])
+
+
+# --- in Spark ---
+
+
+@both
+def test_each_file_is_read_once_over_many_runs(spark_place, source):
+    place = spark_place
+    for module in formats.every():
+        place.arrive(f"log{module.FORMAT.suffixes[0]}", format=module.FORMAT.name)
+    place.run(source)
+    assert place.numbers() == list(range(place.written)) != []
+    assert place.run(source) == []
+    for name in ODD_NAMES:
+        place.arrive(name, count=1)
+    place.run(source)
+    assert place.numbers() == list(range(place.written))
+    names = sorted(Path(row.source).name for row in place.rows() if row.offset == 0)
+    assert names == sorted(path.name for path in place.logs.iterdir())
+
+
+@both
+def test_limits_bound_the_files_of_a_batch(spark_place, source):
+    for name in range(5):
+        spark_place.arrive(f"{name}.nq", count=1)
+    assert spark_place.run(source, maxFilesPerTrigger="2") == [2, 2, 1]
+    assert spark_place.numbers() == list(range(5))
+
+
+def test_sparks_source_takes_its_options_and_reads_no_content(spark_place):
+    place = spark_place
+    place.arrive("a.nq", count=1)
+    place.arrive("sub/b.nq", count=1)
+    place.arrive("sub/c.trig", count=1)
+    for name in ("_hidden.nq", ".hidden.nq", "sub/empty.nq"):
+        (place.logs / name).write_bytes(b"" if "empty" in name else LINE.format(7).encode())
+    rows = place.stream(
+        "read_stream",
+        recursive_file_lookup=True,
+        pathGlobFilter="*.nq",
+        schema="position bigint, source string",
+    )
+    assert rows.columns == ["position", "source"]
+    query = (
+        rows.writeStream.format("memory")
+        .queryName("found")
+        .option("checkpointLocation", str(place.root / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    found = place.spark.table("found").collect()
+    assert sorted((row.position, Path(row.source).name) for row in found) == [
+        (0, "a.nq"),
+        (0, "b.nq"),
+    ]
+    read = query._jsq.explainInternal(True).partition("== Physical Plan ==")[2]
+    schema = read.partition("ReadSchema: ")[2].splitlines()[0]
+    assert schema.startswith("struct<path:string>")
+
+
+def test_names_that_spark_takes_for_globs_are_refused_or_read_once(spark_place):
+    # Spark's source reads the files beside such a one twice.
+    for name in ["a.nq", *GLOB_NAMES]:
+        spark_place.arrive(name, count=1)
+    with pytest.raises(PySparkException, match="set recursiveFileLookup=true"):
+        spark_place.run("read_stream")
+    spark_place.run("read_stream", recursiveFileLookup=True)
+    assert spark_place.numbers() == list(range(spark_place.written))
+
+
+def test_a_broken_file_ends_the_query_or_becomes_a_row(spark_place):
+    place = spark_place
+    place.arrive("a.nq", count=1)
+    (place.logs / "b.nq").write_text(BROKEN)
+    with pytest.raises(PySparkException, match=r"b\.nq: nq: .*line 4"):
+        place.run("read_stream")
+    place.run("read_stream", mode="PERMISSIVE")
+    texts = [row._corrupt_record for row in place.rows() if row._corrupt_record is not None]
+    assert len(place.rows()) == 4
+    assert [text.strip() for text in texts] == ["broken"]
+
+
+@both
+def test_what_is_gone_or_new_before_a_batch_is_read(spark_place, source):
+    """Spark's source looks the files up again, and takes them as they are then; ours does not."""
+    place = spark_place
+    for name in "abc":
+        place.arrive(f"{name}.nq", count=1)
+    seen = []
+
+    def fails(rows, number):
+        raise ValueError("the first try fails, after its files were found")
+
+    def run(handle):
+        query = (
+            place.stream(source)
+            .writeStream.foreachBatch(handle)
+            .option("checkpointLocation", str(place.root / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+
+    with pytest.raises(PySparkException, match="the first try fails"):
+        run(fails)
+    (place.logs / "b.nq").unlink()
+    (place.logs / "c.nq").write_text(LINE.format(33))
+
+    def keep(rows, number):
+        seen.extend(row.asDict(recursive=True) for row in rows.collect())
+
+    if source == "format":
+        with pytest.raises(PySparkException, match=r"changed since it was found|is gone since"):
+            run(keep)
+    else:
+        run(keep)
+        assert numbers(seen) == [0, 33]
+
+
+def test_options_are_checked_before_the_query_starts(spark_place):
+    place = spark_place
+    for options, text in [
+        ({"modifiedAfter": "2026-01-01"}, "no option 'modifiedafter'"),
+        ({"nonsense": 1}, "there is no option 'nonsense'"),
+        ({"changedFiles": "maybe"}, "one of error, skip, read"),
+        ({"schema": "subject string"}, "there is no column 'subject'"),
+    ]:
+        with pytest.raises(OptionError, match=text):
+            read_stream(place.spark, str(place.logs), **options)
+    reader = place.spark.readStream.format("rdfm")
+    with pytest.raises(PySparkException, match="needs the option stateLocation"):
+        reader.option("maxFilesPerTrigger", 1).load(str(place.logs))
+
+
+# --- the reader of format("rdfm") alone ---
+
+
+def test_a_stream_goes_on_where_its_checkpoint_says(place):
+    place.arrive("a.nq")
+    place.arrive("b.trig.gz")
+    engine = place.engine()
+    assert numbers(engine.rows()) == list(range(6))
+    assert engine.run() == []
+    place.arrive("c.jelly")
+    engine = engine.again()
+    assert sources(engine.rows()) == ["c.jelly"]
+    assert engine.again().run() == []
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_an_end_at_any_step_loses_and_doubles_nothing(place, steps):
+    place.arrive("a.nq")
+    engine = place.engine(maxfilespertrigger="1")
+    engine.run()
+    checkpoint = engine.offset
+    place.arrive("b.nq")
+    place.arrive("c.nq")
+    # The list has the files; the checkpoint may have the end of the batch, and the sink its rows.
+    end = engine.plan() if steps else None
+    before = engine.read(end) if steps > 1 else []
+    if steps > 2:
+        engine.reader.commit(json.loads(end))
+    place.arrive("d.nq")
+    engine = Engine(engine.options, checkpoint)
+    replayed = engine.read(end) if end is not None else []
+    assert before in ([], replayed)
+    engine.offset = end or checkpoint
+    rest = engine.rows()
+    assert numbers(replayed + rest) == list(range(3, 12))
+    assert sources(replayed + rest) == ["b.nq", "c.nq", "d.nq"]
+
+
+def test_what_arrives_during_available_now_is_for_the_next_run(place):
+    place.arrive("a.nq")
+    engine = place.engine()
+    engine.reader.prepareForTriggerAvailableNow()
+    place.arrive("b.nq")
+    end = engine.plan()
+    assert sources(engine.read(end)) == ["a.nq"]
+    engine.offset = end
+    assert engine.plan() == end
+    assert sources(engine.again().rows()) == ["b.nq"]
+
+
+def test_a_limit_is_of_files_or_bytes_and_spark_may_lift_it(place):
+    for name in range(5):
+        place.arrive(f"{name}.nq", count=1)
+    size = (place.logs / "0.nq").stat().st_size
+    assert place.engine().reader.getDefaultReadLimit() == ReadAllAvailable()
+    files = place.engine(maxfilespertrigger="2")
+    assert files.reader.getDefaultReadLimit() == ReadMaxFiles(2)
+    assert [len(batch) for batch in files.run()] == [2, 2, 1]
+    large = place.engine(maxbytespertrigger=str(3 * size))
+    assert large.reader.getDefaultReadLimit() == ReadMaxBytes(3 * size)
+    assert [len(batch) for batch in large.run()] == [3, 2]
+    assert [len(batch) for batch in place.engine(maxbytespertrigger="1").run()] == [1] * 5
+    assert [len(batch) for batch in files.__class__(files.options).run(ReadAllAvailable())] == [5]
+    with pytest.raises(OptionError, match="not both"):
+        place.engine(maxbytespertrigger="1", maxfilespertrigger="1")
+
+
+def test_files_come_oldest_first_and_then_by_name(place):
+    for name, age in (("c.nq", 30), ("a.nq", 10), ("b10.nq", 20), ("b9.nq", 20)):
+        place.arrive(name, count=1)
+        os.utime(place.logs / name, (time.time() // 1 - age,) * 2)
+    (rows,) = place.engine().run()
+    assert sources(rows) == ["c.nq", "b9.nq", "b10.nq", "a.nq"]
+
+
+def test_any_name_is_read_and_hidden_ones_are_passed_over(place):
+    for name in ODD_NAMES + GLOB_NAMES:
+        place.arrive(name, count=1)
+    for name in ("_hidden.nq", ".hidden.nq", "sub/deep.nq"):
+        (place.logs / name).parent.mkdir(exist_ok=True)
+        (place.logs / name).write_text(LINE.format(7))
+    (rows,) = place.engine().run()
+    assert sorted(sources(rows)) == sorted(ODD_NAMES + GLOB_NAMES)
+
+
+def test_a_file_that_changed_is_an_error_skipped_or_read(place, caplog):
+    place.arrive("a.nq", count=1)
+    place.arrive("b.nq", count=1)
+    for changed, expected in (("error", None), ("skip", [0]), ("read", [0, 22])):
+        (place.logs / "b.nq").write_text(LINE.format(1))
+        engine = place.engine(changedfiles=changed)
+        end = engine.plan()
+        (place.logs / "b.nq").write_text(LINE.format(22))
+        if expected is None:
+            with pytest.raises(OSError, match="set changedFiles to skip or read") as caught:
+                engine.read(end)
+            assert caught.value.filename == str(place.logs / "b.nq")
+        else:
+            assert numbers(engine.read(end)) == expected
+        # A list of its own for each.
+        for path in (place.root / "state").iterdir():
+            path.unlink()
+    assert "b.nq changed since it was found" in caplog.text
+
+
+def test_the_time_alone_tells_a_change(place):
+    place.arrive("a.nq", count=1)
+    engine = place.engine()
+    end = engine.plan()
+    (place.logs / "a.nq").write_text(LINE.format(5))
+    os.utime(place.logs / "a.nq", (1, 1))
+    with pytest.raises(OSError, match="changed since it was found"):
+        engine.read(end)
+
+
+def test_a_file_that_grows_while_it_is_read_is_an_error(place):
+    place.arrive("a.nq", count=1)
+    path = place.logs / "a.nq"
+    status = path.stat()
+    reading = Reading.of(Options({}))
+    for changed in ("error", "skip"):
+        paths = _as_found([File(str(path), path.stat().st_size, status.st_mtime)], reading, changed)
+        assert next(paths) == str(path)
+        with path.open("a") as file:
+            file.write(LINE.format(1))
+        with pytest.raises(OSError, match="changed while it was read"):
+            next(paths)
+        os.utime(path, (status.st_atime, status.st_mtime))
+
+
+def test_a_file_that_is_gone_is_an_error_or_passed_over(place, caplog):
+    place.arrive("a.nq", count=1)
+    place.arrive("b.nq", count=1)
+    engine = place.engine()
+    end = engine.plan()
+    (place.logs / "a.nq").unlink()
+    with pytest.raises(FileNotFoundError, match="ignoreMissingFiles"):
+        engine.read(end)
+    going = Engine({**engine.options, "ignoremissingfiles": "true"}, engine.offset)
+    with caplog.at_level(logging.WARNING):
+        assert sources(going.read(end)) == ["b.nq"]
+    assert "a.nq is gone" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("mode", "count"), [("FAILFAST", 0), ("PERMISSIVE", 4), ("DROPMALFORMED", 3)]
+)
+def test_a_broken_file_is_dealt_with_as_in_a_batch(place, mode, count):
+    place.arrive("a.nq", count=1)
+    (place.logs / "b.nq").write_text(BROKEN)
+    engine = place.engine(mode=mode)
+    if mode == "FAILFAST":
+        with pytest.raises(DecodeError, match="line 4"):
+            engine.run()
+        return
+    (rows,) = engine.run()
+    assert len(rows) == count
+
+
+def test_the_list_and_the_checkpoint_must_belong_together(place):
+    place.arrive("a.nq")
+    engine = place.engine()
+    engine.run()
+    for path in (place.root / "state").iterdir():
+        path.unlink()
+    with pytest.raises(OptionError, match="another list of files"):
+        engine.again().run()
+    with pytest.raises(OptionError, match="needs the option stateLocation"):
+        LogSourceStreamReader({"path": str(place.logs)})
+
+
+def test_two_queries_cannot_share_a_list(place):
+    place.arrive("a.nq")
+    first = place.engine()
+    first.run()
+    second = place.engine()
+    second.run()
+    place.arrive("b.nq")
+    with pytest.raises(OptionError, match="give each query its own"):
+        first.run()
+    assert sources(second.rows()) == ["b.nq"]
+
+
+def test_a_folder_that_is_not_there_is_an_error(place):
+    engine = place.engine(path=str(place.root / "nowhere"))
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        engine.run()

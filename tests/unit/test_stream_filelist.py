@@ -1,0 +1,186 @@
+"""The list of a stream's files: positions never change, whatever is cut short."""
+
+import itertools
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from rdfm.errors import OptionError
+from rdfm.spark import filelist
+from rdfm.spark.filelist import FileList
+from rdfm.storage import File, LocalStorage, RemoteStorage
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+class FragileStorage(LocalStorage):
+    """Fails before or after its n-th change of the disk, or leaves half a file there."""
+
+    def __init__(self, steps, how):
+        self.steps = itertools.count()
+        self.fatal = steps
+        self.how = how
+
+    def _change(self, change, half=None):
+        fatal = next(self.steps) == self.fatal
+        if fatal and self.how == "before":
+            raise Killed
+        if fatal and self.how == "half" and half is not None:
+            half()
+            raise Killed
+        change()
+        if fatal:
+            raise Killed
+
+    def write_whole(self, path, data):
+        def half():
+            Path(path).write_bytes(data[: len(data) // 2])
+
+        # The head is there whole: a storage without atomic small files is no place for a list.
+        self._change(
+            lambda: LocalStorage.write_whole(self, path, data),
+            None if path.endswith("list.json") else half,
+        )
+
+    def remove(self, path):
+        self._change(lambda: LocalStorage.remove(self, path))
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch):
+    """Nobody cuts the power here."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+def file(number):
+    return File(f"/logs/part-{number}.nq", number + 1, number + 0.125)
+
+
+def test_files_keep_their_positions_when_the_list_is_opened_again(tmp_path):
+    first = FileList(str(tmp_path))
+    first.add([file(3), file(1)])
+    first.add([file(1), file(2), file(2)])
+    again = FileList(str(tmp_path))
+    assert again.files == first.files == [file(3), file(1), file(2)]
+    assert again.name == first.name
+    again.add([file(0)])
+    assert FileList(str(tmp_path)).files == [file(3), file(1), file(2), file(0)]
+
+
+def test_any_name_and_a_time_that_is_not_known_survive(tmp_path):
+    odd = [File('/l/a "b"\n%20é\udcff🙂.nq', 0, None), File("s3://b/c", 1 << 50, 1e9 + 0.1)]
+    FileList(str(tmp_path)).add(odd)
+    assert FileList(str(tmp_path)).files == odd
+
+
+def test_a_list_lies_behind_a_url_too():
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    MemoryFileSystem.store.clear()
+    FileList("memory://state/list/").add([file(1)])
+    again = FileList("memory://state/list")
+    again.add([file(2)])
+    assert FileList("memory://state/list").files == [file(1), file(2)]
+    assert isinstance(again._storage, RemoteStorage)
+
+
+def test_who_opens_the_list_later_stops_the_one_before(tmp_path):
+    before = FileList(str(tmp_path))
+    before.add([file(1)])
+    later = FileList(str(tmp_path))
+    with pytest.raises(OptionError, match="give each query its own"):
+        before.add([file(2)])
+    later.add([file(3)])
+    assert FileList(str(tmp_path)).files == [file(1), file(3)]
+
+
+def test_nothing_new_writes_nothing(tmp_path):
+    files = FileList(str(tmp_path))
+    files.add([file(1)])
+    before = sorted(path.name for path in tmp_path.iterdir())
+    files.add([file(1)])
+    files.add([])
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_many_additions_are_merged_and_nothing_moves(tmp_path):
+    files = FileList(str(tmp_path))
+    most = 0
+    for number in range(1000):
+        files.add([file(number)])
+        files.merge()
+        most = max(most, len(list(tmp_path.iterdir())))
+    assert most < 70
+    assert files.files == [file(number) for number in range(1000)]
+    assert FileList(str(tmp_path)).files == files.files
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["before", "after", "half"])
+def test_a_kill_at_any_step_leaves_the_list_before_or_after_an_addition(tmp_path, monkeypatch, how):
+    monkeypatch.setattr(filelist, "_MANY", 4)
+    for step in range(200):
+        folder = tmp_path / f"{step}"
+        storage = FragileStorage(step, how)
+        monkeypatch.setattr(filelist, "storage_of", lambda path, _, now=storage: (now, path))
+        added = number = 0
+        try:
+            files = FileList(str(folder))
+            for number in range(14):
+                files.add([file(2 * number), file(2 * number + 1)])
+                added = number + 1
+                files.merge()
+        except Killed:
+            pass
+        else:
+            break
+        monkeypatch.undo()
+        monkeypatch.setattr(filelist, "_MANY", 4)
+        again = FileList(str(folder))
+        there = len(again.files) // 2
+        assert again.files == [file(index) for index in range(2 * there)]
+        assert there in (added, number + 1)
+        # The stream goes on, and what the kill left behind does no harm.
+        for number in range(there, 24):
+            again.add([file(2 * number), file(2 * number + 1)])
+            again.merge()
+        assert FileList(str(folder)).files == [file(index) for index in range(48)]
+    else:
+        pytest.fail("the list never came to its end")
+    assert step > 14
+
+
+def test_a_missing_part_is_an_error(tmp_path):
+    files = FileList(str(tmp_path))
+    for number in range(3):
+        files.add([file(number)])
+    (tmp_path / "files-000000000001-000000000001.json").unlink()
+    with pytest.raises(OptionError, match="lacks those from 1 to 1"):
+        FileList(str(tmp_path))
+
+
+@pytest.mark.parametrize("head", [b"", b"[]", b'{"version": 2, "name": "x"}', b'{"version": 1}'])
+def test_a_folder_that_holds_something_else_is_refused(tmp_path, head):
+    (tmp_path / "list.json").write_bytes(head)
+    with pytest.raises(OptionError, match="a folder of its own"):
+        FileList(str(tmp_path))
+    assert (tmp_path / "list.json").read_bytes() == head
+
+
+def test_limits_take_at_least_one_file(tmp_path):
+    files = FileList(str(tmp_path))
+    files.add([File(f"/{at}", size, None) for at, size in enumerate((10, 10, 50, 0, 10))])
+    assert files.end_of(0) == 5
+    assert [files.end_of(start, files=2) for start in (0, 3, 4, 5)] == [2, 5, 5, 5]
+    assert [files.end_of(start, size=20) for start in range(6)] == [2, 2, 3, 5, 5, 5]
+    assert files.end_of(0, size=9) == 1
+
+
+def test_what_is_written_is_plain_json(tmp_path):
+    FileList(str(tmp_path)).add([file(1)])
+    (segment,) = tmp_path.glob("files-*.json")
+    assert json.loads(segment.read_text()) == [["/logs/part-1.nq", 2, 1.125]]
