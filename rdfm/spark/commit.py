@@ -82,9 +82,15 @@ class Target:
         """Take a path or URL; `options` are fsspec's for it."""
         return cls(*storage_of(path, options))
 
+    def prepare(self) -> None:
+        """Make what stays for ever, so that readers know the folder as ours before its first commit."""
+        self.storage.make_folder(self._at("journal"))
+        if not self.is_ours():
+            self.storage.write_whole(self._at("version"), f"{_VERSION}\n".encode())
+
     def begin(self, job: str) -> None:
         """Open a job: its attempts are wanted from now on until it is dropped."""
-        self._prepare()
+        self.prepare()
         self.storage.make_folder(self._at("staging", job))
         self.storage.write_whole(self._at("staging", job, "open"), b"")
 
@@ -143,7 +149,7 @@ class Target:
             self._drop(commit.job)
             return False
         self._check_parts(commit)
-        self._prepare()
+        self.prepare()
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         ours = self.storage.create_whole(self._journal(commit.name), data)
         try:
@@ -216,12 +222,6 @@ class Target:
     def is_ours(self) -> bool:
         """Whether anything was ever written here by this protocol."""
         return self.storage.exists(self._at("version"))
-
-    def _prepare(self) -> None:
-        """Make what stays for ever, so that readers know the folder as ours before its first commit."""
-        self.storage.make_folder(self._at("journal"))
-        if not self.is_ours():
-            self.storage.write_whole(self._at("version"), f"{_VERSION}\n".encode())
 
     def _carry_out(self, name: str) -> bool:
         """Do all steps of a decided commit; False where it was done before under another journal."""

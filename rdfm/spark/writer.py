@@ -180,7 +180,7 @@ class LogSourceWriter(DataSourceArrowWriter):
                 f"the write to {self.plan.path} is over, or this worker does not see the driver's "
                 "folder: give a path of storage that all share"
             )
-        task = _Task(self.plan, target, self.job, self.job)
+        task = _Task(self.plan, target, self.job, "part", self.job)
         return Parts(task.write(iterator, is_wanted), self.job)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
@@ -231,7 +231,9 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
         # Known to the tasks and to abort alike, which does not get the query's id.
         self.key = None if checkpoint is None else _digest(checkpoint)
         self.plan = Plan.of(given, schema)
-        self.plan.target().clean()
+        target = self.plan.target()
+        target.clean()
+        target.prepare()
 
     def write(self, iterator: Iterator[RecordBatch]) -> Parts:
         """Write the rows of one task."""
@@ -251,7 +253,8 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
 
         if not is_wanted():  # done before the last driver died: the commit drops it anyway
             return Parts((), job, query)
-        task = _Task(self.plan, target, job, f"{query}-{number}")
+        # By their names the parts of a query stand in the order of its batches.
+        task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
         return Parts(task.write(iterator, is_wanted), job, query)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
@@ -283,10 +286,11 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
 class _Task:
     """The parts that one attempt of a task writes."""
 
-    def __init__(self, plan: Plan, target: Target, job: str, stem: str) -> None:
+    def __init__(self, plan: Plan, target: Target, job: str, stem: str, behind: str) -> None:
         context = TaskContext.get()
         self.partition = context.partitionId() if context else 0
-        self._plan, self._target, self._job, self._stem = plan, target, job, stem
+        self._plan, self._target, self._job = plan, target, job
+        self._stem = f"{stem}-{self.partition:05d}-{behind}"
         # Nobody else's, another attempt at the same partition included.
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # made for the first part
@@ -340,7 +344,7 @@ class _Task:
         plan = self._plan
         if self._folder is None:
             self._folder = self._target.attempt(self._job, self._attempt)
-        name = f"part-{self.partition:05d}-{self._stem}-c{len(self._names):03d}{plan.suffix}"
+        name = f"{self._stem}-c{len(self._names):03d}{plan.suffix}"
         self._file = self._target.storage.open_new(f"{self._folder}/{name}")
         self._names.append(name)
         self._log = create_log(

@@ -1,0 +1,193 @@
+"""The streaming sink in a real session."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from parts import left_in, messages_in, numbered, numbers_in, shown
+
+
+class Query:
+    """A stream from a folder of numbers to a folder of logs."""
+
+    def __init__(self, spark, folder):
+        self.spark, self.folder = spark, folder
+        self.source, self.out = folder / "source", folder / "out"
+        self.checkpoint = folder / "checkpoint"
+        self.source.mkdir()
+
+    def add(self, *numbers):
+        """Put a file of numbers into the source."""
+        name = f"{len(list(self.source.iterdir())):05d}.json"
+        lines = "".join(json.dumps({"id": number}) + "\n" for number in numbers)
+        (self.folder / name).write_text(lines)
+        # Spark takes files in the order of their times.
+        os.utime(self.folder / name, (1e9 + int(name[:5]),) * 2)
+        (self.folder / name).rename(self.source / name)
+
+    def run(self, files=1, mode="append", transform=numbered, **options):
+        """Take all that is there, some files a batch, and give the query's id."""
+        rows = (
+            self.spark.readStream.schema("id bigint")
+            .option("maxFilesPerTrigger", files)
+            .json(str(self.source))
+        )
+        stream = transform(rows).writeStream.format("rdfm").outputMode(mode)
+        stream = stream.options(**{"to": "jelly", **options})
+        stream = stream.option("checkpointLocation", str(self.checkpoint))
+        query = stream.trigger(availableNow=True).start(str(self.out))
+        query.awaitTermination()
+        return query.id
+
+    def forget_last_commit(self):
+        """As if the driver had died between the sink's commit and Spark's own note of it."""
+        last = max(self.checkpoint.glob("commits/[0-9]*"), key=lambda path: int(path.name))
+        last.unlink()
+        last.with_name(f".{last.name}.crc").unlink()
+        return int(last.name)
+
+
+@pytest.fixture
+def query(spark, tmp_path):
+    return Query(spark, tmp_path)
+
+
+def test_every_batch_gives_parts_that_name_it(query):
+    for numbers in ([0, 1], [2, 3, 4], [5]):
+        query.add(*numbers)
+    identity = query.run(compression="gzip")
+    assert numbers_in(query.out) == [0, 1, 2, 3, 4, 5]
+    names = [path.name for path in shown(query.out)]
+    assert names == [f"part-0000{batch}-00000-{identity}-c000.jelly.gz" for batch in range(3)]
+    assert left_in(query.out) == []
+    assert not (query.out / "_SUCCESS").exists()
+
+
+def test_a_query_goes_on_from_its_checkpoint(query):
+    query.add(0)
+    first = query.run()
+    query.add(1)
+    query.add(2)
+    assert query.run() == first
+    query.run()
+    assert numbers_in(query.out) == [0, 1, 2]
+
+
+def test_a_batch_that_is_done_again_is_not_written_again(query):
+    query.add(0, 1)
+    query.add(2)
+    identity = query.run()
+    assert query.forget_last_commit() == 1
+    query.add(3)
+    assert query.run() == identity
+    assert numbers_in(query.out) == [0, 1, 2, 3]
+    assert left_in(query.out) == []
+
+
+def test_a_batch_that_was_decided_is_finished_and_not_written_again(query):
+    query.add(0, 1)
+    query.add(2)
+    identity = query.run()
+    batch = query.forget_last_commit()
+    # As if the driver had died right behind the decision.
+    (part,) = [path for path in shown(query.out) if path.name.startswith(f"part-0000{batch}-")]
+    staging = query.out / "_rdfm/staging/stream-x-1/00000-attempt"
+    staging.mkdir(parents=True)
+    part.rename(staging / part.name)
+    remembered = query.out / f"_rdfm/commits/query-{identity}"
+    (remembered / str(batch)).rename(remembered / str(batch - 1))
+    journal = {
+        "version": 1,
+        "job": "stream-x-1",
+        "parts": [f"00000-attempt/{part.name}"],
+        "removals": [],
+        "marks": False,
+        "write_id": None,
+        "query": identity,
+        "batch": batch,
+    }
+    path = query.out / f"_rdfm/journal/query-{identity}-{batch}.json"
+    path.write_text(json.dumps(journal))
+    query.add(3)
+    query.run()
+    assert numbers_in(query.out) == [0, 1, 2, 3]
+    assert left_in(query.out) == []
+
+
+def test_two_queries_share_a_folder(query, tmp_path):
+    query.add(0)
+    (tmp_path / "other").mkdir()
+    other = Query(query.spark, tmp_path / "other")
+    other.out = query.out
+    other.add(10)
+    assert query.run() != other.run()
+    query.add(1)
+    query.run()
+    assert sorted(numbers_in(query.out)) == [0, 1, 10]
+
+
+def test_another_checkpoint_is_another_query(query):
+    query.add(0)
+    query.run()
+    shutil.rmtree(query.checkpoint)
+    query.run()
+    assert numbers_in(query.out) == [0, 0]
+
+
+def test_a_batch_without_rows_writes_nothing(query):
+    query.add(0)
+    query.run(transform=lambda rows: numbered(rows).where("id < 0"))
+    assert shown(query.out) == []
+    query.add(1)
+    query.run()
+    assert numbers_in(query.out) == [1]
+    assert left_in(query.out) == []
+
+
+def test_a_batch_that_fails_leaves_nothing_and_is_tried_again(query):
+    query.add(0, 1)
+
+    def spoilt(rows):
+        return numbered(rows).selectExpr(
+            "id", "if(id = 1, transform(quads, q -> named_struct('subject', 'no term', 'predicate', "
+            "q.predicate, 'object', q.object, 'graph', q.graph)), quads) AS quads"
+        )  # fmt: skip
+
+    with pytest.raises(Exception, match="found 'no'"):
+        query.run(transform=spoilt)
+    assert shown(query.out) == []
+    assert left_in(query.out) == []
+    query.run()
+    assert numbers_in(query.out) == [0, 1]
+
+
+def test_only_appending_streams_are_taken(query):
+    query.add(0)
+    counted = "array(named_struct('subject', '_:s', 'predicate', '<http://ex/p>', 'object', "
+    counted += "concat('\"', count(*), '\"'), 'graph', cast(null as string)))"
+
+    def count(rows):
+        from pyspark.sql.functions import expr
+
+        return rows.groupBy("id").agg(expr(counted).alias("quads"))
+
+    with pytest.raises(Exception, match="output mode 'append' only"):
+        query.run(mode="complete", transform=count)
+    with pytest.raises(Exception, match="does not support Update mode"):
+        query.run(mode="update", transform=count)
+    with pytest.raises(Exception, match="writeId is for batch writes"):
+        query.run(writeId="x")
+    assert not Path(query.out).exists() or shown(query.out) == []
+
+
+def test_messages_keep_their_quads(query):
+    query.add(7)
+    query.run()
+    (message,) = messages_in(query.out)
+    assert [str(quad) for quad in message] == [
+        '<http://ex/7> <http://ex/number> "7" .',
+        "<http://ex/7> <http://ex/p> _:b .",
+        '_:b <http://ex/p> "Grüße"@de .',
+    ]
