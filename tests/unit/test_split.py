@@ -174,3 +174,43 @@ def test_storage_options_are_for_urls(path):
     pytest.importorskip("fsspec")
     with pytest.raises(OptionError, match="cannot read memory://"):
         rdfm.open_log("memory://x.nq", storage_options={"protocol": "s"})
+
+
+def test_faults_are_skipped_in_the_split_that_owns_their_message(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_bytes(COMMENT.replace(b'"1234" .', b'"1234').replace(b'"2000" .', b'"2000'))
+    found, skipped = [], []
+    for split in plan(path, split_bytes=SIZE, count=True):
+        with rdfm.open_log(path, split=split) as log:
+            while True:
+                try:
+                    for message in log:
+                        found.append(message.index)
+                    break
+                except DecodeError as error:
+                    skipped.append((error.message_index, log.skip_message()))
+    assert found == [index for index in range(COUNT) if index not in (1234, 2000)]
+    assert skipped == [(n, (QUAD % n).replace('" .', "").encode()) for n in (1234, 2000)]
+
+
+def test_a_split_in_another_dialect_cannot_be_skipped_over():
+    data = LABEL + DIRECTIVE
+    with rdfm.open_log(data, split=Split(0, SIZE, format="nq", dialect="comment")) as log:
+        with pytest.raises(UnsupportedError, match="read it whole"):
+            list(log)
+        with pytest.raises(UnsupportedError, match="read it whole"):
+            log.skip_message()
+
+
+def test_a_message_larger_than_splits_is_read_in_parts_by_the_split_that_owns_it():
+    data = b"".join((QUAD % n).encode() for n in range(500)) + b"# @message\n" + COMMENT
+    splits = plan(data, "nq", split_bytes=1000)
+    joined = []
+    for split in splits:
+        with rdfm.open_log(data, split=split, parts=True, batch_quads=1) as log:
+            for batch in log.batches():
+                counts = batch.quad_counts()
+                if batch.continued:
+                    joined[-1] += counts.pop(0)
+                joined += counts
+    assert joined == [500] + [1] * COUNT
