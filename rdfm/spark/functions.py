@@ -1,0 +1,217 @@
+"""Functions for columns: messages in values, terms and their parts, quads as rows.
+
+In: columns, or their names. Out: columns, as Spark's own functions give them.
+Cost: `from_rdf` and `to_rdf` pass through Python workers as Arrow; the others are plain expressions.
+Law: a value is one message; what becomes of it does not depend on its neighbours.
+
+`from_rdf` and `to_rdf` are told to Spark as nondeterministic, which they are not: otherwise a filter
+on the result would make Spark compute it twice. So they cannot stand inside an aggregate function:
+give them a column with `select` or `withColumn` first. A filter on other columns belongs before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+import pyarrow as pa
+from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # lacks it in its types
+from pyspark.sql.types import BinaryType, DataType
+
+from rdfm import MessageBatch, formats
+from rdfm.errors import DecodeError, LimitError, OptionError
+from rdfm.formats import FormatModule
+from rdfm.formats._options import from_text, key
+from rdfm.spark.schema import QUADS
+from rdfm.spark.terms import (
+    datatype,
+    direction,
+    explode_quads,
+    iri,
+    is_blank,
+    language,
+    messages,
+    term_kind,
+    value,
+)
+from rdfm.values import ValueDecoder, ValueEncoder
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+__all__ = [
+    "datatype",
+    "direction",
+    "explode_quads",
+    "from_rdf",
+    "iri",
+    "is_blank",
+    "language",
+    "messages",
+    "register_functions",
+    "term_kind",
+    "to_rdf",
+    "value",
+]
+
+Function: TypeAlias = "Callable[[Column | str], Column]"
+
+_MODES = ("FAILFAST", "PERMISSIVE")
+
+
+def from_rdf(
+    col: Column | str,
+    format: str,
+    *,
+    mode: Literal["FAILFAST", "PERMISSIVE"] = "FAILFAST",
+    **options: Any,
+) -> Column:
+    """Decode binary values, each one message as a whole log, such as the records of a Kafka topic.
+
+    Args:
+        col: The column of values, or its name.
+        format: The format's name.
+        mode: `FAILFAST` fails the query at a value that breaks its format; `PERMISSIVE` gives null.
+        **options: Those of the format's decoder; limits are per value.
+
+    Returns:
+        Quads as in the column `quads` of a read: an empty array for a value without a message, null
+        for null.
+
+    Raises:
+        UnknownFormatError: No format has that name.
+        OptionError: The format takes no such option, or the mode is another.
+
+    Example:
+        >>> quads = from_rdf("value", "nq", mode="PERMISSIVE")  # doctest: +SKIP
+        >>> records.select("key", quads.alias("quads"))  # doctest: +SKIP
+    """
+    decode = _decoding(formats.find(format), mode, options)
+    return decode(col)
+
+
+def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: Any) -> Column:
+    """Encode quads, each row as one message in a binary value that is a whole log.
+
+    Args:
+        col: The column of quads, in the type of the column `quads` of a read, or its name.
+        format: The format's name.
+        max_depth: How deep triple terms may nest.
+        **options: Those of the format's encoder. Where a file would hold frames with their lengths, a
+            value is one frame without; `delimited=True` writes the length.
+
+    Returns:
+        Binary values; null for null.
+
+    Raises:
+        UnknownFormatError: No format has that name.
+        OptionError: The format takes no such option.
+
+    Example:
+        >>> value = to_rdf("quads", "nq")  # doctest: +SKIP
+        >>> messages.select(value.alias("value"))  # doctest: +SKIP
+    """
+    encode = _encoding(formats.find(format), max_depth, options)
+    return encode(col)
+
+
+def register_functions(spark: SparkSession) -> list[str]:
+    """Make functions for SQL: `from_NAME` and `to_NAME` for each format, with `_` for `-`.
+
+    They take the column, and options as a map of texts if wanted:
+    `from_NAME(value, map('mode', 'PERMISSIVE'))`.
+
+    Args:
+        spark: A session, of Spark Connect too.
+
+    Returns:
+        The names of the functions.
+    """
+    names = []
+    for module in formats.every():
+        name = module.FORMAT.name.replace("-", "_")
+        for function, make in ((f"from_{name}", _sql_decoding), (f"to_{name}", _sql_encoding)):
+            spark.udf.register(function, make(module))
+            names.append(function)
+    return names
+
+
+def _decoding(module: FormatModule, mode: str, options: Mapping[str, Any]) -> Function:
+    name = module.FORMAT.name
+    on_error = _on_error(mode)
+    ValueDecoder(module, **options)  # what does not fit is refused here, not in a task
+
+    def from_rdf(values: pa.Array) -> pa.Array:
+        with _ways_out():
+            return pa.array(ValueDecoder(name, **options)(values, on_error=on_error))
+
+    return _once(from_rdf, QUADS)
+
+
+def _encoding(module: FormatModule, max_depth: int, options: Mapping[str, Any]) -> Function:
+    name = module.FORMAT.name
+    none = pa.record_batch(MessageBatch.from_messages([]))["quads"]
+    ValueEncoder(module, **options)(none, max_depth=max_depth)  # refuses here what does not fit
+
+    def to_rdf(quads: pa.Array) -> pa.Array:
+        with _ways_out():
+            return pa.array(ValueEncoder(name, **options)(quads, max_depth=max_depth))
+
+    return _once(to_rdf, BinaryType())
+
+
+def _sql_decoding(module: FormatModule) -> Function:
+    name = module.FORMAT.name
+
+    def from_rdf(values: pa.Array, *options: pa.Array) -> pa.Array:
+        given = _texts(options)
+        mode = given.pop("mode", "FAILFAST")
+        keywords = from_text(formats.find(name).FORMAT, "decoder", given)
+        with _ways_out():
+            return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error(mode)))
+
+    return _once(from_rdf, QUADS)
+
+
+def _sql_encoding(module: FormatModule) -> Function:
+    name = module.FORMAT.name
+
+    def to_rdf(quads: pa.Array, *options: pa.Array) -> pa.Array:
+        keywords = from_text(formats.find(name).FORMAT, "encoder", _texts(options))
+        with _ways_out():
+            return pa.array(ValueEncoder(name, **keywords)(quads))
+
+    return _once(to_rdf, BinaryType())
+
+
+def _once(function: Callable[..., pa.Array], type: DataType) -> Function:
+    """A function of columns that Spark computes once, whatever is done with its result."""
+    return cast("Function", arrow_udf(function, type).asNondeterministic())
+
+
+def _on_error(mode: str) -> Literal["raise", "null"]:
+    if not isinstance(mode, str) or mode.upper() not in _MODES:
+        raise OptionError(f"mode is one of {', '.join(_MODES)}, not {str(mode)[:40]!r}")
+    return "raise" if mode.upper() == "FAILFAST" else "null"
+
+
+def _texts(options: tuple[pa.Array, ...]) -> dict[str, str]:
+    """The map of options of a call in SQL: a literal, the same in each row."""
+    if not options or not len(options[0]):
+        return {}
+    given = cast("list[tuple[str, str]] | None", options[0][0].as_py())
+    return {"mode" if key(name) == "mode" else name: text for name, text in given or []}
+
+
+@contextmanager
+def _ways_out() -> Iterator[None]:
+    """Errors say which of Spark's settings would help."""
+    try:
+        yield
+    except DecodeError as error:
+        if isinstance(error, LimitError) and error.source is None:
+            error.reason += " (spark.sql.execution.arrow.maxRecordsPerBatch)"
+        elif error.source is not None:
+            error.reason += '; mode="PERMISSIVE" gives null for such a value'
+        raise

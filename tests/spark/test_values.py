@@ -1,0 +1,199 @@
+"""Columns of values that each hold one message, in Spark."""
+
+import io
+
+import pyoxigraph as ox
+import pytest
+from nquads import read_quads, relabelled
+from pyjelly.integrations.generic.parse import parse_jelly_grouped
+from pyspark.errors import AnalysisException, PythonException
+from pyspark.sql import functions as F
+from samples import log_of
+from support import as_batch
+
+from rdfm import OptionError, UnknownFormatError, formats
+from rdfm.spark.functions import from_rdf, register_functions, to_rdf
+
+FORMATS = [module.FORMAT.name for module in formats.every()]
+MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
+
+
+def rows_of(log):
+    """The messages of a log as rows of Spark: number, and quads as texts."""
+    return [
+        (at, [tuple(str(term) if term else None for term in quad) for quad in message])
+        for at, message in enumerate(as_batch(log))
+    ]
+
+
+def text(rows):
+    """Rows as N-Quads, relabelled."""
+    found = []
+    for row in rows:
+        lines = [" ".join(filter(None, quad)) + " .\n" for quad in row["quads"]]
+        found.append(relabelled(read_quads("".join(lines))))
+    return found
+
+
+@pytest.fixture(scope="module")
+def messages(spark):
+    """A data frame of messages: number and quads, without graphs."""
+    from rdfm.spark.schema import QUADS
+
+    log = [*log_of("iot"), [], *log_of("osm")[:5]]
+    schema = spark.createDataFrame([], "id int").schema.add("quads", QUADS)
+    frame = spark.createDataFrame(rows_of(log), schema).repartition(3).cache()
+    frame.count()
+    return frame
+
+
+@pytest.fixture(scope="module")
+def log(messages):
+    return text(messages.orderBy("id").collect())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_values_round_trip(messages, log, name):
+    values = messages.select("id", to_rdf("quads", name).alias("value"))
+    assert dict(values.dtypes)["value"] == "binary"
+    back = values.select("id", from_rdf(F.col("value"), name).alias("quads"))
+    assert back.schema == messages.schema
+    assert text(back.orderBy("id").collect()) == log
+
+
+def test_others_read_the_values(messages, log):
+    values = messages.select("id", to_rdf("quads", "jelly").alias("value")).orderBy("id").collect()
+    counts = [
+        sum(len(list(sink)) for sink in parse_jelly_grouped(io.BytesIO(row.value)))
+        for row in values
+    ]
+    assert counts == [len(message) for message in log]
+    lines = messages.select("id", to_rdf("quads", "nq").alias("value")).orderBy("id").collect()
+    for row, message in zip(lines, log, strict=True):
+        assert len(list(ox.parse(bytes(row.value), format=ox.RdfFormat.N_QUADS))) == len(message)
+
+
+def test_null_and_empty_values(spark):
+    frame = spark.createDataFrame(
+        [(1, None), (2, b""), (3, b"<a:s> <a:p> <a:o> .")], "id int, v binary"
+    )
+    found = frame.select("id", from_rdf("v", "nq").alias("quads")).orderBy("id").collect()
+    assert [row.quads for row in found] == [None, [], [("<a:s>", "<a:p>", "<a:o>", None)]]
+    back = frame.select("id", to_rdf(from_rdf("v", "nq"), "nt").alias("v")).orderBy("id").collect()
+    assert back[0].v is None
+    assert back[2].v == b"<a:s> <a:p> <a:o> .\n"
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"), [(b"<a:s>", "expected"), (MANY, "more than one message")]
+)
+def test_a_broken_value_fails_the_query_or_gives_null(spark, bad, reason):
+    frame = spark.createDataFrame([(1, b"<a:s> <a:p> <a:o> ."), (2, bad)], "id int, v binary")
+    with pytest.raises(PythonException, match=rf'{reason}.*mode="PERMISSIVE" gives null'):
+        frame.select(from_rdf("v", "nq")).collect()
+    found = frame.select(from_rdf("v", "nq", mode="PERMISSIVE").alias("quads"), "id").collect()
+    assert {row.id: row.quads is None for row in found} == {1: False, 2: True}
+
+
+def test_options_reach_the_codecs(spark, messages):
+    frame = spark.createDataFrame([(MANY,)], "v binary")
+    assert len(frame.select(from_rdf("v", "nq", dialect="plain")).head()[0]) == 2
+    value = messages.where("id = 0").select(to_rdf("quads", "jelly", delimited=True)).head()[0]
+    assert value[0] == len(value) - 1 or value[0] >= 0x80
+    graph = spark.createDataFrame(
+        [([("<a:s>", "<a:p>", "<a:o>", "<a:g>")],)], messages.select("quads").schema
+    )
+    with pytest.raises(PythonException, match="merge_graphs"):
+        graph.select(to_rdf("quads", "nt")).collect()
+    assert (
+        graph.select(to_rdf("quads", "nt", merge_graphs=True)).head()[0] == b"<a:s> <a:p> <a:o> .\n"
+    )
+
+
+def test_what_does_not_fit_is_refused_at_once(spark):
+    with pytest.raises(OptionError, match="nq takes no option 'frames' here; it takes"):
+        from_rdf("v", "nq", frames="flat")
+    with pytest.raises(OptionError, match="max_message_bytes is a number"):
+        from_rdf("v", "nq", max_message_bytes="1")
+    with pytest.raises(OptionError, match="FAILFAST, PERMISSIVE, not 'DROPMALFORMED'"):
+        from_rdf("v", "nq", mode="DROPMALFORMED")
+    with pytest.raises(OptionError, match="jelly takes no option 'dialect'"):
+        to_rdf("v", "jelly", dialect="plain")
+    with pytest.raises(OptionError, match="max_depth"):
+        to_rdf("v", "jelly", max_depth=0)
+    with pytest.raises(UnknownFormatError, match="no format is called 'avro'"):
+        from_rdf("v", "avro")
+
+
+def test_a_filter_on_the_result_decodes_once(spark):
+    values = [(at, b'<a:s> <a:p> "%d" .' % at) for at in range(100)]
+    frame = spark.createDataFrame(values, "id int, v binary")
+    quads = frame.select("id", from_rdf("v", "nq").alias("quads"))
+    for query in (
+        quads.where(F.size("quads") > 0),
+        quads.where("quads[0].object = '\"7\"'").select("quads"),
+        quads.select("id", F.explode("quads").alias("quad")).where("quad.object like '%1%'"),
+        quads.withColumn("n", F.size("quads")).where("n > 0").select("n", "quads"),
+    ):
+        assert plan(query).count("ArrowEvalPython") == 1
+        assert query.count() > 0
+    assert plan(quads.select("id")).count("ArrowEvalPython") == 0
+    with pytest.raises(AnalysisException, match=r"(?i)non-?deterministic"):
+        frame.agg(F.sum(F.size(from_rdf("v", "nq")))).collect()
+    assert quads.agg(F.sum(F.size("quads"))).head()[0] == 100
+
+
+def plan(frame):
+    """The physical plan as text."""
+    return frame._jdf.queryExecution().executedPlan().toString()
+
+
+def test_sql_has_functions_for_every_format(spark, messages, log):
+    names = register_functions(spark)
+    assert {f"{way}_{name.replace('-', '_')}" for name in FORMATS for way in ("from", "to")} == set(
+        names
+    )
+    messages.createOrReplaceTempView("messages")
+    for name in FORMATS:
+        f = name.replace("-", "_")
+        back = spark.sql(f"SELECT id, from_{f}(to_{f}(quads)) AS quads FROM messages ORDER BY id")
+        assert back.schema == messages.schema
+        assert text(back.collect()) == log
+    query = "SELECT from_nq(v{}) AS quads FROM VALUES (X'3c'), (null) AS t(v)"
+    options = ", map('Mode', 'permissive', 'maxMessageBytes', '1k')"
+    assert [row.quads for row in spark.sql(query.format(options)).collect()] == [None, None]
+    with pytest.raises(PythonException, match="PERMISSIVE"):
+        spark.sql(query.format("")).collect()
+    with pytest.raises(PythonException, match="the nq decoder has no option 'loud'"):
+        spark.sql(query.format(", map('loud', '1')")).collect()
+
+
+@pytest.mark.parametrize("large", ["true", "false"])
+def test_arrow_types_of_either_width(spark, messages, log, large):
+    name = "spark.sql.execution.arrow.useLargeVarTypes"
+    before = spark.conf.get(name)
+    spark.conf.set(name, large)
+    try:
+        back = messages.select("id", from_rdf(to_rdf("quads", "jelly"), "jelly").alias("quads"))
+        assert text(back.orderBy("id").collect()) == log
+    finally:
+        spark.conf.set(name, before)
+
+
+def test_streams_of_values(spark, messages, log, tmp_path):
+    messages.select("id", to_rdf("quads", "trig").alias("value")).write.parquet(
+        str(tmp_path / "in")
+    )
+    stream = spark.readStream.schema("id int, value binary").parquet(str(tmp_path / "in"))
+    query = (
+        stream.select("id", from_rdf("value", "trig").alias("quads"))
+        .where(F.size("quads") >= 0)
+        .writeStream.format("parquet")
+        .option("path", str(tmp_path / "out"))
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination(60)
+    found = spark.read.parquet(str(tmp_path / "out")).orderBy("id").collect()
+    assert text(found) == log
