@@ -22,17 +22,23 @@ __all__ = ["FileList"]
 
 _VERSION = 1
 _HEAD = "list.json"
-_SEGMENT = re.compile(r"files-(\d{12})-(\d{12})\.json")
+_SEGMENT = re.compile(r"files-(\d{12})(?:-(\d{12}))?\.json")
 _MANY = 64
 
 
 class _Segment(NamedTuple):
+    """Consecutive files of the list in one small file.
+
+    Attributes:
+        first: The position of the first.
+        files: How many.
+        name: The small file's; that of an addition is given by the position alone, so that only
+            one can be made there.
+    """
+
     first: int
     files: int
-
-    @property
-    def name(self) -> str:
-        return f"files-{self.first:012d}-{self.files:012d}.json"
+    name: str
 
 
 class FileList:
@@ -69,7 +75,8 @@ class FileList:
         head = self._head() if _HEAD in names else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
         # From here on the owner before fails when it adds: two queries would each miss the other's files.
-        self._write(_HEAD, {**head, "owner": self._owner})
+        content = json.dumps({**head, "owner": self._owner}).encode()
+        self._storage.write_whole(self._path(_HEAD), content)
         self.files: list[File] = []
         self._paths: set[str] = set()
         self._segments: list[_Segment] = []
@@ -86,9 +93,11 @@ class FileList:
         if not new:
             return
         self._check_owner()
-        segment = _Segment(len(self.files), len(new))
-        self._write(segment.name, [[one.path, one.size, one.modified] for one in new.values()])
-        self._take(segment, list(new.values()))
+        first, files = len(self.files), list(new.values())
+        name = f"files-{first:012d}.json"
+        if not self._storage.create_whole(self._path(name), _packed(files)):
+            raise self._foreign()
+        self._take(_Segment(first, len(files), name), files)
 
     def merge(self) -> None:
         """Write the newest segments as one where there are many, and remove those left over.
@@ -106,10 +115,10 @@ class FileList:
                     break
                 total += segment.files
                 merged += 1
-            one = _Segment(len(self.files) - total, total)
             if merged > 1:
-                rows = [[file.path, file.size, file.modified] for file in self.files[one.first :]]
-                self._write(one.name, rows)
+                first = len(self.files) - total
+                one = _Segment(first, total, f"files-{first:012d}-{total:012d}.json")
+                self._storage.write_whole(self._path(one.name), _packed(self.files[first:]))
                 self._left += [segment.name for segment in self._segments[-merged:]]
                 self._segments[-merged:] = [one]
         while self._left:
@@ -136,34 +145,32 @@ class FileList:
         return end
 
     def _load(self, names: list[str]) -> None:
-        segments = [
-            _Segment(int(match[1]), int(match[2]))
-            for match in map(_SEGMENT.fullmatch, names)
-            if match
-        ]
-        # At each position the longest comes first: what a merge wrote, and then what it replaced.
-        for segment in sorted(segments, key=lambda one: (one.first, -one.files)):
-            here = len(self.files)
-            if segment.first < here:
-                self._left.append(segment.name)
-                continue
-            files = self._read(segment) if segment.first == here else None
-            if files is not None:
-                self._take(segment, files)
-            elif segment.first > here:
+        found = [match for match in map(_SEGMENT.fullmatch, names) if match]
+        # At each position the longest comes first: what a merge wrote, then what it replaced.
+        for match in sorted(found, key=lambda one: (int(one[1]), -int(one[2] or 0))):
+            first, name, here = int(match[1]), match[0], len(self.files)
+            if first > here:
                 raise OptionError(
                     f"{self._folder}: the list of a stream's files lacks those from {here} to "
-                    f"{segment.first - 1}; give a new stateLocation and a new checkpoint, and the "
-                    "stream begins again"
+                    f"{first - 1}; give a new stateLocation and a new checkpoint, and the stream "
+                    "begins again"
                 )
+            files = self._read(name) if first == here else None
+            if files is not None and len(files) == int(match[2] or len(files)):
+                self._take(_Segment(first, len(files), name), files)
+            elif first == here and match[2] is None:
+                # Not written to its end, on a storage where that can be, so nobody read by it.
+                self._storage.remove(self._path(name))
+            else:
+                self._left.append(name)
 
-    def _read(self, segment: _Segment) -> list[File] | None:
-        """The files of a segment; None where it was not written to its end, so that nobody saw them."""
+    def _read(self, name: str) -> list[File] | None:
+        """The files of a segment; None where it was not written to its end."""
         try:
-            rows = json.loads(self._storage.read_whole(self._path(segment.name)))
+            rows = json.loads(self._storage.read_whole(self._path(name)))
         except ValueError:
             return None
-        return [File(*row) for row in rows] if len(rows) == segment.files else None
+        return [File(*row) for row in rows]
 
     def _take(self, segment: _Segment, files: list[File]) -> None:
         self.files += files
@@ -184,13 +191,17 @@ class FileList:
 
     def _check_owner(self) -> None:
         if self._head().get("owner") != self._owner:
-            raise OptionError(
-                f"{self._folder}: another query, or another run of this one, has opened this "
-                "stateLocation since; give each query its own, and run it once at a time"
-            )
+            raise self._foreign()
 
-    def _write(self, name: str, content: Any) -> None:
-        self._storage.write_whole(self._path(name), json.dumps(content).encode())
+    def _foreign(self) -> OptionError:
+        return OptionError(
+            f"{self._folder}: another query, or another run of this one, uses this stateLocation "
+            "too; give each query its own, and run it once at a time"
+        )
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}"
+
+
+def _packed(files: list[File]) -> bytes:
+    return json.dumps([[file.path, file.size, file.modified] for file in files]).encode()
