@@ -7,17 +7,22 @@ import pickle
 import time
 from pathlib import Path
 
+import pyarrow
 import pytest
 from pyspark.errors import PySparkException
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 
 import rdfm
 from rdfm import formats
 from rdfm.errors import DecodeError, OptionError
 from rdfm.spark import read_stream
+from rdfm.spark.commit import Target
 from rdfm.spark.options import Options
 from rdfm.spark.rows import Reading
-from rdfm.spark.stream import LogSourceStreamReader, _as_found
+from rdfm.spark.schema import default_schema
+from rdfm.spark.stream import LogSourceStreamReader, _as_found, _opened_as
+from rdfm.spark.writer import LogSourceWriter
 from rdfm.storage import File
 
 ODD_NAMES = ["a b.nq", "c%20d.nq", "é🙂.nq", "p+q.nq", "h#.nq", "x;y=1.nq", "c:d.nq", "&'.nq"]
@@ -268,6 +273,44 @@ def test_what_is_gone_or_new_before_a_batch_is_read(spark_place, source):
         assert numbers(seen) == [0, 33]
 
 
+def test_sparks_source_passes_over_old_files_and_ours_does_not(spark_place):
+    place = spark_place
+    place.arrive("a.nq", count=1)
+    assert place.run("read_stream") == [1]
+    place.arrive("b.nq", count=1)
+    os.utime(place.logs / "b.nq", (time.time() - 8 * 24 * 3600,) * 2)  # moved here with its time
+    assert place.run("read_stream") == []
+    assert place.run("read_stream", maxFileAge="9d") == [1]
+    engine = place.engine()
+    (place.logs / "b.nq").rename(place.logs / "c.nq")
+    assert sources(engine.rows()) == ["c.nq", "a.nq"]
+
+
+def test_a_stream_of_logs_goes_through_the_sink_and_on(spark_place):
+    place = spark_place
+    out = place.root / "parts"
+
+    def run():
+        query = (
+            place.stream("read_stream")
+            .writeStream.format("rdfm")
+            .option("to", "jelly")
+            .option("checkpointLocation", str(place.root / "checkpoint"))
+            .trigger(availableNow=True)
+            .start(str(out))
+        )
+        query.awaitTermination()
+
+    place.arrive("a.nq")
+    place.arrive("b.trig")
+    run()
+    engine = place.engine(path=str(out))
+    assert numbers(engine.rows()) == list(range(6))
+    place.arrive("c.jelly")
+    run()
+    assert numbers(engine.again().rows()) == [6, 7, 8]
+
+
 def test_options_are_checked_before_the_query_starts(spark_place):
     place = spark_place
     for options, text in [
@@ -464,6 +507,59 @@ def test_two_queries_cannot_share_a_list(place):
     with pytest.raises(OptionError, match="give each query its own"):
         first.run()
     assert sources(second.rows()) == ["b.nq"]
+
+
+def test_logs_and_list_lie_behind_urls_too():
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    files = MemoryFileSystem()
+    files.store.clear()
+    for number, name in enumerate(ODD_NAMES):
+        files.pipe_file(f"/logs/{name}", LINE.format(number).encode())
+    engine = Engine({"path": "memory://logs", "statelocation": "memory://state"})
+    assert numbers(engine.rows()) == list(range(len(ODD_NAMES)))
+    files.pipe_file("/logs/late.nq", LINE.format(7).encode())
+    engine = engine.again()
+    end = engine.plan()
+    files.pipe_file("/logs/late.nq", LINE.format(77).encode())
+    with pytest.raises(OSError, match="changed since it was found"):
+        engine.read(end)
+
+
+def test_a_commit_that_was_cut_short_is_finished_before_files_are_found(place, monkeypatch):
+    columns = {
+        "quads": [[{"subject": "_:s", "predicate": "<p:p>", "object": '"0"', "graph": None}]]
+    }
+    schema = default_schema(("quads",))
+    writer = LogSourceWriter({"path": str(place.logs), "to": "nq"}, schema, False)
+    batch = pyarrow.RecordBatch.from_pydict(columns, to_arrow_schema(schema))
+    written = [writer.write(iter([batch]))]
+    engine = place.engine()
+    assert engine.rows() == []
+
+    def dies(target, name):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Target, "_carry_out", dies)
+        writer.commit(written)
+    assert [path for path in place.logs.iterdir() if path.name[0] != "_"] == []
+    assert numbers(engine.again().rows()) == [0]
+
+
+@pytest.mark.parametrize(
+    ("path", "opened"),
+    [
+        ("file:/logs/a b%20+é.nq", "/logs/a b%20+é.nq"),
+        ("file:///logs/a.nq", "/logs/a.nq"),
+        ("s3a://bucket/a b%20#.nq", "s3://bucket/a b%20#.nq"),
+        ("s3n://bucket/a.nq", "s3://bucket/a.nq"),
+        ("hdfs://host:8020/a.nq", "hdfs://host:8020/a.nq"),
+        ("gs://bucket/s3a://a.nq", "gs://bucket/s3a://a.nq"),
+    ],
+)
+def test_paths_of_spark_are_opened_as_they_are_meant(path, opened):
+    assert _opened_as(path) == opened
 
 
 def test_a_folder_that_is_not_there_is_an_error(place):
