@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
+    from rdfm.split import Split
+
 __all__ = ["LogSourceReader", "absolute", "pack"]
 
+SPLIT_BYTES = 64 << 20
 PACK_BYTES = 16 << 20
 OPEN_COST_BYTES = 256 << 10
 
@@ -50,6 +53,7 @@ class LogSourceReader(DataSourceReader):
         self._recursive = options.switch("recursiveFileLookup", False)
         self._after = options.moment("modifiedAfter")
         self._before = options.moment("modifiedBefore")
+        self._split_bytes = options.number("splitBytes", SPLIT_BYTES, least=1)
         self._pack_bytes = options.number("packBytes", PACK_BYTES, least=1)
         self._open_cost = options.number("openCostBytes", OPEN_COST_BYTES)
         self.reading = Reading.of(options, schema)
@@ -94,13 +98,20 @@ class LogSourceReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Give the work of each task. Runs once a query, at the driver."""
-        return [
-            InputPartition([file.path for file in files]) for files in self.packed(self.files())
-        ]
+        return [InputPartition(logs) for logs in self._work()]
+
+    def _work(self) -> Iterator[list[tuple[str, Split | None]]]:
+        for files in self.packed(self.files()):
+            if files[0].size > self._split_bytes:  # it is alone
+                path = files[0].path
+                for split in self.reading.splits(path, self._split_bytes):
+                    yield [(path, split)]
+            else:
+                yield [(file.path, None) for file in files]
 
     def packed(self, files: Iterable[File]) -> Iterator[list[File]]:
-        """Give the files of each task."""
-        return pack(files, self._pack_bytes, self._open_cost)
+        """Give the files of each task; those to be split are alone."""
+        return pack(files, min(self._pack_bytes, self._split_bytes), self._open_cost)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Give a partition's rows. Runs in a task."""

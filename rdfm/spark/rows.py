@@ -23,9 +23,10 @@ from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
 from rdfm.compression import COMPRESSIONS
 from rdfm.errors import DecodeError, LimitError, OptionError, RdfmError, UnknownFormatError
 from rdfm.formats._options import from_text, key
-from rdfm.log import LogReader, make_codec, open_log
+from rdfm.log import LogReader, is_url, make_codec, open_log
 from rdfm.spark.options import Options
 from rdfm.spark.schema import columns_of, default_schema
+from rdfm.split import Split, plan
 
 __all__ = ["Reading"]
 
@@ -104,8 +105,11 @@ class Reading:
             ignore_corrupt=ignore_corrupt,
         )
 
-    def read(self, paths: Iterable[str]) -> Iterator[pa.RecordBatch]:
-        """Give the messages of files, in order.
+    def read(self, logs: Iterable[tuple[str, Split | None]]) -> Iterator[pa.RecordBatch]:
+        """Give the messages of logs, in order.
+
+        Args:
+            logs: Paths, and which split of each; None for all of it.
 
         Raises:
             DecodeError: A file is broken, and the mode does not go over that.
@@ -113,14 +117,43 @@ class Reading:
             UnknownFormatError, OSError, MissingExtraError: As in `open_log`.
         """
         rows = _Rows(self)
-        for path in paths:
-            yield from self._read(path, rows)
+        for path, split in logs:
+            yield from self._read(path, split, rows)
         yield from rows.finish()
 
-    def _read(self, path: str, rows: _Rows) -> Iterator[pa.RecordBatch]:
+    def splits(self, path: str, split_bytes: int) -> list[Split]:
+        """Divide a large log, with its messages counted where their index is asked for.
+
+        Args:
+            path: The log.
+            split_bytes: The size of a split, about.
+        """
+        try:
+            format, options = self._format(path)
+            return plan(
+                path,
+                format,
+                split_bytes=split_bytes,
+                count="offset" in self.columns,
+                compression=self.compression,
+                storage_options=self._storage(path),
+                **options,
+            )
+        except (FileNotFoundError, DecodeError, UnknownFormatError):
+            return [Split()]  # whoever reads it says what is to be done
+
+    def _read(self, path: str, split: Split | None, rows: _Rows) -> Iterator[pa.RecordBatch]:
         faults = _Faults(self, path, rows)
         try:
-            log = self._open(path)
+            format, options = self._format(path)
+            log = open_log(
+                path,
+                format,
+                compression=self.compression,
+                split=split,
+                storage_options=self._storage(path),
+                **options,
+            )
         except FileNotFoundError as error:
             if not self.ignore_missing:
                 raise FileNotFoundError(
@@ -149,17 +182,21 @@ class Reading:
                 yield from rows.add(batch, log.source)
         faults.report()
 
-    def _open(self, path: str) -> LogReader:
+    def _format(self, path: str) -> tuple[str | None, Mapping[str, Any]]:
+        """The format of a file, where it has to be known before it is opened, and its options."""
         format = self.format
-        if format is None and self.options:  # which of them are its own?
+        if format is None and self.options:
             module = formats.by_path(path)
-            if module is None:
-                with open_log(path, compression=self.compression) as log:
-                    format = log.format
-            else:
+            if module is not None:
                 format = module.FORMAT.name
-        options = self.options.get(format, {}) if format is not None else {}
-        return open_log(path, format, compression=self.compression, **options)
+            else:
+                storage = self._storage(path)
+                with open_log(path, compression=self.compression, storage_options=storage) as log:
+                    format = log.format
+        return format, {} if format is None else self.options.get(format, {})
+
+    def _storage(self, path: str) -> Mapping[str, Any] | None:
+        return self.storage if is_url(path) else None
 
 
 def _decoder_options(options: Options, format: str | None) -> dict[str, dict[str, Any]]:

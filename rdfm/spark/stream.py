@@ -237,15 +237,15 @@ def _opened_as(path: str) -> str:
     return re.sub("^s3[an]://", "s3://", path)
 
 
-def _as_found(files: Iterable[File], reading: Reading, changed: str) -> Iterator[str]:
-    """The paths of files, each checked before it is read and after.
+def _as_found(files: Iterable[File], reading: Reading, changed: str) -> Iterator[tuple[str, None]]:
+    """Files as `Reading.read` takes them, each checked before it is read and after.
 
     Raises:
         OSError: A file is not what was found.
     """
     for file in files:
         if _is_as_found(file, reading):
-            yield file.path
+            yield file.path, None
             if _is_as_found(file, reading) or changed == "read":
                 continue
             raise OSError(errno.ESTALE, "The file changed while it was read", file.path)
@@ -257,7 +257,7 @@ def _as_found(files: Iterable[File], reading: Reading, changed: str) -> Iterator
                 file.path,
             )
         if changed == "read":
-            yield file.path
+            yield file.path, None
         else:
             _log.warning("%s changed since it was found, and is skipped (changedFiles)", file.path)
 

@@ -25,6 +25,7 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
+from support import FIXTURES
 
 import rdfm
 import rdfm.spark
@@ -517,18 +518,74 @@ def test_packing():
     assert list(pack([], 12, 1)) == []
 
 
-def test_rows_come_in_the_order_of_the_logs(spark, tmp_path):
-    for number in range(12):
-        (tmp_path / f"{number}.nq").write_text(lines(*(f"{number}.{i}" for i in range(3))))
-    frame = (
-        spark.read.format("rdfm")
-        .option("packBytes", "300")
-        .option("openCostBytes", "1")
-        .load(str(tmp_path))
+@pytest.mark.parametrize("format", ["nt", "nq"])
+def test_large_logs_are_split_at_messages(tmp_path, format):
+    texts = [f"{i}" * (1 + i % 90) for i in range(400)]
+    path = tmp_path / f"a.{format}"
+    path.write_text("# @message\n".join(LINE.format(text) for text in texts))
+    whole = read(path, EVERYTHING)
+    found = partitions(path, EVERYTHING, splitBytes="4k")
+    assert len(found) == -(-path.stat().st_size // 4096) > 5
+    assert [row for rows in found for row in rows] == whole
+    # Not counted where nobody asks for it; the place of a message is right all the same.
+    keys = partitions(path, "source string, position bigint", splitBytes="4k")
+    wanted = [(row["source"], row["position"]) for row in whole]
+    assert [(row["source"], row["position"]) for rows in keys for row in rows] == wanted
+    mixed = partitions(
+        [FIXTURES / "basic/log.jelly", path, FIXTURES / "basic/log.trig"], splitBytes="4k"
     )
-    assert frame.rdd.getNumPartitions() > 3
-    found = [row.quads[0].object.strip('"') for row in frame.collect()]
-    assert found == [f"{number}.{i}" for number in range(12) for i in range(3)]
+    assert [len(rows) for rows in mixed] == [2, *map(len, found), 2]
+    compressed = tmp_path / "a.gz"
+    compressed.write_bytes(gzip.compress(path.read_bytes(), 0))
+    assert len(partitions(compressed, format=format, splitBytes="4k")) == 1
+
+
+def test_only_asked_for_indexes_are_counted(tmp_path, monkeypatch):
+    from rdfm.spark import rows
+
+    asked = []
+
+    def watch(*given, count, **options):
+        asked.append(count)
+        return real(*given, count=count, **options)
+
+    real = rows.plan
+    monkeypatch.setattr(rows, "plan", watch)
+    (tmp_path / "a.nq").write_text(lines(*map(str, range(100))))
+    (tmp_path / "small.nq").write_text(lines("1"))
+    for schema in ("quads array<struct<object:string>>, position bigint", "Offset bigint"):
+        assert len(read(tmp_path, schema, splitBytes="1k")) == 101
+    assert asked == [False, True]
+
+
+def test_faults_in_splits_are_where_they_are_in_the_whole_log(tmp_path):
+    (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i % 7 == 3 else f"{i}" for i in range(500))))
+    whole = read(tmp_path, mode="PERMISSIVE")
+    found = partitions(tmp_path, mode="PERMISSIVE", splitBytes="1k")
+    assert len(found) > 9
+    assert [row for rows in found for row in rows] == whole
+    assert sum(row["quads"] is None for row in whole) == 71
+    dropped = read(tmp_path, mode="DROPMALFORMED", splitBytes="1k")
+    assert [row["offset"] for row in dropped] == [i for i in range(500) if i % 7 != 3]
+    (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i == 400 else f"{i}" for i in range(500))))
+    with pytest.raises(DecodeError, match=r"byte \d+, message 400\)$"):
+        read(tmp_path, splitBytes="1k")
+    with pytest.raises(DecodeError, match=r"\(byte \d+\)$"):  # messages are not counted
+        read(tmp_path, "quads array<struct<object:string>>", splitBytes="1k")
+
+
+def test_rows_come_in_the_order_of_the_logs(spark, tmp_path):
+    expected = []
+    for number in range(12):
+        texts = [f"{number}.{i}" for i in range(200 if number == 5 else 3)]
+        (tmp_path / f"{number}.nq").write_text(lines(*texts))
+        expected += texts
+    options = {"splitBytes": "2k", "packBytes": "300", "openCostBytes": "1"}
+    frame = spark.read.format("rdfm").options(**options).load(str(tmp_path))
+    assert frame.rdd.getNumPartitions() > 10
+    rows = frame.collect()
+    assert [row.quads[0].object.strip('"') for row in rows] == expected
+    assert [row.offset for row in rows if Path(row.source).name == "5.nq"] == list(range(200))
 
 
 def test_files_that_vanish_after_the_plan(tmp_path, caplog):

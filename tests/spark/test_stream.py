@@ -448,7 +448,7 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(place):
     reading = Reading.of(Options({}))
     for changed in ("error", "skip"):
         paths = _as_found([File(str(path), path.stat().st_size, status.st_mtime)], reading, changed)
-        assert next(paths) == str(path)
+        assert next(paths) == (str(path), None)
         with path.open("a") as file:
             file.write(LINE.format(1))
         with pytest.raises(OSError, match="changed while it was read"):
