@@ -620,23 +620,33 @@ def test_relative_paths_mean_the_drivers_folder(spark, tmp_path, monkeypatch):
     assert Path(row.source).is_absolute()
 
 
-class Quiet(SimpleHTTPRequestHandler):
+class Locked(SimpleHTTPRequestHandler):
+    """Serves a folder to those who send a key."""
+
+    def send_head(self):
+        if self.headers.get("X-Key") == "secret":
+            return super().send_head()
+        self.send_error(401)
+        return None
+
     def log_message(self, *_):
         pass
 
 
-def test_urls(spark, tmp_path):
+def test_urls_are_read_with_the_options_of_their_storage(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    key = json.dumps({"client_kwargs": {"headers": {"X-Key": "secret"}}})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Locked, directory=str(tmp_path)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         url = f"http://127.0.0.1:{server.server_port}/a.jelly"
-        rows = comparable(spark.read.format("rdfm").load(url).collect())
+        loads = spark.read.format("rdfm").option("storageOptions", key)
+        rows = comparable(loads.load([url, str(path)]).collect())
     finally:
         server.shutdown()
         server.server_close()
-    assert [row[0] for row in rows] == [url] * 4
-    assert [row[1:] for row in rows] == [row[1:] for row in as_rows(path)]
+    own = as_rows(path)
+    assert rows == [(url, *row[1:]) for row in own] + own
 
 
 def test_importing_the_data_source_does_not_import_rdfm():

@@ -1,0 +1,73 @@
+"""A Spark session of another kind than that of the tests, in a process of its own.
+
+    python elsewhere.py KIND FOLDER
+
+reads the logs in FOLDER/logs in every way, and prints what it found as JSON.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.memory": "1g",
+    "spark.log.level": "ERROR",
+}
+KINDS = {
+    "cluster": lambda builder: builder.master("local-cluster[2,1,1024]"),
+    "connect": lambda builder: builder.remote("local[2]"),
+}
+
+
+def rows_of(frame):
+    """The rows of a frame as lists, bytes as numbers."""
+    return [
+        [
+            row.source,
+            row.offset,
+            row.quads,
+            {key: [*value] for key, value in (row.metadata or {}).items()},
+        ]
+        for row in frame.collect()
+    ]
+
+
+def read(spark, folder):
+    """What the three ways of reading give, and an error."""
+    import rdfm.spark
+
+    logs = str(folder / "logs")
+    plain = spark.read.format("rdfm").options(splitBytes="2k", packBytes="1").load(logs)
+    typed = rdfm.spark.read(
+        spark, [logs], schema="offset bigint, position bigint", split_bytes=2048
+    )
+    try:
+        spark.read.format("rdfm").load(str(folder / "nothing")).collect()
+        error = None
+    except AnalysisException as raised:
+        error = str(raised)
+    return {"rows": rows_of(plain), "keys": [[*row] for row in typed.collect()], "error": error}
+
+
+def main(kind, folder):
+    """Make the session, and do everything in it."""
+    builder = KINDS[kind](SparkSession.builder.appName("rdfm elsewhere"))
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+    spark = builder.getOrCreate()
+    try:
+        print("\n" + json.dumps({"read": read(spark, folder)}))
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

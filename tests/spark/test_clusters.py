@@ -1,0 +1,61 @@
+"""Sessions with workers in other processes, and of Spark Connect: each in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rdfm
+
+pytestmark = pytest.mark.slow
+SCRIPT = Path(__file__).with_name("elsewhere.py")
+LINE = '<http://e/s> <http://e/p> "{}" .\n'
+
+
+def elsewhere(kind, folder, environment):
+    """What `elsewhere.py` found."""
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), kind, str(folder)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def expected_rows(path):
+    with rdfm.open_log(path) as log:
+        return [
+            [
+                str(path),
+                message.index,
+                [[part and str(part) for part in quad] for quad in message],
+                {key: [*value] for key, value in message.metadata.items()},
+            ]
+            for message in log
+        ]
+
+
+@pytest.mark.parametrize("kind", ["cluster", "connect"])
+def test_logs_are_read_elsewhere(kind, tmp_path, spark_environment):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    count = 500
+    text = "# @message\n".join(LINE.format(number) for number in range(count))
+    (logs / "1.nq").write_text(text)
+    for name in ("2.jelly", "3.trig.gz"):
+        rdfm.convert(logs / "1.nq", logs / name)
+    paths = sorted(logs.iterdir())
+    found = elsewhere(kind, tmp_path, spark_environment)["read"]
+    assert found["rows"] == [row for path in paths for row in expected_rows(path)]
+    assert [offset for offset, _ in found["keys"]] == [*range(count)] * 3
+    starts = [text.index(LINE.format(number)) for number in range(count)]
+    assert [position for _, position in found["keys"][:count]] == starts
+    assert "No such file or folder" in found["error"]
+    assert "nothing" in found["error"]
