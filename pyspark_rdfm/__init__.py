@@ -49,9 +49,11 @@ class DefaultSource(DataSource):
         from rdfm.spark.reader import LogSourceReader
         from rdfm.spark.stream import LogSourceStreamReader, is_stream
 
+        reader: LogSourceReader | LogSourceStreamReader
         if is_stream(self.options):
-            return LogSourceStreamReader(self.options).schema
-        reader = LogSourceReader(self.options)
+            reader = LogSourceStreamReader(self.options)
+        else:
+            reader = LogSourceReader(self.options)
         reader.check_paths()
         return reader.schema
 

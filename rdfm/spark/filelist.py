@@ -78,10 +78,15 @@ class FileList:
         content = json.dumps({**head, "owner": self._owner}).encode()
         self._storage.write_whole(self._path(_HEAD), content)
         self.files: list[File] = []
-        self._paths: set[str] = set()
+        self._positions: dict[str, int] = {}
         self._segments: list[_Segment] = []
         self._left: list[str] = []  # segments that a merge has made useless
         self._load(names)
+
+    def get(self, path: str) -> File | None:
+        """Give a file as it was when it was added; None where it is not in the list."""
+        at = self._positions.get(path)
+        return None if at is None else self.files[at]
 
     def add(self, found: Iterable[File]) -> None:
         """Add the files that are not in the list yet, in the order given, all or none of them.
@@ -89,7 +94,7 @@ class FileList:
         Raises:
             OptionError: Another query has opened the list.
         """
-        new = {file.path: file for file in found if file.path not in self._paths}
+        new = {file.path: file for file in found if file.path not in self._positions}
         if not new:
             return
         self._check_owner()
@@ -173,8 +178,8 @@ class FileList:
         return [File(*row) for row in rows]
 
     def _take(self, segment: _Segment, files: list[File]) -> None:
+        self._positions.update((file.path, at) for at, file in enumerate(files, len(self.files)))
         self.files += files
-        self._paths.update(file.path for file in files)
         self._segments.append(segment)
 
     def _head(self) -> dict[str, Any]:

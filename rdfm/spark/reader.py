@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
+from rdfm.errors import OptionError
 from rdfm.log import is_url
 from rdfm.spark.commit import find_settled
 from rdfm.spark.options import Options
@@ -76,6 +77,21 @@ class LogSourceReader(DataSourceReader):
             if not storage.exists(name) and not storage.find(name):
                 raise FileNotFoundError(errno.ENOENT, "No such file or folder", path)
 
+    def keep_apart(self, folder: str, option: str) -> None:
+        """Refuse a folder whose files would be taken for logs.
+
+        Raises:
+            OptionError: It is a folder that is read, or lies in one with its folders.
+        """
+        for path in self._paths:
+            inside = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")
+            hidden = any(part.startswith(("_", ".")) for part in inside.split("/"))
+            if inside != f"{folder}/" and (self._recursive or not inside) and not hidden:
+                raise OptionError(
+                    f"{option} is {folder}, whose files would be read as logs; take another "
+                    "folder, or one whose name begins with _"
+                )
+
     def files(self, *, whole: bool = True) -> list[File]:
         """Find the files.
 
@@ -98,20 +114,21 @@ class LogSourceReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Give the work of each task. Runs once a query, at the driver."""
-        return [InputPartition(logs) for logs in self._work()]
+        return [
+            InputPartition([(file.path, split) for file, split in task])
+            for task in self.work(self.files())
+        ]
 
-    def _work(self) -> Iterator[list[tuple[str, Split | None]]]:
-        for files in self.packed(self.files()):
-            if files[0].size > self._split_bytes:  # it is alone
-                path = files[0].path
-                for split in self.reading.splits(path, self._split_bytes):
-                    yield [(path, split)]
+    def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
+        """Divide files among tasks: small ones are put together, large ones split."""
+        # Those to be split are alone.
+        at_most = min(self._pack_bytes, self._split_bytes)
+        for packed in pack(files, at_most, self._open_cost):
+            if packed[0].size > self._split_bytes:
+                for split in self.reading.splits(packed[0].path, self._split_bytes):
+                    yield [(packed[0], split)]
             else:
-                yield [(file.path, None) for file in files]
-
-    def packed(self, files: Iterable[File]) -> Iterator[list[File]]:
-        """Give the files of each task; those to be split are alone."""
-        return pack(files, min(self._pack_bytes, self._split_bytes), self._open_cost)
+                yield [(file, None) for file in packed]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Give a partition's rows. Runs in a task."""

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from rdfm.split import Split
+
 __all__ = ["LogSourceStreamReader", "is_stream", "read_stream"]
 
 # The schema that Spark's source of whole files insists on; its content is never asked for.
@@ -127,13 +129,23 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
         self._changed = options.choice("changedFiles", _CHANGED, _CHANGED[0])
         self._logs = LogSourceReader(options.rest, schema)
+        self._logs.keep_apart(self._location, "stateLocation")
         self._opened: FileList | None = None
+        self._noticed: dict[str, File] = {}
         self._ends_here = False  # Trigger.AvailableNow: what comes later is for the next run
 
     @property
     def schema(self) -> StructType:
         """The columns of the rows."""
         return self._logs.schema
+
+    def check_paths(self) -> None:
+        """Look whether the folder is there, without listing it.
+
+        Raises:
+            FileNotFoundError: It is not.
+        """
+        self._logs.check_paths()
 
     def initialOffset(self) -> dict[str, Any]:
         """The position of the first file."""
@@ -173,7 +185,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Give the work of each task."""
         files = self._files.files[self._position(start) : self._position(end)]
-        return [InputPartition(packed) for packed in self._logs.packed(files)]
+        return [InputPartition(task) for task in self._logs.work(files)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Give a partition's rows. Runs in a task."""
@@ -193,7 +205,17 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _find(self) -> None:
         # Older ones first; where times are equal or not known, in the order of their names.
-        self._files.add(sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0))
+        found = sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0)
+        for file in found:
+            known = self._noticed.get(file.path) or self._files.get(file.path)
+            if known is not None and not _same(known, file):
+                self._noticed[file.path] = file
+                _log.warning(
+                    "%s is another file than that found before under this name; a stream reads a "
+                    "name once, so give new files new names",
+                    file.path,
+                )
+        self._files.add(found)
 
     def _offset(self, position: int) -> dict[str, Any]:
         # Spark compares the text, so the order of the keys is fixed.
@@ -216,8 +238,8 @@ def is_stream(options: Mapping[str, str]) -> bool:
     return not left.isdisjoint(Options(dict.fromkeys(_STREAM, "")).rest)
 
 
-def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator[File]:
-    """The files that Spark's file source found."""
+def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator[tuple[File, None]]:
+    """The files that Spark's file source found, each as a whole."""
     for batch in batches:
         for path, size, modified in zip(*(column.to_pylist() for column in batch), strict=True):
             if not recursive and _GLOB_SIGNS.search(path):
@@ -227,7 +249,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
                     "without * ? [ ] { } or a backslash, or set recursiveFileLookup=true",
                     path,
                 )
-            yield File(_opened_as(path), size, modified / 1000)
+            yield File(_opened_as(path), size, modified / 1000), None
 
 
 def _opened_as(path: str) -> str:
@@ -237,15 +259,17 @@ def _opened_as(path: str) -> str:
     return re.sub("^s3[an]://", "s3://", path)
 
 
-def _as_found(files: Iterable[File], reading: Reading, changed: str) -> Iterator[tuple[str, None]]:
-    """Files as `Reading.read` takes them, each checked before it is read and after.
+def _as_found(
+    logs: Iterable[tuple[File, Split | None]], reading: Reading, changed: str
+) -> Iterator[tuple[str, Split | None]]:
+    """Logs as `Reading.read` takes them, each checked before it is read and after.
 
     Raises:
         OSError: A file is not what was found.
     """
-    for file in files:
+    for file, split in logs:
         if _is_as_found(file, reading):
-            yield file.path, None
+            yield file.path, split
             if _is_as_found(file, reading) or changed == "read":
                 continue
             raise OSError(errno.ESTALE, "The file changed while it was read", file.path)
@@ -257,7 +281,7 @@ def _as_found(files: Iterable[File], reading: Reading, changed: str) -> Iterator
                 file.path,
             )
         if changed == "read":
-            yield file.path, None
+            yield file.path, split
         else:
             _log.warning("%s changed since it was found, and is skipped (changedFiles)", file.path)
 
@@ -269,8 +293,13 @@ def _is_as_found(file: File, reading: Reading) -> bool:
         now = storage.status(path)
     except FileNotFoundError:
         return True  # whoever opens it says so
-    if now is None or now.size != file.size:
+    return now is not None and _same(file, now)
+
+
+def _same(one: File, other: File) -> bool:
+    """Whether size and time are the same, as far as known."""
+    if one.size != other.size:
         return False
-    if now.modified is None or file.modified is None:
+    if one.modified is None or other.modified is None:
         return True
-    return abs(now.modified - file.modified) < _SAME_SECONDS
+    return abs(one.modified - other.modified) < _SAME_SECONDS

@@ -324,6 +324,8 @@ def test_options_are_checked_before_the_query_starts(spark_place):
     reader = place.spark.readStream.format("rdfm")
     with pytest.raises(PySparkException, match="needs the option stateLocation"):
         reader.option("maxFilesPerTrigger", 1).load(str(place.logs))
+    with pytest.raises(PySparkException, match="nowhere"):
+        reader.option("stateLocation", str(place.root / "state")).load(str(place.root / "nowhere"))
 
 
 # --- the reader of format("rdfm") alone ---
@@ -393,6 +395,20 @@ def test_a_limit_is_of_files_or_bytes_and_spark_may_lift_it(place):
         place.engine(maxbytespertrigger="1", maxfilespertrigger="1")
 
 
+def test_large_logs_are_split_and_small_ones_put_together(place):
+    for name in ("a.nq", "b.nq", "c.jelly"):
+        place.arrive(name, count=200)
+    engine = place.engine(splitbytes="2000")
+    end = engine.plan()
+    parts = engine.reader.partitions(json.loads(engine.offset), json.loads(end))
+    assert len(parts) > 5
+    rows = engine.read(end)
+    assert [row["offset"] for row in rows] == [*range(200)] * 3
+    assert numbers(rows) == list(range(600))
+    whole = place.engine()
+    assert len(whole.reader.partitions(json.loads(engine.offset), json.loads(end))) == 1
+
+
 def test_files_come_oldest_first_and_then_by_name(place):
     for name, age in (("c.nq", 30), ("a.nq", 10), ("b10.nq", 20), ("b9.nq", 20)):
         place.arrive(name, count=1)
@@ -447,7 +463,9 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(place):
     status = path.stat()
     reading = Reading.of(Options({}))
     for changed in ("error", "skip"):
-        paths = _as_found([File(str(path), path.stat().st_size, status.st_mtime)], reading, changed)
+        paths = _as_found(
+            [(File(str(path), path.stat().st_size, status.st_mtime), None)], reading, changed
+        )
         assert next(paths) == (str(path), None)
         with path.open("a") as file:
             file.write(LINE.format(1))
@@ -495,6 +513,38 @@ def test_the_list_and_the_checkpoint_must_belong_together(place):
         engine.again().run()
     with pytest.raises(OptionError, match="needs the option stateLocation"):
         LogSourceStreamReader({"path": str(place.logs)})
+
+
+def test_another_file_under_a_known_name_is_not_read_and_said_once(place, caplog):
+    place.arrive("a.nq", count=1)
+    engine = place.engine()
+    assert len(engine.rows()) == 1
+    (place.logs / "a.nq").write_text(LINE.format(77))
+    with caplog.at_level(logging.WARNING):
+        assert engine.rows() == engine.rows() == []
+    assert caplog.text.count("give new files new names") == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "recursive", "taken"),
+    [
+        ("logs", "false", False),
+        ("logs/", "false", False),
+        ("logs/state", "true", False),
+        ("logs/state", "false", True),
+        ("logs/_state/a", "true", True),
+        ("logs2", "true", True),
+    ],
+)
+def test_the_list_is_not_kept_among_the_logs(place, state, recursive, taken):
+    place.arrive("a.nq", count=1)
+    options = {"statelocation": f"{place.root}/{state}", "recursivefilelookup": recursive}
+    if taken:
+        engine = place.engine(**options)
+        assert [len(engine.rows()), len(engine.rows())] == [1, 0]
+    else:
+        with pytest.raises(OptionError, match="would be read as logs"):
+            place.engine(**options)
 
 
 def test_two_queries_cannot_share_a_list(place):
