@@ -7,12 +7,12 @@ DEMO := spec-fixtures/nanopubs/log.trig
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench fuzz docs soak peers wheel notices lock clean
+.PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench bench-spark fuzz docs soak peers wheel notices lock clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-11s %s\n", $$1, $$2 }'
 
-demo: build ## Set up what is missing, then convert a message log between formats
+demo: build ## Set up what is missing, then convert a message log between formats, and read it in Spark
 	@mkdir -p build
 	@echo; echo '$$ rdfm convert $(DEMO) build/demo.jelly'
 	@.venv/bin/rdfm convert $(DEMO) build/demo.jelly
@@ -22,6 +22,8 @@ demo: build ## Set up what is missing, then convert a message log between format
 	@head -n 5 build/demo.nq
 	@echo; echo '$$ rdfm inspect build/demo.jelly'
 	@.venv/bin/rdfm inspect build/demo.jelly
+	@echo; echo 'And in Spark, which takes some seconds to start:'
+	@$(PY) tools/demo_spark.py
 	@echo; echo 'The command is .venv/bin/rdfm; README.md goes on from here.'
 
 build: .venv/.built ## The .venv with pinned dependencies and the release build of the core
@@ -70,6 +72,9 @@ types: build ## mypy --strict, and the stubs against the extension
 
 bench: build ## rdfm beside pyjelly, pyoxigraph and rdflib, ratios printed
 	$(PY) benchmarks/run.py
+
+bench-spark: build ## rdfm in Spark beside pyoxigraph and pyjelly there, ratios printed
+	$(PY) benchmarks/spark.py
 
 fuzz: ## Fuzz every target for FUZZ_SECONDS (nightly Rust and cargo-fuzz)
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo 'make fuzz needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz' >&2; exit 1; }

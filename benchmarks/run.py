@@ -207,9 +207,9 @@ def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
     return result
 
 
-def environment() -> dict[str, str]:
-    """What the figures depend on."""
-    names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow")
+def environment(*more: str) -> dict[str, str]:
+    """What the figures depend on, the versions of `more` packages among it."""
+    names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow", *more)
     versions = {}
     for name in names:
         try:

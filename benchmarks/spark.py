@@ -1,0 +1,445 @@
+"""Measures rdfm in Spark beside what a user writes today, and beside what Spark can carry at most.
+
+`make bench-spark` runs it. One local session with two cores, the same data and the same answers on
+both sides; what is told is the best of several runs, by the clock. It measures and prints; its exit
+status is always 0.
+
+    .venv/bin/python benchmarks/spark.py [--quick] [--only REGEX] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet
+from generate import iot_messages, jelly, nquads, pyjelly_sink, write
+from run import QUICK_SIZES, SIZES, best, environment, folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tools"))
+
+PARTS = 8
+QUADS_A_MESSAGE = 6
+TERMS = ("subject", "predicate", "object", "graph")
+QUADS = "array<struct<subject: string, predicate: string, object: string, graph: string>>"
+
+
+def make_data(data: Path, messages: int) -> None:
+    """The observations of `generate` as logs of several files; a file that exists is kept."""
+    made = iot_messages(messages)
+    size = -(-messages // PARTS)
+    for part in range(PARTS):
+        held = list(islice(made, size))
+        write(data / "nq" / f"part-{part}.nq", nquads(iter(held)))
+        write(data / "jelly" / f"part-{part}.jelly", jelly(iter(held)))
+
+
+def make_tables(spark: SparkSession, data: Path) -> None:
+    """The same messages as Arrow files, as a table, and as a column of values."""
+    from pyspark.sql import functions as F
+
+    import rdfm
+    from rdfm._core import ArrowCoalescer
+    from rdfm.spark.functions import to_rdf
+
+    for log in sorted((data / "jelly").iterdir()):
+        target = data / "table" / f"{log.stem}.parquet"
+        if target.exists():
+            continue
+        for folder_of_kind in ("arrow", "table"):
+            (data / folder_of_kind).mkdir(exist_ok=True)
+        # Batches as large as those of the reader.
+        coalescer = ArrowCoalescer(["source", "offset", "quads", "metadata"], max_rows=8192)
+        with rdfm.open_log(log) as opened:
+            held = [made for batch in opened.batches() for made in coalescer.push(batch, str(log))]
+        rows = pa.Table.from_batches(
+            map(pa.record_batch, filter(None, [*held, coalescer.finish()]))
+        )
+        with pa.ipc.new_file(data / "arrow" / f"{log.stem}.arrow", rows.schema) as file:
+            file.write_table(rows)
+        partial = target.with_suffix(".partial")
+        pa.parquet.write_table(rows, partial)
+        partial.replace(target)
+    if not (data / "values" / "_SUCCESS").exists():
+        table = spark.read.parquet(str(data / "table"))
+        text = F.array_join(F.transform("quads", as_line), "")
+        values = table.select(
+            F.encode(text, "UTF-8").alias("nq"), to_rdf("quads", "jelly").alias("jelly")
+        )
+        values.write.mode("overwrite").parquet(str(data / "values"))
+
+
+def as_line(quad: Column) -> Column:
+    """A quad as N-Quads."""
+    from pyspark.sql import functions as F
+
+    return F.concat_ws(" ", *(quad[term] for term in TERMS), F.lit(".\n"))
+
+
+# --- what is asked of every reader: how many quads each predicate has ---
+
+Answer = dict[str, int]
+Side = Callable[["SparkSession", Path], Answer]
+
+
+def per_predicate(quads: DataFrame) -> Answer:
+    """The answer, from quads as rows."""
+    return {row.predicate: row["count"] for row in quads.groupBy("predicate").count().collect()}
+
+
+def per_predicate_of(messages: DataFrame) -> Answer:
+    """The answer, from messages as rows."""
+    from pyspark.sql import functions as F
+
+    return per_predicate(messages.select(F.explode("quads").alias("quad")).select("quad.*"))
+
+
+# --- rdfm ---
+
+
+def rdfm_read(log: str, spark: SparkSession, data: Path) -> Answer:
+    return per_predicate_of(spark.read.format("rdfm").load(str(data / log)))
+
+
+def rdfm_write(to: str, spark: SparkSession, data: Path) -> Answer:
+    table = spark.read.parquet(str(data / "table")).select("quads")
+    table.write.format("rdfm").option("to", to).mode("overwrite").save(str(data / "written"))
+    return {}
+
+
+def rdfm_values(format: str, spark: SparkSession, data: Path) -> Answer:
+    from rdfm.spark.functions import from_rdf
+
+    values = spark.read.parquet(str(data / "values"))
+    return per_predicate_of(values.select(from_rdf(format, format).alias("quads")))
+
+
+# --- what users write today ---
+
+
+def as_text_batch(quads: Iterator[Any]) -> pa.RecordBatch:
+    """Quads of pyoxigraph as rows."""
+    import pyoxigraph
+
+    default = pyoxigraph.DefaultGraph()
+    rows = [
+        (
+            str(quad.subject),
+            str(quad.predicate),
+            str(quad.object),
+            None if quad.graph_name == default else str(quad.graph_name),
+        )
+        for quad in quads
+    ]
+    columns = list(zip(*rows, strict=True)) or [()] * 4
+    return pa.RecordBatch.from_arrays([pa.array(c, pa.string()) for c in columns], names=TERMS)
+
+
+def parse_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Lines of N-Quads as rows of quads."""
+    import pyoxigraph
+
+    for batch in batches:
+        text = "\n".join(batch.column(0).to_pylist())
+        yield as_text_batch(pyoxigraph.parse(text, pyoxigraph.RdfFormat.N_QUADS))
+
+
+def oxigraph_read(spark: SparkSession, data: Path) -> Answer:
+    lines = spark.read.text(str(data / "nq"))
+    schema = ", ".join(f"{term} string" for term in TERMS)
+    return per_predicate(lines.mapInArrow(parse_lines, schema))
+
+
+def oxigraph_values(spark: SparkSession, data: Path) -> Answer:
+    from pyspark.sql import functions as F
+
+    @F.arrow_udf(QUADS)
+    def parse(values: pa.Array) -> pa.Array:
+        import pyoxigraph
+
+        offsets, quads = [0], []
+        for value in values:
+            quads += pyoxigraph.parse(value.as_py(), pyoxigraph.RdfFormat.N_QUADS)
+            offsets.append(len(quads))
+        rows = as_text_batch(iter(quads)).to_struct_array()
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), rows)
+
+    values = spark.read.parquet(str(data / "values"))
+    return per_predicate_of(values.select(parse("nq").alias("quads")))
+
+
+def messages_of(batches: Iterator[pa.RecordBatch]) -> Iterator[list[tuple[str, ...]]]:
+    """Messages of text terms."""
+    for batch in batches:
+        offsets = batch.column(0).offsets.to_pylist()
+        values = batch.column(0).values
+        columns = [values.field(term).to_pylist() for term in TERMS]
+        quads = [(s, p, o, g or "") for s, p, o, g in zip(*columns, strict=True)]
+        for start, end in pairwise(offsets):
+            yield quads[start:end]
+
+
+def write_parts(
+    suffix: str,
+    write_part: Callable[[Iterator[list[tuple[str, ...]]], Any], None],
+    spark: SparkSession,
+    data: Path,
+) -> Answer:
+    """A file a task, through `mapInArrow`."""
+    target = data / "written"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context
+        with (target / f"part-{context.partitionId()}.{suffix}").open("wb") as file:
+            write_part(messages_of(batches), file)
+        yield pa.RecordBatch.from_pydict({"part": [context.partitionId()]})
+
+    table = spark.read.parquet(str(data / "table")).select("quads")
+    table.mapInArrow(task, "part bigint").collect()
+    return {}
+
+
+def pyjelly_part(messages: Iterator[list[tuple[str, ...]]], file: Any) -> None:
+    import pyjelly.jelly as proto
+    from pyjelly.integrations.generic.serialize import grouped_stream_to_file
+    from pyjelly.serialize.streams import SerializerOptions
+
+    options = SerializerOptions(logical_type=proto.LOGICAL_STREAM_TYPE_GRAPHS)
+    grouped_stream_to_file(map(pyjelly_sink, messages), file, options=options)
+
+
+def oxigraph_part(messages: Iterator[list[tuple[str, ...]]], file: Any) -> None:
+    """N-Quads, since pyoxigraph has no Jelly: terms are built from text, then written."""
+    import pyoxigraph
+
+    for message in messages:
+        text = "".join(f"{' '.join(filter(None, quad))} .\n" for quad in message)
+        quads = pyoxigraph.parse(text, pyoxigraph.RdfFormat.N_QUADS)
+        pyoxigraph.serialize(quads, file, format=pyoxigraph.RdfFormat.N_QUADS)
+        file.write(b"# @message\n")
+
+
+# --- what Spark can carry: the same rows without a decoder ---
+
+
+def carried(spark: SparkSession, data: Path) -> Answer:
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+    class Reader(DataSourceReader):
+        def partitions(self) -> list[InputPartition]:
+            files = sorted(map(str, (data / "arrow").iterdir()))
+            return [InputPartition(files[first::2]) for first in range(2)]
+
+        def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+            for path in partition.value:
+                file = pa.ipc.open_file(pa.memory_map(path))
+                for index in range(file.num_record_batches):
+                    yield file.get_batch(index)
+
+    class Source(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return "carried"
+
+        def schema(self) -> str:
+            return f"source string, offset bigint, quads {QUADS}, metadata map<string, binary>"
+
+        def reader(self, schema: Any) -> DataSourceReader:
+            return Reader()
+
+    spark.dataSource.register(Source)
+    return per_predicate_of(spark.read.format("carried").load())
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table.
+
+    Attributes:
+        name: What is measured.
+        ours: Our side.
+        peer: Name of the peer, and its side.
+        target: The least ratio of our rate to the peer's that we aim at; 0 for none.
+    """
+
+    name: str
+    ours: Side
+    peer: tuple[str, Side]
+    target: float = 0
+
+
+def rows() -> list[Row]:
+    """Every row of the table."""
+    by_lines = ("N-Quads lines, mapInArrow, pyoxigraph", oxigraph_read)
+    by_pyjelly = ("Jelly, mapInArrow, pyjelly", partial(write_parts, "jelly", pyjelly_part))
+    by_oxigraph = ("N-Quads, mapInArrow, pyoxigraph", partial(write_parts, "nq", oxigraph_part))
+    by_values = ("N-Quads values, arrow_udf, pyoxigraph", oxigraph_values)
+    at_most = ("the same rows, not decoded", carried)
+    return [
+        Row("read jelly, count", partial(rdfm_read, "jelly"), by_lines, 7),
+        Row("read nq, count", partial(rdfm_read, "nq"), by_lines, 5),
+        Row("write jelly", partial(rdfm_write, "jelly"), by_pyjelly, 4),
+        Row("write jelly beside nq", partial(rdfm_write, "jelly"), by_oxigraph),
+        Row("write nq", partial(rdfm_write, "nq"), by_oxigraph),
+        Row("from_rdf nq, count", partial(rdfm_values, "nq"), by_values, 2),
+        Row("from_rdf jelly, count", partial(rdfm_values, "jelly"), by_values),
+        Row("read jelly, share of transport", partial(rdfm_read, "jelly"), at_most, 0.75),
+        Row("read nq, share of transport", partial(rdfm_read, "nq"), at_most),
+    ]
+
+
+def start(temporary: Path) -> SparkSession:
+    """A quiet session with two cores, and a Java from wherever there is one."""
+    from spark_environment import environment as surroundings
+
+    os.environ.update(surroundings(temporary))
+    # Workers import what the peers use of `generate`.
+    os.environ["PYTHONPATH"] += f"{os.pathsep}{Path(__file__).resolve().parent}"
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("rdfm benchmark")
+        .config("spark.driver.memory", "2g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def java_version(spark: SparkSession) -> str:
+    """The version of the JVM."""
+    system = spark.sparkContext._jvm.java.lang.System
+    return f"{system.getProperty('java.version')} ({system.getProperty('java.vendor')})"
+
+
+def timed(side: Side, spark: SparkSession, data: Path, worth: float) -> dict[str, Any]:
+    """Seconds of the best run, after some that warm the JVM.
+
+    Args:
+        side: What is timed.
+        spark: The session.
+        data: Where the data lies.
+        worth: Seconds to go on for; three runs at least.
+    """
+    seconds: list[float] = []
+    try:
+        while len(seconds) < 4 or (sum(seconds) < worth and len(seconds) < 40):
+            begin = time.perf_counter()
+            answer = side(spark, data)
+            seconds.append(time.perf_counter() - begin)
+    except Exception as error:
+        lines = [line.strip() for line in str(error).splitlines() if "SQLSTATE" not in line]
+        return {"error": ([line for line in lines if line] or [type(error).__name__])[-1]}
+    return {"seconds": best(seconds[1:]), "runs": len(seconds) - 1, "answer": answer}
+
+
+def measured(
+    row: Row,
+    spark: SparkSession,
+    data: Path,
+    quads: int,
+    worth: float,
+    known: dict[str, dict[str, Any]],
+) -> dict[str, Any]:
+    """Both sides of a row; a side that several rows share is measured once."""
+    result: dict[str, Any] = {"task": row.name, "target": row.target or None}
+    for name, side in (("rdfm", row.ours), ("peer", row.peer[1])):
+        if repr(side) not in known:
+            figures = timed(side, spark, data, worth)
+            answer = figures.pop("answer", None)
+            if answer and sum(answer.values()) != quads:
+                figures["error"] = f"{sum(answer.values())} quads instead of {quads}"
+            known[repr(side)] = {"quads": quads, **figures}
+        result[name] = known[repr(side)]
+    result["peer"] = {"name": row.peer[0], **result["peer"]}
+    if "error" not in result["rdfm"] and "error" not in result["peer"]:
+        result["ratio"] = result["peer"]["seconds"] / result["rdfm"]["seconds"]
+        result["met"] = result["ratio"] >= row.target if row.target else None
+    return result
+
+
+def print_row(result: dict[str, Any]) -> None:
+    """One line of the table."""
+
+    def rate(figures: dict[str, Any]) -> str:
+        if "error" in figures:
+            return f"failed: {figures['error']}"
+        return f"{figures['quads'] / figures['seconds'] / 1e6:9.2f}"
+
+    line = f"{result['task']:<32} {rate(result['rdfm'])}  "
+    line += f"{result['peer']['name']:<38} {rate(result['peer'])}"
+    if "ratio" in result:
+        target = f"{result['target']:g} x" if result["target"] else ""
+        met = {True: "yes", False: "no", None: ""}[result["met"]]
+        line += f" {result['ratio']:7.2f} x {target:>6} {met}"
+    print(line.rstrip(), flush=True)
+
+
+def main() -> None:
+    """Makes the data, measures, prints."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a twentieth of the data: does it run, not how fast is it",
+    )
+    parser.add_argument("--only", metavar="REGEX", default="", help="tasks whose names match")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures there too")
+    options = parser.parse_args()
+    messages = (QUICK_SIZES if options.quick else SIZES)["iot"]
+    data, worth = folder(options.quick) / "spark", 0.0 if options.quick else 12.0
+
+    print("generating the data (kept in benchmarks/data) …", file=sys.stderr)
+    make_data(data, messages)
+    results, known = [], {}
+    with tempfile.TemporaryDirectory() as temporary:
+        spark = start(Path(temporary))
+        make_tables(spark, data)
+        about = {**environment("pyspark"), "java": java_version(spark)}
+        for name, value in about.items():
+            print(f"{name}: {value}")
+        quads = messages * QUADS_A_MESSAGE
+        heading = f"local[2], {quads / 1e6:g} M quads, best of several"
+        print(f"\n{heading:<32} M quads/s  {'peer':<38} M quads/s     ratio target met")
+        for row in rows():
+            if re.search(options.only, row.name):
+                results.append(measured(row, spark, data, quads, worth, known))
+                print_row(results[-1])
+        spark.stop()
+    shutil.rmtree(data / "written", ignore_errors=True)
+    if options.json:
+        options.json.write_text(
+            json.dumps({"environment": about, "results": results}, indent=2) + "\n"
+        )
+
+
+if __name__ == "__main__":
+    main()
