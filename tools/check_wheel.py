@@ -15,7 +15,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_BYTES = 8_000_000
-WANTED = ("rdfm/__init__.py", "rdfm/py.typed", "rdfm/_core.pyi", "rdfm/_core.abi3.so")
+WANTED = (
+    "rdfm/__init__.py",
+    "rdfm/py.typed",
+    "rdfm/_core.pyi",
+    "rdfm/_core.abi3.so",
+    "rdfm/spark/__init__.py",
+    "pyspark_rdfm/__init__.py",
+)
 FOREIGN = ("tests/", "benchmarks/", "crates/", "spec-fixtures/", "tools/")
 
 
