@@ -1,5 +1,6 @@
-"""Folders of part files, and rows of messages, for the tests of Spark's writers."""
+"""Folders of part files, rows of messages and streams of them, for the tests of Spark's writers."""
 
+import json
 import os
 from pathlib import Path
 
@@ -60,3 +61,43 @@ def rows_of(spark, path):
     with rdfm.open_log(path) as log:
         batches = [pyarrow.record_batch(batch.to_arrow()) for batch in log.batches()]
     return spark.createDataFrame(pyarrow.Table.from_batches(batches)).coalesce(1)
+
+
+class Query:
+    """A stream from a folder of numbers to a folder of logs."""
+
+    def __init__(self, spark, folder):
+        self.spark, self.folder = spark, folder
+        self.source, self.out = folder / "source", folder / "out"
+        self.checkpoint = folder / "checkpoint"
+        self.source.mkdir(exist_ok=True)
+
+    def add(self, *numbers):
+        """Put a file of numbers into the source."""
+        name = f"{len(list(self.source.iterdir())):05d}.json"
+        lines = "".join(json.dumps({"id": number}) + "\n" for number in numbers)
+        (self.folder / name).write_text(lines)
+        # Spark takes files in the order of their times.
+        os.utime(self.folder / name, (1e9 + int(name[:5]),) * 2)
+        (self.folder / name).rename(self.source / name)
+
+    def run(self, files=1, mode="append", transform=numbered, **options):
+        """Take all that is there, some files a batch, and give the query's id."""
+        rows = (
+            self.spark.readStream.schema("id bigint")
+            .option("maxFilesPerTrigger", files)
+            .json(str(self.source))
+        )
+        stream = transform(rows).writeStream.format("rdfm").outputMode(mode)
+        stream = stream.options(**{"to": "jelly", **options})
+        stream = stream.option("checkpointLocation", str(self.checkpoint))
+        query = stream.trigger(availableNow=True).start(str(self.out))
+        query.awaitTermination()
+        return query.id
+
+    def forget_last_commit(self):
+        """As if the driver had died between the sink's commit and Spark's own note of it."""
+        last = max(self.checkpoint.glob("commits/[0-9]*"), key=lambda path: int(path.name))
+        last.unlink()
+        last.with_name(f".{last.name}.crc").unlink()
+        return int(last.name)

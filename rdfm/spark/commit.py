@@ -217,6 +217,11 @@ class Target:
             if old and job not in decided:
                 self._drop(job)
                 removed.append(job)
+        if self.storage.exists(self._at("journal")):
+            for file in list(self.storage.files(self._at("journal"))):
+                # What a writer of journals was about to rename when it died.
+                if file.path.endswith(".tmp") and time.time() - _time(file) >= untouched:
+                    self.storage.remove(file.path)
         return removed
 
     def is_ours(self) -> bool:

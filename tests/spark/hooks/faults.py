@@ -1,0 +1,83 @@
+"""Faults at chosen points: what changes files is watched, and at the point something happens.
+
+`spec.json` in the folder `RDFM_TEST_FAULTS` is a list of `{"at": a pattern, "nth": the match that
+counts (0: each), "do": …}`. What is matched is `NAME PATHS` before a change and `NAME done PATHS` behind it, such as
+`rename done /out/_rdfm/staging/a/0/part /out/part`. Matches are counted over all processes.
+"""
+
+import errno
+import itertools
+import json
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+CHANGES = (
+    "write_whole",
+    "create_whole",
+    "rename",
+    "remove",
+    "remove_folder",
+    "make_folder",
+    "open_new",
+)
+
+
+def install():
+    from rdfm.storage import LocalStorage
+
+    for name in (*CHANGES, "finish"):
+        setattr(LocalStorage, name, watched(name, getattr(LocalStorage, name)))
+    os.fsync = watched("fsync", os.fsync)
+
+
+def watched(name, function):
+    def call(*arguments):
+        paths = [getattr(one, "name", one) for one in arguments]
+        text = " ".join(str(path) for path in paths if isinstance(path, str | int))
+        step(f"{name} {text}")
+        result = function(*arguments)
+        step(f"{name} done {text}")
+        return result
+
+    return call
+
+
+def step(text):
+    folder = Path(os.environ["RDFM_TEST_FAULTS"])
+    try:
+        faults = json.loads((folder / "spec.json").read_text())
+    except (FileNotFoundError, ValueError):
+        return
+    for index, fault in enumerate(faults):
+        if re.search(fault["at"], text) and fault["nth"] in (0, count(folder / f"count{index}")):
+            (folder / "happened").write_text(text)
+            act(fault["do"], folder)
+
+
+def count(folder):
+    """One more than the call before, in whatever process."""
+    folder.mkdir(exist_ok=True)
+    for number in itertools.count(1):
+        try:
+            (folder / str(number)).touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        return number
+
+
+def act(what, folder):
+    if what == "kill driver":
+        for pid in json.loads((folder / "driver.json").read_text()):
+            os.kill(pid, signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if what == "kill worker":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if what == "fail":
+        raise RuntimeError("a fault")
+    if what == "full":
+        raise OSError(errno.ENOSPC, "No space left on device")
+    if what == "sleep":
+        time.sleep(3)

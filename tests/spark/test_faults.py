@@ -1,0 +1,294 @@
+"""Whoever dies while a log is written: nothing is lost, nothing doubled, no half file is seen.
+
+`RDFM_KILLS` says how many points of each kind are tried; `make soak` tries all.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from parts import Query, left_in, messages_in, numbered, numbers_in, shown
+from support import ROOT
+
+from rdfm.spark import remove_abandoned
+from rdfm.spark.commit import find_settled
+
+pytestmark = pytest.mark.slow
+
+KILLS = int(os.environ.get("RDFM_KILLS", "2"))
+HOOKS = Path(__file__).parent / "hooks"
+ROWS = 40
+# Points of a write: before its decision, and from then on. Each is tried in a batch and in a stream.
+POINTS = [
+    (r"^rename .*/staging/", 2),
+    (r"^finish done .*/staging/", 3),
+    (r"^create_whole done .*/journal/", 1),
+    (r"^open_new .*/staging/", 1),
+    (r"^create_whole .*/journal/", 1),
+    (r"^rename done .*/staging/", 4),
+    (r"^write_whole .*/commits/", 1),
+    (r"^remove_folder done .*/staging/", 1),
+    (r"^remove done .*/journal/", 1),
+    (r"^open_new done .*/staging/", 4),
+    (r"^make_folder .*/staging/", 2),
+    (r"^finish .*/staging/", 1),
+    (r"^rename .*/staging/", 1),
+    (r"^rename done .*/staging/", 1),
+    (r"^rename .*/staging/", 3),
+    (r"^write_whole done .*/commits/", 1),
+    (r"^remove_folder .*/staging/", 1),
+    (r"^remove .*/journal/", 1),
+    (r"^fsync ", 2),
+    (r"^make_folder .*/commits", 1),
+]
+OF_BATCHES = [
+    (r"^remove done .*/old-", 1),
+    (r"^open_new .*/_SUCCESS", 1),
+    (r"^finish done .*/_SUCCESS", 1),
+    (r"^write_whole .*/open", 1),
+]
+
+
+def chosen(points):
+    return [
+        pytest.param(*point, id=f"{point[0].strip('^')} {point[1]}") for point in points[:KILLS]
+    ]
+
+
+class Session:
+    """Sessions in processes of their own, with faults."""
+
+    def __init__(self, environment, folder):
+        self.folder = folder
+        self.folder.mkdir()
+        path = os.pathsep.join([str(HOOKS), str(ROOT / "tests"), environment["PYTHONPATH"]])
+        self.environment = {
+            **os.environ,
+            **environment,
+            "PYTHONPATH": path,
+            "RDFM_TEST_FAULTS": str(folder),
+            "PYTHONWARNINGS": "ignore",
+        }
+
+    def run(self, *steps, master="local[2]"):
+        """Run steps one after another, and give what each printed."""
+        command = [sys.executable, str(HOOKS / "session.py"), master, *map(json.dumps, steps)]
+        child = subprocess.Popen(
+            command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            out, errors = child.communicate(timeout=300)
+        finally:
+            self.end()
+        assert child.returncode in (0, -signal.SIGKILL), errors[-3000:]
+        return [line for line in out.splitlines() if line.startswith(("done", "failed"))]
+
+    def happened(self):
+        """The point at which the last fault happened, once."""
+        path = self.folder / "happened"
+        text = path.read_text()
+        path.unlink()
+        return text
+
+    def end(self):
+        """Wait for the processes that the dead left behind, and end those that stay."""
+        mine = f"RDFM_TEST_FAULTS={self.folder}\0".encode()
+        for second in range(10):
+            left = []
+            for path in Path("/proc").glob("[0-9]*/environ"):
+                try:
+                    if mine in path.read_bytes():
+                        left.append(int(path.parent.name))
+                except OSError:
+                    continue
+            if not left:
+                return
+            if second > 2:
+                for pid in left:
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.5)
+
+
+@pytest.fixture
+def session(spark_environment, tmp_path):
+    return Session(spark_environment, tmp_path / "faults")
+
+
+def save(rows, folder, mode="append", **options):
+    rows.write.format("rdfm").options(to="jelly", **options).mode(mode).save(str(folder))
+
+
+def settled(folder):
+    """The numbers that our reader finds; every file that anybody sees is whole."""
+    if not folder.exists():
+        return []
+    messages_in(folder)
+    find_settled([str(folder)])
+    return sorted(numbers_in(folder))
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+@pytest.mark.parametrize(("at", "nth"), chosen([*POINTS, *OF_BATCHES]))
+def test_the_driver_dies_in_a_batch_write(spark, session, tmp_path, at, nth, mode):
+    if KILLS <= 2 and (mode == "append") != (nth == 2):
+        pytest.skip("one mode a point is enough here; make soak tries both")
+    out = tmp_path / "out"
+    save(numbered(spark.range(100, 104, 1, 1)), out)
+    (old,) = shown(out)
+    old.rename(old.with_name("old-part.jelly"))
+    before, new = [100, 101, 102, 103], list(range(ROWS))
+    after = sorted(before + new) if mode == "append" else new
+    options = {"mode": mode, "writeId": "the write", "maxRecordsPerFile": 8}
+    faults = [{"at": at, "nth": nth, "do": "kill driver"}]
+    printed = session.run(
+        {"kind": "batch", "folder": str(out), "rows": ROWS, "faults": faults, **options}
+    )
+    if mode == "append" and "old-" in at:
+        assert printed == ["done"]  # nothing is removed
+    else:
+        assert printed == []
+        session.happened()
+    decided = any((out / "_rdfm/journal").glob("*.json"))
+    found = settled(out)
+    assert found in (before, after)
+    if decided:
+        assert found == after
+    save(numbered(spark.range(0, ROWS, 1, 4)), out, **options)
+    assert settled(out) == after
+    remove_abandoned(str(out), untouched=0)
+    assert left_in(out) == []
+
+
+@pytest.mark.parametrize(("at", "nth"), chosen(POINTS))
+def test_the_driver_dies_in_a_stream(spark, session, tmp_path, at, nth):
+    query = Query(spark, tmp_path)
+    batches = [list(range(first, first + 10)) for first in range(0, ROWS, 10)]
+    for batch in batches:
+        query.add(*batch)
+    faults = [{"at": at, "nth": nth, "do": "kill driver"}]
+    step = {"kind": "stream", "folder": str(tmp_path), "faults": faults, "maxRecordsPerFile": 4}
+    assert session.run(step) == []
+    session.happened()
+    found = settled(query.out)
+    assert found == list(range(len(found)))
+    assert len(found) % 10 == 0  # batches are whole
+    query.run(maxRecordsPerFile=4)
+    assert settled(query.out) == list(range(ROWS))
+    assert left_in(query.out) == []
+
+
+def test_workers_that_die_or_fail_are_tried_again(session, tmp_path):
+    dying = [(r"^open_new done .*/staging/", 2), (r"^finish done .*/staging/", 1)]
+    points = dying if KILLS <= 2 else OF_TASKS[:KILLS]
+    steps = []
+    for number, (at, nth) in enumerate(points):
+        for do in ("kill worker", "fail"):
+            folder = tmp_path / f"{do}{number}"
+            faults = [{"at": at, "nth": nth, "do": do}]
+            steps.append({"kind": "batch", "folder": str(folder), "rows": ROWS, "faults": faults})
+    printed = session.run(*steps, master="local[2,4]")
+    assert printed == ["done"] * len(steps)
+    session.happened()
+    for step in steps:
+        folder = Path(step["folder"])
+        assert settled(folder) == list(range(ROWS)), step
+        assert len(shown(folder)) == 4
+        assert left_in(folder) == []
+
+
+OF_TASKS = [
+    *[(r"^make_folder .*/staging/.*/", nth) for nth in (1, 2, 3, 4)],
+    *[(r"^open_new .*/staging/", nth) for nth in (1, 2, 3, 4)],
+    *[(r"^finish .*/staging/", nth) for nth in (1, 2, 3, 4)],
+    *[(r"^fsync done", nth) for nth in (2, 3, 4)],
+    *[(r"^finish done .*/staging/", nth) for nth in (2, 3, 4)],
+]
+
+
+def test_a_task_that_fails_too_often_and_a_full_disk_leave_nothing(session, tmp_path):
+    points = [
+        (r"^finish done .*/staging/.*part-00002", "fail", "a fault"),
+        (r"^finish .*/staging/.*part-00002", "full", "No space left on device"),
+        (r"^create_whole .*/journal/", "full", "No space left on device"),
+    ]
+    step = {"kind": "batch", "folder": str(tmp_path / "out"), "rows": ROWS}
+    steps = [{**step, "faults": [{"at": at, "nth": 0, "do": do}]} for at, do, _ in points]
+    printed = session.run(*steps, {**step, "faults": []}, master="local[2,2]")
+    for line, (_, _, words) in zip(printed, points, strict=False):
+        assert line.startswith("failed")
+        assert words in line
+    assert printed[3] == "done"
+    assert settled(tmp_path / "out") == list(range(ROWS))
+    assert left_in(tmp_path / "out") == []
+
+
+def test_an_attempt_that_comes_too_late_leaves_nothing(tmp_path):
+    """As a speculative attempt that ends behind the commit, which only large clusters do."""
+    import pyarrow
+
+    from rdfm.spark.commit import Target
+    from rdfm.spark.schema import default_schema
+    from rdfm.spark.writer import LogSourceWriter
+
+    options = {"path": str(tmp_path), "to": "nq"}
+    writer = LogSourceWriter(options, default_schema(("quads",)), False)
+    quad = {"subject": "_:s", "predicate": "<http://ex/p>", "object": "_:o", "graph": None}
+    rows = pyarrow.RecordBatch.from_pylist([{"quads": [quad]}])
+    begun, over, errors = threading.Event(), threading.Event(), []
+
+    def slow():
+        yield rows
+        begun.set()
+        over.wait()
+        yield rows
+
+    def late():
+        try:
+            writer.write(slow())
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=late)
+    thread.start()
+    begun.wait()
+    writer.commit([writer.write(iter([rows]))])
+    over.set()
+    thread.join()
+    assert len(errors) == 1
+    assert "over" in str(errors[0]) or isinstance(errors[0], FileNotFoundError)
+    with pytest.raises(RuntimeError, match="is over"):
+        writer.write(iter([rows]))
+    assert len(messages_in(tmp_path)) == 1
+    assert left_in(tmp_path) == []
+    assert not Target.of(str(tmp_path)).is_open(writer.job)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 256 KiB, where one may be mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("a disk cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_real_disk_that_is_full(spark, small_disk):
+    out = small_disk / "out"
+    save(numbered(spark.range(10)), out)
+    with pytest.raises(Exception, match="No space left on device"):
+        save(numbered(spark.range(20000)), out, compression="none")
+    assert settled(out) == list(range(10))
+    assert left_in(out) == []
+    save(numbered(spark.range(10, 20)), out)
+    assert settled(out) == list(range(20))
