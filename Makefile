@@ -85,9 +85,10 @@ fuzz: ## Fuzz every target for FUZZ_SECONDS (nightly Rust and cargo-fuzz)
 docs: build ## Check the links and run the code blocks of the docs
 	$(PY) tools/check_docs.py
 
-soak: build wheel ## What takes long: the random tests many times over
+soak: build wheel ## What takes long: the random tests many times over, every kill of Spark's writers
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
+	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/test_faults.py
 
 peers: build ## Against programs that are no Python packages (a JVM, Node)
 	$(PY) -m pytest -m peers
