@@ -56,6 +56,25 @@ def read(spark, folder):
     return {"rows": rows_of(plain), "keys": [[*row] for row in typed.collect()], "error": error}
 
 
+def stream(spark, folder):
+    """The source and offset of each row of the two streams."""
+    import rdfm.spark
+
+    logs, state = str(folder / "logs"), str(folder / "state")
+    streams = {
+        "read_stream": rdfm.spark.read_stream(spark, logs, schema="source string, offset bigint"),
+        "format": spark.readStream.format("rdfm").option("stateLocation", state).load(logs),
+    }
+    found = {}
+    for name, rows in streams.items():
+        out = str(folder / name)
+        writer = rows.select("source", "offset").writeStream.format("parquet")
+        writer = writer.option("checkpointLocation", str(folder / f"{name} checkpoint"))
+        writer.trigger(availableNow=True).start(out).awaitTermination()
+        found[name] = sorted([*row] for row in spark.read.parquet(out).collect())
+    return found
+
+
 def main(kind, folder):
     """Make the session, and do everything in it."""
     builder = KINDS[kind](SparkSession.builder.appName("rdfm elsewhere"))
@@ -64,7 +83,8 @@ def main(kind, folder):
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     spark = builder.getOrCreate()
     try:
-        print("\n" + json.dumps({"read": read(spark, folder)}))
+        found = {"read": read(spark, folder), "stream": stream(spark, folder)}
+        print("\n" + json.dumps(found))
     finally:
         spark.stop()
 

@@ -52,7 +52,10 @@ def test_logs_are_read_elsewhere(kind, tmp_path, spark_environment):
     for name in ("2.jelly", "3.trig.gz"):
         rdfm.convert(logs / "1.nq", logs / name)
     paths = sorted(logs.iterdir())
-    found = elsewhere(kind, tmp_path, spark_environment)["read"]
+    result = elsewhere(kind, tmp_path, spark_environment)
+    every = [[str(path), offset] for path in paths for offset in range(count)]
+    assert result["stream"] == {"read_stream": every, "format": every}
+    found = result["read"]
     assert found["rows"] == [row for path in paths for row in expected_rows(path)]
     assert [offset for offset, _ in found["keys"]] == [*range(count)] * 3
     starts = [text.index(LINE.format(number)) for number in range(count)]
