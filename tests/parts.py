@@ -83,17 +83,20 @@ class Query:
 
     def run(self, files=1, mode="append", transform=numbered, **options):
         """Take all that is there, some files a batch, and give the query's id."""
-        rows = (
-            self.spark.readStream.schema("id bigint")
-            .option("maxFilesPerTrigger", files)
-            .json(str(self.source))
+        stream = (
+            transform(self.rows(maxFilesPerTrigger=files))
+            .writeStream.format("rdfm")
+            .outputMode(mode)
         )
-        stream = transform(rows).writeStream.format("rdfm").outputMode(mode)
         stream = stream.options(**{"to": "jelly", **options})
         stream = stream.option("checkpointLocation", str(self.checkpoint))
         query = stream.trigger(availableNow=True).start(str(self.out))
         query.awaitTermination()
         return query.id
+
+    def rows(self, **options):
+        """The stream of what is in the source."""
+        return self.spark.readStream.schema("id bigint").options(**options).json(str(self.source))
 
     def forget_last_commit(self):
         """As if the driver had died between the sink's commit and Spark's own note of it."""
@@ -101,3 +104,33 @@ class Query:
         last.unlink()
         last.with_name(f".{last.name}.crc").unlink()
         return int(last.name)
+
+
+class LogQuery(Query):
+    """A stream from a folder of logs to a folder of logs, by one of the ways to read one."""
+
+    def __init__(self, spark, folder, kind):
+        super().__init__(spark, folder)
+        self.kind = kind
+
+    def add(self, *numbers):
+        """Put a log of numbers into the source."""
+        name = f"{len(list(self.source.iterdir())):05d}.nq"
+        with rdfm.create_log(self.source / name) as log:
+            for number in numbers:
+                subject, value = rdfm.Iri(f"http://ex/{number}"), rdfm.Literal(str(number))
+                log.write([rdfm.Quad(subject, rdfm.Iri(NUMBER), value)])
+
+    def run(self, **options):
+        """Take all that is there."""
+        return super().run(transform=lambda rows: rows, **options)
+
+    def rows(self, **options):
+        """The stream of what is in the source."""
+        from rdfm.spark import read_stream
+
+        source = str(self.source)
+        if self.kind == "read_stream":
+            return read_stream(self.spark, source, **options)
+        options["stateLocation"] = str(self.folder / "state")
+        return self.spark.readStream.format("rdfm").options(**options).load(source)

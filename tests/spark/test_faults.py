@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from parts import Query, left_in, messages_in, numbered, numbers_in, shown
+from parts import LogQuery, Query, left_in, messages_in, numbered, numbers_in, shown
 from support import ROOT
 
 from rdfm.spark import remove_abandoned
@@ -53,6 +53,24 @@ OF_BATCHES = [
     (r"^remove done .*/old-", 1),
     (r"^finish done .*/_SUCCESS", 1),
     (r"^write_whole .*/open", 1),
+]
+
+
+# Points of a stream of logs: its list of files, its reading, and the sink behind it.
+OF_SOURCES = [
+    ("format", r"^create_whole done .*/files-", 1),
+    ("read_stream", r"^status done .*/source/", 4),
+    ("format", r"^status done .*/source/", 3),
+    ("read_stream", r"^create_whole done .*/journal/", 2),
+    ("format", r"^create_whole .*/files-", 1),
+    ("format", r"^write_whole done .*/list\.json", 1),
+    ("format", r"^write_whole .*/list\.json", 1),
+    ("format", r"^fsync done", 2),
+    *[("read_stream", r"^status .*/source/", nth) for nth in (1, 2, 5, 6)],
+    *[("format", r"^status .*/source/", nth) for nth in (1, 2, 5, 6)],
+    *[("format", r"^create_whole .*/journal/", nth) for nth in (1, 2)],
+    *[("read_stream", r"^rename done .*/staging/", nth) for nth in (1, 3)],
+    *[("format", r"^rename done .*/staging/", nth) for nth in (1, 3)],
 ]
 
 
@@ -179,6 +197,22 @@ def test_the_driver_dies_in_a_stream(spark, session, tmp_path, at, nth):
     assert len(found) % 10 == 0  # batches are whole
     query.run(maxRecordsPerFile=4)
     assert settled(query.out) == list(range(ROWS))
+    assert left_in(query.out) == []
+
+
+@pytest.mark.parametrize(("kind", "at", "nth"), chosen(*OF_SOURCES))
+def test_the_driver_dies_while_a_stream_of_logs_is_read(spark, session, tmp_path, kind, at, nth):
+    query = LogQuery(spark, tmp_path, kind)
+    for first in range(0, ROWS, 10):
+        query.add(*range(first, first + 10))
+    faults = [{"at": at, "nth": nth, "do": "kill driver"}]
+    assert session.run({"kind": kind, "folder": str(tmp_path), "faults": faults}) == []
+    session.happened()
+    found = settled(query.out)
+    assert len(found) == len(set(found)) < ROWS
+    query.add(*range(ROWS, ROWS + 10))
+    query.run()
+    assert settled(query.out) == list(range(ROWS + 10))
     assert left_in(query.out) == []
 
 

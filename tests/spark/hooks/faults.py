@@ -1,4 +1,4 @@
-"""Faults at chosen points: what changes files is watched, and at the point something happens.
+"""Faults at chosen points: what changes files or looks at one is watched, and at the point something happens.
 
 `spec.json` in the folder `RDFM_TEST_FAULTS` is a list of `{"at": a pattern, "nth": the match that
 counts (0: each), "do": …}`. What is matched is `NAME PATHS` before a change and `NAME done PATHS` behind it, such as
@@ -23,12 +23,13 @@ CHANGES = (
     "make_folder",
     "open_new",
 )
+READS = ("status",)
 
 
 def install():
     from rdfm.storage import LocalStorage
 
-    for name in (*CHANGES, "finish"):
+    for name in (*CHANGES, *READS, "finish"):
         setattr(LocalStorage, name, watched(name, getattr(LocalStorage, name)))
     os.fsync = watched("fsync", os.fsync)
 

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from parts import Query, numbered
+from parts import LogQuery, Query, numbered
 
 
 def main(master, *steps):
@@ -41,6 +41,9 @@ def main(master, *steps):
 def run(spark, kind, folder, rows=0, **options):
     if kind == "stream":
         Query(spark, Path(folder)).run(**options)
+        return
+    if kind in ("read_stream", "format"):
+        LogQuery(spark, Path(folder), kind).run(**options)
         return
     mode = options.pop("mode", "append")
     frame = numbered(spark.range(0, rows, 1, 4))
