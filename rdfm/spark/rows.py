@@ -201,6 +201,8 @@ class Reading:
 
 def _decoder_options(options: Options, format: str | None) -> dict[str, dict[str, Any]]:
     """The options that nobody took, for each format that knows some of them."""
+    if not options.rest:
+        return {}
     modules = [formats.find(format)] if format is not None else formats.every()
     found: dict[str, dict[str, Any]] = {}
     refused: list[RdfmError] = []
@@ -243,11 +245,16 @@ class _Rows:
             max_bytes=BATCH_BYTES,
         )
         self._small: list[pa.RecordBatch] = []  # around faults, to be given together
-        self._small_rows = 0
+        self._small_rows = self._small_bytes = 0
 
     def add(self, batch: MessageBatch, source: str) -> Iterator[pa.RecordBatch]:
         """Take messages; gives the record batches that are complete."""
-        for complete in self._coalescer.push(batch, source):
+        try:
+            pushed = self._coalescer.push(batch, source)
+        except LimitError as error:
+            error.source = source
+            raise
+        for complete in pushed:
             yield from self._together()
             yield self._shaped(complete)
 
@@ -261,7 +268,7 @@ class _Rows:
             for name, field in zip(self._columns, self._schema, strict=True)
         ]
         self._hold(pa.RecordBatch.from_arrays(columns, schema=self._schema))
-        if self._small_rows >= BATCH_ROWS:
+        if self._small_rows >= BATCH_ROWS or self._small_bytes >= BATCH_BYTES:
             yield from self._together()
 
     def finish(self) -> Iterator[pa.RecordBatch]:
@@ -274,11 +281,12 @@ class _Rows:
     def _hold(self, batch: pa.RecordBatch) -> None:
         self._small.append(batch)
         self._small_rows += batch.num_rows
+        self._small_bytes += batch.nbytes
 
     def _together(self) -> Iterator[pa.RecordBatch]:
         if self._small:
             table = pa.Table.from_batches(self._small, self._schema)
-            self._small, self._small_rows = [], 0
+            self._small, self._small_rows, self._small_bytes = [], 0, 0
             yield from table.combine_chunks().to_batches()
 
     def _shaped(self, batch: ArrowBatch) -> pa.RecordBatch:

@@ -428,11 +428,23 @@ def test_many_faults_do_not_make_many_batches(tmp_path):
     reader = LogSourceReader({"path": str(tmp_path), "mode": "PERMISSIVE"})
     batches = [batch for partition in reader.partitions() for batch in reader.read(partition)]
     assert len(batches) < 8
+    assert max(batch.num_rows for batch in batches) < 3 * 8192
     table = pa.Table.from_batches(batches)
     assert table["offset"].to_pylist() == list(range(count))
     assert table["_corrupt_record"].to_pylist() == [
         f"{i}!\n" if i % 2 else None for i in range(count)
     ]
+
+
+def test_large_faults_are_not_gathered_in_memory(tmp_path):
+    from rdfm.spark.reader import LogSourceReader
+
+    (tmp_path / "a.nq").write_text(lines(*(f"{i}{'x' * 500_000}!" for i in range(60))))
+    reader = LogSourceReader({"path": str(tmp_path), "mode": "PERMISSIVE"})
+    batches = list(reader.read(*reader.partitions()))
+    assert max(batch.nbytes for batch in batches) < 10 << 20
+    found = [text for batch in batches for text in batch["_corrupt_record"].to_pylist()]
+    assert [text[:2].rstrip("x") for text in found] == [str(i) for i in range(60)]
 
 
 def test_faults_are_dropped_with_a_warning(tmp_path, caplog):
