@@ -8,6 +8,7 @@ do the rows of a query that does not shuffle; a path that is not there is an err
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +55,7 @@ class LogSourceReader(DataSourceReader):
         self._recursive = options.switch("recursiveFileLookup", False)
         self._after = options.moment("modifiedAfter")
         self._before = options.moment("modifiedBefore")
-        self._split_bytes = options.number("splitBytes", SPLIT_BYTES, least=1)
+        self._split_bytes = options.number("splitBytes", SPLIT_BYTES) or sys.maxsize
         self._pack_bytes = options.number("packBytes", PACK_BYTES, least=1)
         self._open_cost = options.number("openCostBytes", OPEN_COST_BYTES)
         self.reading = Reading.of(options, schema)

@@ -35,6 +35,8 @@ from rdfm.spark.reader import pack
 from rdfm.spark.schema import COLUMNS
 from rdfm.storage import File
 
+# Schemas as text need a session.
+pytestmark = pytest.mark.usefixtures("spark")
 FORMATS = formats.names()
 COMPRESSED = {"": bytes, ".gz": gzip.compress}
 EVERYTHING = StructType([StructField(name, type) for name, type in COLUMNS.items()])
@@ -547,6 +549,7 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
         [FIXTURES / "basic/log.jelly", path, FIXTURES / "basic/log.trig"], splitBytes="4k"
     )
     assert [len(rows) for rows in mixed] == [2, *map(len, found), 2]
+    assert len(partitions(path, splitBytes="0", packBytes="1")) == 1
     compressed = tmp_path / "a.gz"
     compressed.write_bytes(gzip.compress(path.read_bytes(), 0))
     assert len(partitions(compressed, format=format, splitBytes="4k")) == 1
