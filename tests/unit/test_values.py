@@ -23,6 +23,7 @@ OXIGRAPH = {
     "ttl": ox.RdfFormat.TURTLE,
     "trig": ox.RdfFormat.TRIG,
 }
+SIZES = (5, 900, 40, 300, 1, 300, 90, 900, 0, 5)
 MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
 
 
@@ -242,3 +243,22 @@ def test_a_result_beyond_two_gigabytes_is_refused():
     values = pa.array([value] * 2100, pa.large_binary())
     with pytest.raises(LimitError, match="2 GiB"):
         decode_values("nq", values)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_limits_do_not_add_up_over_values(name):
+    rows = [
+        [quad(f"<a:{at}{'x' * size}>", "<a:p>", f'"{size}"')] * 3 for at, size in enumerate(SIZES)
+    ]
+    values = pa.array(encode_values(name, column(rows)))
+    refused = set()
+    for limit in range(200, 2600, 150):
+        decode = ValueDecoder(name, max_message_bytes=limit)
+        together = pa.array(decode(values, on_error="null")).is_valid().to_pylist()
+        alone = [
+            pa.array(decode(values[at : at + 1], on_error="null"))[0].is_valid
+            for at in range(len(values))
+        ]
+        assert together == alone
+        refused.update(together)
+    assert refused == {True, False}

@@ -522,12 +522,27 @@ impl BatchBuilder {
     }
 
     /// Goes to the start of another log. The batches stay numbered, so that no id of an earlier one is
-    /// taken for one of the next.
+    /// taken for one of the next. The room for a batch like the last one stays.
     pub fn reset(&mut self) {
-        *self = Self {
-            serial: self.serial.wrapping_add(1).max(1),
-            ..Self::new(self.limits.clone())
-        };
+        self.written = Written::new(&self.limits);
+        self.table.arena.clear();
+        self.table.terms.truncate(1);
+        self.table.triples.clear();
+        self.quads.clear();
+        self.message_ends.clear();
+        self.positions.clear();
+        if !self.at_start.is_empty() {
+            self.at_start = Arc::default();
+        }
+        self.namespace_changes.clear();
+        self.metadata.clear();
+        self.first_index = 0;
+        self.any_graph = 0;
+        self.continued = false;
+        self.open = None;
+        self.mark = Mark::default();
+        self.message_bytes = 0;
+        self.serial = self.serial.wrapping_add(1).max(1);
     }
 
     /// Gives the first message another index. Only before anything was added.

@@ -83,7 +83,7 @@ impl JellyDecoder {
                         if self.rows.builder.is_open() {
                             self.rows.builder.end_message();
                         }
-                        return Ok(self.completed());
+                        return Ok(self.rows.builder.take());
                     }
                 }
             };
@@ -317,12 +317,15 @@ impl Decoder for JellyDecoder {
     }
 
     fn reset(&mut self) {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        *self = Self {
-            buffer,
-            ..Self::new(&self.options)
-        };
+        self.rows.reset();
+        self.buffer.clear();
+        self.at = 0;
+        self.base = 0;
+        self.finished = false;
+        self.delimited = self.options.delimited;
+        self.frame = None;
+        self.frames = 0;
+        self.error = None;
     }
 
     fn header(&self) -> LogHeader {

@@ -747,9 +747,9 @@ impl Encoder for JellyEncoder {
     }
 
     fn reset(&mut self) {
-        self.names = Lru::new(self.options.name_table);
-        self.prefixes = Lru::new(self.options.prefix_table);
-        self.datatypes = Lru::new(self.options.datatype_table);
+        self.names.reset();
+        self.prefixes.reset();
+        self.datatypes.reset();
         self.last_name = 0;
         self.last_prefix = 0;
         self.last = Repeats::default();

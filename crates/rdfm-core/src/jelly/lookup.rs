@@ -20,6 +20,11 @@ impl Budget {
         Self { held: 0, most }
     }
 
+    /// Counts from 0 again.
+    pub fn reset(&mut self) {
+        self.held = 0;
+    }
+
     fn hold(&mut self, bytes: usize) -> Checked<()> {
         self.held += bytes as u64;
         if self.held <= self.most {
@@ -36,6 +41,8 @@ impl Budget {
 #[derive(Default)]
 pub(super) struct Entry {
     pub text: Vec<u8>,
+    /// Bytes counted for the text.
+    held: usize,
     /// Differs for every setting of any entry of the table; 0 is "not set".
     pub serial: u32,
     /// Serial of the batch in which `term` stands; 0 is none.
@@ -54,7 +61,13 @@ pub(super) struct Table {
     entries: Vec<Entry>,
     last: u32,
     serial: u32,
+    /// Room for texts, left by earlier logs; short and few, so not counted.
+    spare: Vec<Vec<u8>>,
 }
+
+/// Texts up to this capacity, and so many of them, are kept as room for those of the next log.
+const SPARE_BYTES: usize = 256;
+const SPARE_TEXTS: usize = 1024;
 
 impl Table {
     pub fn new(what: &'static str, size: u32) -> Self {
@@ -69,7 +82,22 @@ impl Table {
             entries: vec![none],
             last: 0,
             serial: 0,
+            spare: Vec::new(),
         }
+    }
+
+    /// Forgets all entries; the table then has another size.
+    pub fn reset(&mut self, size: u32) {
+        for mut entry in self.entries.drain(1..) {
+            let capacity = entry.text.capacity();
+            if (1..=SPARE_BYTES).contains(&capacity) && self.spare.len() < SPARE_TEXTS {
+                entry.text.clear();
+                self.spare.push(entry.text);
+            }
+        }
+        self.size = size;
+        self.last = 0;
+        self.serial = 0;
     }
 
     /// Sets an entry; its memo is cleared.
@@ -90,13 +118,15 @@ impl Table {
         }
         self.serial = self.serial % (u32::MAX - 1) + 1;
         let entry = &mut self.entries[at];
-        if entry.text.capacity() < text.len() || entry.text.capacity() / 4 > text.len() + 64 {
-            budget.held -= entry.text.capacity() as u64;
+        if entry.held < text.len() || entry.held / 4 > text.len() + 64 {
+            budget.held -= entry.held as u64;
+            entry.held = 0;
             entry.text = Vec::new();
             budget.hold(text.len())?;
+            entry.held = text.len();
+            // What is counted does not depend on the room that is found.
+            entry.text = self.spare.pop().unwrap_or_default();
             entry.text.reserve_exact(text.len());
-            // The allocator may give more than was asked for.
-            budget.held += (entry.text.capacity() - text.len()) as u64;
         }
         entry.text.clear();
         entry.text.extend_from_slice(text);

@@ -49,7 +49,12 @@ pub(super) struct Lru {
     last_set: u32,
     serial: u32,
     bytes: usize,
+    /// Room for texts, left by an earlier log.
+    spare: Vec<Vec<u8>>,
 }
+
+/// Texts up to this capacity are kept as room for those of the next log.
+const SPARE_BYTES: usize = 256;
 
 impl Lru {
     pub fn new(size: u32) -> Self {
@@ -60,7 +65,24 @@ impl Lru {
             last_set: 0,
             serial: 0,
             bytes: 0,
+            spare: Vec::new(),
         }
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        for mut slot in self.slots.drain(1..) {
+            if slot.text.capacity() <= SPARE_BYTES && self.spare.len() < self.size as usize {
+                slot.text.clear();
+                self.spare.push(slot.text);
+            }
+        }
+        self.slots[0] = Slot::default();
+        self.buckets.clear();
+        self.buckets.resize(16, 0);
+        self.last_set = 0;
+        self.serial = 0;
+        self.bytes = 0;
     }
 
     pub fn size(&self) -> u32 {
@@ -124,7 +146,10 @@ impl Lru {
 
     fn set(&mut self, text: &[u8], hash: u32, row: u64) -> Result<Place, Full> {
         let id = if self.slots.len() <= self.size as usize {
-            self.slots.push(Slot::default());
+            self.slots.push(Slot {
+                text: self.spare.pop().unwrap_or_default(),
+                ..Slot::default()
+            });
             let id = self.slots.len() as u32 - 1;
             if self.slots.len() > self.buckets.len() {
                 self.grow();

@@ -134,6 +134,29 @@ impl Rows {
         }
     }
 
+    /// Goes to the start of another log.
+    pub fn reset(&mut self) {
+        self.builder.reset();
+        self.options = None;
+        self.budget.reset();
+        self.names.reset(0);
+        self.prefixes.reset(0);
+        self.datatypes.reset(0);
+        self.last_name = 0;
+        self.last_prefix = 0;
+        self.last = [TermId::DEFAULT_GRAPH; 4];
+        self.live = 0;
+        self.kept = [const { None }; 4];
+        self.required = 0;
+        self.in_graph = false;
+        self.physical = PhysicalType::Triples;
+        self.forbids_triple_terms = false;
+        self.languages.clear();
+        self.next_language = 0;
+        self.metadata.clear();
+        self.metadata_keys.clear();
+    }
+
     /// Makes the terms that a later statement may repeat independent of the batch, which ends.
     pub fn end_batch(&mut self) {
         for position in 0..4 {
@@ -304,9 +327,9 @@ impl Rows {
             }
         }
         options.check_types().map_err(malformed)?;
-        self.names = Table::new("name", options.name_table);
-        self.prefixes = Table::new("prefix", options.prefix_table);
-        self.datatypes = Table::new("datatype", options.datatype_table);
+        self.names.reset(options.name_table);
+        self.prefixes.reset(options.prefix_table);
+        self.datatypes.reset(options.datatype_table);
         // The option for generalized statements binds writers only: Jelly-JVM's own files have such
         // without it.
         self.forbids_triple_terms = !options.rdf_star;
