@@ -2,7 +2,8 @@
 
     python elsewhere.py KIND FOLDER
 
-reads the logs in FOLDER/logs in every way, and prints what it found as JSON.
+reads the logs in FOLDER/logs in every way, passes quads through values of every format, and prints what it
+found as JSON.
 """
 
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql.types import LongType, StructField, StructType
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -20,6 +22,7 @@ SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.log.level": "ERROR",
 }
+QUAD = ("<http://e/s>", "<http://e/p>", '"o"@en', None)
 KINDS = {
     "cluster": lambda builder: builder.master("local-cluster[2,1,1024]"),
     "connect": lambda builder: builder.remote("local[2]"),
@@ -75,6 +78,28 @@ def stream(spark, folder):
     return found
 
 
+def values(spark):
+    """For each format, quads that went through values: by functions, and by SQL."""
+    from rdfm import formats
+    from rdfm.spark.functions import from_rdf, register_functions, to_rdf
+    from rdfm.spark.schema import QUADS
+
+    register_functions(spark)
+    schema = StructType([StructField("id", LongType()), StructField("quads", QUADS)])
+    frame = spark.createDataFrame([(1, [QUAD, QUAD]), (2, []), (3, None)], schema)
+    names = formats.names()
+    functions = [from_rdf(to_rdf("quads", name), name).alias(name) for name in names]
+    calls = [
+        f"from_{f}(to_{f}(quads)) AS `{name}`" for name in names if (f := name.replace("-", "_"))
+    ]
+    ways = (
+        frame.select("id", *functions),
+        spark.sql(f"SELECT id, {', '.join(calls)} FROM {{frame}}", frame=frame),
+    )
+    rows = [way.orderBy("id").collect() for way in ways]
+    return {name: [[row[name] for row in way] for way in rows] for name in names}
+
+
 def main(kind, folder):
     """Make the session, and do everything in it."""
     builder = KINDS[kind](SparkSession.builder.appName("rdfm elsewhere"))
@@ -83,7 +108,11 @@ def main(kind, folder):
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     spark = builder.getOrCreate()
     try:
-        found = {"read": read(spark, folder), "stream": stream(spark, folder)}
+        found = {
+            "read": read(spark, folder),
+            "stream": stream(spark, folder),
+            "values": values(spark),
+        }
         print("\n" + json.dumps(found))
     finally:
         spark.stop()

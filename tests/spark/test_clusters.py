@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import rdfm
+from rdfm import formats
 
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).with_name("elsewhere.py")
@@ -43,7 +44,7 @@ def expected_rows(path):
 
 
 @pytest.mark.parametrize("kind", ["cluster", "connect"])
-def test_logs_are_read_elsewhere(kind, tmp_path, spark_environment):
+def test_logs_and_values_are_read_elsewhere(kind, tmp_path, spark_environment):
     logs = tmp_path / "logs"
     logs.mkdir()
     count = 500
@@ -55,6 +56,8 @@ def test_logs_are_read_elsewhere(kind, tmp_path, spark_environment):
     result = elsewhere(kind, tmp_path, spark_environment)
     every = [[str(path), offset] for path in paths for offset in range(count)]
     assert result["stream"] == {"read_stream": every, "format": every}
+    quad = ["<http://e/s>", "<http://e/p>", '"o"@en', None]
+    assert result["values"] == {name: [[[quad, quad], [], None]] * 2 for name in formats.names()}
     found = result["read"]
     assert found["rows"] == [row for path in paths for row in expected_rows(path)]
     assert [offset for offset, _ in found["keys"]] == [*range(count)] * 3
