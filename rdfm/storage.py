@@ -148,6 +148,7 @@ class LocalStorage:
         """Write a small file beside its place, and rename it when it is on the disk."""
         with self._beside(path, data) as temporary:
             temporary.replace(path)
+        _keep_names(Path(path).parent)
 
     def create_whole(self, path: str, data: bytes) -> bool:
         """Write a small file beside its place, and link it there when it is on the disk."""
@@ -160,6 +161,7 @@ class LocalStorage:
                 if self.exists(path):
                     return False
                 temporary.replace(path)
+        _keep_names(Path(path).parent)
         return True
 
     @contextlib.contextmanager
@@ -308,6 +310,16 @@ class RemoteStorage:
             modified = modified.timestamp()
         seconds = float(modified) if isinstance(modified, (int, float)) else None
         return File(self._files.unstrip_protocol(info["name"]), info["size"] or 0, seconds)
+
+
+def _keep_names(folder: Path) -> None:
+    """Put a folder's new names on the disk, where the system can do that."""
+    with contextlib.suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
 
 def local_path(path: str) -> str | None:

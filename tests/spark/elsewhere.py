@@ -2,8 +2,8 @@
 
     python elsewhere.py KIND FOLDER
 
-reads the logs in FOLDER/logs in every way, passes quads through values of every format, and prints what it
-found as JSON.
+reads the logs in FOLDER/logs in every way, writes them to FOLDER/written and, as a stream, to
+FOLDER/streamed, passes quads through values of every format, and prints what it found as JSON.
 """
 
 import json
@@ -100,6 +100,25 @@ def values(spark):
     return {name: [[row[name] for row in way] for way in rows] for name in names}
 
 
+def write(spark, folder):
+    """Writes what was read twice under one id, and once as a stream; gives the error of a bad term."""
+    import rdfm.spark
+
+    logs = rdfm.spark.read(spark, str(folder / "logs"))
+    for _ in range(2):
+        writer = logs.write.format("rdfm").option("to", "jelly").option("writeId", "one")
+        writer.mode("append").save(str(folder / "written"))
+    stream = rdfm.spark.read_stream(spark, str(folder / "logs")).writeStream.format("rdfm")
+    stream = stream.option("to", "nq").option("checkpointLocation", str(folder / "checkpoint"))
+    stream.trigger(availableNow=True).start(str(folder / "streamed")).awaitTermination()
+    bad = "array(struct('oops' AS subject, '_:p' AS predicate, '_:o' AS object)) AS quads"
+    try:
+        writer = spark.range(1).selectExpr(bad).write.format("rdfm").option("to", "nq")
+        writer.mode("append").save(str(folder / "written"))
+    except Exception as raised:
+        return {"error": str(raised)}
+
+
 def main(kind, folder):
     """Make the session, and do everything in it."""
     builder = KINDS[kind](SparkSession.builder.appName("rdfm elsewhere"))
@@ -112,6 +131,7 @@ def main(kind, folder):
             "read": read(spark, folder),
             "stream": stream(spark, folder),
             "values": values(spark),
+            "write": write(spark, folder),
         }
         print("\n" + json.dumps(found))
     finally:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from parts import left_in, lines_of, messages_in
 
 import rdfm
 from rdfm import formats
@@ -44,7 +45,7 @@ def expected_rows(path):
 
 
 @pytest.mark.parametrize("kind", ["cluster", "connect"])
-def test_logs_and_values_are_read_elsewhere(kind, tmp_path, spark_environment):
+def test_logs_and_values_are_read_and_written_elsewhere(kind, tmp_path, spark_environment):
     logs = tmp_path / "logs"
     logs.mkdir()
     count = 500
@@ -65,3 +66,8 @@ def test_logs_and_values_are_read_elsewhere(kind, tmp_path, spark_environment):
     assert [position for _, position in found["keys"][:count]] == starts
     assert "No such file or folder" in found["error"]
     assert "nothing" in found["error"]
+    written = lines_of(messages_in(tmp_path / "written"))
+    assert sorted(written) == sorted([[LINE.format(number).strip()] for number in range(count)] * 3)
+    assert sorted(lines_of(messages_in(tmp_path / "streamed"))) == sorted(written)
+    assert left_in(tmp_path / "written") == left_in(tmp_path / "streamed") == []
+    assert "found 'oops'" in result["write"]["error"]

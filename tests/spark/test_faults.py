@@ -3,9 +3,11 @@
 `RDFM_KILLS` says how many points of each kind are tried; `make soak` tries all.
 """
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -96,18 +98,57 @@ class Session:
             "PYTHONWARNINGS": "ignore",
         }
 
-    def run(self, *steps, master="local[2]"):
+    def run(self, *steps, master="local[2]", **settings):
         """Run steps one after another, and give what each printed."""
-        command = [sys.executable, str(HOOKS / "session.py"), master, *map(json.dumps, steps)]
+        arguments = [json.dumps(one) for one in (settings, *steps)]
+        command = [sys.executable, str(HOOKS / "session.py"), master, *arguments]
         child = subprocess.Popen(
             command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         try:
             out, errors = child.communicate(timeout=300)
         finally:
-            self.end()
+            if master.startswith("local"):
+                self.end()
         assert child.returncode in (0, -signal.SIGKILL), errors[-3000:]
         return [line for line in out.splitlines() if line.startswith(("done", "failed"))]
+
+    @contextlib.contextmanager
+    def cluster(self):
+        """A cluster of two workers at different addresses, which speculation asks for."""
+        import pyspark
+
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        address = f"spark://127.0.0.1:{port}"
+        program = str(Path(pyspark.__file__).parent / "bin/spark-class")
+        memory = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_WORKER_DIR": str(self.folder / "work")}
+        started = []
+
+        def start(kind, host, *arguments):
+            main = f"org.apache.spark.deploy.{kind.lower()}.{kind}"
+            command = [program, main, "--host", host, "--webui-port", "0", *arguments]
+            environment = {**self.environment, **memory, "SPARK_LOCAL_IP": host}
+            started.append(
+                subprocess.Popen(
+                    command,
+                    env=environment,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+
+        try:
+            start("Master", "127.0.0.1", "--port", str(port))
+            for host in ("127.0.0.1", "127.0.0.2"):
+                start("Worker", host, "--cores", "1", "--memory", "600m", address)
+            yield address
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+            self.end()
 
     def happened(self):
         """The point at which the last fault happened, once."""
@@ -259,6 +300,29 @@ def test_a_task_that_fails_too_often_and_a_full_disk_leave_nothing(session, tmp_
     assert printed[3] == "done"
     assert settled(tmp_path / "out") == list(range(ROWS))
     assert left_in(tmp_path / "out") == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
+def test_of_two_attempts_at_a_task_one_is_seen(session, tmp_path):
+    out = tmp_path / "out"
+    faults = [{"at": r"^open_new done .*/staging/.*part-00002", "nth": 1, "do": "sleep"}]
+    step = {"kind": "batch", "folder": str(out), "rows": ROWS, "faults": faults}
+    settings = {
+        "spark.speculation": "true",
+        "spark.speculation.interval": "100ms",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.multiplier": "1.5",
+        "spark.executor.memory": "500m",
+    }
+    with session.cluster() as master:
+        printed = session.run(step, master=master, **settings)
+    assert printed == ["done"]
+    session.happened()
+    (counted,) = session.folder.glob("old-count0-*")
+    assert len(list(counted.iterdir())) == 2  # attempts that opened the part
+    assert settled(out) == list(range(ROWS))
+    assert len(shown(out)) == 4
+    assert left_in(out) == []
 
 
 def test_an_attempt_that_comes_too_late_leaves_nothing(tmp_path):

@@ -172,7 +172,11 @@ def test_a_bad_term_names_its_row_quad_and_part(spark, tmp_path):
     rows = numbered(spark.range(0, 6000, 1, 2)).selectExpr(
         f"if(id = 5500, array(quads[0], {bad}), quads) AS quads"
     )
-    text = refused(rows, tmp_path / "out")
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
+    try:
+        text = refused(rows, tmp_path / "out")
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
     assert "partition 1 of the rows" in text
     assert "quad 1, predicate" in text
     assert "found 'no'" in text
@@ -256,6 +260,17 @@ def test_what_spark_refuses_itself(rows, tmp_path):
     with pytest.raises(Exception, match="sortBy must be used together with bucketBy"):
         write().sortBy("id").save(str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
+
+
+def test_urls_are_written_through_fsspec(spark, rows, tmp_path):
+    url = f"local://{tmp_path}/out"
+    save(rows, url, writeId="once")
+    save(rows, url, writeId="once")
+    assert numbers_in(tmp_path / "out") == list(range(10))
+    save(rows.where("id < 4"), url, "jelly", "overwrite", storageOptions='{"auto_mkdir": true}')
+    assert numbers_in(tmp_path / "out") == [0, 1, 2, 3]
+    assert left_in(tmp_path / "out") == []
+    assert spark.read.format("rdfm").load(url).count() == 4
 
 
 def test_a_file_url_is_a_path(rows, tmp_path):

@@ -81,4 +81,4 @@ def act(what, folder):
     if what == "full":
         raise OSError(errno.ENOSPC, "No space left on device")
     if what == "sleep":
-        time.sleep(3)
+        time.sleep(60)

@@ -1,4 +1,4 @@
-"""A session in a process of its own: `session.py MASTER STEP…`, a step being JSON as in `main`."""
+"""A session in a process of its own: `session.py MASTER SETTINGS STEP…`, all but the master as JSON."""
 
 import json
 import os
@@ -8,10 +8,10 @@ from pathlib import Path
 from parts import LogQuery, Query, numbered
 
 
-def main(master, *steps):
+def main(master, settings, *steps):
     from pyspark.sql import SparkSession
 
-    spark = (
+    builder = (
         SparkSession.builder.master(master)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -19,8 +19,10 @@ def main(master, *steps):
         .config("spark.driver.memory", "1g")
         # A short life: no time for the second compiler.
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        .getOrCreate()
     )
+    for name, value in json.loads(settings).items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     folder = Path(os.environ["RDFM_TEST_FAULTS"])
     jvm = spark._jvm.java.lang.ProcessHandle.current().pid()
