@@ -10,9 +10,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import logging
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "Plan"]
 
+_log = logging.getLogger("rdfm.spark")
 # Set by Spark itself in the options of a sink.
 _OF_SPARK = ("checkpointlocation", "queryname")
 
@@ -130,11 +133,13 @@ class Parts(WriterCommitMessage):
         parts: Its parts, as `ATTEMPT/NAME` in the staging of its job.
         job: That job.
         query: The id of the streaming query.
+        dropped: What the format could not hold and was left out, by name and count.
     """
 
     parts: tuple[str, ...]
     job: str
     query: str | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 class LogSourceWriter(DataSourceArrowWriter):
@@ -181,7 +186,7 @@ class LogSourceWriter(DataSourceArrowWriter):
                 "folder: give a path of storage that all share"
             )
         task = _Task(self.plan, target, self.job, "part", self.job)
-        return Parts(task.write(iterator, is_wanted), self.job)
+        return Parts(task.write(iterator, is_wanted), self.job, None, task.dropped)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make all parts appear."""
@@ -197,6 +202,7 @@ class LogSourceWriter(DataSourceArrowWriter):
                 write_id=self.write_id,
             )
         )
+        _tell_dropped(self.plan, messages)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Remove what tasks wrote."""
@@ -255,7 +261,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
             return Parts((), job, query)
         # By their names the parts of a query stand in the order of its batches.
         task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
-        return Parts(task.write(iterator, is_wanted), job, query)
+        return Parts(task.write(iterator, is_wanted), job, query, task.dropped)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Make the parts of a batch appear, unless they did before."""
@@ -266,6 +272,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
             if parts:
                 commit = Commit(message.job, parts, marks=False, query=message.query, batch=batchId)
                 target.commit(commit)
+                _tell_dropped(self.plan, messages)
             else:
                 target.drop(message.job)
 
@@ -295,10 +302,11 @@ class _Task:
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # made for the first part
         self._names: list[str] = []
+        self.dropped: Counter[str] = Counter()
         self._log: LogWriter | None = None
         self._file: BinaryIO | None = None
 
-    def write(self, rows: Iterator[RecordBatch], is_wanted: Any) -> tuple[str, ...]:
+    def write(self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool]) -> tuple[str, ...]:
         """Write rows, in their order.
 
         Raises:
@@ -326,7 +334,12 @@ class _Task:
         first = 0
         for some in rows:
             used = some.select(list(self._plan.columns))
-            yield from batches_from_arrow(used, first_index=first)
+            try:
+                yield from batches_from_arrow(used, first_index=first)
+            except TypeError as error:  # of what is no quad the schema lets only null through
+                lists = enumerate(used.column("quads").to_pylist(), first)
+                row = next((row for row, quads in lists if quads and None in quads), None)
+                raise DecodeError(str(error), row=row) from error
             first += used.num_rows
 
     def _add(self, batch: MessageBatch) -> None:
@@ -356,6 +369,7 @@ class _Task:
         if self._log is not None and self._file is not None:
             self._log.close()
             self._target.storage.finish(self._file)
+            self.dropped.update(self._log.dropped)
             self._log = self._file = None
 
     def _discard(self) -> None:
@@ -414,6 +428,16 @@ def _parts(messages: list[WriterCommitMessage | None]) -> tuple[str, ...]:
     return tuple(
         part for message in messages if isinstance(message, Parts) for part in message.parts
     )
+
+
+def _tell_dropped(plan: Plan, messages: list[WriterCommitMessage | None]) -> None:
+    dropped: Counter[str] = Counter()
+    for message in messages:
+        if isinstance(message, Parts):
+            dropped.update(message.dropped)
+    if dropped:
+        counts = ", ".join(f"{name} {count}" for name, count in sorted(dropped.items()))
+        _log.warning("%s: left out what %s cannot hold: %s", plan.path, plan.format, counts)
 
 
 def _digest(text: str) -> str:

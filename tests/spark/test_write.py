@@ -276,3 +276,47 @@ def test_urls_are_written_through_fsspec(spark, rows, tmp_path):
 def test_a_file_url_is_a_path(rows, tmp_path):
     save(rows, (tmp_path / "out here").as_uri())
     assert numbers_in(tmp_path / "out here") == list(range(10))
+
+
+def as_rows(*rows):
+    """Rows as tasks get them."""
+    import pyarrow
+
+    string = pyarrow.string()
+    parts = ("subject", "predicate", "object", "graph")
+    types = {
+        "quads": pyarrow.list_(pyarrow.struct([(part, string) for part in parts])),
+        "metadata": pyarrow.map_(string, pyarrow.binary()),
+        "namespaces": pyarrow.map_(string, string),
+    }
+    return pyarrow.RecordBatch.from_pylist(list(rows), pyarrow.schema(types))
+
+
+QUAD = {"subject": "_:s", "predicate": "<http://ex/p>", "object": "_:o", "graph": None}
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """A writer without a session."""
+    from rdfm.spark.schema import default_schema
+    from rdfm.spark.writer import LogSourceWriter
+
+    schema = default_schema(("quads", "metadata", "namespaces"))
+    return LogSourceWriter({"path": str(tmp_path), "to": "nq"}, schema, False)
+
+
+def test_what_is_left_out_is_told_in_the_log(writer, tmp_path, caplog):
+    row = {"quads": [QUAD], "metadata": [("key", b"v")], "namespaces": [("ex", "http://ex/")]}
+    writer.commit([writer.write(iter([as_rows(row, row)])) for _ in range(2)])
+    assert caplog.messages == [
+        f"{tmp_path}: left out what nq cannot hold: metadata 4, namespaces 2"
+    ]
+
+
+def test_a_null_among_quads_names_its_row(writer, tmp_path):
+    good, bad = as_rows({"quads": [QUAD]}, {"quads": None}), as_rows({"quads": [QUAD, None]})
+    with pytest.raises(rdfm.DecodeError, match=r"partition 0 of the rows: .*null.*row 2"):
+        writer.write(iter([good, bad]))
+    writer.abort([None])
+    assert shown(tmp_path) == []
+    assert left_in(tmp_path) == []
