@@ -8,6 +8,7 @@ Law: nothing is left out but what an option allows, and that with a warning.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +22,14 @@ from pyspark.sql.types import StringType, StructField, StructType
 from rdfm import formats
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
 from rdfm.compression import COMPRESSIONS
-from rdfm.errors import DecodeError, LimitError, OptionError, RdfmError, UnknownFormatError
+from rdfm.errors import (
+    DecodeError,
+    LimitError,
+    MissingExtraError,
+    OptionError,
+    RdfmError,
+    UnknownFormatError,
+)
 from rdfm.formats._options import from_text, key
 from rdfm.log import LogReader, is_url, make_codec, open_log
 from rdfm.spark.options import Options
@@ -205,7 +213,6 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, dict[str
         return {}
     modules = [formats.find(format)] if format is not None else formats.every()
     found: dict[str, dict[str, Any]] = {}
-    refused: list[RdfmError] = []
     known: dict[str, str] = {}
     for module in modules:
         # A row is a whole message.
@@ -213,13 +220,10 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, dict[str
         known |= kinds
         given = {name: value for name, value in options.rest.items() if name in kinds}
         if given:
-            try:
-                values = from_text(module.FORMAT, "decoder", given)
+            values = from_text(module.FORMAT, "decoder", given)
+            with contextlib.suppress(MissingExtraError):  # whoever reads such a file says so
                 make_codec(module.Decoder, module.FORMAT, module.FORMAT.decode_options, values)
-            except RdfmError as error:
-                refused.append(error)
-            else:
-                found[module.FORMAT.name] = values
+            found[module.FORMAT.name] = values
     for name in options.rest:
         if name not in known:
             whose = f"the format {modules[0].FORMAT.name}" if format else "the formats"
@@ -228,8 +232,6 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, dict[str
                 f"there is no option '{name[:40]}'; reading takes "
                 f"{', '.join(sorted(options.taken))}, and {takers}"
             )
-    if refused and not found:
-        raise refused[0]
     return found
 
 

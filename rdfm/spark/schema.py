@@ -58,6 +58,8 @@ def columns_of(schema: StructType, corrupt: str) -> list[str | None]:
         raise OptionError(
             f"columnNameOfCorruptRecord is '{corrupt}', which is a column of its own; take another name"
         )
+    if not schema.fields:
+        raise OptionError(f"the schema names no column; known: {', '.join(COLUMNS)}")
     return [_column(field, corrupt) for field in schema]
 
 

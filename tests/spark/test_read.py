@@ -239,10 +239,16 @@ def test_what_is_never_null_may_be_asked_for_so(spark, tmp_path):
         ("quads array<struct<graph:string NOT NULL>>", r"quads can be null, or something in it"),
     ],
 )
-def test_schemas_that_are_refused(spark, tmp_path, schema, says):
+def test_schemas_that_are_refused(tmp_path, schema, says):
     (tmp_path / "a.nq").write_text(lines("a"))
     with pytest.raises(OptionError, match=says):
         read(tmp_path, schema)
+
+
+def test_a_schema_without_columns_is_refused(tmp_path):
+    (tmp_path / "a.nq").write_text(lines("a"))
+    with pytest.raises(OptionError, match="names no column; known: source, offset"):
+        DefaultSource({"path": str(tmp_path)}).reader(StructType([]))
 
 
 def test_only_what_is_asked_for_is_rendered(tmp_path, monkeypatch):
@@ -276,6 +282,7 @@ def test_only_what_is_asked_for_is_rendered(tmp_path, monkeypatch):
         ({"lenient": "maybe"}, "lenient is true or false, not 'maybe'"),
         ({"maxMessageBytes": "lots"}, "max_message_bytes is a number"),
         ({"dialect": "swabian"}, "dialect"),
+        ({"lenient": "true", "frames": "broken"}, "frames"),
         ({"mode": "SILENT"}, "the option mode is one of FAILFAST, PERMISSIVE, DROPMALFORMED"),
         ({"compression": "zip"}, "the option compression is one of auto, gzip, zstd"),
         ({"recursiveFileLookup": "1"}, "recursiveFileLookup is true or false"),
