@@ -42,14 +42,16 @@ class LogSourceReader(DataSourceReader):
         reading: How.
     """
 
-    def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:
-        """Take a query's options and the schema of its user, and check them.
+    def __init__(
+        self, given: Mapping[str, str] | Options, schema: StructType | None = None
+    ) -> None:
+        """Take a query's options, or what is left of them, and the schema of its user; check both.
 
         Raises:
             OptionError: An option is unknown, or a value or the schema does not fit.
             UnknownFormatError: No format has the name that was given.
         """
-        options = Options(given)
+        options = given if isinstance(given, Options) else Options(given)
         self._paths = [absolute(path) for path in options.paths()]
         self._pattern = options.text("pathGlobFilter")
         self._recursive = options.switch("recursiveFileLookup", False)

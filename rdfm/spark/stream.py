@@ -128,7 +128,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if files or size:
             self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
         self._changed = options.choice("changedFiles", _CHANGED, _CHANGED[0])
-        self._logs = LogSourceReader(options.rest, schema)
+        self._logs = LogSourceReader(options, schema)
         self._logs.keep_apart(self._location, "stateLocation")
         self._opened: FileList | None = None
         self._noticed: dict[str, File] = {}

@@ -547,6 +547,11 @@ def test_the_list_is_not_kept_among_the_logs(place, state, recursive, taken):
             place.engine(**options)
 
 
+def test_an_unknown_option_is_told_with_those_of_streams(place):
+    with pytest.raises(OptionError, match=r"no option 'nonsense'.* splitBytes, stateLocation"):
+        place.engine(nonsense="1")
+
+
 def test_two_queries_cannot_share_a_list(place):
     place.arrive("a.nq")
     first = place.engine()
