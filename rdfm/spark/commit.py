@@ -212,7 +212,8 @@ class Target:
                 files = list(self.storage.files(self._at("staging", job), recursive=True))
             except (FileNotFoundError, NotADirectoryError):
                 continue
-            youngest = max((_time(file) for file in files), default=0.0)
+            # One without files may be about to get its first.
+            youngest = max(map(_time, files), default=float("inf"))
             old = untouched <= 0 or time.time() - youngest >= untouched
             if old and job not in decided:
                 self._drop(job)
