@@ -113,7 +113,8 @@ class LocalStorage:
                         continue
                     yield File(entry.path, status.st_size, status.st_mtime)
                 elif recursive and not entry.is_symlink():
-                    yield from self.files(entry.path, recursive=True)
+                    with contextlib.suppress(FileNotFoundError):  # gone since
+                        yield from self.files(entry.path, recursive=True)
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder, in order."""

@@ -21,7 +21,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -117,13 +117,8 @@ class Target:
         self._drop(job)
 
     def visible(self) -> list[str]:
-        """What a read of the folder and of those in it may show, by paths in the folder."""
-        found = []
-        for file in self.storage.files(self.folder, recursive=True):
-            path = file.path.removeprefix(self.folder).replace("\\", "/").lstrip("/")
-            if path == _SUCCESS or not any(part.startswith(("_", ".")) for part in path.split("/")):
-                found.append(path)
-        return sorted(found)
+        """What a read of the folder and of those in it may show, with no commit half seen."""
+        return _steady(self._visible, lambda _: self.settle(), self.folder)
 
     def is_written(self, write_id: str) -> bool:
         """Whether a batch write of that id is done."""
@@ -228,6 +223,14 @@ class Target:
     def is_ours(self) -> bool:
         """Whether anything was ever written here by this protocol."""
         return self.storage.exists(self._at("version"))
+
+    def _visible(self) -> list[str]:
+        found = []
+        for file in self.storage.files(self.folder, recursive=True):
+            path = file.path.removeprefix(self.folder).replace("\\", "/").lstrip("/")
+            if path == _SUCCESS or not any(part.startswith(("_", ".")) for part in path.split("/")):
+                found.append(path)
+        return sorted(found)
 
     def _carry_out(self, name: str) -> bool:
         """Do all steps of a decided commit; False where it was done before under another journal."""
@@ -359,26 +362,51 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         OSError: Something decided cannot be carried out, or the folders change all the time.
     """
     paths = list(paths)
-    place = options.get("options")
+    found: dict[str, File] = {}
+
+    def names() -> list[str]:
+        found.clear()
+        found.update((file.path, file) for file in find_files(paths, **options))
+        return list(found)
+
+    def settle(names: list[str]) -> bool | None:
+        folders = _folders(paths, names)
+        targets = [Target.of(folder, options.get("options")) for folder in folders]
+        busy = [target.settle() for target in targets if target.is_ours()]
+        return any(busy) if busy else None
+
+    if whole:
+        _steady(names, settle, ", ".join(paths))
+    elif settle(names()):
+        names()
+    return list(found.values())
+
+
+def _steady(
+    names: Callable[[], list[str]], settle: Callable[[list[str]], bool | None], place: str
+) -> list[str]:
+    """List names until no commit can have come between.
+
+    A listing is right when one just like it was made before, and no commit was under way between.
+
+    Args:
+        names: Lists them.
+        settle: Carries out what is decided: whether there was something; None where nothing ever is.
+        place: What is listed, for the error.
+    """
     before: list[str] | None = None
     for _ in range(_TRIES):
-        # A listing is right when one just like it was made before, and no commit was under way between.
-        files = find_files(paths, **options)
-        found = [file.path for file in files]
+        found = names()
         if found == before:
-            return files
-        targets = [Target.of(folder, place) for folder in _folders(paths, found)]
-        ours = [target for target in targets if target.is_ours()]
-        if not ours:
-            return files
-        busy = [target.settle() for target in ours]
-        if not whole:
-            return find_files(paths, **options)
-        before = None if any(busy) else found
+            return found
+        busy = settle(found)
+        if busy is None:
+            return found
+        before = None if busy else found
     raise OSError(
         errno.EBUSY,
-        "the folder changes faster than it is listed; read it when less is written",
-        ", ".join(paths),
+        "the folder changes faster than it is listed; come back when less is written",
+        place,
     )
 
 

@@ -193,7 +193,6 @@ class LogSourceWriter(DataSourceArrowWriter):
         if self.is_done:
             return
         target = self.plan.target()
-        target.settle()
         target.commit(
             Commit(
                 job=self.job,

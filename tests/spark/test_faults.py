@@ -53,8 +53,8 @@ POINTS = [
 OF_BATCHES = [
     (r"^open_new .*/_SUCCESS", 1),
     (r"^remove done .*/old-", 1),
-    (r"^finish done .*/_SUCCESS", 1),
     (r"^write_whole .*/open", 1),
+    (r"^finish done .*/_SUCCESS", 1),
 ]
 
 
