@@ -54,15 +54,6 @@ def numbered(rows):
     return rows.selectExpr("id", f"array({', '.join(quads)}) AS quads")
 
 
-def rows_of(spark, path):
-    """The messages of a log as rows, in one partition."""
-    import pyarrow
-
-    with rdfm.open_log(path) as log:
-        batches = [pyarrow.record_batch(batch.to_arrow()) for batch in log.batches()]
-    return spark.createDataFrame(pyarrow.Table.from_batches(batches)).coalesce(1)
-
-
 class Query:
     """A stream from a folder of numbers to a folder of logs."""
 

@@ -1,7 +1,7 @@
 """Batch writes in a real session."""
 
 import pytest
-from parts import left_in, lines_of, messages_in, numbered, numbers_in, rows_of, shown
+from parts import left_in, lines_of, messages_in, numbered, numbers_in, shown
 from samples import generated
 
 import rdfm
@@ -22,7 +22,7 @@ def rows(spark):
 
 
 @pytest.mark.parametrize("name", formats.names())
-def test_every_format_is_written_as_convert_writes_it(spark, tmp_path, name):
+def test_every_format_is_written_as_convert_writes_it_and_read_back(spark, tmp_path, name):
     format = formats.find(name).FORMAT
     source = tmp_path / "source.nq"
     kind = "nanopubs" if format.carries["graphs"] else "iot"
@@ -32,7 +32,7 @@ def test_every_format_is_written_as_convert_writes_it(spark, tmp_path, name):
                 log.write(next(iter(one)))
     converted = tmp_path / f"converted{format.suffixes[0]}"
     rdfm.convert(source, converted)
-    save(rows_of(spark, source), tmp_path / "parts", name)
+    save(spark.read.format("rdfm").load(str(source)), tmp_path / "parts", name)
     (part,) = shown(tmp_path / "parts")
     assert part.name.startswith("part-00000-")
     assert part.name.endswith(f"-c000{format.suffixes[0]}")
@@ -43,6 +43,20 @@ def test_every_format_is_written_as_convert_writes_it(spark, tmp_path, name):
         assert our.isomorphic(their)
         if format.carries["order"]:
             assert lines_of([our]) == lines_of([their])
+    save(spark.read.format("rdfm").load(str(tmp_path / "parts")), tmp_path / "back")
+    with rdfm.open_log(source) as log:
+        for back, message in zip(messages_in(tmp_path / "back"), log, strict=True):
+            assert back.isomorphic(message)
+
+
+def test_a_folder_may_be_read_and_replaced_in_one(spark, rows, tmp_path):
+    save(rows, tmp_path)
+    read = spark.read.format("rdfm").load(str(tmp_path))
+    save(read, tmp_path, "jelly", "overwrite")
+    assert [path.suffix for path in shown(tmp_path)] == [".jelly"]
+    assert sorted(numbers_in(tmp_path)) == list(range(10))
+    save(spark.read.format("rdfm").load(str(tmp_path)), tmp_path, "trig")
+    assert sorted(numbers_in(tmp_path)) == sorted([*range(10), *range(10)])
 
 
 def test_metadata_and_namespaces_are_written_where_the_rows_have_them(spark, tmp_path):
