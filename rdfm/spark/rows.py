@@ -29,6 +29,7 @@ from rdfm.errors import (
     OptionError,
     RdfmError,
     UnknownFormatError,
+    UnsupportedError,
 )
 from rdfm.formats._options import from_text, key
 from rdfm.log import LogReader, is_url, make_codec, open_log
@@ -151,7 +152,7 @@ class Reading:
             return [Split()]  # whoever reads it says what is to be done
 
     def _read(self, path: str, split: Split | None, rows: _Rows) -> Iterator[pa.RecordBatch]:
-        faults = _Faults(self, path, rows)
+        faults = _Faults(self, path, split, rows)
         try:
             format, options = self._format(path)
             log = open_log(
@@ -319,10 +320,11 @@ class _Faults:
         ended: Whether the rest of the file is given up.
     """
 
-    def __init__(self, reading: Reading, path: str, rows: _Rows) -> None:
+    def __init__(self, reading: Reading, path: str, split: Split | None, rows: _Rows) -> None:
         self.ended = False
         self._reading = reading
         self._path = path
+        self._is_part = split is not None and not split.whole
         self._rows = rows
         self._dropped = 0
         self._first: DecodeError | None = None
@@ -336,22 +338,38 @@ class _Faults:
         mode = self._reading.mode
         # What is too large for a limit is not broken: it is not left out without a row that says so.
         limit = isinstance(fault, LimitError)
-        if mode == "FAILFAST" or (limit and mode == "DROPMALFORMED"):
-            if limit or not self._reading.ignore_corrupt:
+        if limit and mode != "PERMISSIVE":
+            raise fault
+        if mode == "FAILFAST":
+            if isinstance(fault, UnsupportedError):
+                self._skip(log, fault)
+            if not self._reading.ignore_corrupt:
                 raise fault
             self._give_up(fault)
             return
-        try:
-            text = log.skip_message().decode("utf-8", "replace")
-        except DecodeError as last:
-            fault = last
-            text = f"{fault}; the rest of the file was given up"
-            self.ended = True
+        text, fault = self._skip(log, fault)
         if mode == "PERMISSIVE":
             yield from self._rows.fault(log.source, fault.message_index, text)
         else:
             self._dropped += 1
             self._first = self._first or fault
+
+    def _skip(self, log: LogReader, fault: DecodeError) -> tuple[str, DecodeError]:
+        """Go over a message: what to say of it, and the fault, another one where that failed.
+
+        Raises:
+            UnsupportedError: The log cannot be read in splits. It is not broken, and nobody knows how
+                many messages would be lost: no mode goes over that.
+        """
+        try:
+            return log.skip_message().decode("utf-8", "replace"), fault
+        except DecodeError as last:
+            # In a split, all else that is not supported can be skipped.
+            if self._is_part and isinstance(last, UnsupportedError):
+                last.reason += " (splitBytes=0)"
+                raise
+            self.ended = True
+            return f"{last}; the rest of the file was given up", last
 
     def unreadable(self, error: DecodeError | UnknownFormatError) -> Iterator[pa.RecordBatch]:
         """Deal with a file that could not even be begun.
