@@ -309,7 +309,8 @@ class _Task:
         """Write rows, in their order.
 
         Raises:
-            DecodeError: A row holds what is no term; says which row of the partition, quad and term.
+            DecodeError: A row holds null, or what is no term; says which row of the partition, quad
+                and term.
             EncodeError: The format cannot hold a message; the text names the option that allows it.
             RuntimeError: Another attempt was faster and is committed.
         """
@@ -333,11 +334,18 @@ class _Task:
         first = 0
         for some in rows:
             used = some.select(list(self._plan.columns))
+            quads = used.column("quads")
+            if quads.null_count:
+                # Read or decoded with the mode PERMISSIVE: an empty message would hide the fault.
+                raise DecodeError(
+                    "expected quads, found null; write `where quads is not null` to leave such rows out",
+                    row=first + quads.is_null().index(True).as_py(),
+                )
             try:
                 yield from batches_from_arrow(used, first_index=first)
             except TypeError as error:  # of what is no quad the schema lets only null through
-                lists = enumerate(used.column("quads").to_pylist(), first)
-                row = next((row for row, quads in lists if quads and None in quads), None)
+                lists = enumerate(quads.to_pylist(), first)
+                row = next((row for row, found in lists if None in found), None)
                 raise DecodeError(str(error), row=row) from error
             first += used.num_rows
 

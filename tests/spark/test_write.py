@@ -8,8 +8,6 @@ import rdfm
 from rdfm import formats
 from rdfm.compression import COMPRESSIONS
 
-QUADS = "array<struct<subject:string,predicate:string,object:string,graph:string>>"
-
 
 def save(frame, folder, to="nq", mode="append", **options):
     frame.write.format("rdfm").option("to", to).options(**options).mode(mode).save(str(folder))
@@ -134,9 +132,8 @@ def test_no_rows_give_no_parts(spark, rows, tmp_path):
     assert shown(tmp_path / "half") == []
 
 
-def test_null_quads_and_empty_ones_are_empty_messages(spark, tmp_path):
-    rows = spark.sql(f"SELECT cast(null AS {QUADS}) AS quads UNION ALL SELECT array()").coalesce(1)
-    save(rows, tmp_path, "jelly")
+def test_empty_quads_are_empty_messages(writer, tmp_path):
+    writer.commit([writer.write(iter([as_rows({"quads": []}, {"quads": []})]))])
     assert lines_of(messages_in(tmp_path)) == [[], []]
 
 
@@ -327,10 +324,14 @@ def test_what_is_left_out_is_told_in_the_log(writer, tmp_path, caplog):
     ]
 
 
-def test_a_null_among_quads_names_its_row(writer, tmp_path):
-    good, bad = as_rows({"quads": [QUAD]}, {"quads": None}), as_rows({"quads": [QUAD, None]})
-    with pytest.raises(rdfm.DecodeError, match=r"partition 0 of the rows: .*null.*row 2"):
-        writer.write(iter([good, bad]))
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [(None, r"found null; write `where quads is not null`"), ([QUAD, None], "null quad")],
+)
+def test_null_quads_or_a_null_among_them_name_their_row(writer, tmp_path, bad, reason):
+    good = as_rows({"quads": [QUAD]}, {"quads": []})
+    with pytest.raises(rdfm.DecodeError, match=rf"partition 0 of the rows: .*{reason}.*row 3"):
+        writer.write(iter([good, as_rows({"quads": []}, {"quads": bad}, {"quads": None})]))
     writer.abort([None])
     assert shown(tmp_path) == []
     assert left_in(tmp_path) == []
