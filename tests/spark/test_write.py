@@ -331,7 +331,7 @@ def test_what_is_left_out_is_told_in_the_log(writer, tmp_path, caplog):
 def test_null_quads_or_a_null_among_them_name_their_row(writer, tmp_path, bad, reason):
     good = as_rows({"quads": [QUAD]}, {"quads": []})
     with pytest.raises(rdfm.DecodeError, match=rf"partition 0 of the rows: .*{reason}.*row 3"):
-        writer.write(iter([good, as_rows({"quads": []}, {"quads": bad}, {"quads": None})]))
+        writer.write(iter([good, as_rows({"quads": []}, {"quads": bad}, {"quads": bad})]))
     writer.abort([None])
     assert shown(tmp_path) == []
     assert left_in(tmp_path) == []
