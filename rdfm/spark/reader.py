@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -140,22 +141,37 @@ class LogSourceReader(DataSourceReader):
 
 
 def pack(files: Iterable[File], pack_bytes: int, open_cost: int) -> Iterator[list[File]]:
-    """Put files together until they have a size, in their order.
+    """Put files together in their order, in packs as even as can be.
 
     Args:
         files: The files.
-        pack_bytes: Bytes that are enough for a task.
+        pack_bytes: Most bytes of a pack of several.
         open_cost: Bytes that could be read in the time that opening a file takes.
     """
-    packed: list[File] = []
-    cost = 0
-    for file in files:
-        if packed and cost + file.size + open_cost > pack_bytes:
-            yield packed
-            packed, cost = [], 0
-        packed.append(file)
-        cost += file.size + open_cost
-    if packed:
+
+    def cost(file: File) -> int:
+        return file.size + open_cost
+
+    for is_large, group in groupby(files, lambda file: cost(file) > pack_bytes):
+        some = list(group)
+        if is_large:
+            yield from ([file] for file in some)
+            continue
+        # With packs less even, most cores would wait for one at the end of a query.
+        total = sum(map(cost, some))
+        packs = -(-total // pack_bytes)
+        packed: list[File] = []
+        size = before = number = 0
+        for file in some:
+            # The pack in which the middle of the file lies, were they all as large.
+            its_number = (2 * before + cost(file)) * packs // (2 * total) if total else 0
+            if packed and (its_number > number or size + cost(file) > pack_bytes):
+                yield packed
+                packed, size = [], 0
+            number = its_number
+            packed.append(file)
+            size += cost(file)
+            before += cost(file)
         yield packed
 
 

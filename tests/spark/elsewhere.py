@@ -3,7 +3,8 @@
     python elsewhere.py KIND FOLDER
 
 reads the logs in FOLDER/logs in every way, writes them to FOLDER/written and, as a stream, to
-FOLDER/streamed, passes quads through values of every format, and prints what it found as JSON.
+FOLDER/streamed, passes quads through values of every format and through rows, and prints what it found
+as JSON.
 """
 
 import json
@@ -100,6 +101,18 @@ def values(spark):
     return {name: [[row[name] for row in way] for way in rows] for name in names}
 
 
+def terms(spark, folder):
+    """The values of all objects, and the messages after all quads were rows."""
+    from rdfm.spark.functions import explode_quads, messages, value
+
+    quads = explode_quads(spark.read.format("rdfm").load(str(folder / "logs")))
+    values = quads.select(value("object").alias("value")).collect()
+    return {
+        "values": sorted(row.value for row in values),
+        "messages": sorted([*row] for row in messages(quads).collect()),
+    }
+
+
 def write(spark, folder):
     """Writes what was read twice under one id, and once as a stream; gives the error of a bad term."""
     import rdfm.spark
@@ -131,6 +144,7 @@ def main(kind, folder):
             "read": read(spark, folder),
             "stream": stream(spark, folder),
             "values": values(spark),
+            "terms": terms(spark, folder),
             "write": write(spark, folder),
         }
         print("\n" + json.dumps(found))

@@ -62,6 +62,10 @@ def test_logs_and_values_are_read_and_written_elsewhere(kind, tmp_path, spark_en
     found = result["read"]
     assert found["rows"] == [row for path in paths for row in expected_rows(path)]
     assert [offset for offset, _ in found["keys"]] == [*range(count)] * 3
+    assert result["terms"] == {
+        "values": sorted([str(number) for number in range(count)] * 3),
+        "messages": [row[:3] for path in paths for row in expected_rows(path)],
+    }
     starts = [text.index(LINE.format(number)) for number in range(count)]
     assert [position for _, position in found["keys"][:count]] == starts
     assert "No such file or folder" in found["error"]

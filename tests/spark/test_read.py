@@ -536,6 +536,8 @@ def test_packing():
     files = [File(str(size), size, None) for size in (5, 5, 100, 1, 1, 9)]
     packed = [[file.size for file in files] for files in pack(files, 12, 1)]
     assert packed == [[5, 5], [100], [1, 1], [9]]
+    packed = [[file.size for file in files] for files in pack([File("", 3, None)] * 8, 16, 0)]
+    assert packed == [[3, 3, 3, 3], [3, 3, 3, 3]]
     assert list(pack([], 12, 1)) == []
 
 
