@@ -38,7 +38,7 @@ def left_in(folder):
     return sorted(
         os.path.relpath(path, folder)
         for path in Path(folder, "_rdfm").rglob("*")
-        if path.is_file() and "commits" not in path.parts and path.name != "version"
+        if path.is_file() and "commits" not in path.parts and path.name != "ours"
     )
 
 

@@ -5,7 +5,7 @@ Cost: a journal of one line a part, a rename a part; a read lists a folder of ou
 Law: a commit is decided by its journal, which is written whole. Before that nothing of it is ever seen;
 after that the next read or write of the folder carries it out to its end, however often it is begun.
 
-    _rdfm/version                        this folder is ours
+    _rdfm/ours                           somebody wrote here by this protocol
     _rdfm/staging/JOB/ATTEMPT/part…      what tasks write
     _rdfm/staging/JOB/open               the job still wants attempts
     _rdfm/journal/NAME.json              a commit that is decided and not yet carried out
@@ -86,13 +86,13 @@ class Target:
         """Make what stays for ever, so that readers know the folder as ours before its first commit."""
         self.storage.make_folder(self._at("journal"))
         if not self.is_ours():
-            self.storage.write_whole(self._at("version"), f"{_VERSION}\n".encode())
+            self._touch(self._at("ours"))
 
     def begin(self, job: str) -> None:
         """Open a job: its attempts are wanted from now on until it is dropped."""
         self.prepare()
         self.storage.make_folder(self._at("staging", job))
-        self.storage.write_whole(self._at("staging", job, "open"), b"")
+        self._touch(self._at("staging", job, "open"))
 
     def is_open(self, job: str) -> bool:
         """Whether a job that was begun still wants attempts."""
@@ -222,7 +222,7 @@ class Target:
 
     def is_ours(self) -> bool:
         """Whether anything was ever written here by this protocol."""
-        return self.storage.exists(self._at("version"))
+        return self.storage.exists(self._at("ours"))
 
     def _visible(self) -> list[str]:
         found = []
@@ -244,7 +244,7 @@ class Target:
             for path in commit.removals:
                 self.storage.remove(f"{self.folder}/{path}")
             if commit.marks:
-                self._mark()
+                self._touch(f"{self.folder}/{_SUCCESS}")
             self._remember(commit)
         self._drop(commit.job)
         self.storage.remove(self._journal(name))
@@ -264,9 +264,10 @@ class Target:
                     final,
                 ) from None
 
-    def _mark(self) -> None:
+    def _touch(self, path: str) -> None:
+        """Make an empty file, where it is not there."""
         with contextlib.suppress(FileExistsError):
-            self.storage.finish(self.storage.open_new(f"{self.folder}/{_SUCCESS}"))
+            self.storage.finish(self.storage.open_new(path))
 
     def _is_done(self, commit: Commit) -> bool:
         if commit.write_id is not None:
@@ -278,13 +279,12 @@ class Target:
     def _remember(self, commit: Commit) -> None:
         if commit.write_id is not None:
             self.storage.make_folder(self._at("commits"))
-            data = json.dumps({"writeId": commit.write_id}).encode()
-            self.storage.write_whole(self._at("commits", _write_name(commit.write_id)), data)
+            self._touch(self._at("commits", _write_name(commit.write_id)))
         if commit.query is not None:
             folder = self._at("commits", f"query-{commit.query}")
             self.storage.make_folder(folder)
             # A file a batch, the largest number counts: a slow second one cannot turn it back.
-            self.storage.write_whole(f"{folder}/{commit.batch}", b"")
+            self._touch(f"{folder}/{commit.batch}")
             last = self.last_batch(commit.query)
             for number in self.storage.names(folder):
                 if number.isdigit() and int(number) < last:

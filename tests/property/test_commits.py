@@ -181,5 +181,5 @@ def test_all_see_whole_commits_and_each_happens_once(seed, overwrites, deaths):
         target.remove_abandoned(0)
         left = [path for path in Path(folder, "_rdfm").rglob("*") if path.is_file()]
         assert [path for path in left if "commits" not in path.parts] == [
-            Path(folder, "_rdfm/version")
+            Path(folder, "_rdfm/ours")
         ]

@@ -35,7 +35,7 @@ POINTS = [
     (r"^open_new .*/staging/", 1),
     (r"^create_whole .*/journal/", 1),
     (r"^rename done .*/staging/", 4),
-    (r"^write_whole .*/commits/", 1),
+    (r"^open_new .*/commits/", 1),
     (r"^remove_folder done .*/staging/", 1),
     (r"^remove done .*/journal/", 1),
     (r"^open_new done .*/staging/", 4),
@@ -44,7 +44,7 @@ POINTS = [
     (r"^rename .*/staging/", 1),
     (r"^rename done .*/staging/", 1),
     (r"^rename .*/staging/", 3),
-    (r"^write_whole done .*/commits/", 1),
+    (r"^finish done .*/commits/", 1),
     (r"^remove_folder .*/staging/", 1),
     (r"^remove .*/journal/", 1),
     (r"^fsync ", 2),
@@ -53,7 +53,7 @@ POINTS = [
 OF_BATCHES = [
     (r"^open_new .*/_SUCCESS", 1),
     (r"^remove done .*/old-", 1),
-    (r"^write_whole .*/open", 1),
+    (r"^open_new .*/open", 1),
     (r"^finish done .*/_SUCCESS", 1),
 ]
 

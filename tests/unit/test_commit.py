@@ -95,7 +95,7 @@ def left_behind(target):
     return [
         path
         for path in found
-        if "/_rdfm/" in path and "/commits/" not in path and not path.endswith("/version")
+        if "/_rdfm/" in path and "/commits/" not in path and not path.endswith("/ours")
     ]
 
 
