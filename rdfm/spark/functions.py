@@ -11,6 +11,7 @@ give them a column with `select` or `withColumn` first. A filter on other column
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -58,6 +59,8 @@ __all__ = [
 Function: TypeAlias = "Callable[[Column | str], Column]"
 
 _MODES = ("FAILFAST", "PERMISSIVE")
+
+_log = logging.getLogger("rdfm.spark")
 
 
 def from_rdf(
@@ -119,8 +122,9 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
 def register_functions(spark: SparkSession) -> list[str]:
     """Make functions for SQL: `from_NAME` and `to_NAME` for each format, with `_` for `-`.
 
-    They take the column, and options as a map of texts if wanted:
-    `from_NAME(value, map('mode', 'PERMISSIVE'))`.
+    They take the column, and options as a map of texts if wanted, the same for all rows:
+    `from_NAME(value, map('mode', 'PERMISSIVE'))`. A name that is one of Spark's own functions, such as
+    `from_json`, is left out with a warning: it stays Spark's.
 
     Args:
         spark: A session, of Spark Connect too.
@@ -128,10 +132,14 @@ def register_functions(spark: SparkSession) -> list[str]:
     Returns:
         The names of the functions.
     """
+    of_spark = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     names = []
     for module in formats.every():
         name = module.FORMAT.name.replace("-", "_")
         for function, make in ((f"from_{name}", _sql_decoding), (f"to_{name}", _sql_encoding)):
+            if function in of_spark:
+                _log.warning("%s is Spark's own function, and not made for the format", function)
+                continue
             spark.udf.register(function, make(module))
             names.append(function)
     return names
@@ -197,10 +205,17 @@ def _on_error(mode: str) -> Literal["raise", "null"]:
 
 
 def _texts(options: tuple[pa.Array, ...]) -> dict[str, str]:
-    """The map of options of a call in SQL: a literal, the same in each row."""
+    """The map of options of a call in SQL.
+
+    Raises:
+        OptionError: It is not the same in each row.
+    """
     if not options or not len(options[0]):
         return {}
-    given = cast("list[tuple[str, str]] | None", options[0][0].as_py())
+    maps = options[0]
+    if not maps[1:].equals(maps[:-1]):
+        raise OptionError("options are the same in all rows: give a map of literals")
+    given = cast("list[tuple[str, str]] | None", maps[0].as_py())
     return {"mode" if key(name) == "mode" else name: text for name, text in given or []}
 
 

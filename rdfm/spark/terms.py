@@ -14,6 +14,16 @@ from typing import TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DateType,
+    MapType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from rdfm.errors import OptionError
 from rdfm.spark.schema import PARTS, QUADS
@@ -171,19 +181,20 @@ def explode_quads(
             raise OptionError(
                 f"explode_quads makes a column {name}: rename or drop the one there is"
             )
-    identity = F.to_json(F.struct(*_identity(df, by, "explode_quads")))
+    keys = _identity(df, by, "explode_quads")
+    values = [_settled(_named(name), df.schema[name].dataType).alias(name) for name in keys]
+    identity = F.to_json(F.struct(*values), {"ignoreNullFields": "true"})
+    label, quad = _free(df, "label"), _free(df, "quad")
     others = [name for name in df.columns if name != "quads"]
     # Once a message, before its quads become rows.
     labelled = df.select(
         *map(_named, others),
         "quads",
-        F.concat(F.lit("m"), F.md5(identity.cast("binary")), F.lit("_")).alias("__label"),
+        F.concat(F.lit("m"), F.md5(identity.cast("binary")), F.lit("_")).alias(label),
     )
     explode = F.posexplode_outer if keep_empty else F.posexplode
-    exploded = labelled.select(
-        *map(_named, others), "__label", explode("quads").alias(_INDEX, "__quad")
-    )
-    terms = [_relabelled(F.col("__quad")[part], F.col("__label")).alias(part) for part in PARTS]
+    exploded = labelled.select(*map(_named, others), label, explode("quads").alias(_INDEX, quad))
+    terms = [_relabelled(F.col(quad)[part], F.col(label)).alias(part) for part in PARTS]
     return exploded.select(*map(_named, others), _INDEX, *terms)
 
 
@@ -203,7 +214,7 @@ def messages(df: DataFrame, by: str | Sequence[str] | None = None) -> DataFrame:
         OptionError: A column is missing.
     """
     _require(df, PARTS[:3], "messages")
-    keys = _identity(df, by, "messages")
+    keys = map(_named, _identity(df, by, "messages"))
     terms = [
         (F.col(part) if part in df.columns else F.lit(None).cast("string")).alias(part)
         for part in PARTS
@@ -297,19 +308,46 @@ def _relabelled(term: Column, label: Column) -> Column:
     )
 
 
-def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> list[Column]:
-    """The columns that tell messages apart."""
+def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Sequence[str]:
+    """The names of the columns that tell messages apart."""
     if by is None:
         for known in _IDENTITIES:
             if set(known) <= set(df.columns):
-                return [_named(name) for name in known]
+                return known
         raise OptionError(
             f"{caller} needs to know what tells messages apart: the columns source and position, or "
             f"source and offset, are not all among {', '.join(df.columns)}; name others with by=[…]"
         )
     names = (by,) if isinstance(by, str) else tuple(by)
     _require(df, names, caller)
-    return [_named(name) for name in names]
+    return names
+
+
+def _settled(value: Column, type: DataType) -> Column:
+    """A value that JSON tells from all others of its type, whatever the session's settings."""
+    if isinstance(type, StringType):
+        return value.cast("binary")  # UTF-8 that is not valid included
+    if isinstance(type, TimestampType):
+        return F.unix_micros(value)
+    if isinstance(type, (TimestampNTZType, DateType)):
+        return value.cast("string")
+    if isinstance(type, ArrayType):
+        return F.transform(value, lambda item: _settled(item, type.elementType))
+    if isinstance(type, MapType):
+        pairs = StructType().add("key", type.keyType).add("value", type.valueType)
+        return _settled(F.map_entries(value), ArrayType(pairs))
+    if isinstance(type, StructType):
+        fields = [_settled(value[field.name], field.dataType).alias(field.name) for field in type]
+        return F.when(value.isNotNull(), F.struct(*fields))
+    return value
+
+
+def _free(df: DataFrame, name: str) -> str:
+    """A name that no column has."""
+    taken = {column.lower() for column in df.columns}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _require(df: DataFrame, names: Sequence[str], caller: str) -> None:

@@ -1,6 +1,7 @@
 """Term helpers say what rdfm and pyoxigraph say; quads as rows go back to the same messages."""
 
 import random
+from functools import reduce
 
 import nquads
 import pyoxigraph
@@ -301,6 +302,86 @@ def test_labels_are_of_one_message_only_and_the_same_on_every_run(spark, random_
         for label in nquads.labels([quad]):
             assert owners.setdefault(label, offset) == offset, texts
     assert len(owners) > 50
+
+
+# Values of one type that are all different, some of them only in what JSON or a time zone would cut.
+DIFFERENT = {
+    "timestamp": [
+        f"TIMESTAMP '2026-10-25 0{text}'"
+        for text in ("0:30:00.000001Z", "0:30:00.000002Z", "1:30:00.000001Z")
+    ],
+    "timestamp_ntz": [
+        f"TIMESTAMP_NTZ '2026-0{text}'"
+        for text in ("3-29 02:30:00.000001", "3-29 03:30:00.000001", "3-29 03:30:00.000002")
+    ],
+    "string": ["X'ff'", "X'fe'", "X'efbfbd'", "''", "null"],
+    "binary": ["X'ff'", "X''", "null"],
+    "date": ["DATE '2026-01-01'", "DATE '-2025-01-01'"],
+    "double": ["1.0", "1.0000000000000002", "double('NaN')", "null"],
+    "array<string>": ["array(X'ff')", "array(X'fe')", "array(null)", "array()", "null"],
+    "struct<a: string, b: timestamp>": [
+        "struct(X'ff', null)",
+        "struct(X'fe', null)",
+        "struct(null, TIMESTAMP '2026-01-01 00:00:00.000001Z')",
+        "struct(null, TIMESTAMP '2026-01-01 00:00:00.000002Z')",
+        "struct(null, null)",
+        "null",
+    ],
+    "map<string, int>": ["map(X'ff', 1)", "map(X'fe', 1)", "map()", "null"],
+}
+
+LABELLED = "array(named_struct('subject', '_:b', 'predicate', '', 'object', '', 'graph', ''))"
+
+
+def labels_of(spark, zone):
+    """Types, and labels of messages that their values tell apart."""
+    from pyspark.sql import DataFrame
+
+    from rdfm.spark import terms
+
+    settings = {
+        "spark.sql.session.timeZone": zone,
+        "spark.sql.jsonGenerator.ignoreNullFields": zone == "UTC",
+    }
+    before = {name: spark.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        found = []
+        for kind, values in DIFFERENT.items():
+            rows = ", ".join(f"(cast({value} AS {kind}))" for value in values)
+            columns = f"'{kind}' AS kind, {LABELLED} AS quads, id"
+            frame = spark.sql(f"SELECT {columns} FROM VALUES {rows} AS t(id)")
+            found.append(terms.explode_quads(frame, by="id").select("kind", "subject"))
+        return sorted(map(tuple, reduce(DataFrame.unionAll, found).collect()))
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+def test_labels_tell_all_values_apart_whatever_the_settings(spark):
+    found = labels_of(spark, "UTC")
+    assert len(set(found)) == len(found) == sum(map(len, DIFFERENT.values()))
+    assert labels_of(spark, "Europe/Berlin") == found
+
+
+def test_columns_of_any_name_stay(spark):
+    from pyspark.sql import functions as F
+
+    from rdfm.spark import terms
+
+    others = ("label", "Quad", "label_", "__label", "__quad")
+    frame = messages_frame(spark, [[]]).drop("quads").select("*", *map(F.lit, range(5)))
+    frame = frame.toDF("source", "offset", *others)
+    quad = F.struct(
+        *(F.lit("_:b").alias(part) for part in ("subject", "predicate", "object", "graph"))
+    )
+    row = terms.explode_quads(frame.withColumn("quads", F.array(quad))).head()
+    assert row.asDict().keys() == {
+        "source", "offset", *others, "quad_index", "subject", "predicate", "object", "graph",
+    }  # fmt: skip
+    assert [row[name] for name in others] == [0, 1, 2, 3, 4]
+    assert row.subject.endswith("_b")
 
 
 def test_text_that_looks_like_a_label_stays(spark):

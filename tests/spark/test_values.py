@@ -1,6 +1,8 @@
 """Columns of values that each hold one message, in Spark."""
 
+import dataclasses
 import io
+import types
 
 import pyoxigraph as ox
 import pytest
@@ -166,6 +168,29 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
         spark.sql(query.format("")).collect()
     with pytest.raises(PythonException, match="the nq decoder has no option 'loud'"):
         spark.sql(query.format(", map('loud', '1')")).collect()
+    differing = query.format(", map('mode', if(v is null, 'FAILFAST', 'PERMISSIVE'))")
+    with pytest.raises(PythonException, match="options are the same in all rows"):
+        spark.sql(
+            differing.replace("FROM", "FROM (SELECT /*+ COALESCE(1) */ * FROM") + ")"
+        ).collect()
+
+
+def test_functions_of_spark_keep_their_names(spark, caplog):
+    def renamed(name):
+        module = types.SimpleNamespace(**vars(formats.find("nq")))
+        module.FORMAT = dataclasses.replace(module.FORMAT, name=name, aliases=(), suffixes=())
+        return module
+
+    formats.register(renamed("json"))
+    try:
+        names = register_functions(spark)
+        assert register_functions(spark) == names
+    finally:
+        formats.unregister("json")
+    assert not {"from_json", "to_json"} & set(names)
+    assert {"from_nq", "to_nq"} <= set(names)
+    assert caplog.messages[0] == "from_json is Spark's own function, and not made for the format"
+    assert spark.sql("""SELECT from_json('{"a": 1}', 'a int').a AS a""").head().a == 1
 
 
 @pytest.mark.parametrize("large", ["true", "false"])
