@@ -34,6 +34,7 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, EncoderLike, Format, FormatModule
 from rdfm.message import Message, checked
+from rdfm.paths import is_url, local_path
 
 if TYPE_CHECKING:
     from rdfm.split import Split
@@ -793,22 +794,16 @@ def output_format(target: Writable, name: str | None = None) -> FormatModule:
     )
 
 
-def is_url(path: str) -> bool:
-    """Whether a path is a URL; one letter before the colon is a drive."""
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
-
-
 def _open(
     source: Readable, storage_options: Mapping[str, Any] | None = None
 ) -> tuple[BinaryIO, str, str | None, int | None, bool]:
     """A source's file, name, URL, size, and whether it is ours to close."""
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
-    if path is not None and re.match("file:/", path, re.IGNORECASE):
-        from rdfm.storage import local_path
-
-        path = local_path(path)
-    if path is not None and is_url(path):
-        return _open_url(path, storage_options or {})
+    if path is not None:
+        local = local_path(path)
+        if local is None:
+            return _open_url(path, storage_options or {})
+        path = local
     if storage_options:
         raise OptionError(
             "storage_options are for URLs, such as s3://bucket/log.nq; leave them out here"

@@ -14,17 +14,19 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from fnmatch import fnmatch
+from fnmatch import fnmatch, fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from rdfm.errors import MissingExtraError, OptionError
+from rdfm.paths import local_path
 
-__all__ = ["File", "Storage", "find_files", "local_path", "storage_of"]
+__all__ = ["File", "Storage", "find_files", "matches", "storage_of"]
 
 _MAGIC = re.compile(r"[*?\[{]")
+_HIDDEN = ("_", ".")
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ class File:
 class Storage(Protocol):
     """Files and folders of one place. Missing files are `FileNotFoundError`."""
 
-    def find(self, pattern: str) -> list[str]:
-        """The paths that match a glob."""
+    def find(self, pattern: str) -> dict[str, File | None]:
+        """What matches a glob without `{a,b}`, by path: a file, or None for a folder."""
 
     def status(self, path: str) -> File | None:
         """A file, or None where the path is a folder."""
@@ -91,9 +93,13 @@ class Storage(Protocol):
 class LocalStorage:
     """Files and folders of this machine, and of the disks it shares with others."""
 
-    def find(self, pattern: str) -> list[str]:
-        """The paths that match a glob."""
-        return [path for one in _alternatives(pattern) for path in glob.glob(one, recursive=True)]  # noqa: PTH207 - of absolute patterns too
+    def find(self, pattern: str) -> dict[str, File | None]:
+        """What matches a glob."""
+        found: dict[str, File | None] = {}
+        for path in glob.iglob(pattern, recursive=True):  # noqa: PTH207 - of absolute patterns too
+            with contextlib.suppress(FileNotFoundError):  # gone since, or a link to nothing
+                found[path] = self.status(path)
+        return found
 
     def status(self, path: str) -> File | None:
         """A file, or None where the path is a folder."""
@@ -203,21 +209,28 @@ class RemoteStorage:
         except ImportError as error:
             raise MissingExtraError(f"{url} needs fsspec: pip install 'rdfm[fsspec]'") from error
         try:
-            self._files, _ = url_to_fs(url, **options)
+            self._files, path = url_to_fs(url, **options)
         except ImportError as error:
             raise MissingExtraError(f"{url} needs another package: {error}") from error
         except (ValueError, TypeError) as error:
             raise OptionError(f"cannot reach {url}: {error}") from error
         self._renames = type(self._files).mv is not AbstractFileSystem.mv
+        # What fsspec leaves out of its paths, such as scheme and host; None where that is not clear.
+        before = url.rstrip("/").removesuffix(path.strip("/"))
+        self._before = before if before.endswith("/") else None
 
-    def find(self, pattern: str) -> list[str]:
-        """The URLs that match a glob."""
-        found = [path for one in _alternatives(pattern) for path in self._files.glob(one)]
-        return [self._files.unstrip_protocol(path) for path in found]
+    def find(self, pattern: str) -> dict[str, File | None]:
+        """What matches a glob."""
+        found: dict[str, File | None] = {}
+        for name, info in self._files.glob(pattern, detail=True).items():
+            url = self._url(name)
+            known = info["type"] == "directory" or info.get("size") is not None
+            found[url] = self._file(info, url) if known else self.status(url)
+        return found
 
     def status(self, path: str) -> File | None:
         """A file, or None where the URL is a folder."""
-        return self._file(self._files.info(path))
+        return self._file(self._files.info(path), path)
 
     def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
         """The files in a folder."""
@@ -225,9 +238,10 @@ class RemoteStorage:
         found = self._files.find(folder, maxdepth=None if recursive else 1, detail=True)
         base = self._files._strip_protocol(folder)
         for name, info in found.items():
-            if (file := self._file(info)) is not None:
-                # As the folder was called, which fsspec may do in another way.
-                yield replace(file, path=folder.rstrip("/") + name.removeprefix(base.rstrip("/")))
+            # As the folder was called, which fsspec may do in another way.
+            url = folder.rstrip("/") + name.removeprefix(base.rstrip("/"))
+            if (file := self._file(info, url)) is not None:
+                yield file
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder, in order."""
@@ -296,7 +310,14 @@ class RemoteStorage:
         with contextlib.suppress(FileNotFoundError):
             self._files.rm(path, recursive=True)
 
-    def _file(self, info: Mapping[str, Any]) -> File | None:
+    def _url(self, name: str) -> str:
+        """The URL of what fsspec calls so."""
+        if self._before is None:
+            url: str = self._files.unstrip_protocol(name)
+            return url
+        return self._before + name.lstrip("/")
+
+    def _file(self, info: Mapping[str, Any], url: str) -> File | None:
         if info["type"] == "directory":
             return None
         modified = next(
@@ -310,7 +331,7 @@ class RemoteStorage:
         if isinstance(modified, datetime):
             modified = modified.timestamp()
         seconds = float(modified) if isinstance(modified, (int, float)) else None
-        return File(self._files.unstrip_protocol(info["name"]), info["size"] or 0, seconds)
+        return File(url, info["size"] or 0, seconds)
 
 
 def _keep_names(folder: Path) -> None:
@@ -321,21 +342,6 @@ def _keep_names(folder: Path) -> None:
             os.fsync(opened)
         finally:
             os.close(opened)
-
-
-def local_path(path: str) -> str | None:
-    """Give the path of this machine that a path or `file:` URL means; None for other URLs.
-
-    Example:
-        >>> local_path("file:/logs/a.nq"), local_path("s3://bucket/a.nq")
-        ('/logs/a.nq', None)
-    """
-    if re.match(r"file:/", path, re.IGNORECASE):
-        from urllib.parse import urlsplit  # costly to import, both
-        from urllib.request import url2pathname
-
-        return url2pathname(urlsplit(path).path)
-    return None if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) else path
 
 
 def storage_of(path: str, options: Mapping[str, Any] | None = None) -> tuple[Storage, str]:
@@ -364,11 +370,12 @@ def find_files(
     modified_before: float | None = None,
     ignore_missing: bool = False,
     options: Mapping[str, Any] | None = None,
-) -> list[File]:
+) -> tuple[list[File], list[str]]:
     """Give the files of paths, globs and folders: paths as they are given, each in natural order.
 
     A folder stands for the files in it; names that begin with `_` or `.` are passed over there. A path
-    that is there is taken as it is, even where it looks like a glob.
+    that is there is taken as it is, even where it looks like a glob. Globs match such names only as
+    `matches` says.
 
     Args:
         paths: Files, folders, globs (`*`, `?`, `[a-z]`, `{a,b}`, `**`) or URLs.
@@ -379,14 +386,25 @@ def find_files(
         ignore_missing: Pass over a path that is not there.
         options: fsspec's, for URLs.
 
+    Returns:
+        The files, and the folders among the paths and what they match.
+
     Raises:
         FileNotFoundError: A path is not there, or a glob matches nothing.
         MissingExtraError, OptionError: As in `storage_of`.
     """
     found: dict[str, File] = {}
+    folders: dict[str, None] = {}
     for path in paths:
-        storage, name = storage_of(path, options)
-        for file in sorted(_files_of(storage, name, recursive, ignore_missing), key=_natural):
+        storage, called = storage_of(path, options)
+        files: list[File] = []
+        for name, file in _places(storage, called, ignore_missing).items():
+            if file is None:
+                folders[name] = None
+                files += _visible(storage, name, recursive, ignore_missing)
+            else:
+                files.append(file)
+        for file in sorted(files, key=_natural):
             known = file.modified
             if pattern is not None and not _matches(file.path, pattern):
                 continue
@@ -395,47 +413,78 @@ def find_files(
             if modified_before is not None and (known is None or known >= modified_before):
                 continue
             found.setdefault(file.path, file)
-    return list(found.values())
+    return list(found.values()), list(folders)
 
 
-def _files_of(storage: Storage, path: str, recursive: bool, ignore_missing: bool) -> Iterator[File]:
-    """The files of one path, in any order."""
-    names = [path]
+def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
+    """Give what matches a glob, by path: files, and None for folders.
+
+    From the first part of the path with a sign of globs on, names that begin with `_` or `.` match
+    only a part that begins so too.
+    """
+    found: dict[str, File | None] = {}
+    for one in _globs(pattern):
+        parts = _parts(one)
+        first = next((at for at, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
+        named = [part for part in parts[first:] if part.startswith(_HIDDEN)]
+        for path, file in storage.find(one).items():
+            hidden = [part for part in _parts(path)[first:] if part.startswith(_HIDDEN)]
+            if all(any(fnmatchcase(part, name) for name in named) for part in hidden):
+                found[path] = file
+    return found
+
+
+def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File | None]:
+    """What a path stands for: itself, or what it matches; None for folders."""
     if _MAGIC.search(path) and not storage.exists(path):
-        names = storage.find(path)
-    if not names and not ignore_missing:
-        raise FileNotFoundError(errno.ENOENT, "No file matches", path)
-    for name in names:
-        try:
-            file = storage.status(name)
-            if file is not None:
-                yield file
-                continue
-            for file in storage.files(name, recursive=recursive):
-                inside = file.path.removeprefix(name).replace(os.sep, "/")
-                if not any(part.startswith(("_", ".")) for part in inside.split("/") if part):
-                    yield file
-        except FileNotFoundError:
-            if not ignore_missing:
-                raise
+        found = matches(storage, path)
+        if not found and not ignore_missing:
+            raise FileNotFoundError(errno.ENOENT, "No file matches", path)
+        return found
+    try:
+        return {path: storage.status(path)}
+    except FileNotFoundError:
+        if not ignore_missing:
+            raise
+        return {}
+
+
+def _visible(storage: Storage, folder: str, recursive: bool, ignore_missing: bool) -> list[File]:
+    """The files in a folder but the hidden ones."""
+    try:
+        files = list(storage.files(folder, recursive=recursive))
+    except FileNotFoundError:
+        if not ignore_missing:
+            raise
+        return []
+    return [
+        file
+        for file in files
+        if not any(part.startswith(_HIDDEN) for part in _parts(file.path.removeprefix(folder)))
+    ]
 
 
 def _matches(path: str, pattern: str) -> bool:
-    name = re.split(r"[/\\]", path)[-1]
-    return any(fnmatch(name, one) for one in _alternatives(pattern))
+    return any(fnmatch(_parts(path)[-1], one) for one in _globs(pattern))
 
 
-def _alternatives(pattern: str) -> list[str]:
-    """A glob with `{a,b}` as globs without."""
+def _parts(path: str) -> list[str]:
+    """The names in a path; those of this folder and the one above are none."""
+    return [part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")]
+
+
+def _globs(pattern: str) -> list[str]:
+    """A glob of Spark's as globs of Python's: without `{a,b}`, and with `[!a]` for `[^a]`."""
     braces = re.search(r"\{([^{}]*)\}", pattern)
     if braces is None:
-        return [pattern]
+        return [pattern.replace("[^", "[!")]
     before, after = pattern[: braces.start()], pattern[braces.end() :]
-    each = [_alternatives(before + one + after) for one in braces[1].split(",")]
+    each = [_globs(before + one + after) for one in braces[1].split(",")]
     return [one for alternatives in each for one in alternatives]
 
 
 def _natural(file: File) -> list[tuple[int, int | str]]:
     """Orders `part-2` before `part-10`."""
-    parts = re.split(r"(\d+)", file.path)
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in parts if part]
+    parts = re.split(r"([0-9]+)", file.path)
+    # Every second one is a number.
+    return [(0, int(part)) if at % 2 else (1, part) for at, part in enumerate(parts) if part]

@@ -340,7 +340,7 @@ def _files(
 def _refuse_second_input(source: str, target: str, options: dict[str, Any]) -> None:
     """`rdfm convert *.nq` may stand for two files: the second is not to be overwritten."""
     from rdfm import formats
-    from rdfm.log import is_url
+    from rdfm.paths import is_url
 
     path = Path(target)
     if (

@@ -22,9 +22,11 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from rdfm.split import MOST_THREADS
 from rdfm.storage import File, Storage, find_files, storage_of
 
 __all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled"]
@@ -363,16 +365,21 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     """
     paths = list(paths)
     found: dict[str, File] = {}
+    folders: list[str] = []
 
     def names() -> list[str]:
+        files, folders[:] = find_files(paths, **options)
         found.clear()
-        found.update((file.path, file) for file in find_files(paths, **options))
+        found.update((file.path, file) for file in files)
         return list(found)
 
     def settle(names: list[str]) -> bool | None:
-        folders = _folders(paths, names)
-        targets = [Target.of(folder, options.get("options")) for folder in folders]
-        busy = [target.settle() for target in targets if target.is_ours()]
+        listed = _folders(folders, names)
+        targets = [Target.of(folder, options.get("options")) for folder in listed]
+        # Each question is a request: a tree of many folders asks several at a time.
+        with ThreadPoolExecutor(MOST_THREADS) as pool:
+            ours = list(pool.map(Target.is_ours, targets))
+        busy = [target.settle() for target, is_ours in zip(targets, ours, strict=True) if is_ours]
         return any(busy) if busy else None
 
     if whole:
@@ -410,10 +417,13 @@ def _steady(
     )
 
 
-def _folders(paths: Iterable[str], found: Iterable[str]) -> list[str]:
-    """The folders that files may have been listed in."""
-    folders = dict.fromkeys(path.rstrip("/") for path in paths)
-    folders.update(dict.fromkeys(re.split(r"[/\\][^/\\]*$", path)[0] for path in found))
+def _folders(listed: Iterable[str], found: Iterable[str]) -> list[str]:
+    """The folders that were listed and those that the files found are in, each once."""
+    folders = dict.fromkeys(path.rstrip("/\\") or path for path in listed)
+    for path in found:
+        name = re.split(r"[/\\]", path)[-1]
+        folder = path.removesuffix(name)
+        folders[folder.rstrip("/\\") or folder or "."] = None
     return list(folders)
 
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
-from rdfm.log import is_url
+from rdfm.paths import local_path
 from rdfm.spark.commit import find_settled
 from rdfm.spark.options import Options
 from rdfm.spark.rows import Reading
-from rdfm.storage import File, local_path, storage_of
+from rdfm.storage import File, matches, storage_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +78,7 @@ class LogSourceReader(DataSourceReader):
             return
         for path in self._paths:
             storage, name = storage_of(path, self.reading.storage)
-            if not storage.exists(name) and not storage.find(name):
+            if not storage.exists(name) and not matches(storage, name):
                 raise FileNotFoundError(errno.ENOENT, "No such file or folder", path)
 
     def keep_apart(self, folder: str, option: str) -> None:
@@ -178,4 +178,4 @@ def pack(files: Iterable[File], pack_bytes: int, open_cost: int) -> Iterator[lis
 def absolute(path: str) -> str:
     """A path that means the same in every task, whatever folder it runs in."""
     local = local_path(path)
-    return path if local is None or is_url(local) else str(Path(local).absolute())
+    return path if local is None else str(Path(local).absolute())

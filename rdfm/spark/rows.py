@@ -32,7 +32,8 @@ from rdfm.errors import (
     UnsupportedError,
 )
 from rdfm.formats._options import from_text, key
-from rdfm.log import LogReader, is_url, make_codec, open_log
+from rdfm.log import LogReader, make_codec, open_log
+from rdfm.paths import is_url
 from rdfm.spark.options import Options
 from rdfm.spark.schema import columns_of, default_schema
 from rdfm.split import Split, plan

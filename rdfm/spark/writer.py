@@ -33,10 +33,10 @@ from rdfm._core import MessageBatch, batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats._options import from_text
 from rdfm.log import LogWriter, create_log
+from rdfm.paths import local_path
 from rdfm.spark.commit import Commit, Target
 from rdfm.spark.options import Options
 from rdfm.spark.schema import COLUMNS, QUADS
-from rdfm.storage import local_path
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch

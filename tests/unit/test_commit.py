@@ -223,7 +223,7 @@ def test_a_folder_that_changes_all_the_time_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(
         commit,
         "find_files",
-        lambda paths, **_: [commit.File(f"{tmp_path}/{next(found)}", 0, None)],
+        lambda paths, **_: ([commit.File(f"{tmp_path}/{next(found)}", 0, None)], []),
     )
     with pytest.raises(OSError, match="changes faster"):
         find_settled([str(tmp_path)])
@@ -386,3 +386,26 @@ def test_folders_that_nobody_wrote_to_are_listed_once(tmp_path, monkeypatch):
     monkeypatch.setattr(commit, "find_files", lambda *a, **k: calls.append(1) or real(*a, **k))
     assert [file.path for file in find_settled([str(tmp_path)])] == [str(tmp_path / "a.nq")]
     assert len(calls) == 1
+
+
+def test_globs_see_nothing_of_a_commit_that_is_not_decided(tmp_path):
+    target = Target.of(str(tmp_path / "out"))
+    target.begin("job")
+    (tmp_path / "out" / "a.nq").write_bytes(b"")
+    (tmp_path / "out" / "_SUCCESS").write_bytes(b"")
+    (tmp_path / "out" / "_rdfm/staging/job/part.nq").write_bytes(b"")
+    for pattern in ("out/**", "out/*", "*/*", "**/*.nq", "out/a*"):
+        found = find_settled([str(tmp_path / pattern)], recursive=True)
+        assert [file.path for file in found] == [str(tmp_path / "out" / "a.nq")], pattern
+
+
+def test_only_folders_are_asked_whether_commits_are_going_on(tmp_path, monkeypatch):
+    asked = []
+    real = Target.is_ours
+    monkeypatch.setattr(Target, "is_ours", lambda it: asked.append(it.folder) or real(it))
+    paths = [tmp_path / f"{number}.nq" for number in range(20)]
+    for path in paths:
+        path.write_bytes(b"")
+    (tmp_path / "empty").mkdir()
+    find_settled([*map(str, paths), f"{tmp_path}/", f"{tmp_path}/*.nq", str(tmp_path / "empty")])
+    assert sorted(asked) == [str(tmp_path), str(tmp_path / "empty")]

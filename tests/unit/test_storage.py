@@ -4,7 +4,9 @@ import os
 
 import pytest
 
-from rdfm.storage import File, LocalStorage, find_files, local_path, storage_of
+from rdfm.errors import OptionError
+from rdfm.paths import is_url, local_path
+from rdfm.storage import File, LocalStorage, find_files, storage_of
 
 
 @pytest.fixture
@@ -17,7 +19,7 @@ def folder(tmp_path):
 
 
 def names(folder, *paths, **options):
-    found = find_files([str(folder / path) for path in paths], **options)
+    found, _ = find_files([str(folder / path) for path in paths], **options)
     return [os.path.relpath(file.path, folder) for file in found]
 
 
@@ -30,13 +32,30 @@ def test_globs_and_patterns(folder):
     assert names(folder, "b*.nq") == ["b2.nq", "b10.nq"]
     assert names(folder, "{a,b2}.*") == ["a.ttl", "b2.nq"]
     assert names(folder, "", pattern="*.{ttl,trig}") == ["a.ttl"]
-    assert names(folder, "**/*.nq") == ["_sub/d.nq", "b2.nq", "b10.nq", "sub/c.nq"]
+    assert names(folder, "**/*.nq") == ["b2.nq", "b10.nq", "sub/c.nq"]
+    assert names(folder, "[^b]*") == ["a.ttl", "sub/c.nq"]
+    assert names(folder, "", pattern="[^b]*") == ["a.ttl"]
+
+
+def test_globs_match_what_is_hidden_only_where_they_say_so(folder):
+    assert names(folder, "*") == names(folder, "**") == ["a.ttl", "b2.nq", "b10.nq", "sub/c.nq"]
+    assert names(folder, "*/*") == ["sub/c.nq"]
+    assert names(folder, "_*/*") == names(folder, "_sub/*") == ["_sub/d.nq"]
+    assert names(folder, ".h*") == [".hidden.nq"]
+    assert names(folder, "{_SUCCESS,a.*}") == ["_SUCCESS", "a.ttl"]
+    assert names(folder / "_sub", "*") == ["d.nq"]
+
+
+def test_names_with_other_digits_have_an_order(tmp_path):
+    for name in ("1\u00b22.nq", "\u0663.nq", "10.nq"):
+        (tmp_path / name).write_bytes(b"")
+    assert names(tmp_path, "") == ["1\u00b22.nq", "10.nq", "\u0663.nq"]
 
 
 def test_a_file_that_looks_like_a_glob_is_taken_as_it_is(tmp_path):
     (tmp_path / "a[1].nq").write_bytes(b"x")
     (tmp_path / "a1.nq").write_bytes(b"")
-    assert find_files([str(tmp_path / "a[1].nq")])[0].size == 1
+    assert [file.size for file in find_files([str(tmp_path / "a[1].nq")])[0]] == [1]
 
 
 def test_paths_keep_their_order_and_stand_once(folder):
@@ -63,8 +82,80 @@ def test_times_of_writing(folder):
 
 def test_file_urls_are_local():
     assert local_path("file:/a%20b") == local_path("file:///a%20b") == "/a b"
+    assert local_path("FILE://localhost/a") == "/a"
     assert local_path("C:/a") == "C:/a"
+    assert local_path("file:a") == "file:a"
     assert local_path("s3://a/b") is None
+
+
+def test_file_urls_keep_the_signs_of_globs():
+    assert local_path("file:///d/part-?.nq") == "/d/part-?.nq"
+    assert local_path("file:/d/a#b.nq") == "/d/a#b.nq"
+
+
+def test_a_file_url_without_escapes_means_what_is_there(tmp_path):
+    (tmp_path / "a%20b.nq").write_bytes(b"")
+    assert local_path(f"file:{tmp_path}/a%20b.nq") == f"{tmp_path}/a%20b.nq"
+    assert local_path(f"file:{tmp_path}/c%20d.nq") == f"{tmp_path}/c d.nq"
+
+
+def test_a_file_url_of_another_machine_is_refused():
+    with pytest.raises(OptionError, match="another machine"):
+        local_path("file://host/a.nq")
+
+
+def test_chains_of_urls_are_urls():
+    assert is_url("simplecache::s3://b/x")
+    assert local_path("simplecache::s3://b/x") is None
+    assert not is_url("a::b")
+    assert local_path("a::b") == "a::b"
+
+
+def hosted(files):
+    """A storage whose paths do not show the host, as fsspec's of FTP; keeps what it is asked about."""
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Files(MemoryFileSystem):
+        protocol = "hosted"
+        store, pseudo_dirs, asked = {}, [""], []
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            path = path.partition("://")[2].partition("/")[2] if "://" in path else path
+            return f"/{path.strip('/')}" if path.strip("/") else ""
+
+        def info(self, path, **options):
+            self.asked.append(path)
+            return super().info(path, **options)
+
+    fsspec.register_implementation("hosted", Files, clobber=True)
+    for name in files:
+        Files().pipe_file(name, b"x")
+    Files.asked.clear()
+    return Files.asked
+
+
+def test_urls_keep_their_hosts():
+    pytest.importorskip("fsspec")
+    hosted(["/logs/a.nq", "/logs/b.nq"])
+    for path in ("hosted://h:21/logs", "hosted://h:21/logs/", "hosted://h:21/logs/*.nq"):
+        found, _ = find_files([path])
+        assert [file.path for file in found] == [
+            "hosted://h:21/logs/a.nq",
+            "hosted://h:21/logs/b.nq",
+        ]
+    assert find_files(["hosted://h:21/logs/a.nq"])[0][0].path == "hosted://h:21/logs/a.nq"
+    assert find_files(["hosted://h:21/l*"])[1] == ["hosted://h:21/logs"]
+
+
+def test_files_of_a_glob_are_not_asked_for_one_by_one():
+    pytest.importorskip("fsspec")
+    few = hosted(["/logs/a.nq"])
+    find_files(["hosted://h/logs/*.nq"])
+    many = hosted([f"/logs/{number}.nq" for number in range(50)])
+    find_files(["hosted://h/logs/*.nq"])
+    assert len(many) == len(few)
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -113,9 +204,9 @@ def test_urls_are_found_like_paths():
     storage, root = storage_of("memory://found")
     for name in ("a10.nq", "a9.nq", "_b.nq"):
         storage.write_whole(f"{root}/{name}", b"x")
-    found = [file.path.rsplit("/", 1)[-1] for file in find_files(["memory://found"])]
+    found = [file.path.rsplit("/", 1)[-1] for file in find_files(["memory://found"])[0]]
     assert found == ["a9.nq", "a10.nq"]
-    assert len(find_files(["memory://found/a*"])) == 2
+    assert len(find_files(["memory://found/a*"])[0]) == 2
     storage.remove_folder(root)
 
 
@@ -132,4 +223,4 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
 def test_a_file_says_what_it_is(tmp_path):
     (tmp_path / "a").write_bytes(b"12")
     os.utime(tmp_path / "a", (5, 5))
-    assert find_files([str(tmp_path / "a")]) == [File(str(tmp_path / "a"), 2, 5.0)]
+    assert find_files([str(tmp_path / "a")]) == ([File(str(tmp_path / "a"), 2, 5.0)], [])

@@ -1,0 +1,54 @@
+"""What a path says about its place: this machine, or somewhere that a URL names.
+
+In: a path or URL as text. Out: the path here, or None. Cost: for `file:` URLs one look at the disk.
+Law: the one place that tells URLs from paths.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from rdfm.errors import OptionError
+
+__all__ = ["is_url", "local_path"]
+
+# One letter before the colon is a drive; `simplecache::s3://…` is a chain of fsspec's.
+_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
+_FILE_URL = re.compile(r"file:(?://(?P<host>[^/]*))?(?=/)", re.IGNORECASE)
+
+
+def is_url(path: str) -> bool:
+    """Whether a path is a URL with its `//`, such as one of `file:`, or a chain of such."""
+    return _URL.match(path) is not None
+
+
+def local_path(path: str) -> str | None:
+    """Give the path of this machine that a path or `file:` URL means; None for other URLs.
+
+    Spark and Hadoop write `file:` URLs without escapes, others with: what follows the scheme is taken
+    as it stands where that is there, and with its escapes undone where it is not. So `?` and `#` are
+    characters of names and globs.
+
+    Raises:
+        OptionError: The URL names another machine.
+
+    Example:
+        >>> local_path("file:/logs/a.nq"), local_path("s3://bucket/a.nq")
+        ('/logs/a.nq', None)
+    """
+    if (start := _FILE_URL.match(path)) is None:
+        return None if is_url(path) else path
+    if (start["host"] or "localhost").lower() != "localhost":
+        raise OptionError(
+            f"{path} is on another machine; a file: URL of this one has three slashes, as in "
+            "file:///logs/a.nq"
+        )
+    local = path[start.end() :]
+    if os.name == "nt":  # file:///C:/logs
+        local = re.sub("^/(?=[A-Za-z]:)", "", local)
+    if "%" in local and not os.path.lexists(local):
+        from urllib.parse import unquote  # costly to import
+
+        return unquote(local)
+    return local
