@@ -36,7 +36,12 @@ ABANDONED_SECONDS = 7 * 24 * 3600.0
 _ROOT = "_rdfm"
 _SUCCESS = "_SUCCESS"
 _VERSION = 1
-_TRIES = 20
+# Seconds until it is an error that a write cannot be carried out, or that a folder always changes.
+_PATIENCE = 10.0
+_UNSTEADY = 60.0
+_TRIES = 10
+# What hinders one process may not hinder another: the one whose write it is, above all.
+_REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,8 @@ class Target:
         """Take a folder as its storage calls it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
+        # Journals whose parts are all in the folder, even where the rest of their steps is refused.
+        self._shown: set[str] = set()
 
     @classmethod
     def of(cls, path: str, options: Mapping[str, Any] | None = None) -> Target:
@@ -120,7 +127,7 @@ class Target:
 
     def visible(self) -> list[str]:
         """What a read of the folder and of those in it may show, with no commit half seen."""
-        return _steady(self._visible, lambda _: self.settle(), self.folder)
+        return _steady(self._visible, lambda _: self.settle(), self.folder, float("inf"))
 
     def is_written(self, write_id: str) -> bool:
         """Whether a batch write of that id is done."""
@@ -163,29 +170,43 @@ class Target:
             self._drop(commit.job)
         return ours
 
-    def settle(self) -> bool:
+    def settle(self, *, reads: bool = False) -> bool:
         """Carry out what is decided. Safe while others do the same.
 
+        Where this process may not, or has no room, it waits some seconds for the one that does.
+
+        Args:
+            reads: Be content when the files are as they should be. A writer needs all steps done.
+
         Returns:
-            Whether there was something.
+            Whether files may have changed.
 
         Raises:
             OSError: It cannot be carried out; the text says what is in the way.
         """
-        names = self._journals()
-        for name in names:
+        return any([self._settle(name, reads) for name in self._journals()])
+
+    def _settle(self, name: str, reads: bool) -> bool:
+        was_shown = reads and name in self._shown
+        end = time.monotonic() + _PATIENCE
+        while True:
             try:
                 self._carry_out(name)
+                return True
             except OSError as error:
-                if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                if not isinstance(error, PermissionError) and error.errno not in _REFUSALS:
                     raise
-                raise PermissionError(
-                    errno.EACCES,
-                    "a write was cut short here and has to be carried out before anything is read, "
-                    f"which needs the right to write in the folder ({error})",
-                    self.folder,
-                ) from error
-        return bool(names)
+                if reads and name in self._shown:
+                    return not was_shown
+                if time.monotonic() >= end and self.storage.exists(self._journal(name)):
+                    raise OSError(
+                        error.errno or errno.EACCES,
+                        "a write was cut short here, or goes on, and has to be carried out before "
+                        "anything is read; come back later, or with the right to write in the folder "
+                        f"and room there ({error})",
+                        self.folder,
+                    ) from error
+            time.sleep(0.1)
 
     def clean(self) -> None:
         """Carry out what is decided, and remove what was abandoned: how every write begins."""
@@ -244,7 +265,9 @@ class Target:
             for part in commit.parts:
                 self._place(name, commit.job, part)
             for path in commit.removals:
-                self.storage.remove(f"{self.folder}/{path}")
+                self._remove(f"{self.folder}/{path}")
+        self._shown.add(name)
+        if not done:
             if commit.marks:
                 self._touch(f"{self.folder}/{_SUCCESS}")
             self._remember(commit)
@@ -253,18 +276,29 @@ class Target:
         return not done
 
     def _place(self, name: str, job: str, part: str) -> None:
-        final = f"{self.folder}/{part.rpartition('/')[2]}"
+        staged, final = self._at("staging", job, part), f"{self.folder}/{part.rpartition('/')[2]}"
         try:
-            self.storage.rename(self._at("staging", job, part), final)
-        except FileNotFoundError:
-            # It is there already, or another one carried out the whole commit meanwhile.
-            if not self.storage.exists(final) and self.storage.exists(self._journal(name)):
+            self.storage.rename(staged, final)
+        except OSError as error:
+            if self.storage.exists(final) and not self.storage.exists(staged):
+                return  # it is there already
+            if not isinstance(error, FileNotFoundError):
+                raise
+            # Another one may have carried out the whole commit meanwhile.
+            if self.storage.exists(self._journal(name)):
                 raise FileNotFoundError(
                     errno.ENOENT,
                     "a part of a decided write is gone; to give up what is left of that write, remove "
                     + self._journal(name),
                     final,
                 ) from None
+
+    def _remove(self, path: str) -> None:
+        try:
+            self.storage.remove(path)
+        except OSError:
+            if self.storage.exists(path):  # a disk that is read-only refuses what is gone too
+                raise
 
     def _touch(self, path: str) -> None:
         """Make an empty file, where it is not there."""
@@ -366,6 +400,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     paths = list(paths)
     found: dict[str, File] = {}
     folders: list[str] = []
+    targets: dict[str, Target] = {}
 
     def names() -> list[str]:
         files, folders[:] = find_files(paths, **options)
@@ -374,23 +409,27 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         return list(found)
 
     def settle(names: list[str]) -> bool | None:
-        listed = _folders(folders, names)
-        targets = [Target.of(folder, options.get("options")) for folder in listed]
+        for folder in _folders(folders, names):
+            if folder not in targets:
+                targets[folder] = Target.of(folder, options.get("options"))
         # Each question is a request: a tree of many folders asks several at a time.
         with ThreadPoolExecutor(MOST_THREADS) as pool:
-            ours = list(pool.map(Target.is_ours, targets))
-        busy = [target.settle() for target, is_ours in zip(targets, ours, strict=True) if is_ours]
+            ours = zip(targets.values(), pool.map(Target.is_ours, targets.values()), strict=True)
+        busy = [target.settle(reads=True) for target, is_ours in ours if is_ours]
         return any(busy) if busy else None
 
     if whole:
-        _steady(names, settle, ", ".join(paths))
+        _steady(names, settle, ", ".join(paths), _UNSTEADY)
     elif settle(names()):
         names()
     return list(found.values())
 
 
 def _steady(
-    names: Callable[[], list[str]], settle: Callable[[list[str]], bool | None], place: str
+    names: Callable[[], list[str]],
+    settle: Callable[[list[str]], bool | None],
+    place: str,
+    patience: float,
 ) -> list[str]:
     """List names until no commit can have come between.
 
@@ -400,16 +439,24 @@ def _steady(
         names: Lists them.
         settle: Carries out what is decided: whether there was something; None where nothing ever is.
         place: What is listed, for the error.
+        patience: Seconds until it is an error that they always change.
     """
     before: list[str] | None = None
-    for _ in range(_TRIES):
+    end, pause, tries = time.monotonic() + patience, 0.001, 0
+    while tries < _TRIES or time.monotonic() < end:
         found = names()
         if found == before:
             return found
         busy = settle(found)
         if busy is None:
             return found
-        before = None if busy else found
+        if busy or before is not None:  # the next two listings may find a calm moment
+            time.sleep(pause)
+            pause = min(pause * 2, 1.0)
+            tries += 1
+            before = None
+        else:
+            before = found
     raise OSError(
         errno.EBUSY,
         "the folder changes faster than it is listed; come back when less is written",

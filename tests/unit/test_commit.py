@@ -218,6 +218,8 @@ def test_a_commit_in_the_middle_of_a_listing_is_seen_whole(tmp_path, monkeypatch
 def test_a_folder_that_changes_all_the_time_is_an_error(tmp_path, monkeypatch):
     from rdfm.spark import commit
 
+    monkeypatch.setattr(commit, "_UNSTEADY", 0.01)
+    monkeypatch.setattr(commit, "_TRIES", 2)
     Target.of(str(tmp_path)).begin("job")
     found = itertools.count()
     monkeypatch.setattr(
@@ -318,20 +320,74 @@ def test_a_part_that_is_not_there_is_told_before_the_decision(target):
     assert seen(target) == OLD
 
 
-def test_a_reader_that_may_not_write_says_what_is_in_the_way(target, monkeypatch):
-    def crash(name, arguments):
-        if name == "rename":
+REFUSALS = [
+    PermissionError(errno.EACCES, "Permission denied"),
+    PermissionError("Access Denied"),  # as s3fs says it
+    OSError(errno.EROFS, "Read-only file system"),
+    OSError(errno.ENOSPC, "No space left on device"),
+    OSError(errno.EDQUOT, "Disk quota exceeded"),
+]
+
+
+def crash_at(target, point, commit):
+    """Die right before a change of that name."""
+
+    def step(name, arguments):
+        if name == point:
             raise Crash
 
     with pytest.raises(Crash):
-        Target(Watched(target.storage, crash), target.folder).commit(commit_of(target))
+        Target(Watched(target.storage, step), target.folder).commit(commit)
 
-    def refuse(*_):
-        raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(type(target.storage), "rename", refuse)
-    with pytest.raises(PermissionError, match=r"cut short.*right to write"):
+def refuse_here(monkeypatch, target, names, error):
+    """This thread may not make some changes; others may."""
+    here = threading.current_thread()
+    storage = type(target.storage)
+
+    def refused(real):
+        def call(*arguments):
+            if threading.current_thread() is here:
+                raise error
+            return real(*arguments)
+
+        return call
+
+    for name in names:
+        monkeypatch.setattr(storage, name, refused(getattr(storage, name)))
+
+
+@pytest.mark.parametrize("error", REFUSALS)
+def test_a_reader_that_may_not_write_says_what_is_in_the_way(target, monkeypatch, error):
+    crash_at(target, "rename", commit_of(target))
+    monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.2)
+    refuse_here(monkeypatch, target, ["rename"], error)
+    with pytest.raises(OSError, match=r"cut short.*right to write") as told:
         find_settled([target.folder])
+    assert str(error.args[-1]) in str(told.value)
+
+
+@pytest.mark.parametrize("error", REFUSALS)
+def test_a_reader_that_may_not_write_waits_for_the_writer(target, monkeypatch, error):
+    crash_at(target, "rename", commit_of(target, "overwrite"))
+    refuse_here(monkeypatch, target, CHANGES, error)
+    driver = threading.Timer(0.3, target.settle)
+    driver.start()
+    assert seen(target) == expected("overwrite")
+    driver.join()
+
+
+@pytest.mark.parametrize("error", REFUSALS)
+@pytest.mark.parametrize("kind", ["append", "overwrite"])
+def test_a_reader_needs_no_rights_where_all_parts_are_in_their_places(
+    target, monkeypatch, kind, error
+):
+    crash_at(target, "open_new", commit_of(target, kind))  # of _SUCCESS
+    refuse_here(monkeypatch, target, CHANGES, error)
+    assert seen(target) == expected(kind)
+    monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.1)
+    with pytest.raises(OSError, match="cut short"):  # a writer needs more
+        target.settle()
 
 
 def test_a_lost_part_and_a_broken_journal_are_told(target):
