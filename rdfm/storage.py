@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Protocol
 from rdfm.errors import MissingExtraError, OptionError
 from rdfm.paths import local_path
 
-__all__ = ["File", "Storage", "find_files", "matches", "storage_of"]
+__all__ = ["File", "Storage", "find_files", "holders", "is_glob", "matches", "storage_of"]
 
 _MAGIC = re.compile(r"[*?\[{]")
 _HIDDEN = ("_", ".")
@@ -387,7 +387,8 @@ def find_files(
         options: fsspec's, for URLs.
 
     Returns:
-        The files, and the folders among the paths and what they match.
+        The files; and the folders among the paths and what they match, with those met in them that
+        hold something hidden.
 
     Raises:
         FileNotFoundError: A path is not there, or a glob matches nothing.
@@ -401,7 +402,13 @@ def find_files(
         for name, file in _places(storage, called, ignore_missing).items():
             if file is None:
                 folders[name] = None
-                files += _visible(storage, name, recursive, ignore_missing)
+                for met in _listed(storage, name, recursive, ignore_missing):
+                    inside = met.path.removeprefix(name)
+                    hidden = re.search(r"(?:^|[/\\])[_.]", inside)
+                    if hidden is None:
+                        files.append(met)
+                    else:
+                        folders[name + inside[: hidden.start()]] = None
             else:
                 files.append(file)
         for file in sorted(files, key=_natural):
@@ -414,6 +421,11 @@ def find_files(
                 continue
             found.setdefault(file.path, file)
     return list(found.values()), list(folders)
+
+
+def is_glob(path: str) -> bool:
+    """Whether a path has signs of globs; what is there with such a name is meant all the same."""
+    return _MAGIC.search(path) is not None
 
 
 def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
@@ -436,7 +448,7 @@ def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
 
 def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File | None]:
     """What a path stands for: itself, or what it matches; None for folders."""
-    if _MAGIC.search(path) and not storage.exists(path):
+    if is_glob(path) and not storage.exists(path):
         found = matches(storage, path)
         if not found and not ignore_missing:
             raise FileNotFoundError(errno.ENOENT, "No file matches", path)
@@ -449,19 +461,32 @@ def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File
         return {}
 
 
-def _visible(storage: Storage, folder: str, recursive: bool, ignore_missing: bool) -> list[File]:
-    """The files in a folder but the hidden ones."""
+def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
+    """Give the folders that a path or what a glob matches lies in, or would.
+
+    Args:
+        path: A path, glob or URL.
+        options: fsspec's, for URLs.
+    """
+    storage, called = storage_of(path, options)
+    found: dict[str, None] = {}
+    for one in _globs(called):
+        above = one.rstrip("/\\").removesuffix(_parts(one)[-1]) or "."
+        if is_glob(above) and not storage.exists(above):
+            found.update((name, None) for name, file in matches(storage, above).items() if not file)
+        else:
+            found[above] = None
+    return list(found)
+
+
+def _listed(storage: Storage, folder: str, recursive: bool, ignore_missing: bool) -> list[File]:
+    """The files in a folder, hidden ones too."""
     try:
-        files = list(storage.files(folder, recursive=recursive))
+        return list(storage.files(folder, recursive=recursive))
     except FileNotFoundError:
         if not ignore_missing:
             raise
         return []
-    return [
-        file
-        for file in files
-        if not any(part.startswith(_HIDDEN) for part in _parts(file.path.removeprefix(folder)))
-    ]
 
 
 def _matches(path: str, pattern: str) -> bool:

@@ -27,9 +27,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rdfm.split import MOST_THREADS
-from rdfm.storage import File, Storage, find_files, storage_of
+from rdfm.storage import File, Storage, find_files, holders, is_glob, storage_of
 
-__all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled"]
+__all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled", "settle_around"]
 
 # Staging that nobody touched for so long has no driver any more.
 ABANDONED_SECONDS = 7 * 24 * 3600.0
@@ -397,21 +397,28 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         FileNotFoundError, MissingExtraError, OptionError: As in `find_files`.
         OSError: Something decided cannot be carried out, or the folders change all the time.
     """
-    paths = list(paths)
+    paths, storage = list(paths), options.get("options")
     found: dict[str, File] = {}
     folders: list[str] = []
     targets: dict[str, Target] = {}
+    # What a glob would match may be decided and not shown yet.
+    around = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
 
     def names() -> list[str]:
-        files, folders[:] = find_files(paths, **options)
+        try:
+            files, folders[:] = find_files(paths, **options)
+        except FileNotFoundError:
+            if not any([settle_around(path, storage) for path in paths]):
+                raise
+            files, folders[:] = find_files(paths, **options)
         found.clear()
         found.update((file.path, file) for file in files)
         return list(found)
 
     def settle(names: list[str]) -> bool | None:
-        for folder in _folders(folders, names):
+        for folder in _folders([*folders, *around], names):
             if folder not in targets:
-                targets[folder] = Target.of(folder, options.get("options"))
+                targets[folder] = Target.of(folder, storage)
         # Each question is a request: a tree of many folders asks several at a time.
         with ThreadPoolExecutor(MOST_THREADS) as pool:
             ours = zip(targets.values(), pool.map(Target.is_ours, targets.values()), strict=True)
@@ -423,6 +430,20 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     elif settle(names()):
         names()
     return list(found.values())
+
+
+def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
+    """Carry out what is decided in the folders that a path or what a glob matches lies in, or would.
+
+    Args:
+        path: A path, glob or URL.
+        options: fsspec's, for URLs.
+
+    Returns:
+        Whether there was something, so that what was not there may be there now.
+    """
+    targets = [Target.of(folder, options) for folder in holders(path, options)]
+    return any([target.settle(reads=True) for target in targets if target.is_ours()])
 
 
 def _steady(

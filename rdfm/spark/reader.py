@@ -18,7 +18,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
 from rdfm.paths import local_path
-from rdfm.spark.commit import find_settled
+from rdfm.spark.commit import find_settled, settle_around
 from rdfm.spark.options import Options
 from rdfm.spark.rows import Reading
 from rdfm.storage import File, matches, storage_of
@@ -77,9 +77,15 @@ class LogSourceReader(DataSourceReader):
         if self.reading.ignore_missing:
             return
         for path in self._paths:
-            storage, name = storage_of(path, self.reading.storage)
-            if not storage.exists(name) and not matches(storage, name):
+            # It may be decided and not shown yet.
+            if not self._is_there(path) and not (
+                settle_around(path, self.reading.storage) and self._is_there(path)
+            ):
                 raise FileNotFoundError(errno.ENOENT, "No such file or folder", path)
+
+    def _is_there(self, path: str) -> bool:
+        storage, name = storage_of(path, self.reading.storage)
+        return storage.exists(name) or bool(matches(storage, name))
 
     def keep_apart(self, folder: str, option: str) -> None:
         """Refuse a folder whose files would be taken for logs.

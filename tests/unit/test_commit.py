@@ -390,6 +390,36 @@ def test_a_reader_needs_no_rights_where_all_parts_are_in_their_places(
         target.settle()
 
 
+PLACES = [
+    ("", True, ["out", "a/out2"]),
+    ("*", False, ["out"]),
+    ("**", False, ["out", "a/out2"]),
+    ("out/*.nq", False, ["out"]),
+    ("out/part-?.{nq,nt}", False, ["out"]),
+    ("out/part-0.nq", False, ["out"]),
+    ("*/*.nq", False, ["out"]),
+    ("a/*/*.nq", False, ["a/out2"]),
+    ("**/*.nq", False, ["out", "a/out2"]),
+    ("a", True, ["a/out2"]),
+]
+
+
+@pytest.mark.parametrize(("path", "recursive", "settled"), PLACES)
+@pytest.mark.parametrize("others", [False, True])
+def test_commits_that_are_decided_are_seen_from_outside(target, path, recursive, settled, others):
+    """From a folder above, by a glob, by its name; whether something else is found or not."""
+    root = target.folder
+    for name in ("out", "a/out2"):
+        inner = Target(target.storage, f"{root}/{name}")
+        crash_at(inner, "rename", commit_of(inner))
+        if others:
+            target.storage.write_whole(f"{root}/{name}/other.nq", b"")
+    found = {file.path for file in find_settled([f"{root}/{path}"], recursive=recursive)}
+    wanted = NEW if "part-0" not in path else ["part-0.nq"]
+    for name in settled:
+        assert {f"{root}/{name}/{part}" for part in wanted} <= found
+
+
 def test_a_lost_part_and_a_broken_journal_are_told(target):
     def crash(name, arguments):
         if name == "rename":
