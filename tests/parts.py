@@ -72,8 +72,14 @@ class Query:
         os.utime(self.folder / name, (1e9 + int(name[:5]),) * 2)
         (self.folder / name).rename(self.source / name)
 
-    def run(self, files=1, mode="append", transform=numbered, **options):
+    def run(self, **options):
         """Take all that is there, some files a batch, and give the query's id."""
+        query = self.start(**options)
+        query.awaitTermination()
+        return query.id
+
+    def start(self, files=1, mode="append", transform=numbered, **options):
+        """Begin to take all that is there."""
         stream = (
             transform(self.rows(maxFilesPerTrigger=files))
             .writeStream.format("rdfm")
@@ -81,9 +87,7 @@ class Query:
         )
         stream = stream.options(**{"to": "jelly", **options})
         stream = stream.option("checkpointLocation", str(self.checkpoint))
-        query = stream.trigger(availableNow=True).start(str(self.out))
-        query.awaitTermination()
-        return query.id
+        return stream.trigger(availableNow=True).start(str(self.out))
 
     def rows(self, **options):
         """The stream of what is in the source."""
@@ -112,9 +116,9 @@ class LogQuery(Query):
                 subject, value = rdfm.Iri(f"http://ex/{number}"), rdfm.Literal(str(number))
                 log.write([rdfm.Quad(subject, rdfm.Iri(NUMBER), value)])
 
-    def run(self, **options):
-        """Take all that is there."""
-        return super().run(transform=lambda rows: rows, **options)
+    def start(self, **options):
+        """Begin to take all that is there."""
+        return super().start(transform=lambda rows: rows, **options)
 
     def rows(self, **options):
         """The stream of what is in the source."""

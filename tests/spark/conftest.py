@@ -46,6 +46,8 @@ def spark(spark_environment, tmp_path_factory):
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", str(folder))
         .config("spark.driver.memory", "1g")
+        # A short life: no time for the second compiler.
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()
     )

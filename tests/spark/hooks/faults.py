@@ -1,10 +1,11 @@
 """Faults at chosen points: what changes files or looks at one is watched, and at the point something happens.
 
 `spec.json` in the folder `RDFM_TEST_FAULTS` is a list of `{"at": a pattern, "nth": the match that
-counts (0: each), "do": …}`. What is matched is `NAME PATHS` before a change and `NAME done PATHS` behind it, such as
-`rename done /out/_rdfm/staging/a/0/part /out/part`. Matches are counted over all processes.
+counts (0: each), "in": a folder, "do": …}`. What is matched is `NAME PATHS` before a change and `NAME done PATHS` behind it, such as
+`rename done /out/_rdfm/staging/a/0/part /out/part`. Matches are counted over all processes. The driver dies when all the points of the list are reached, each of which waits there.
 """
 
+import contextlib
 import errno
 import itertools
 import json
@@ -36,14 +37,20 @@ def install():
 
 def watched(name, function):
     def call(*arguments):
-        paths = [getattr(one, "name", one) for one in arguments]
-        text = " ".join(str(path) for path in paths if isinstance(path, str | int))
+        text = " ".join(path for one in arguments if (path := path_of(one)) is not None)
         step(f"{name} {text}")
         result = function(*arguments)
         step(f"{name} done {text}")
         return result
 
     return call
+
+
+def path_of(argument):
+    if isinstance(argument, int):
+        return str(Path(f"/proc/self/fd/{argument}").readlink())
+    path = getattr(argument, "name", argument)
+    return path if isinstance(path, str) else None
 
 
 def step(text):
@@ -53,9 +60,11 @@ def step(text):
     except (FileNotFoundError, ValueError):
         return
     for index, fault in enumerate(faults):
-        if re.search(fault["at"], text) and fault["nth"] in (0, count(folder / f"count{index}")):
-            (folder / "happened").write_text(text)
-            act(fault["do"], folder)
+        if fault.get("in", "") not in text or not re.search(fault["at"], text):
+            continue
+        if fault["nth"] in (0, count(folder / f"count{index}")):
+            (folder / f"happened{index}").write_text(text)
+            act(fault["do"], folder, len(faults))
 
 
 def count(folder):
@@ -69,10 +78,16 @@ def count(folder):
         return number
 
 
-def act(what, folder):
+def act(what, folder, faults):
     if what == "kill driver":
+        over = time.monotonic() + 120
+        while len(list(folder.glob("happened*"))) < faults:
+            if time.monotonic() > over:
+                raise RuntimeError("the other points were not reached")
+            time.sleep(0.02)
         for pid in json.loads((folder / "driver.json").read_text()):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
     if what == "kill worker":
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,7 @@
-"""A session in a process of its own: `session.py MASTER SETTINGS STEP…`, all but the master as JSON."""
+"""A session in a process of its own: `session.py MASTER SETTINGS STEP…`, all but the master as JSON.
+
+It prints for each step whether it is done or failed, and `without a fault` where one was to happen and did not.
+"""
 
 import json
 import os
@@ -28,28 +31,30 @@ def main(master, settings, *steps):
     jvm = spark._jvm.java.lang.ProcessHandle.current().pid()
     (folder / "driver.json").write_text(json.dumps([jvm, os.getpid()]))
     for step in map(json.loads, steps):
-        (folder / "spec.json").write_text(json.dumps(step.pop("faults")))
+        faults = step.pop("faults")
+        (folder / "spec.json").write_text(json.dumps(faults))
         try:
-            run(spark, **step)
+            for wait in [begin(spark, **one) for one in step.get("together", [step])]:
+                wait()
         except Exception as error:
             print("failed", str(error).replace("\n", " ")[-2000:], flush=True)
         else:
-            print("done", flush=True)
-        for path in folder.glob("count*"):
+            happened = len(list(folder.glob("happened*"))) == len(faults)
+            print("done" if happened else "done without a fault", flush=True)
+        for path in [*folder.glob("count*"), *folder.glob("happened*")]:
             path.rename(path.with_name(f"old-{path.name}-{os.urandom(3).hex()}"))
     spark.stop()
 
 
-def run(spark, kind, folder, rows=0, **options):
+def begin(spark, kind, folder, rows=0, mode="append", **options):
+    """Start a stream, or prepare a write; what is given waits for its end."""
     if kind == "stream":
-        Query(spark, Path(folder)).run(**options)
-        return
+        return Query(spark, Path(folder)).start(**options).awaitTermination
     if kind in ("read_stream", "format"):
-        LogQuery(spark, Path(folder), kind).run(**options)
-        return
-    mode = options.pop("mode", "append")
+        return LogQuery(spark, Path(folder), kind).start(**options).awaitTermination
     frame = numbered(spark.range(0, rows, 1, 4))
-    frame.write.format("rdfm").options(to="jelly", **options).mode(mode).save(folder)
+    writer = frame.write.format("rdfm").options(to="jelly", **options).mode(mode)
+    return lambda: writer.save(folder)
 
 
 if __name__ == "__main__":
