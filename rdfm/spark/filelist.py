@@ -9,6 +9,7 @@ as it is after it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -24,6 +25,7 @@ _VERSION = 1
 _HEAD = "list.json"
 _SEGMENT = re.compile(r"files-(\d{12})(?:-(\d{12}))?\.json")
 _MANY = 64
+_TRIES = 3
 
 
 class _Segment(NamedTuple):
@@ -71,17 +73,22 @@ class FileList:
         self._folder = self._folder.rstrip("/")
         self._owner = os.urandom(8).hex()
         self._storage.make_folder(self._folder)
-        names = self._storage.names(self._folder)
-        head = self._head() if _HEAD in names else {"version": _VERSION, "name": self._owner}
+        here = _HEAD in self._storage.names(self._folder)
+        head = self._head() if here else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
         # From here on the owner before fails when it adds: two queries would each miss the other's files.
         content = json.dumps({**head, "owner": self._owner}).encode()
         self._storage.write_whole(self._path(_HEAD), content)
-        self.files: list[File] = []
-        self._positions: dict[str, int] = {}
-        self._segments: list[_Segment] = []
-        self._left: list[str] = []  # segments that a merge has made useless
-        self._load(names)
+        for _ in range(_TRIES):
+            self.files: list[File] = []
+            self._positions: dict[str, int] = {}
+            self._segments: list[_Segment] = []
+            self._left: list[str] = []  # segments that a merge has made useless
+            # The owner before may be in a merge, and removes segments that were listed here.
+            with contextlib.suppress(FileNotFoundError):
+                self._load(self._storage.names(self._folder))
+                return
+        raise self._foreign()
 
     def get(self, path: str) -> File | None:
         """Give a file as it was when it was added; None where it is not in the list."""

@@ -8,6 +8,7 @@ do the rows of a query that does not shuffle; a path that is not there is an err
 from __future__ import annotations
 
 import errno
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from rdfm.split import Split
 
-__all__ = ["LogSourceReader", "absolute", "pack"]
+__all__ = ["LogSourceReader", "absolute", "pack", "real", "s3_as_s3"]
 
 SPLIT_BYTES = 64 << 20
 PACK_BYTES = 16 << 20
@@ -44,16 +45,27 @@ class LogSourceReader(DataSourceReader):
     """
 
     def __init__(
-        self, given: Mapping[str, str] | Options, schema: StructType | None = None
+        self,
+        given: Mapping[str, str] | Options,
+        schema: StructType | None = None,
+        *,
+        by_one_name: bool = False,
     ) -> None:
         """Take a query's options, or what is left of them, and the schema of its user; check both.
+
+        Args:
+            given: The options.
+            schema: The schema of the user.
+            by_one_name: Whether `..`, links and kinds of S3 URLs are resolved, so that a file has
+                the same name however the path is written.
 
         Raises:
             OptionError: An option is unknown, or a value or the schema does not fit.
             UnknownFormatError: No format has the name that was given.
         """
         options = given if isinstance(given, Options) else Options(given)
-        self._paths = [absolute(path) for path in options.paths()]
+        named = real if by_one_name else absolute
+        self._paths = [named(path) for path in options.paths()]
         self._pattern = options.text("pathGlobFilter")
         self._recursive = options.switch("recursiveFileLookup", False)
         self._after = options.moment("modifiedAfter")
@@ -185,3 +197,19 @@ def absolute(path: str) -> str:
     """A path that means the same in every task, whatever folder it runs in."""
     local = local_path(path)
     return path if local is None else str(Path(local).absolute())
+
+
+def real(path: str) -> str:
+    """The one name of a path, as far as this machine can tell; patterns stay as they are.
+
+    Example:
+        >>> real("/logs/../logs/*.nq"), real("s3a://bucket/logs")
+        ('/logs/*.nq', 's3://bucket/logs')
+    """
+    local = local_path(path)
+    return s3_as_s3(path) if local is None else str(Path(local).resolve())
+
+
+def s3_as_s3(url: str) -> str:
+    """A URL by which Hadoop names an object of S3, as fsspec does."""
+    return re.sub("^s3[an]://", "s3://", url)

@@ -26,7 +26,7 @@ from pyspark.sql.streaming.datasource import (
 from rdfm.errors import OptionError
 from rdfm.spark.filelist import FileList
 from rdfm.spark.options import Options
-from rdfm.spark.reader import LogSourceReader, absolute
+from rdfm.spark.reader import LogSourceReader, real, s3_as_s3
 from rdfm.spark.rows import Reading
 from rdfm.storage import File, storage_of
 
@@ -119,7 +119,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 "a stream needs the option stateLocation, a folder for the list of the files it "
                 "has found; give each query its own, and keep it as long as its checkpoint"
             )
-        self._location = absolute(location)
+        self._location = real(location)
         files = options.number("maxFilesPerTrigger", 0, least=1)
         size = options.number("maxBytesPerTrigger", 0, least=1)
         if files and size:
@@ -128,11 +128,15 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if files or size:
             self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
         self._changed = options.choice("changedFiles", _CHANGED, _CHANGED[0])
-        self._logs = LogSourceReader(options, schema)
+        self._logs = LogSourceReader(options, schema, by_one_name=True)
         self._logs.keep_apart(self._location, "stateLocation")
         self._opened: FileList | None = None
         self._noticed: dict[str, File] = {}
         self._ends_here = False  # Trigger.AvailableNow: what comes later is for the next run
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what only the driver needs: the list would travel with every task."""
+        return {**self.__dict__, "_opened": None, "_noticed": {}}
 
     @property
     def schema(self) -> StructType:
@@ -256,7 +260,7 @@ def _opened_as(path: str) -> str:
     """A path as Spark writes it (nothing is escaped), as `open_log` takes it."""
     if re.match("file:/", path):
         return "/" + path[5:].lstrip("/")
-    return re.sub("^s3[an]://", "s3://", path)
+    return s3_as_s3(path)
 
 
 def _as_found(

@@ -368,6 +368,31 @@ def test_an_end_at_any_step_loses_and_doubles_nothing(place, steps):
     assert sources(replayed + rest) == ["b.nq", "c.nq", "d.nq"]
 
 
+def test_another_spelling_of_the_folder_reads_nothing_again(place):
+    place.arrive("a.nq")
+    engine = place.engine()
+    assert len(engine.rows()) == 3
+    (place.root / "link").symlink_to(place.logs)
+    for path in ("logs/", "logs/../logs", "link", "link/*.nq"):
+        again = Engine({**engine.options, "path": f"{place.root}/{path}"}, engine.offset)
+        assert again.run() == [], path
+    again = Engine({**engine.options, "path": place.logs.as_uri()}, engine.offset)
+    assert again.run() == []
+
+
+def test_what_a_task_is_sent_does_not_grow_with_the_list(place):
+    engine = place.engine()
+    sizes = {len(pickle.dumps(engine.reader))}
+    for name in range(3):
+        place.arrive(f"{name}.nq", count=1)
+        engine.run()
+        (place.logs / f"{name}.nq").write_text(LINE.format(77))
+        engine.run()  # a file that is noticed to be another
+        sizes.add(len(pickle.dumps(engine.reader)))
+    assert len(sizes) == 1
+    assert len(engine.reader._files.files) == 3
+
+
 def test_what_arrives_during_available_now_is_for_the_next_run(place):
     place.arrive("a.nq")
     engine = place.engine()

@@ -105,6 +105,41 @@ def test_who_opens_the_list_later_stops_the_one_before(tmp_path):
     assert FileList(str(tmp_path)).files == [file(1), file(3)]
 
 
+def test_a_list_that_another_merges_meanwhile_is_listed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(filelist, "_MANY", 3)
+    before = FileList(str(tmp_path))
+    for number in range(3):
+        before.add([file(number)])
+    before._check_owner = lambda: None  # it looked before
+    read = LocalStorage.read_whole
+
+    def meanwhile(storage, path):
+        if Path(path).name.startswith("files-"):
+            monkeypatch.setattr(LocalStorage, "read_whole", read)
+            before.merge()
+        return read(storage, path)
+
+    monkeypatch.setattr(LocalStorage, "read_whole", meanwhile)
+    later = FileList(str(tmp_path))
+    assert later.files == [file(0), file(1), file(2)]
+    later.add([file(3)])
+    assert FileList(str(tmp_path)).files == later.files
+
+
+def test_a_list_that_loses_files_again_and_again_is_anothers(tmp_path, monkeypatch):
+    FileList(str(tmp_path)).add([file(1)])
+    read = LocalStorage.read_whole
+
+    def gone(storage, path):
+        if Path(path).name.startswith("files-"):
+            raise FileNotFoundError(path)
+        return read(storage, path)
+
+    monkeypatch.setattr(LocalStorage, "read_whole", gone)
+    with pytest.raises(OptionError, match="give each query its own"):
+        FileList(str(tmp_path))
+
+
 def test_of_two_that_add_at_the_same_time_one_fails(tmp_path):
     """The check of the owner and the addition are two steps."""
     before = FileList(str(tmp_path))
