@@ -25,7 +25,9 @@ __all__ = ["read", "read_stream", "register", "remove_abandoned"]
 def register(spark: SparkSession) -> None:
     """Make `format("rdfm")` known to a session that does not find it by itself.
 
-    Spark finds it without this where the package `pyspark_rdfm` is installed beside PySpark.
+    Spark finds it without this where the package `pyspark_rdfm` is installed beside PySpark. A
+    thread other than the session's own calls this before it writes: Spark looks for the format of a
+    write in the thread's active session, and a `threading.Thread` has none.
 
     Args:
         spark: A session, of Spark Connect too.
@@ -37,6 +39,9 @@ def register(spark: SparkSession) -> None:
     from pyspark_rdfm import DefaultSource
 
     spark.dataSource.register(DefaultSource)
+    if not _is_remote(spark):
+        jvm: Any = spark._jvm
+        jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
 
 
 def read(
@@ -72,7 +77,7 @@ def read(
     listed = [os.fspath(path) for path in each]
     given = as_text(options)
     reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
-    if not type(spark).__module__.startswith("pyspark.sql.connect."):
+    if not _is_remote(spark):
         reader.check_paths()
     register(spark)
     return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
@@ -112,6 +117,11 @@ def read_stream(
     from rdfm.spark.options import as_text
 
     return stream.read_stream(spark, os.fspath(folder), _schema(schema), as_text(options))
+
+
+def _is_remote(spark: SparkSession) -> bool:
+    """Whether a session is of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
 def _schema(schema: StructType | str | None) -> StructType | None:

@@ -1,5 +1,7 @@
 """Batch writes in a real session."""
 
+import threading
+
 import pytest
 from parts import left_in, lines_of, messages_in, numbered, numbers_in, shown
 from samples import generated
@@ -238,6 +240,27 @@ def test_options_are_checked_before_a_task_begins(rows, tmp_path, to, options, w
     assert all(word.lower() in text.lower() for word in words)
     assert "secret" not in text
     assert not (tmp_path / "out").exists()
+
+
+def test_another_thread_writes_once_it_has_registered(spark, rows, tmp_path):
+    from rdfm.spark import register
+
+    seen = []
+
+    def write(prepare):
+        try:
+            prepare()
+            rows.write.format("rdfm").option("to", "nq").mode("append").save(str(tmp_path / "out"))
+        except Exception as error:
+            seen.append(str(error))
+
+    for prepare in (lambda: None, lambda: register(spark)):
+        thread = threading.Thread(target=write, args=[prepare])
+        thread.start()
+        thread.join()
+    assert len(seen) == 1  # Spark's, without the registration
+    assert "Failed to find the data source" in seen[0]
+    assert len(messages_in(tmp_path / "out")) == rows.count()
 
 
 def test_the_format_and_the_path_have_to_be_said(rows, tmp_path):
