@@ -117,13 +117,17 @@ class Session:
             port = free.getsockname()[1]
         address = f"spark://127.0.0.1:{port}"
         program = str(Path(pyspark.__file__).parent / "bin/spark-class")
-        memory = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_WORKER_DIR": str(self.folder / "work")}
+        small = {
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "SPARK_WORKER_DIR": str(self.folder / "work"),
+        }
         started = []
 
         def start(kind, host, *arguments):
             main = f"org.apache.spark.deploy.{kind.lower()}.{kind}"
             command = [program, main, "--host", host, "--webui-port", "0", *arguments]
-            environment = {**self.environment, **memory, "SPARK_LOCAL_IP": host}
+            environment = {**self.environment, **small, "SPARK_LOCAL_IP": host}
             started.append(
                 subprocess.Popen(
                     command,

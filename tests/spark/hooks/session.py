@@ -10,6 +10,9 @@ from pathlib import Path
 
 from parts import LogQuery, Query, numbered
 
+# A short life: no time for the second compiler.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 
 def main(master, settings, *steps):
     from pyspark.sql import SparkSession
@@ -20,8 +23,8 @@ def main(master, settings, *steps):
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.driver.memory", "1g")
-        # A short life: no time for the second compiler.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.driver.extraJavaOptions", JAVA)
+        .config("spark.executor.extraJavaOptions", JAVA)
     )
     for name, value in json.loads(settings).items():
         builder = builder.config(name, value)
