@@ -199,7 +199,11 @@ class LocalStorage:
 
 
 class RemoteStorage:
-    """What fsspec reaches. A file put there is whole or not there, in every object store."""
+    """What fsspec reaches.
+
+    A file put into an object store is whole or not there. Elsewhere it is written beside its place, and
+    renamed.
+    """
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
         """Connect to the storage of a URL; `options` are fsspec's, such as credentials."""
@@ -277,20 +281,43 @@ class RemoteStorage:
         return data
 
     def write_whole(self, path: str, data: bytes) -> None:
-        """Write a small file at once."""
-        self._files.pipe_file(path, data)
+        """Write a small file at once, or beside its place and rename it."""
+        if not self._renames:
+            self._files.pipe_file(path, data)
+            return
+        with self._beside(path, data) as temporary:
+            self._files.mv(temporary, path)
 
     def create_whole(self, path: str, data: bytes) -> bool:
-        """Write a small file at once, unless it is there.
+        """Write a small file as `write_whole` does, unless it is there.
 
-        Storages whose fsspec cannot create a file only where none is may give True to two at a time.
+        Storages with renames, and those whose fsspec cannot create a file only where none is, may give
+        True to two at a time.
         """
-        try:
+        if not self._renames:
             self._files.invalidate_cache()
-            self._files.pipe_file(path, data, mode="create")
-        except FileExistsError:
-            return False
+            try:
+                self._files.pipe_file(path, data, mode="create")
+            except FileExistsError:
+                return False
+            return True
+        with self._beside(path, data) as temporary:
+            if self.exists(path):
+                return False
+            self._files.mv(temporary, path)
         return True
+
+    @contextlib.contextmanager
+    def _beside(self, path: str, data: bytes) -> Iterator[str]:
+        """A file with these bytes in the folder of a path, for the time of the block."""
+        folder, _, name = path.rpartition("/")
+        temporary = f"{folder}/.{name}.{os.urandom(6).hex()}.tmp"
+        try:
+            self._files.pipe_file(temporary, data)
+            yield temporary
+        finally:
+            with contextlib.suppress(Exception):  # it has another name now
+                self._files.rm_file(temporary)
 
     def rename(self, old: str, new: str) -> None:
         """Give a file another name: a copy and a removal where the storage has no renames."""

@@ -366,13 +366,14 @@ class Target:
         try:
             content = json.loads(data)
             if content.pop("version") != _VERSION:
-                raise ValueError("written by a newer rdfm")
+                raise ValueError("it was written by a newer rdfm")
             parts, removals = tuple(content.pop("parts")), tuple(content.pop("removals"))
             return Commit(parts=parts, removals=removals, **content)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise OSError(
                 errno.EIO,
-                f"this is no journal of a write that can be read: {error}",
+                f"this is no journal of a write that can be read ({error}); remove it to give up that "
+                "write: it is then undone, as far as it was not carried out",
                 self._journal(name),
             ) from error
 

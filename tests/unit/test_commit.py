@@ -430,9 +430,11 @@ def test_a_lost_part_and_a_broken_journal_are_told(target):
     target.storage.remove(f"{target.folder}/_rdfm/staging/job/0/part-1.nq")
     with pytest.raises(FileNotFoundError, match=r"remove .*job-job\.json"):
         seen(target)
-    target.storage.write_whole(f"{target.folder}/_rdfm/journal/job-job.json", b"{}")
-    with pytest.raises(OSError, match="no journal"):
-        seen(target)
+    journal = f"{target.folder}/_rdfm/journal/job-job.json"
+    for broken in (b"", b"{}"):
+        target.storage.write_whole(journal, broken)
+        with pytest.raises(OSError, match=r"no journal .*remove it.*undone.*job-job\.json"):
+            seen(target)
 
 
 def test_a_dropped_job_is_over(target):

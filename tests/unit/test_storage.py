@@ -1,5 +1,6 @@
 """Finding files, and writing them whole."""
 
+import contextlib
 import os
 
 import pytest
@@ -224,3 +225,45 @@ def test_a_file_says_what_it_is(tmp_path):
     (tmp_path / "a").write_bytes(b"12")
     os.utime(tmp_path / "a", (5, 5))
     assert find_files([str(tmp_path / "a")]) == ([File(str(tmp_path / "a"), 2, 5.0)], [])
+
+
+def test_a_file_is_whole_where_storage_writes_it_piece_by_piece():
+    """As with HDFS and SFTP, whose files are there from the first byte on, but which rename."""
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Files(MemoryFileSystem):
+        protocol = "pieces"
+        store, pseudo_dirs, dies = {}, [""], False
+
+        def pipe_file(self, path, value, mode="overwrite", **options):
+            assert mode == "overwrite"
+            super().pipe_file(path, b"", **options)
+            if self.dies:
+                raise KeyboardInterrupt
+            super().pipe_file(path, value, **options)
+
+        def rm_file(self, path):
+            if self.dies:  # who is killed removes nothing
+                raise OSError
+            super().rm_file(path)
+
+        def mv(self, old, new, **_):
+            self.store[self._strip_protocol(new)] = self.store.pop(self._strip_protocol(old))
+
+    fsspec.register_implementation("pieces", Files, clobber=True)
+    storage, root = storage_of("pieces://x")
+    storage.make_folder(root)
+    storage.write_whole(f"{root}/a", b"old")
+    assert not storage.create_whole(f"{root}/a", b"new")
+    assert storage.create_whole(f"{root}/b", b"new")
+    assert storage.names(root) == ["a", "b"]
+    Files.dies = True
+    for write in (storage.write_whole, storage.create_whole):
+        for name in "ac":
+            with contextlib.suppress(KeyboardInterrupt):
+                write(f"{root}/{name}", b"new")
+    Files.dies = False
+    assert storage.read_whole(f"{root}/a") == b"old"
+    assert [name for name in storage.names(root) if not name.endswith(".tmp")] == ["a", "b"]
+    assert all(name.startswith(".") for name in storage.names(root) if name.endswith(".tmp"))
