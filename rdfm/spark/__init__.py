@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from rdfm.errors import OptionError
 from rdfm.spark.versions import check_pyspark
@@ -42,6 +43,16 @@ def register(spark: SparkSession) -> None:
     if not _is_remote(spark):
         jvm: Any = spark._jvm
         jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+
+
+# Spark warns of a source that is registered again.
+_registered: WeakSet[SparkSession] = WeakSet()
+
+
+def _register_once(spark: SparkSession) -> None:
+    if spark not in _registered:
+        register(spark)
+        _registered.add(spark)
 
 
 def read(
@@ -79,7 +90,8 @@ def read(
     reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
     if not _is_remote(spark):
         reader.check_paths()
-    register(spark)
+        listed = reader.paths  # Spark's own process may have begun in another folder
+    _register_once(spark)
     return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
 
 

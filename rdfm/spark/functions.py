@@ -24,6 +24,7 @@ from rdfm import MessageBatch, formats
 from rdfm.errors import DecodeError, LimitError, OptionError
 from rdfm.formats import FormatModule
 from rdfm.formats._options import from_text, key
+from rdfm.spark.options import MODES
 from rdfm.spark.schema import QUADS
 from rdfm.spark.terms import (
     datatype,
@@ -58,7 +59,7 @@ __all__ = [
 
 Function: TypeAlias = "Callable[[Column | str], Column]"
 
-_MODES = ("FAILFAST", "PERMISSIVE")
+_MODES = MODES[:2]
 
 _log = logging.getLogger("rdfm.spark")
 

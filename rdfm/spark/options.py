@@ -11,10 +11,18 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from rdfm import compression as compressions
 from rdfm.errors import OptionError
 from rdfm.formats._options import key, size
 
-__all__ = ["Options", "as_text"]
+__all__ = ["COMPRESSIONS", "MODES", "Options", "as_text"]
+
+MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
+# What users say, and how `open_log` and `create_log` take it.
+COMPRESSIONS = {
+    **{name: name for name in (*compressions.COMPRESSIONS, "none")},
+    "uncompressed": "none",
+}
 
 
 class Options:

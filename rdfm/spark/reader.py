@@ -11,6 +11,7 @@ import errno
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from rdfm.paths import local_path
 from rdfm.spark.commit import find_settled, settle_around
 from rdfm.spark.options import Options
 from rdfm.spark.rows import Reading
+from rdfm.split import MOST_THREADS
 from rdfm.storage import File, matches, storage_of
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["LogSourceReader", "absolute", "pack", "real", "s3_as_s3"]
 
 SPLIT_BYTES = 64 << 20
-PACK_BYTES = 16 << 20
+PACK_BYTES = 4 << 20
 OPEN_COST_BYTES = 256 << 10
 
 
@@ -74,6 +76,14 @@ class LogSourceReader(DataSourceReader):
         self._pack_bytes = options.number("packBytes", PACK_BYTES, least=1)
         self._open_cost = options.number("openCostBytes", OPEN_COST_BYTES)
         self.reading = Reading.of(options, schema)
+        if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
+            # A fault would end its split, and what is left would depend on splitBytes.
+            self._split_bytes = sys.maxsize
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths, which mean the same in every process of this machine."""
+        return self._paths
 
     @property
     def schema(self) -> StructType:
@@ -143,14 +153,17 @@ class LogSourceReader(DataSourceReader):
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
         """Divide files among tasks: small ones are put together, large ones split."""
+        packs = list(pack(files, min(self._pack_bytes, self._split_bytes), self._open_cost))
         # Those to be split are alone.
-        at_most = min(self._pack_bytes, self._split_bytes)
-        for packed in pack(files, at_most, self._open_cost):
-            if packed[0].size > self._split_bytes:
-                for split in self.reading.splits(packed[0].path, self._split_bytes):
-                    yield [(packed[0], split)]
-            else:
-                yield [(file, None) for file in packed]
+        large = [some[0].path for some in packs if some[0].size > self._split_bytes]
+        # Planning waits for the storage.
+        with ThreadPoolExecutor(MOST_THREADS) as pool:
+            planned = pool.map(lambda path: self.reading.splits(path, self._split_bytes), large)
+            for packed in packs:
+                if packed[0].size > self._split_bytes:
+                    yield from ([(packed[0], split)] for split in next(planned))
+                else:
+                    yield [(file, None) for file in packed]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Give a partition's rows. Runs in a task."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +20,9 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
+from rdfm import compression as compressions
 from rdfm import formats
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
-from rdfm.compression import COMPRESSIONS
 from rdfm.errors import (
     DecodeError,
     LimitError,
@@ -34,21 +35,16 @@ from rdfm.errors import (
 from rdfm.formats._options import from_text, key
 from rdfm.log import LogReader, make_codec, open_log
 from rdfm.paths import is_url
-from rdfm.spark.options import Options
+from rdfm.spark.options import COMPRESSIONS, MODES, Options
 from rdfm.spark.schema import columns_of, default_schema
 from rdfm.split import Split, plan
+from rdfm.storage import storage_of
 
 __all__ = ["Reading"]
 
 BATCH_ROWS = 8192
 BATCH_BYTES = 8 << 20
-MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
-# What users say, and how `open_log` takes it.
-_COMPRESSIONS = {
-    "auto": None,
-    **{name: name for name in (*COMPRESSIONS, "none")},
-    "uncompressed": "none",
-}
+_COMPRESSIONS = {"auto": None, **COMPRESSIONS}
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -131,13 +127,18 @@ class Reading:
             yield from self._read(path, split, rows)
         yield from rows.finish()
 
-    def splits(self, path: str, split_bytes: int) -> list[Split]:
+    def splits(self, path: str, split_bytes: int) -> Sequence[Split | None]:
         """Divide a large log, with its messages counted where their index is asked for.
 
         Args:
             path: The log.
             split_bytes: The size of a split, about.
+
+        Returns:
+            The splits; None for all of the log.
         """
+        if not self._may_split(path):
+            return [None]
         try:
             format, options = self._format(path)
             return plan(
@@ -150,7 +151,15 @@ class Reading:
                 **options,
             )
         except (FileNotFoundError, DecodeError, UnknownFormatError):
-            return [Split()]  # whoever reads it says what is to be done
+            return [None]  # whoever reads it says what is to be done
+
+    def _may_split(self, path: str) -> bool:
+        """Whether a log may have splits, as far as that is seen without opening it."""
+        packed = compressions.by_suffix(path) if self.compression is None else self.compression
+        if packed not in (None, "none"):
+            return False
+        module = formats.by_path(path) if self.format is None else formats.find(self.format)
+        return module is None or module.FORMAT.splittable
 
     def _read(self, path: str, split: Split | None, rows: _Rows) -> Iterator[pa.RecordBatch]:
         faults = _Faults(self, path, split, rows)
@@ -174,7 +183,8 @@ class Reading:
             _log.warning("%s is gone, and passed over (ignoreMissingFiles)", path)
             return
         except (DecodeError, UnknownFormatError) as error:
-            yield from faults.unreadable(error)
+            if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
+                yield from faults.unreadable(error)
             return
         with log:
             batches = log.batches()
@@ -204,6 +214,11 @@ class Reading:
                 with open_log(path, compression=self.compression, storage_options=storage) as log:
                     format = log.format
         return format, {} if format is None else self.options.get(format, {})
+
+    def _is_empty(self, path: str) -> bool:
+        storage, name = storage_of(path, self._storage(path))
+        file = storage.status(name)
+        return file is not None and file.size == 0
 
     def _storage(self, path: str) -> Mapping[str, Any] | None:
         return self.storage if is_url(path) else None
@@ -340,15 +355,17 @@ class _Faults:
         # What is too large for a limit is not broken: it is not left out without a row that says so.
         limit = isinstance(fault, LimitError)
         if limit and mode != "PERMISSIVE":
-            raise fault
+            raise _with_ways_out(fault)
         if mode == "FAILFAST":
             if isinstance(fault, UnsupportedError):
                 self._skip(log, fault)
             if not self._reading.ignore_corrupt:
-                raise fault
+                raise _with_ways_out(fault)
             self._give_up(fault)
             return
         text, fault = self._skip(log, fault)
+        if self.ended:
+            self._give_up(fault)
         if mode == "PERMISSIVE":
             yield from self._rows.fault(log.source, fault.message_index, text)
         else:
@@ -381,13 +398,14 @@ class _Faults:
         mode = self._reading.mode
         if mode == "PERMISSIVE" and isinstance(error, DecodeError):
             text = f"{error}; the file was given up"
+            self._give_up(error)
             yield from self._rows.fault(self._path, None, text)
         elif self._reading.ignore_corrupt or (
             mode == "DROPMALFORMED" and isinstance(error, DecodeError)
         ):
             self._give_up(error)
         else:
-            raise error
+            raise _with_ways_out(error)
 
     def _give_up(self, error: RdfmError) -> None:
         self.ended = True
@@ -396,8 +414,24 @@ class _Faults:
     def report(self) -> None:
         """Warn of what was dropped."""
         if self._dropped:
-            rest = ", and the rest of the file with the last one" if self.ended else ""
             _log.warning(
-                "%s: %d faults dropped with their messages%s; the first: %s",
-                *(self._path, self._dropped, rest, self._first),
+                "%s: %d faults dropped with their messages; the first: %s",
+                *(self._path, self._dropped, self._first),
             )
+
+
+def _with_ways_out(error: DecodeError | UnknownFormatError) -> DecodeError | UnknownFormatError:
+    """An error that says which of Spark's options would help."""
+    if isinstance(error, UnknownFormatError):
+        return UnknownFormatError(
+            f"{error}; the option pathGlobFilter chooses files by their names, format says the "
+            "format of all, ignoreCorruptFiles=true passes over such files"
+        )
+    if isinstance(error, LimitError):
+        error.reason = re.sub(r"(\w+) \(--[\w-]+\)", r"the option \1", error.reason)
+    else:
+        error.reason += (
+            "; mode=PERMISSIVE gives a row that holds the fault, mode=DROPMALFORMED leaves it out, "
+            "ignoreCorruptFiles=true ends the file there"
+        )
+    return error

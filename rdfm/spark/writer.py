@@ -35,7 +35,7 @@ from rdfm.formats._options import from_text
 from rdfm.log import LogWriter, create_log
 from rdfm.paths import local_path
 from rdfm.spark.commit import Commit, Target
-from rdfm.spark.options import Options
+from rdfm.spark.options import COMPRESSIONS, Options
 from rdfm.spark.schema import COLUMNS, QUADS
 
 if TYPE_CHECKING:
@@ -94,10 +94,7 @@ class Plan:
             known = ", ".join(formats.names())
             raise OptionError(f"the option to says the format to write, one of {known}")
         format = formats.find(to).FORMAT
-        compression = options.choice(
-            "compression", ("none", "uncompressed", *compressions.COMPRESSIONS), "none"
-        )
-        compression = "none" if compression == "uncompressed" else compression
+        compression = COMPRESSIONS[options.choice("compression", tuple(COMPRESSIONS), "none")]
         max_messages = options.number("maxRecordsPerFile", 0)
         storage = options.mapping("storageOptions")
         encoder = from_text(format, "encoder", options.rest)

@@ -2,16 +2,20 @@
 
 import pytest
 
-from rdfm.errors import UnsupportedError
+from rdfm.errors import DecodeError, LimitError, UnknownFormatError, UnsupportedError
 from rdfm.split import Split
 
 pytest.importorskip("pyspark")
 
+import rdfm.spark
+import rdfm.spark.rows as rows_module
 from rdfm.spark.options import Options
+from rdfm.spark.reader import LogSourceReader
 from rdfm.spark.rows import Reading
 from rdfm.spark.schema import default_schema
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
+OFFSETS = type(default_schema())([field for field in default_schema() if field.name == "offset"])
 COMMENTS = "".join(QUAD % n + "# @message\n" for n in range(20))
 DIRECTIVES = "".join(QUAD % n + "MESSAGE\n" for n in range(20, 40))
 STAR = "<< <a:s> <a:p> <a:o> >> <a:p> <a:o> .\n# @message\n"
@@ -55,3 +59,109 @@ def test_a_message_that_is_not_supported_is_skipped_in_splits_too(tmp_path):
         assert len(rows(path, size, mode="DROPMALFORMED")[1]) == 40
         with pytest.raises(UnsupportedError, match=r"generalized=True \S+ accepts|reads both"):
             rows(path, size)
+
+
+def work(path, **options):
+    reader = LogSourceReader({"path": str(path), **options}, OFFSETS)
+    return reader, reader.partitions()
+
+
+def offsets(path, **options):
+    reader, partitions = work(path, **options)
+    batches = [batch for partition in partitions for batch in reader.read(partition)]
+    return [offset for batch in batches for offset in batch["offset"].to_pylist()]
+
+
+def test_a_file_that_a_fault_ends_is_not_split(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_text(COMMENTS + "oops\n# @message\n" + COMMENTS)
+    given = {"ignoreCorruptFiles": "true", "splitBytes": "100"}
+    assert offsets(path, **given) == list(range(20))
+    assert len(work(path, **given)[1]) == 1
+    assert len(work(path, **given, mode="DROPMALFORMED")[1]) > 1
+
+
+def test_giving_up_a_file_is_told_in_every_mode(tmp_path, caplog):
+    path = tmp_path / "a.ttl"
+    path.write_text("<a:s> <a:p> 1 .\n# @message\noops\n")
+    for mode in ("PERMISSIVE", "DROPMALFORMED"):
+        caplog.clear()
+        offsets(path, mode=mode)
+        assert [text for text in caplog.messages if text.endswith(f"rest of {path} is passed over")]
+
+
+def test_only_files_that_may_have_splits_are_opened_by_the_plan(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(
+        rows_module, "plan", lambda path, *_, **__: opened.append(path) or [Split()]
+    )
+    for name in ("a.ttl", "b.nq", "c.nq.gz", "d", "e.jelly"):
+        (tmp_path / name).write_bytes(b"x" * 100)
+    assert len(work(tmp_path, splitBytes="10")[1]) == 5
+    assert sorted(opened) == [str(tmp_path / "b.nq"), str(tmp_path / "d")]
+
+
+def test_a_stray_file_stops_a_read_with_ways_out(tmp_path):
+    (tmp_path / "a.nq").write_text(COMMENTS)
+    (tmp_path / "README.md").write_text("About these files\n")
+    with pytest.raises(
+        UnknownFormatError, match=r"README.md shows .*pathGlobFilter.*ignoreCorrupt"
+    ):
+        offsets(tmp_path)
+    assert offsets(tmp_path, pathGlobFilter="*.nq") == list(range(20))
+    assert sorted(offsets(tmp_path, ignoreCorruptFiles="true")) == list(range(20))
+
+
+def test_an_empty_file_without_a_suffix_holds_no_messages(tmp_path):
+    (tmp_path / "a.nq").write_text(COMMENTS)
+    (tmp_path / "empty").write_bytes(b"")
+    assert offsets(tmp_path) == list(range(20))
+    assert offsets(tmp_path, lenient="true") == list(range(20))
+
+
+def test_errors_name_ways_out_as_spark_takes_them(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_text("oops\n")
+    with pytest.raises(DecodeError, match=r"; mode=PERMISSIVE .* mode=DROPMALFORMED"):
+        offsets(path)
+    path.write_text(COMMENTS)
+    with pytest.raises(LimitError, match="raise the option max_message_bytes if") as error:
+        offsets(path, maxMessageBytes="10")
+    assert "--" not in str(error.value)
+
+
+def test_a_relative_path_is_read_where_it_was_checked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.nq").write_text(COMMENTS)
+    reader, _ = work("a.nq")
+    assert reader.paths == [str(tmp_path / "a.nq")]
+
+
+def test_a_source_is_registered_once_a_session(tmp_path, monkeypatch):
+    calls, loaded = [], []
+
+    class Session:
+        @property
+        def read(self):
+            return self
+
+        def format(self, _):
+            return self
+
+        def schema(self, _):
+            return self
+
+        def options(self, **_):
+            return self
+
+        def load(self, paths):
+            loaded.append(paths)
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.nq").write_text(COMMENTS)
+    monkeypatch.setattr(rdfm.spark, "register", calls.append)
+    one, other = Session(), Session()
+    for session in (one, one, other):
+        rdfm.spark.read(session, "a.nq")
+    assert calls == [one, other]
+    assert loaded == [[str(tmp_path / "a.nq")]] * 3
