@@ -11,6 +11,7 @@ after that the next read or write of the folder carries it out to its end, howev
     _rdfm/journal/NAME.json              a commit that is decided and not yet carried out
     _rdfm/commits/write-…                a batch write with an id, done
     _rdfm/commits/query-ID/NUMBER        the last batch of a streaming query that is done
+    _rdfm/commits/overwrites/NUMBER      the last overwrite that is done
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rdfm.split import MOST_THREADS
@@ -35,6 +36,7 @@ __all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled", "settle_arou
 ABANDONED_SECONDS = 7 * 24 * 3600.0
 _ROOT = "_rdfm"
 _SUCCESS = "_SUCCESS"
+_OVERWRITES = "overwrites"
 _VERSION = 1
 # Seconds until it is an error that a write cannot be carried out, or that a folder always changes.
 _PATIENCE = 10.0
@@ -56,6 +58,7 @@ class Commit:
         write_id: The user's name for a batch write that is to be done once.
         query: The id of a streaming query.
         batch: The number of its batch.
+        turn: The number of an overwrite; its removals are what was there after the one before.
     """
 
     job: str
@@ -65,10 +68,13 @@ class Commit:
     write_id: str | None = None
     query: str | None = None
     batch: int | None = None
+    turn: int | None = None
 
     @property
     def name(self) -> str:
         """The journal's name: the same for all who try the same commit."""
+        if self.turn is not None:
+            return f"overwrite-{self.turn}"
         if self.write_id is not None:
             return _write_name(self.write_id)
         if self.query is not None:
@@ -135,11 +141,14 @@ class Target:
 
     def last_batch(self, query: str) -> int:
         """The last batch of a streaming query that is done; -1 where there is none."""
-        names = self.storage.names(self._at("commits", f"query-{query}"))
-        return max((int(name) for name in names if name.isdigit()), default=-1)
+        return self._last(f"query-{query}")
 
-    def commit(self, commit: Commit) -> bool:
+    def commit(self, commit: Commit, *, replaces: bool = False) -> bool:
         """Decide a commit and carry it out.
+
+        Args:
+            commit: What it does.
+            replaces: Also remove all that is visible when it is decided. Its job has to be open.
 
         Returns:
             Whether it was this one that was carried out: False where the same write or batch was done
@@ -148,27 +157,40 @@ class Target:
         Raises:
             OSError: Before the commit was decided nothing of it is seen; after that the text says so.
         """
-        self.settle()
-        if self._is_done(commit):
+        while True:
+            self.settle()
+            if self._is_done(commit):
+                self._drop(commit.job)
+                return False
+            self._check_parts(commit)
+            self.prepare()
+            if replaces:
+                # First the turn: an overwrite that comes between has the same one.
+                turn = self._last(_OVERWRITES) + 1
+                commit = replace(commit, turn=turn, removals=tuple(self.visible()))
+            ours = self._decide(commit)
+            # Another overwrite came between, so that what is to be removed is something else now.
+            if not replaces or not self.is_open(commit.job):
+                break
+        if not ours:
             self._drop(commit.job)
-            return False
-        self._check_parts(commit)
-        self.prepare()
+        return ours
+
+    def _decide(self, commit: Commit) -> bool:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         ours = self.storage.create_whole(self._journal(commit.name), data)
         try:
             # Another driver that is at the same commit was first, or did it before the journal was ours.
-            ours = self._carry_out(commit.name) and ours
+            return self._carry_out(commit.name) and ours
         except Exception as error:
+            if not ours and commit.turn is not None:  # it is the other's that is decided
+                raise
             raise OSError(
                 errno.EIO,
                 "the write is decided but not carried out: the next read or write of the folder does "
                 f"that, so do not write it again ({error})",
                 self.folder,
             ) from error
-        if not ours:
-            self._drop(commit.job)
-        return ours
 
     def settle(self, *, reads: bool = False) -> bool:
         """Carry out what is decided. Safe while others do the same.
@@ -260,23 +282,31 @@ class Target:
         commit = self._read(name)
         if commit is None:  # somebody else was faster
             return True
+        if self._is_late(commit):
+            self._shown.add(name)
+            self.storage.remove(self._journal(name))
+            return False
         done = self._is_done(commit)
         if not done:
             for part in commit.parts:
-                self._place(name, commit.job, part)
+                self._place(name, commit, part)
             for path in commit.removals:
                 self._remove(f"{self.folder}/{path}")
         self._shown.add(name)
-        if not done:
-            if commit.marks:
-                self._touch(f"{self.folder}/{_SUCCESS}")
-            self._remember(commit)
+        if not done and commit.marks:
+            self._touch(f"{self.folder}/{_SUCCESS}")
+        # Before it is remembered: an overwrite whose job is there still was late.
         self._drop(commit.job)
+        if not done:
+            self._remember(commit)
+        if commit.turn is not None:  # the last step, since it makes this very commit late
+            self._remember_number(_OVERWRITES, commit.turn)
         self.storage.remove(self._journal(name))
         return not done
 
-    def _place(self, name: str, job: str, part: str) -> None:
-        staged, final = self._at("staging", job, part), f"{self.folder}/{part.rpartition('/')[2]}"
+    def _place(self, name: str, commit: Commit, part: str) -> None:
+        staged = self._at("staging", commit.job, part)
+        final = f"{self.folder}/{part.rpartition('/')[2]}"
         try:
             self.storage.rename(staged, final)
         except OSError as error:
@@ -285,7 +315,7 @@ class Target:
             if not isinstance(error, FileNotFoundError):
                 raise
             # Another one may have carried out the whole commit meanwhile.
-            if self.storage.exists(self._journal(name)):
+            if self._read(name) == commit:
                 raise FileNotFoundError(
                     errno.ENOENT,
                     "a part of a decided write is gone; to give up what is left of that write, remove "
@@ -312,19 +342,31 @@ class Target:
             return self.last_batch(commit.query) >= commit.batch
         return False
 
+    def _is_late(self, commit: Commit) -> bool:
+        """Whether another overwrite had the same turn."""
+        return commit.turn is not None and self._last(_OVERWRITES) >= commit.turn
+
+    def _last(self, folder: str) -> int:
+        """The largest number that is remembered in a folder; -1 where there is none."""
+        names = self.storage.names(self._at("commits", folder))
+        return max((int(name) for name in names if name.isdigit()), default=-1)
+
     def _remember(self, commit: Commit) -> None:
         if commit.write_id is not None:
             self.storage.make_folder(self._at("commits"))
             self._touch(self._at("commits", _write_name(commit.write_id)))
-        if commit.query is not None:
-            folder = self._at("commits", f"query-{commit.query}")
-            self.storage.make_folder(folder)
-            # A file a batch, the largest number counts: a slow second one cannot turn it back.
-            self._touch(f"{folder}/{commit.batch}")
-            last = self.last_batch(commit.query)
-            for number in self.storage.names(folder):
-                if number.isdigit() and int(number) < last:
-                    self.storage.remove(f"{folder}/{number}")
+        if commit.query is not None and commit.batch is not None:
+            self._remember_number(f"query-{commit.query}", commit.batch)
+
+    def _remember_number(self, name: str, number: int) -> None:
+        folder = self._at("commits", name)
+        self.storage.make_folder(folder)
+        # A file each, the largest counts: a slow second one cannot turn it back.
+        self._touch(f"{folder}/{number}")
+        last = self._last(name)
+        for old in self.storage.names(folder):
+            if old.isdigit() and int(old) < last:
+                self.storage.remove(f"{folder}/{old}")
 
     def _check_parts(self, commit: Commit) -> None:
         """Refuse before the decision what could not be carried out after it."""

@@ -194,9 +194,9 @@ class LogSourceWriter(DataSourceArrowWriter):
             Commit(
                 job=self.job,
                 parts=_parts(messages),
-                removals=tuple(target.visible()) if self.overwrite else (),
                 write_id=self.write_id,
-            )
+            ),
+            replaces=self.overwrite,
         )
         _tell_dropped(self.plan, messages)
 

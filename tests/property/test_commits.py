@@ -132,8 +132,7 @@ def test_all_see_whole_commits_and_each_happens_once(seed, overwrites, deaths):
 
             def act():
                 target.clean()
-                removals = tuple(target.visible()) if overwrite else ()
-                target.commit(Commit(job, parts, removals, write_id=write_id))
+                target.commit(Commit(job, parts, write_id=write_id), replaces=overwrite)
 
             return Actor(act)
 
@@ -156,18 +155,29 @@ def test_all_see_whole_commits_and_each_happens_once(seed, overwrites, deaths):
         plain = writer("plain")
         others = [Actor(read), Actor(read), Actor(target.clean)]
         if overwrites:
-            others.append(writer("all", overwrite=True))
+            others += [writer("all", overwrite=True), writer("other", overwrite=True)]
         actors = [*once, *streams, plain, *others]
         run_in_turns(actors, random.Random(seed), deaths)
         for actor in actors:
             if actor.error is not None:
                 raise actor.error
         view()
-        jobs = ["onceA", "onceB", "batch0A", "batch0B", "batch1A", "batch1B", "plain", "all"]
+        jobs = [
+            "onceA",
+            "onceB",
+            "batch0A",
+            "batch0B",
+            "batch1A",
+            "batch1B",
+            "plain",
+            "all",
+            "other",
+        ]
         for seen in views:
             whole = {job for job in jobs if names_of(job) <= seen}
             assert seen - OLD == set().union(*map(names_of, whole))
-            assert (seen & OLD) == (set() if "all" in whole else OLD)
+            assert (seen & OLD) == (set() if {"all", "other"} & whole else OLD)
+            assert not {"all", "other"} <= whole
             for pair in (jobs[0:2], jobs[2:4], jobs[4:6]):
                 assert len(whole.intersection(pair)) <= 1
         if not overwrites:

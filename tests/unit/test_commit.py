@@ -69,10 +69,11 @@ def stage(target, job="job", names=NEW):
     return tuple(f"0/{name}" for name in names)
 
 
-def commit_of(target, kind="append", job="job", **more):
-    parts = stage(target, job)
-    removals = tuple(target.visible()) if kind == "overwrite" else ()
-    return Commit(job, parts, removals, **more)
+def do(target, kind="append", job="job", names=NEW, watched=None, **more):
+    """Write, from the beginning; `watched` is called at the steps of the commit."""
+    commit = Commit(job, stage(target, job, names), **more)
+    storage = Watched(target.storage, watched) if watched else target.storage
+    return Target(storage, target.folder).commit(commit, replaces=kind == "overwrite")
 
 
 def logs(target):
@@ -101,7 +102,7 @@ def left_behind(target):
 
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_a_commit_shows_all_parts_and_leaves_nothing_else(target, kind):
-    assert target.commit(commit_of(target, kind))
+    assert do(target, kind)
     assert seen(target) == expected(kind)
     assert target.storage.exists(f"{target.folder}/_SUCCESS")
     assert left_behind(target) == []
@@ -123,9 +124,8 @@ def test_a_crash_at_any_step_leaves_all_or_nothing(target, kind, more):
             if next(steps, None) is None:
                 raise Crash
 
-        commit = commit_of(target, kind, **more)
         try:
-            Target(Watched(target.storage, step), target.folder).commit(commit)
+            do(target, kind, watched=step, **more)
         except Crash:
             pass
         else:
@@ -139,8 +139,7 @@ def test_a_crash_at_any_step_leaves_all_or_nothing(target, kind, more):
         # The same write again, from its beginning.
         if more:
             target.remove_abandoned(0)
-            again = Commit("again", stage(target, "again"), commit.removals, **more)
-            assert target.commit(again) is (shown == OLD)
+            assert do(target, kind, "again", **more) is (shown == OLD)
             assert seen(target) == expected(kind)
             assert left_behind(target) == []
     assert outcomes == {tuple(OLD), tuple(expected(kind))}
@@ -155,7 +154,6 @@ def test_another_one_may_finish_the_commit_at_any_step(target, kind):
             target.storage.remove(f"{target.folder}/{name}")
         for name in OLD:
             target.storage.write_whole(f"{target.folder}/{name}", b"old")
-        commit = commit_of(target, kind, query="q", batch=count * 2)
         steps = itertools.count()
         met = []
 
@@ -166,7 +164,7 @@ def test_another_one_may_finish_the_commit_at_any_step(target, kind):
                 following = Commit("next", stage(target, "next", ["x.nq"]), query="q", batch=9999)
                 target.commit(following)
 
-        assert Target(Watched(target.storage, step), target.folder).commit(commit) or met
+        assert do(target, kind, watched=step, query="q", batch=count * 2) or met
         if not met:
             break
         after = sorted([*expected(kind), "x.nq"])
@@ -186,8 +184,7 @@ def test_a_reader_in_the_middle_of_a_commit_sees_all_or_nothing(target, kind):
     def step(name, arguments):
         views.append(seen(target))
 
-    commit = commit_of(target, kind)
-    Target(Watched(target.storage, step), target.folder).commit(commit)
+    do(target, kind, watched=step)
     assert views[0] == OLD
     assert views[-1] == expected(kind)
     assert all(view in (OLD, expected(kind)) for view in views)
@@ -208,7 +205,7 @@ def test_a_commit_in_the_middle_of_a_listing_is_seen_whole(tmp_path, monkeypatch
             yield file
             if not done and folder == str(tmp_path):
                 done.append(1)
-                target.commit(commit_of(target, "overwrite"))
+                do(target, "overwrite")
 
     stage(target, "before")  # known as ours, or listed for the first time while it becomes so
     monkeypatch.setattr(LocalStorage, "files", files)
@@ -258,7 +255,7 @@ def test_many_settle_at_once(tmp_path):
 
 
 def test_two_drivers_at_the_same_write_append_once(target):
-    first = commit_of(target, job="first", write_id="load of Monday")
+    first = Commit("first", stage(target, "first"), write_id="load of Monday")
     second = Commit("second", stage(target, "second", ["other.nq"]), write_id="load of Monday")
     assert target.commit(first)
     assert not target.commit(second)
@@ -288,14 +285,47 @@ def test_batches_are_remembered_by_their_number(target):
     assert not target.storage.exists(f"{target.folder}/_SUCCESS")
 
 
+def test_of_two_overwrites_at_once_one_replaces_the_other(target):
+    """At each step of the first the second comes as a whole."""
+    for count in itertools.count():
+        steps = itertools.count()
+        first, second = [f"{count}-{name}" for name in NEW], [f"{count}-other.nq"]
+        met = []
+
+        def step(*_, count=count, steps=steps, met=met, second=second):
+            if next(steps) == count:
+                met.append(1)
+                assert do(target, "overwrite", f"other{count}", second)
+
+        assert do(target, "overwrite", f"job{count}", first, step)
+        assert seen(target) in (first, second)
+        assert left_behind(target) == []
+        if not met:
+            break
+    assert seen(target) == first
+    assert count > 12
+    assert len(target.storage.names(f"{target.folder}/_rdfm/commits/overwrites")) == 1
+
+
+def test_an_overwrite_waits_for_a_calm_moment_however_long_it_takes(tmp_path, monkeypatch):
+    from rdfm.spark import commit
+
+    monkeypatch.setattr(commit, "_UNSTEADY", 0.0)
+    monkeypatch.setattr(commit, "_TRIES", 1)
+    target = Target.of(str(tmp_path))
+    parts, turns, visible = stage(target), itertools.count(), target._visible
+    target._visible = lambda: [*visible(), *([f"x{turn}"] if (turn := next(turns)) < 30 else [])]
+    assert target.commit(Commit("job", parts), replaces=True)
+    assert seen(target) == NEW
+
+
 def test_what_fails_before_the_decision_is_undone(target):
     def step(name, arguments):
         if name == "create_whole":
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    commit = commit_of(target, "overwrite")
     with pytest.raises(OSError, match="No space"):
-        Target(Watched(target.storage, step), target.folder).commit(commit)
+        do(target, "overwrite", watched=step)
     target.drop("job")  # as Spark aborts after a failed commit
     assert seen(target) == OLD
     assert left_behind(target) == []
@@ -306,9 +336,8 @@ def test_what_fails_after_the_decision_is_kept_and_says_so(target):
         if name == "rename":
             raise OSError(errno.EIO, "broken wire")
 
-    commit = commit_of(target, "overwrite")
     with pytest.raises(OSError, match=r"decided.*do not write it again.*broken wire"):
-        Target(Watched(target.storage, step), target.folder).commit(commit)
+        do(target, "overwrite", watched=step)
     target.drop("job")
     assert seen(target) == NEW
 
@@ -329,7 +358,7 @@ REFUSALS = [
 ]
 
 
-def crash_at(target, point, commit):
+def crash_at(target, point, kind="append"):
     """Die right before a change of that name."""
 
     def step(name, arguments):
@@ -337,7 +366,7 @@ def crash_at(target, point, commit):
             raise Crash
 
     with pytest.raises(Crash):
-        Target(Watched(target.storage, step), target.folder).commit(commit)
+        do(target, kind, watched=step)
 
 
 def refuse_here(monkeypatch, target, names, error):
@@ -359,7 +388,7 @@ def refuse_here(monkeypatch, target, names, error):
 
 @pytest.mark.parametrize("error", REFUSALS)
 def test_a_reader_that_may_not_write_says_what_is_in_the_way(target, monkeypatch, error):
-    crash_at(target, "rename", commit_of(target))
+    crash_at(target, "rename")
     monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.2)
     refuse_here(monkeypatch, target, ["rename"], error)
     with pytest.raises(OSError, match=r"cut short.*right to write") as told:
@@ -369,7 +398,7 @@ def test_a_reader_that_may_not_write_says_what_is_in_the_way(target, monkeypatch
 
 @pytest.mark.parametrize("error", REFUSALS)
 def test_a_reader_that_may_not_write_waits_for_the_writer(target, monkeypatch, error):
-    crash_at(target, "rename", commit_of(target, "overwrite"))
+    crash_at(target, "rename", "overwrite")
     refuse_here(monkeypatch, target, CHANGES, error)
     driver = threading.Timer(0.3, target.settle)
     driver.start()
@@ -382,7 +411,7 @@ def test_a_reader_that_may_not_write_waits_for_the_writer(target, monkeypatch, e
 def test_a_reader_needs_no_rights_where_all_parts_are_in_their_places(
     target, monkeypatch, kind, error
 ):
-    crash_at(target, "open_new", commit_of(target, kind))  # of _SUCCESS
+    crash_at(target, "open_new", kind)  # of _SUCCESS
     refuse_here(monkeypatch, target, CHANGES, error)
     assert seen(target) == expected(kind)
     monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.1)
@@ -410,8 +439,7 @@ def test_commits_that_are_decided_are_seen_from_outside(target, path, recursive,
     """From a folder above, by a glob, by its name; whether something else is found or not."""
     root = target.folder
     for name in ("out", "a/out2"):
-        inner = Target(target.storage, f"{root}/{name}")
-        crash_at(inner, "rename", commit_of(inner))
+        crash_at(Target(target.storage, f"{root}/{name}"), "rename")
         if others:
             target.storage.write_whole(f"{root}/{name}/other.nq", b"")
     found = {file.path for file in find_settled([f"{root}/{path}"], recursive=recursive)}
@@ -421,12 +449,7 @@ def test_commits_that_are_decided_are_seen_from_outside(target, path, recursive,
 
 
 def test_a_lost_part_and_a_broken_journal_are_told(target):
-    def crash(name, arguments):
-        if name == "rename":
-            raise Crash
-
-    with pytest.raises(Crash):
-        Target(Watched(target.storage, crash), target.folder).commit(commit_of(target))
+    crash_at(target, "rename")
     target.storage.remove(f"{target.folder}/_rdfm/staging/job/0/part-1.nq")
     with pytest.raises(FileNotFoundError, match=r"remove .*job-job\.json"):
         seen(target)
@@ -461,7 +484,7 @@ def test_only_what_is_old_is_abandoned(tmp_path):
 def test_hidden_files_and_those_of_others_stay(target):
     target.storage.write_whole(f"{target.folder}/_hidden", b"x")
     target.storage.write_whole(f"{target.folder}/.hidden", b"x")
-    target.commit(commit_of(target, "overwrite"))
+    do(target, "overwrite")
     assert {"_hidden", ".hidden"} <= set(target.storage.names(target.folder))
 
 
