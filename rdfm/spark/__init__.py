@@ -28,7 +28,7 @@ def register(spark: SparkSession) -> None:
 
     Spark finds it without this where the package `pyspark_rdfm` is installed beside PySpark. A
     thread other than the session's own calls this before it writes: Spark looks for the format of a
-    write in the thread's active session, and a `threading.Thread` has none.
+    write in the thread's active session, and a thread started in Python has none.
 
     Args:
         spark: A session, of Spark Connect too.

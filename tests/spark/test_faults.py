@@ -31,17 +31,17 @@ MODES = ("append", "overwrite")
 # Points of a write: before its decision, and from then on. Each is tried in a batch and in a stream.
 POINTS = [
     (r"^rename .*/staging/", 2),
-    (r"^finish done .*/staging/", 3),
+    (r"^finish done .*/staging/.*/part-", 3),
     (r"^create_whole done .*/journal/", 1),
-    (r"^open_new .*/staging/", 1),
+    (r"^open_new .*/staging/.*/part-", 1),
     (r"^create_whole .*/journal/", 1),
     (r"^rename done .*/staging/", 4),
     (r"^open_new .*/commits/", 1),
     (r"^remove_folder done .*/staging/", 1),
     (r"^remove done .*/journal/", 1),
-    (r"^open_new done .*/staging/", 4),
+    (r"^open_new done .*/staging/.*/part-", 4),
     (r"^make_folder .*/staging/", 2),
-    (r"^finish .*/staging/", 1),
+    (r"^finish .*/staging/.*/part-", 1),
     (r"^rename .*/staging/", 1),
     (r"^rename done .*/staging/", 1),
     (r"^rename .*/staging/", 3),
@@ -69,6 +69,7 @@ OF_SOURCES = [
     ("format", r"^write_whole done .*/list\.json", 1),
     ("format", r"^write_whole .*/list\.json", 1),
     ("format", r"^fsync done", 2),
+    ("format", r"^open_new done .*/ours$", 1),
     *[("read_stream", r"^status .*/source/", nth) for nth in (1, 2, 5, 6)],
     *[("format", r"^status .*/source/", nth) for nth in (1, 2, 5, 6)],
     *[("format", r"^create_whole .*/journal/", nth) for nth in (1, 2)],
@@ -263,15 +264,15 @@ def test_the_driver_dies_in_a_write_and_two_streams(spark, session, tmp_path, nu
 
 
 OF_TASKS = [
-    (r"^open_new done .*/staging/", 2),
-    (r"^finish done .*/staging/", 1),
+    (r"^open_new done .*/staging/.*/part-", 2),
+    (r"^finish done .*/staging/.*/part-", 1),
     *[(r"^make_folder .*/staging/.*/", nth) for nth in (1, 2, 3, 4)],
-    *[(r"^open_new .*/staging/", nth) for nth in (1, 2, 3, 4)],
-    *[(r"^finish .*/staging/", nth) for nth in (1, 2, 3, 4)],
-    *[(r"^finish done .*/staging/", nth) for nth in (2, 3, 4)],
+    *[(r"^open_new .*/staging/.*/part-", nth) for nth in (1, 2, 3, 4)],
+    *[(r"^finish .*/staging/.*/part-", nth) for nth in (1, 2, 3, 4)],
+    *[(r"^finish done .*/staging/.*/part-", nth) for nth in (2, 3, 4)],
 ]
 IN_STREAMS = [
-    ("stream", r"^finish done .*/staging/", 2),
+    ("stream", r"^finish done .*/staging/.*/part-", 2),
     ("format", r"^status done .*/source/", 3),
     ("read_stream", r"^status done .*/source/", 4),
     *[("stream", at, nth) for at, nth in OF_TASKS],
