@@ -62,8 +62,11 @@ class Storage(Protocol):
     def exists(self, path: str) -> bool:
         """Whether a file or folder is there."""
 
-    def make_folder(self, path: str) -> None:
-        """Make a folder and those above it, where they are not there."""
+    def folder_time(self, path: str) -> float | None:
+        """When names in a folder last changed, in seconds since 1970; None where that is not known."""
+
+    def make_folder(self, path: str, above: bool = True) -> None:
+        """Make a folder where it is not there, and if `above` those above it: else they must be there."""
 
     def open_new(self, path: str) -> BinaryIO:
         """Open a file that is not there yet, for writing."""
@@ -133,9 +136,15 @@ class LocalStorage:
         """Whether a file or folder is there."""
         return Path(path).exists()
 
-    def make_folder(self, path: str) -> None:
-        """Make a folder and those above it."""
-        Path(path).mkdir(parents=True, exist_ok=True)
+    def folder_time(self, path: str) -> float | None:
+        """When names in a folder last changed."""
+        with contextlib.suppress(FileNotFoundError):
+            return Path(path).stat().st_mtime
+        return None
+
+    def make_folder(self, path: str, above: bool = True) -> None:
+        """Make a folder."""
+        Path(path).mkdir(parents=above, exist_ok=True)
 
     def open_new(self, path: str) -> BinaryIO:
         """Open a file that is not there yet, for writing."""
@@ -262,9 +271,19 @@ class RemoteStorage:
         there: bool = self._files.exists(path)
         return there
 
-    def make_folder(self, path: str) -> None:
+    def folder_time(self, path: str) -> float | None:
+        """When names in a folder last changed, where the storage has folders."""
+        with contextlib.suppress(FileNotFoundError):
+            return _modified(self._files.info(path))
+        return None
+
+    def make_folder(self, path: str, above: bool = True) -> None:
         """Make a folder, where the storage has folders."""
-        self._files.makedirs(path, exist_ok=True)
+        if above or not self._renames:
+            self._files.makedirs(path, exist_ok=True)
+        else:  # there are real folders
+            with contextlib.suppress(FileExistsError):
+                self._files.mkdir(path, create_parents=False)
 
     def open_new(self, path: str) -> BinaryIO:
         """Open a file for writing; it is there when it is closed."""
@@ -347,18 +366,21 @@ class RemoteStorage:
     def _file(self, info: Mapping[str, Any], url: str) -> File | None:
         if info["type"] == "directory":
             return None
-        modified = next(
-            (
-                info[key]
-                for key in ("mtime", "LastModified", "last_modified", "updated", "created")
-                if key in info
-            ),
-            None,
-        )
-        if isinstance(modified, datetime):
-            modified = modified.timestamp()
-        seconds = float(modified) if isinstance(modified, (int, float)) else None
-        return File(url, info["size"] or 0, seconds)
+        return File(url, info["size"] or 0, _modified(info))
+
+
+def _modified(info: Mapping[str, Any]) -> float | None:
+    modified = next(
+        (
+            info[key]
+            for key in ("mtime", "LastModified", "last_modified", "updated", "created")
+            if key in info
+        ),
+        None,
+    )
+    if isinstance(modified, datetime):
+        modified = modified.timestamp()
+    return float(modified) if isinstance(modified, (int, float)) else None
 
 
 def _keep_names(folder: Path) -> None:

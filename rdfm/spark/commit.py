@@ -20,22 +20,25 @@ import contextlib
 import errno
 import hashlib
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from rdfm.split import MOST_THREADS
 from rdfm.storage import File, Storage, find_files, holders, is_glob, storage_of
 
-__all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled", "settle_around"]
+__all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled", "settle_around", "stream_job"]
 
 # Staging that nobody touched for so long has no driver any more.
 ABANDONED_SECONDS = 7 * 24 * 3600.0
 _ROOT = "_rdfm"
 _SUCCESS = "_SUCCESS"
+_STREAM = "stream-"
 _OVERWRITES = "overwrites"
 _VERSION = 1
 # Seconds until it is an error that a write cannot be carried out, or that a folder always changes.
@@ -82,6 +85,11 @@ class Commit:
         return f"job-{self.job}"
 
 
+def stream_job(query: str, batch: int, attempt: str) -> str:
+    """The job of one attempt at a batch. Nobody begins it: tasks make its staging."""
+    return f"{_STREAM}{query}-{batch}-{attempt}"
+
+
 class Target:
     """A folder that logs are written to, and what is known there about writes."""
 
@@ -114,9 +122,13 @@ class Target:
         return self.storage.exists(self._at("staging", job, "open"))
 
     def attempt(self, job: str, attempt: str) -> str:
-        """Make the folder of one attempt of a task, and give its path."""
+        """Make the folder of one attempt of a task, and give its path.
+
+        Raises:
+            FileNotFoundError: The job was begun, and is over, where the storage can tell.
+        """
         path = self._at("staging", job, attempt)
-        self.storage.make_folder(path)
+        self.storage.make_folder(path, job.startswith(_STREAM))
         return path
 
     def drop_attempt(self, job: str, attempt: str) -> None:
@@ -131,6 +143,13 @@ class Target:
                 return
         self._drop(job)
 
+    def drop_older(self, query: str, batch: int) -> None:
+        """Remove what other attempts at a batch that is done left, and at those before."""
+        for job in self.storage.names(self._at("staging")):
+            match = re.fullmatch(rf"{_STREAM}{re.escape(query)}-(\d+)-.*", job)
+            if match and int(match[1]) <= batch:
+                self._drop(job)
+
     def visible(self) -> list[str]:
         """What a read of the folder and of those in it may show, with no commit half seen."""
         return _steady(self._visible, lambda _: self.settle(), self.folder, float("inf"))
@@ -138,6 +157,14 @@ class Target:
     def is_written(self, write_id: str) -> bool:
         """Whether a batch write of that id is done."""
         return self.storage.exists(self._at("commits", _write_name(write_id)))
+
+    def written_at(self, write_id: str) -> str:
+        """When a batch write of that id was done, as text for people."""
+        with contextlib.suppress(FileNotFoundError):
+            file = self.storage.status(self._at("commits", _write_name(write_id)))
+            if file is not None and file.modified is not None:
+                return datetime.fromtimestamp(file.modified, UTC).isoformat(" ", "seconds")
+        return "an unknown day"
 
     def last_batch(self, query: str) -> int:
         """The last batch of a streaming query that is done; -1 where there is none."""
@@ -253,17 +280,25 @@ class Target:
             except (FileNotFoundError, NotADirectoryError):
                 continue
             # One without files may be about to get its first.
-            youngest = max(map(_time, files), default=float("inf"))
+            own = self.storage.folder_time(self._at("staging", job))
+            youngest = max(map(_time, files), default=float("inf") if own is None else own)
             old = untouched <= 0 or time.time() - youngest >= untouched
-            if old and job not in decided:
+            if (old or self._is_over(job, files)) and job not in decided:
                 self._drop(job)
-                removed.append(job)
+                if not self.storage.exists(self._at("staging", job)):
+                    removed.append(job)
         if self.storage.exists(self._at("journal")):
             for file in list(self.storage.files(self._at("journal"))):
                 # What a writer of journals was about to rename when it died.
                 if file.path.endswith(".tmp") and time.time() - _time(file) >= untouched:
                     self.storage.remove(file.path)
         return removed
+
+    def _is_over(self, job: str, files: list[File]) -> bool:
+        """Whether a job has parts, but does not want them any more: a late attempt left them."""
+        above = self._at("staging", job) + "/"
+        parts = [file for file in files if re.search(r"[/\\]", file.path[len(above) :])]
+        return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
 
     def is_ours(self) -> bool:
         """Whether anything was ever written here by this protocol."""
@@ -272,7 +307,7 @@ class Target:
     def _visible(self) -> list[str]:
         found = []
         for file in self.storage.files(self.folder, recursive=True):
-            path = file.path.removeprefix(self.folder).replace("\\", "/").lstrip("/")
+            path = file.path.removeprefix(self.folder).replace(os.sep, "/").lstrip("/")
             if path == _SUCCESS or not any(part.startswith(("_", ".")) for part in path.split("/")):
                 found.append(path)
         return sorted(found)

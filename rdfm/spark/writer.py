@@ -8,7 +8,6 @@ commit alone; what a format cannot hold is refused by its encoder, which names t
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import logging
 import os
@@ -34,7 +33,7 @@ from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats._options import from_text
 from rdfm.log import LogWriter, create_log
 from rdfm.paths import local_path
-from rdfm.spark.commit import Commit, Target
+from rdfm.spark.commit import Commit, Target, stream_job
 from rdfm.spark.options import COMPRESSIONS, Options
 from rdfm.spark.schema import COLUMNS, QUADS
 
@@ -165,7 +164,9 @@ class LogSourceWriter(DataSourceArrowWriter):
         target = self.plan.target()
         target.clean()
         self.is_done = self.write_id is not None and target.is_written(self.write_id)
-        if not self.is_done:
+        if self.is_done:
+            self._tell_done(target)
+        else:
             target.begin(self.job)
 
     def write(self, iterator: Iterator[RecordBatch]) -> Parts:
@@ -190,7 +191,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         if self.is_done:
             return
         target = self.plan.target()
-        target.commit(
+        done = target.commit(
             Commit(
                 job=self.job,
                 parts=_parts(messages),
@@ -198,11 +199,23 @@ class LogSourceWriter(DataSourceArrowWriter):
             ),
             replaces=self.overwrite,
         )
-        _tell_dropped(self.plan, messages)
+        if done:
+            _tell_dropped(self.plan, messages)
+        else:
+            self._tell_done(target)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Remove what tasks wrote."""
         self.plan.target().drop(self.job)
+
+    def _tell_done(self, target: Target) -> None:
+        _log.warning(
+            "%s: nothing is written, since the write with the writeId %s was done on %s; other rows "
+            "need another writeId",
+            self.plan.path,
+            self.write_id,
+            target.written_at(self.write_id or ""),
+        )
 
 
 class LogSourceStreamWriter(DataSourceStreamArrowWriter):
@@ -229,9 +242,8 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
             raise OptionError(
                 "writeId is for batch writes; a stream knows its batches by its checkpoint"
             )
-        checkpoint = given.rest.get("checkpointlocation")
-        # Known to the tasks and to abort alike, which does not get the query's id.
-        self.key = None if checkpoint is None else _digest(checkpoint)
+        # Pickled to the tasks: another driver at the same batch, dead or alive, has its own staging.
+        self.attempt = uuid.uuid4().hex
         self.plan = Plan.of(given, schema)
         target = self.plan.target()
         target.clean()
@@ -248,7 +260,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
                 "with a writeId instead"
             )
         target = self.plan.target()
-        job = self._job(query, int(number))
+        job = stream_job(query, int(number), self.attempt)
 
         def is_wanted() -> bool:
             return target.last_batch(query) < int(number)
@@ -269,21 +281,16 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
                 commit = Commit(message.job, parts, marks=False, query=message.query, batch=batchId)
                 target.commit(commit)
                 _tell_dropped(self.plan, messages)
+                if message.query is not None:
+                    target.drop_older(message.query, batchId)
             else:
                 target.drop(message.job)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Remove what tasks wrote, as far as they told where; the rest goes when the query goes on."""
-        jobs = {message.job for message in messages if isinstance(message, Parts)}
-        if self.key is not None:
-            jobs.add(self._job(self.key, batchId))
         target = self.plan.target()
-        for job in jobs:
+        for job in {message.job for message in messages if isinstance(message, Parts)}:
             target.drop(job)
-
-    def _job(self, query: str, number: int) -> str:
-        """The staging of a batch: the same whenever the batch is tried."""
-        return f"stream-{self.key or query}-{number}"
 
 
 class _Task:
@@ -442,7 +449,3 @@ def _tell_dropped(plan: Plan, messages: list[WriterCommitMessage | None]) -> Non
     if dropped:
         counts = ", ".join(f"{name} {count}" for name, count in sorted(dropped.items()))
         _log.warning("%s: left out what %s cannot hold: %s", plan.path, plan.format, counts)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rdfm.spark.commit import Commit, Target, find_settled
+from rdfm.spark.commit import Commit, Target, find_settled, stream_job
 from rdfm.storage import storage_of
 
 CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "open_new")
@@ -475,10 +475,53 @@ def test_only_what_is_old_is_abandoned(tmp_path):
     week_ago = time.time() - 7 * 24 * 3600 - 1
     for path in (tmp_path / "_rdfm/staging/old").rglob("*"):
         os.utime(path, (week_ago, week_ago))
-    target.attempt("about to begin", "0")
-    assert target.remove_abandoned() == ["old"]
+    (tmp_path / "_rdfm/staging/about to begin").mkdir()
+    (tmp_path / "_rdfm/staging/never begun").mkdir()
+    os.utime(tmp_path / "_rdfm/staging/never begun", (week_ago, week_ago))
+    assert target.remove_abandoned() == ["never begun", "old"]
     assert target.is_open("young")
     assert target.remove_abandoned(0) == ["about to begin", "young"]
+
+
+def test_what_cannot_be_removed_is_not_said_to_be(tmp_path, monkeypatch):
+    target = Target.of(str(tmp_path))
+    stage(target, "stays")
+    monkeypatch.setattr(type(target.storage), "remove_folder", lambda *_: None)
+    assert target.remove_abandoned(0) == []
+
+
+def test_a_late_attempt_does_not_revive_a_job_that_is_over(tmp_path):
+    target = Target.of(str(tmp_path))
+    stage(target)
+    target.drop("job")
+    with pytest.raises(FileNotFoundError):
+        target.attempt("job", "late")
+    assert target.storage.names(f"{target.folder}/_rdfm/staging") == []
+
+
+def test_parts_of_a_job_that_is_over_go_with_the_next_write(target):
+    """As storage without folders lets a late attempt leave them, when it is killed."""
+    stage(target, "over")
+    stage(target, "going on")
+    target.storage.remove(f"{target.folder}/_rdfm/staging/over/open")
+    job = stream_job("q", 0, "a")
+    target.storage.finish(target.storage.open_new(f"{target.attempt(job, '0')}/part.nq"))
+    assert target.remove_abandoned() == ["over"]
+
+
+def test_the_staging_of_batches_that_are_done_goes(target):
+    for query, batch in (("q", 0), ("q", 1), ("q", 2), ("q2", 0)):
+        target.attempt(stream_job(query, batch, "a"), "0")
+    target.drop_older("q", 1)
+    staging = f"{target.folder}/_rdfm/staging"
+    assert target.storage.names(staging) == ["stream-q-2-a", "stream-q2-0-a"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names")
+def test_an_overwrite_removes_names_with_backslashes_too(tmp_path):
+    (tmp_path / "a\\b.nq").write_bytes(b"")
+    do(Target.of(str(tmp_path)), "overwrite")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", "_rdfm", *NEW]
 
 
 def test_hidden_files_and_those_of_others_stay(target):
