@@ -19,7 +19,6 @@ STEPS = (
     "exists",
     "make_folder",
     "open_new",
-    "finish",
     "read_whole",
     "write_whole",
 )
