@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tools"))
 
-PARTS = 8
+CORES = 2
 QUADS_A_MESSAGE = 6
 TERMS = ("subject", "predicate", "object", "graph")
 QUADS = "array<struct<subject: string, predicate: string, object: string, graph: string>>"
 
 
 def make_data(data: Path, messages: int) -> None:
-    """The observations of `generate` as logs of several files; a file that exists is kept."""
+    """The observations of `generate` as logs of a file a core; a file that exists is kept."""
     made = iot_messages(messages)
-    size = -(-messages // PARTS)
-    for part in range(PARTS):
+    size = -(-messages // CORES)
+    for part in range(CORES):
         held = list(islice(made, size))
         write(data / "nq" / f"part-{part}.nq", nquads(iter(held)))
         write(data / "jelly" / f"part-{part}.jelly", jelly(iter(held)))
@@ -250,13 +250,12 @@ def carried(spark: SparkSession, data: Path) -> Answer:
     class Reader(DataSourceReader):
         def partitions(self) -> list[InputPartition]:
             files = sorted(map(str, (data / "arrow").iterdir()))
-            return [InputPartition(files[first::2]) for first in range(2)]
+            return [InputPartition(file) for file in files]
 
         def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-            for path in partition.value:
-                file = pa.ipc.open_file(pa.memory_map(path))
-                for index in range(file.num_record_batches):
-                    yield file.get_batch(index)
+            file = pa.ipc.open_file(pa.memory_map(partition.value))
+            for index in range(file.num_record_batches):
+                yield file.get_batch(index)
 
     class Source(DataSource):
         @classmethod
@@ -320,12 +319,12 @@ def start(temporary: Path) -> SparkSession:
     from pyspark.sql import SparkSession
 
     session = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master(f"local[{CORES}]")
         .appName("rdfm benchmark")
         .config("spark.driver.memory", "2g")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.shuffle.partitions", CORES)
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("ERROR")
@@ -427,7 +426,7 @@ def main() -> None:
         for name, value in about.items():
             print(f"{name}: {value}")
         quads = messages * QUADS_A_MESSAGE
-        heading = f"local[2], {quads / 1e6:g} M quads, best of several"
+        heading = f"local[{CORES}], {quads / 1e6:g} M quads, best of several"
         print(f"\n{heading:<32} M quads/s  {'peer':<38} M quads/s     ratio target met")
         for row in rows():
             if re.search(options.only, row.name):

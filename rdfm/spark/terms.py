@@ -170,7 +170,8 @@ def explode_quads(
         df: Messages: a column `quads` of rdfm's schema.
         by: Columns that tell a message from all others, such as `topic`, `partition` and `offset` of
             Kafka. Left out: `source` and `position`, or `source` and `offset`.
-        keep_empty: Keep an empty message as one row without terms; otherwise it has no row.
+        keep_empty: Keep a message without quads, or with null for them, as one row without terms;
+            otherwise it has no row.
 
     Raises:
         OptionError: A column is missing, or has the name of one that is made here.
