@@ -47,7 +47,7 @@ def watched(name, function):
 
 
 def path_of(argument):
-    if isinstance(argument, int):
+    if isinstance(argument, int) and not isinstance(argument, bool):  # a file that is open
         return str(Path(f"/proc/self/fd/{argument}").readlink())
     path = getattr(argument, "name", argument)
     return path if isinstance(path, str) else None
