@@ -280,7 +280,6 @@ class _Conversion:
             feeding_thread("rdfm-read", pieces, self._read()),
             feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
         ]
-        encoder: EncoderLike | None = None
         # Ctrl-C may come at any line: whatever is begun is ended below.
         try:
             output = Output(self._output_to)
@@ -291,23 +290,7 @@ class _Conversion:
             )
             for thread in threads:
                 thread.start()
-            try:
-                source = None
-                for source, batch in batches:
-                    if encoder is None:
-                        encoder = self._make_encoder(source, batch)
-                    if batch is not None and (chosen := self._choose(batch)) is not None:
-                        self._encode(encoder, source, chosen, written)
-                    if self._done(batch):
-                        break
-                    self._report()
-                if encoder is None:
-                    encoder = self._make_encoder(source, None)
-            except RdfmError:
-                if encoder is not None:  # what came before makes a whole log
-                    with contextlib.suppress(Exception):
-                        written.put(encoder.finish(), 0)
-                raise
+            encoder = self._encode_all(batches, written)
             last = encoder.finish()
             written.put(last, len(last))
             written.close()
@@ -507,6 +490,30 @@ class _Conversion:
         return self._seen > end or (
             self._seen == end and not (batch is not None and batch.continues)
         )
+
+    def _encode_all(
+        self,
+        batches: Channel[tuple[_Source, MessageBatch | None]],
+        written: Channel[bytes],
+    ) -> EncoderLike:
+        """Encode what is decoded; gives the encoder, whose end is still to be written."""
+        encoder: EncoderLike | None = None
+        source = None
+        try:
+            for source, batch in batches:
+                if encoder is None:
+                    encoder = self._make_encoder(source, batch)
+                if batch is not None and (chosen := self._choose(batch)) is not None:
+                    self._encode(encoder, source, chosen, written)
+                if self._done(batch):
+                    break
+                self._report()
+        except RdfmError:
+            if encoder is not None:  # what came before makes a whole log
+                with contextlib.suppress(Exception):
+                    written.put(encoder.finish(), 0)
+            raise
+        return self._make_encoder(source, None) if encoder is None else encoder
 
     def _encode(
         self, encoder: EncoderLike, source: _Source, batch: MessageBatch, written: Channel[bytes]

@@ -71,11 +71,16 @@ def of_rdf_1_1(message):
 
 
 def without_directions(message):
-    """What rdflib can hold and write: its Turtle has the decimal `1.` bare, which is `1` and a dot."""
+    """What rdflib can hold and write.
+
+    Its Turtle has the decimal `1.` bare, which is `1` and a dot, and the boolean `1`, which is an integer.
+    """
 
     def plain(term):
         if term[0] == "literal" and term[2]:
             return literal(term[1], term[2])
+        if term[0] == "literal" and term[1] in ("0", "1") and term[4].endswith("#boolean"):
+            return ("literal", "true" if term[1] == "1" else "false", *term[2:])
         return ("literal", "1.0", *term[2:]) if term[1] == "1." else term
 
     return [map_terms(quad, plain) for quad in message]
