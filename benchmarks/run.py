@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from generate import generate
-from tasks import Row, rows
+from tasks import Row, Task, rows
 
 HERE = Path(__file__).parent
 SIZES = {"iot": 200_000, "osm": 10_000, "nanopubs": 10_000}
@@ -55,7 +55,7 @@ def measure(row: str, side: str, quick: bool) -> dict[str, Any]:
     return result
 
 
-def child(row: Row, side: str, quick: bool) -> None:
+def child(row: Row[Task], side: str, quick: bool) -> None:
     """Times one task and prints the figures as JSON."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -89,7 +89,7 @@ def folder(quick: bool) -> Path:
     return HERE / "data" / ("quick" if quick else "full")
 
 
-def compared(row: Row, quick: bool, peers: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def compared(row: Row[Task], quick: bool, peers: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Both sides of a row; a peer that several rows share is measured once."""
     result: dict[str, Any] = {
         "task": row.name,
@@ -274,10 +274,10 @@ def print_single(result: dict[str, Any]) -> None:
     print(f"{result['task']}: {result['value']:.3g} {result['unit']}{more} ({aim})", flush=True)
 
 
-def main() -> None:
-    """Makes the data, measures, prints."""
+def command_line(about: str | None) -> argparse.ArgumentParser:
+    """What every benchmark takes; `about` is shown above it."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--quick",
@@ -286,6 +286,12 @@ def main() -> None:
     )
     parser.add_argument("--only", metavar="REGEX", default="", help="tasks whose names match")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures there too")
+    return parser
+
+
+def main() -> None:
+    """Makes the data, measures, prints."""
+    parser = command_line(__doc__)
     parser.add_argument("--task", help=argparse.SUPPRESS)
     parser.add_argument("--side", choices=("ours", "peer"), help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -9,7 +9,6 @@ status is always 0.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -18,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
@@ -27,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet
 from generate import iot_messages, jelly, nquads, pyjelly_sink, write
-from run import QUICK_SIZES, SIZES, best, environment, folder
+from run import QUICK_SIZES, SIZES, best, command_line, environment, folder
+from tasks import Row
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -286,24 +285,7 @@ def carried(answer: Of, spark: SparkSession, data: Path) -> Answer:
     return answer(spark.read.format("carried").load())
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line of the table.
-
-    Attributes:
-        name: What is measured.
-        ours: Our side.
-        peer: Name of the peer, and its side.
-        target: The least ratio of our rate to the peer's that we aim at; 0 for none.
-    """
-
-    name: str
-    ours: Side
-    peer: tuple[str, Side]
-    target: float = 0
-
-
-def rows() -> list[Row]:
+def rows() -> list[Row[Side]]:
     """Every row of the table."""
     by_lines = "N-Quads lines, mapInArrow, pyoxigraph"
     counted, grouped = partial(oxigraph_read, in_all), partial(oxigraph_read, per_predicate)
@@ -380,7 +362,7 @@ def timed(side: Side, spark: SparkSession, data: Path, worth: float) -> dict[str
 
 
 def measured(
-    row: Row,
+    row: Row[Side],
     spark: SparkSession,
     data: Path,
     quads: int,
@@ -423,17 +405,7 @@ def print_row(result: dict[str, Any]) -> None:
 
 def main() -> None:
     """Makes the data, measures, prints."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="a twentieth of the data: does it run, not how fast is it",
-    )
-    parser.add_argument("--only", metavar="REGEX", default="", help="tasks whose names match")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures there too")
-    options = parser.parse_args()
+    options = command_line(__doc__).parse_args()
     messages = (QUICK_SIZES if options.quick else SIZES)["iot"]
     data, worth = folder(options.quick) / "spark", 0.0 if options.quick else 12.0
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from generate import NANOPUB_NAMESPACES
 
@@ -34,6 +34,7 @@ class Work:
 
 
 Task = Callable[[Path, int], Work]
+Side = TypeVar("Side")
 
 
 def sample(folder: Path, log: str, messages: int) -> bytes:
@@ -237,8 +238,8 @@ def rdflib_read(log: str, folder: Path, messages: int) -> Work:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A line of the table.
+class Row(Generic[Side]):
+    """A line of a table.
 
     Attributes:
         name: What is measured.
@@ -248,12 +249,12 @@ class Row:
     """
 
     name: str
-    ours: Task
-    peer: tuple[str, Task]
+    ours: Side
+    peer: tuple[str, Side]
     target: float = 0
 
 
-def rows() -> list[Row]:
+def rows() -> list[Row[Task]]:
     """Every row that compares rates."""
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
     return [
