@@ -4,6 +4,7 @@
 //! - [`codec`]: the contract of every decoder and encoder, and their options.
 //! - [`formats`]: the formats, what each carries, and where to get its codecs.
 //! - [`error`], [`limits`]: what stops a codec, and where.
+//! - [`json`]: JSON texts as tapes.
 //! - [`text`]: what the text formats share. One folder a format: [`jelly`], [`nquads`], [`turtle`].
 
 pub mod batch;
@@ -11,6 +12,7 @@ pub mod codec;
 pub mod error;
 pub mod formats;
 pub mod jelly;
+pub mod json;
 pub mod limits;
 pub mod nquads;
 pub mod term;

@@ -1,0 +1,389 @@
+//! The tape: values and keys of one JSON text, one after the other.
+//!
+//! - In: the events of a parser: starts and ends of objects and arrays, keys, scalars, each with the
+//!   place in the source where it begins.
+//! - Out: [`Node`]s, read through a [`View`] that knows the source.
+//! - Cost: 20 bytes a node. A string without escapes is a range of the source; others lie in the tape.
+//! - Law: of an object, keys and values alternate; `next` jumps over a whole value.
+
+use crate::error::{ErrorClass, quote};
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An object; its keys and values follow, up to `next`.
+    Object,
+    /// An array; its values follow, up to `next`.
+    Array,
+    /// A key of an object; its value follows.
+    Key,
+    /// A string.
+    String,
+    /// A number, as it is written.
+    Number,
+    /// `true`.
+    True,
+    /// `false`.
+    False,
+    /// `null`.
+    Null,
+}
+
+/// A value or a key.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// Its text lies in the tape, since the source holds it in another form.
+    owned: bool,
+    /// The node behind it and all that it holds. While it is open: unknown.
+    pub next: u32,
+    /// Where in the source it begins.
+    pub at: u32,
+    text: u32,
+    length: u32,
+}
+
+/// What stops a parser, and where in its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Byte of the source.
+    pub at: usize,
+    /// What a caller can do.
+    pub class: ErrorClass,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Bounds of a tape.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Deepest nesting of objects and arrays.
+    pub max_depth: u32,
+    /// Most bytes that the tape may take.
+    pub max_bytes: u64,
+    /// Accept a key twice in an object; [`Tape::has_duplicates`] tells.
+    pub duplicates: bool,
+}
+
+/// One JSON text.
+#[derive(Clone, Debug, Default)]
+pub struct Tape {
+    nodes: Vec<Node>,
+    texts: Vec<u8>,
+    /// Objects and arrays that are not ended.
+    open: Vec<u32>,
+    duplicates: bool,
+    /// Keys of an object, to be sorted.
+    keys: Vec<u32>,
+}
+
+/// Up to so many keys are compared each with each.
+const FEW_KEYS: usize = 12;
+
+impl Tape {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+        self.texts.clear();
+        self.open.clear();
+        self.duplicates = false;
+    }
+
+    /// The nodes, in document order.
+    #[inline]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Whether an object holds a key twice.
+    #[inline]
+    pub fn has_duplicates(&self) -> bool {
+        self.duplicates
+    }
+
+    /// How many objects and arrays are open.
+    #[inline]
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The innermost object or array that is open.
+    #[inline]
+    pub fn innermost(&self) -> Option<Kind> {
+        let open = *self.open.last()?;
+        self.nodes.get(open as usize).map(|node| node.kind)
+    }
+
+    /// Begins an object or an array.
+    ///
+    /// # Errors
+    /// It would be too deep, or the tape too large.
+    #[inline]
+    pub fn start(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), Fault> {
+        if self.open.len() >= bounds.max_depth as usize {
+            return Err(too_deep(at, bounds));
+        }
+        self.open.push(self.nodes.len() as u32);
+        self.push(kind, false, at, 0, 0, bounds)
+    }
+
+    /// Ends the innermost object or array. Gives false if none is open.
+    ///
+    /// # Errors
+    /// A key stands twice in the object, and `bounds` do not allow it. The source must be the one that
+    /// borrowed texts lie in.
+    #[inline]
+    pub fn end(&mut self, source: &[u8], bounds: &Bounds) -> Result<bool, Fault> {
+        let Some(open) = self.open.pop() else {
+            return Ok(false);
+        };
+        let next = self.nodes.len() as u32;
+        if let Some(node) = self.nodes.get_mut(open as usize) {
+            node.next = next;
+            if node.kind == Kind::Object
+                && let Some(twice) = self.duplicate(open, source)
+            {
+                self.duplicates = true;
+                if !bounds.duplicates {
+                    let view = View { tape: self, source };
+                    return Err(Fault {
+                        at: view.node(twice).at as usize,
+                        class: ErrorClass::Malformed,
+                        reason: format!(
+                            "the key {} stands twice in an object; lenient (--lenient) accepts it",
+                            quote(view.text(twice))
+                        ),
+                    });
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds a key, a string or a number whose text is a range of the source.
+    ///
+    /// # Errors
+    /// The tape would be too large.
+    #[inline]
+    pub fn borrowed(
+        &mut self,
+        kind: Kind,
+        at: usize,
+        range: std::ops::Range<usize>,
+        bounds: &Bounds,
+    ) -> Result<(), Fault> {
+        self.push(kind, false, at, range.start, range.len(), bounds)
+    }
+
+    /// Adds a key, a string or a number with a text of its own.
+    ///
+    /// # Errors
+    /// The tape would be too large.
+    pub fn owned(
+        &mut self,
+        kind: Kind,
+        at: usize,
+        text: &[u8],
+        bounds: &Bounds,
+    ) -> Result<(), Fault> {
+        let start = self.texts.len();
+        if (self.bytes() + text.len()) as u64 > bounds.max_bytes {
+            return Err(too_large(at, bounds));
+        }
+        self.texts.extend_from_slice(text);
+        self.push(kind, true, at, start, text.len(), bounds)
+    }
+
+    /// Adds `true`, `false` or `null`.
+    ///
+    /// # Errors
+    /// The tape would be too large.
+    #[inline]
+    pub fn scalar(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), Fault> {
+        self.push(kind, false, at, 0, 0, bounds)
+    }
+
+    #[inline]
+    fn push(
+        &mut self,
+        kind: Kind,
+        owned: bool,
+        at: usize,
+        text: usize,
+        length: usize,
+        bounds: &Bounds,
+    ) -> Result<(), Fault> {
+        if self.bytes() as u64 > bounds.max_bytes {
+            return Err(too_large(at, bounds));
+        }
+        let next = self.nodes.len() as u32 + 1;
+        self.nodes.push(Node {
+            kind,
+            owned,
+            next,
+            at: at as u32,
+            text: text as u32,
+            length: length as u32,
+        });
+        Ok(())
+    }
+
+    #[inline]
+    fn bytes(&self) -> usize {
+        self.nodes.len() * size_of::<Node>() + self.texts.len()
+    }
+
+    /// A key of an object that stands there before.
+    #[inline]
+    fn duplicate(&mut self, object: u32, source: &[u8]) -> Option<u32> {
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.clear();
+        let view = View { tape: self, source };
+        keys.extend(view.keys(object));
+        let found = if keys.len() <= FEW_KEYS {
+            few_twice(&view, &keys)
+        } else {
+            keys.sort_unstable_by(|&a, &b| view.text(a).cmp(view.text(b)).then(a.cmp(&b)));
+            keys.windows(2)
+                .filter(|pair| view.text(pair[0]) == view.text(pair[1]))
+                .map(|pair| pair[1])
+                .min()
+        };
+        self.keys = keys;
+        found
+    }
+}
+
+#[inline]
+fn few_twice(view: &View<'_>, keys: &[u32]) -> Option<u32> {
+    for (count, &key) in keys.iter().enumerate() {
+        let text = view.text(key);
+        let before = keys.get(..count).unwrap_or_default();
+        if before.iter().any(|&other| view.text(other) == text) {
+            return Some(key);
+        }
+    }
+    None
+}
+
+#[cold]
+fn too_deep(at: usize, bounds: &Bounds) -> Fault {
+    Fault {
+        at,
+        class: ErrorClass::Limit,
+        reason: format!(
+            "objects and arrays are nested more than {} deep; raise max_depth (--max-depth)",
+            bounds.max_depth
+        ),
+    }
+}
+
+#[cold]
+fn too_large(at: usize, bounds: &Bounds) -> Fault {
+    Fault {
+        at,
+        class: ErrorClass::Limit,
+        reason: format!(
+            "the message takes more than {} bytes as a tape; raise max_message_bytes \
+             (--max-message-bytes) if the source is trusted",
+            bounds.max_bytes
+        ),
+    }
+}
+
+/// A tape and the source that its borrowed texts lie in.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The tape.
+    pub tape: &'a Tape,
+    /// The source.
+    pub source: &'a [u8],
+}
+
+impl<'a> View<'a> {
+    /// A node; behind the last one, a null.
+    #[inline]
+    pub fn node(&self, index: u32) -> Node {
+        self.tape
+            .nodes
+            .get(index as usize)
+            .copied()
+            .unwrap_or(Node {
+                kind: Kind::Null,
+                owned: false,
+                next: u32::MAX,
+                at: 0,
+                text: 0,
+                length: 0,
+            })
+    }
+
+    /// What a node is.
+    #[inline]
+    pub fn kind(&self, index: u32) -> Kind {
+        self.node(index).kind
+    }
+
+    /// The text of a key, a string or a number: of UTF-8, without escapes.
+    #[inline]
+    pub fn text(&self, index: u32) -> &'a [u8] {
+        let node = self.node(index);
+        let from: &'a [u8] = if node.owned {
+            &self.tape.texts
+        } else {
+            self.source
+        };
+        let range = node.text as usize..node.text as usize + node.length as usize;
+        from.get(range).unwrap_or_default()
+    }
+
+    /// Whether the text of a node is written with escapes, or not in the source.
+    #[inline]
+    pub fn is_owned(&self, index: u32) -> bool {
+        self.node(index).owned
+    }
+
+    /// The keys of an object; the value of each is the node behind it.
+    #[inline]
+    pub fn keys(self, object: u32) -> impl Iterator<Item = u32> {
+        let end = self.node(object).next;
+        let mut at = object + 1;
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let key = at;
+            at = self.node(key + 1).next;
+            Some(key)
+        })
+    }
+
+    /// The values of an array.
+    #[inline]
+    pub fn items(self, array: u32) -> impl Iterator<Item = u32> {
+        let end = self.node(array).next;
+        let mut at = array + 1;
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let item = at;
+            at = self.node(item).next;
+            Some(item)
+        })
+    }
+
+    /// The value of a key of an object; of the last one, where it stands twice.
+    pub fn get(self, object: u32, name: &[u8]) -> Option<u32> {
+        self.keys(object)
+            .filter(|&key| self.text(key) == name)
+            .last()
+            .map(|key| key + 1)
+    }
+}
