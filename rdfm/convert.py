@@ -50,6 +50,7 @@ _DECODE_OPTIONS = (
 _ENCODE_OPTIONS = (
     "lenient",
     "merge_graphs",
+    "flat",
     "rdf_star_syntax",
     "version_label",
     "prefixes",
@@ -164,7 +165,8 @@ def convert(
             - base: Base IRI of Turtle and TriG; else the file's URL.
             - lenient: Accept and escape the deviations that the formats' pages list.
             - generalized: Read generalized quads and RDF-star in N-Triples and N-Quads.
-            - merge_graphs: Drop graph names where the target has none. flat: Write no delimiters.
+            - merge_graphs: Drop graph names where the target has none. flat: Write no
+              delimiters; where the target has none, all messages become one.
             - rdf_star_syntax: Write triple terms as `<< s p o >>` in N-Triples and N-Quads.
             - prefixes: Names and IRIs to declare at the start.
             - message_per_file: Each input is one message, also an empty one.

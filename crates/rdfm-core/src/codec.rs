@@ -185,6 +185,8 @@ pub struct EncodeOptions {
     pub lenient: bool,
     /// Write quads of named graphs as triples where the format has no graphs.
     pub merge_graphs: bool,
+    /// Formats that hold no boundaries: write all messages as one, their blank nodes kept apart.
+    pub flat: bool,
     /// Text: write triple terms as `<< s p o >>` instead of `<<( s p o )>>` (N-Triples, N-Quads).
     pub rdf_star_syntax: bool,
     /// Namespaces to declare at the start, names and IRIs.
@@ -208,6 +210,7 @@ impl Default for EncodeOptions {
             version_label: "1.2-messages".to_owned(),
             lenient: false,
             merge_graphs: false,
+            flat: false,
             rdf_star_syntax: false,
             prefixes: Vec::new(),
             namespaces: false,

@@ -246,6 +246,25 @@ fn refused_quad(
     None
 }
 
+/// Refuses a message behind the first of a log, where nothing stands between messages, unless `flat` says
+/// that all are to be one. `begun` counts the messages before it.
+///
+/// # Errors
+/// Names the options that help; `more` adds one of the format's own, such as `; framing=messages …`.
+pub fn refuse_second(begun: u64, flat: bool, more: &str) -> Result<(), (ErrorClass, String)> {
+    if begun == 0 || flat {
+        return Ok(());
+    }
+    Err((
+        ErrorClass::Unsupported,
+        format!(
+            "a second message, and nothing can stand between messages here; a folder as output or \
+             split_messages=1 (--split-messages 1) writes one file a message, flat (--flat) makes them \
+             one message{more}"
+        ),
+    ))
+}
+
 /// Terms as N-Triples, cut and safe to print.
 #[cold]
 fn token(table: &TermTable, ids: &[TermId]) -> String {
@@ -279,4 +298,22 @@ fn plain_triple_term(batch: &MessageBatch, id: TermId, carries: Carries) -> bool
         && matches!(table.term(s).kind, TermKind::Iri | TermKind::Bnode)
         && table.term(p).kind == TermKind::Iri
         && plain_triple_term(batch, o, carries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_message_is_refused_where_nothing_delimits_unless_all_are_to_be_one() {
+        assert_eq!(refuse_second(0, false, ""), Ok(()));
+        assert_eq!(refuse_second(1, true, ""), Ok(()));
+        let Err((class, reason)) = refuse_second(1, false, "; more") else {
+            panic!("not refused");
+        };
+        assert_eq!(class, ErrorClass::Unsupported);
+        for part in ["--flat", "folder", "--split-messages 1", "; more"] {
+            assert!(reason.contains(part), "{reason}");
+        }
+    }
 }

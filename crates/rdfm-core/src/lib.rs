@@ -8,6 +8,7 @@
 //! - [`text`]: what the text formats share. One folder a format: [`jelly`], [`nquads`], [`turtle`].
 
 pub mod batch;
+mod cache;
 pub mod codec;
 pub mod error;
 pub mod formats;
@@ -18,3 +19,4 @@ pub mod nquads;
 pub mod term;
 pub mod text;
 pub mod turtle;
+mod wire;

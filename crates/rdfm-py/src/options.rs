@@ -202,6 +202,7 @@ pub fn encode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Enc
             "version_label" => options.version_label = option.text()?,
             "lenient" => options.lenient = option.switch()?,
             "merge_graphs" => options.merge_graphs = option.switch()?,
+            "flat" => options.flat = option.switch()?,
             "rdf_star_syntax" => options.rdf_star_syntax = option.switch()?,
             "prefixes" => options.prefixes = option.pairs()?,
             "namespaces" => options.namespaces = option.switch()?,

@@ -6,10 +6,10 @@
 //! - Law: a frame is decoded only when it is wholly there; how the bytes are cut changes nothing.
 
 use super::rows::Rows;
-use super::wire::{Varint, Wire, long_varint};
 use crate::batch::MessageBatch;
 use crate::codec::{DecodeOptions, Decoder, Frames, LogHeader};
 use crate::error::{DecodeError, ErrorClass, Place};
+use crate::wire::{Varint, Wire, long_varint};
 
 /// Bytes that tell delimited from bare logs.
 const DETECT_BYTES: usize = 5;

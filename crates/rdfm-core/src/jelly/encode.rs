@@ -10,13 +10,13 @@
 use super::lru::Lru;
 use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
 use super::owned::OwnedTerm;
-use super::wire::{put_bytes, put_number, put_varint, varint_size};
 use crate::batch::{MessageBatch, Namespaces, TermTable};
 use crate::codec::{EncodeOptions, Encoder, Frames};
 use crate::error::{EncodeError, ErrorClass, quote};
 use crate::term::{Quad, Term, TermId, TermKind, flags};
 use crate::text::encode::holds_labels;
 use crate::text::write::{set_apart, write_apart};
+use crate::wire::{put_bytes, put_number, put_varint, varint_size};
 
 /// Rows' tags in a frame, and the tags of the rows' kinds.
 const ROW: u8 = 0x0a;

@@ -6,8 +6,8 @@
 //!   tables together stay below a budget.
 //! - Law: an entry that was not set is never given out.
 
-use super::wire::{Checked, Fault, limit, malformed};
 use crate::term::TermId;
+use crate::wire::{Checked, Fault, limit, malformed};
 
 /// Bytes of all entries and their texts in all tables, counted as memory really held.
 pub(super) struct Budget {

@@ -1,8 +1,7 @@
 //! Jelly-RDF 1.1: binary logs, one frame a message.
 //!
 //! [`decode`] cuts frames, `rows` reads them with the tables of `lookup`; [`encode`] writes them with
-//! those of `lru`; `wire` is protobuf, `scan` checks texts, `owned` keeps the terms that the next
-//! batch may repeat.
+//! those of `lru`; `owned` keeps the terms that the next batch may repeat.
 
 pub mod decode;
 pub mod encode;
@@ -12,5 +11,3 @@ mod lookup;
 mod lru;
 mod owned;
 mod rows;
-mod scan;
-mod wire;

@@ -12,15 +12,15 @@ use std::collections::HashMap;
 use super::lookup::{Budget, Table};
 use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
 use super::owned::OwnedTerm;
-use super::scan;
-use super::wire::{
-    Checked, Fault, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint,
-    utf8,
-};
 use crate::batch::BatchBuilder;
 use crate::codec::DecodeOptions;
 use crate::error::{ErrorClass, quote};
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::text::scan;
+use crate::wire::{
+    Checked, Fault, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint,
+    utf8,
+};
 
 /// Names of the row's fields, by number.
 const ROWS: [&str; 12] = [

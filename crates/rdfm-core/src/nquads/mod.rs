@@ -17,7 +17,6 @@
 //! - parts of a language tag longer than eight characters;
 //! - the datatypes rdf:langString and rdf:dirLangString without a language tag.
 
-mod cache;
 pub mod count;
 mod decode;
 pub mod encode;

@@ -9,8 +9,8 @@ use crate::batch::BatchBuilder;
 use crate::error::ErrorClass;
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 
-use super::cache::{Cache, Known, begins};
 use super::lex::{self, Fault, Lexed, Quoted, byte, expected, fault, skip_space};
+use crate::cache::{Cache, Known, begins};
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 

@@ -1,9 +1,10 @@
 //! What the text formats share: character classes, lines and columns, the message dialects as read and
-//! as written, the writer of terms, and the frame of the encoders.
+//! as written, the checks of texts, the writer of terms, and the frame of the encoders.
 
 pub mod chars;
 pub mod delimit;
 pub mod dialect;
 pub mod encode;
 pub mod position;
+pub(crate) mod scan;
 pub mod write;

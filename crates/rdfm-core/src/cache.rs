@@ -15,7 +15,7 @@ const PREDICATES: usize = 1024;
 
 /// A term of a batch that may be gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(crate) struct Known {
     serial: u32,
     pub id: TermId,
 }
@@ -60,7 +60,7 @@ impl Known {
 /// Whether a text begins with another: without a call, since most are short; the ends first, since they
 /// differ most.
 #[inline]
-pub(super) fn begins(text: &[u8], with: &[u8]) -> bool {
+pub(crate) fn begins(text: &[u8], with: &[u8]) -> bool {
     let Some(text) = text.get(..with.len()) else {
         return false;
     };
@@ -84,7 +84,7 @@ pub(super) fn begins(text: &[u8], with: &[u8]) -> bool {
 
 /// What went with a predicate last time: lines of one shape follow each other in logs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Habit {
+pub(crate) struct Habit {
     /// The next line's predicate.
     pub next: Known,
     pub object: Known,
@@ -101,7 +101,7 @@ impl Habit {
 
 /// The tables. Empty ones find nothing and cost nothing.
 #[derive(Default)]
-pub(super) struct Cache {
+pub(crate) struct Cache {
     slots: Box<[Known]>,
     habits: Box<[Habit]>,
 }

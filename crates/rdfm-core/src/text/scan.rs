@@ -29,7 +29,7 @@ const fn escapes(word: u64) -> u64 {
 
 /// A lexical form.
 #[inline]
-pub(super) fn lexical(text: &[u8]) -> Option<u8> {
+pub(crate) fn lexical(text: &[u8]) -> Option<u8> {
     let (mut high, mut escape) = (0u64, 0u64);
     if let Some(last) = text.last_chunk::<8>() {
         let (words, _) = text.as_chunks::<8>();
@@ -52,7 +52,7 @@ pub(super) fn lexical(text: &[u8]) -> Option<u8> {
 
 /// An IRI or a part of one.
 #[inline]
-pub(super) fn iri(text: &[u8]) -> Option<u8> {
+pub(crate) fn iri(text: &[u8]) -> Option<u8> {
     let (mut all, mut high) = (IRI, 0u8);
     for &byte in text {
         all &= CLASS[byte as usize];
@@ -67,7 +67,7 @@ pub(super) fn iri(text: &[u8]) -> Option<u8> {
 /// A blank node label. Plain only where no writer has to change it: labels that begin with `_g` are
 /// left to the writers' own scheme.
 #[inline]
-pub(super) fn label(text: &[u8]) -> Option<u8> {
+pub(crate) fn label(text: &[u8]) -> Option<u8> {
     let (mut all, mut high) = (NAME, 0u8);
     for &byte in text {
         all &= CLASS[byte as usize];
@@ -81,7 +81,7 @@ pub(super) fn label(text: &[u8]) -> Option<u8> {
 }
 
 /// A language tag, without direction.
-pub(super) fn language(text: &[u8]) -> Option<u8> {
+pub(crate) fn language(text: &[u8]) -> Option<u8> {
     if is_language_tag(text) {
         return Some(flags::PLAIN);
     }

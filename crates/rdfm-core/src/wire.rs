@@ -1,4 +1,4 @@
-//! Protobuf's wire format, as much of it as Jelly uses.
+//! Protobuf's wire format, as much of it as Jelly and RDF Protobuf use.
 //!
 //! - In: the bytes of one message, wholly there.
 //! - Out: fields in wire order ([`Wire`]); varints and their sizes for the encoder.
@@ -10,10 +10,10 @@ use crate::error::{ErrorClass, LimitExceeded, quote};
 /// What is wrong with a row or a frame; the place is added by the decoder. One word wide, so that
 /// results stay small.
 #[derive(Debug)]
-pub(super) struct Fault(Box<(ErrorClass, String)>);
+pub(crate) struct Fault(Box<(ErrorClass, String)>);
 
 /// A result of reading.
-pub(super) type Checked<T> = Result<T, Fault>;
+pub(crate) type Checked<T> = Result<T, Fault>;
 
 impl Fault {
     /// A fault of a class.
@@ -36,7 +36,7 @@ impl From<LimitExceeded> for Fault {
 
 /// A rule of the format is broken.
 #[cold]
-pub(super) fn malformed(reason: impl Into<String>) -> Fault {
+pub(crate) fn malformed(reason: impl Into<String>) -> Fault {
     Fault::new(ErrorClass::Malformed, reason)
 }
 
@@ -48,21 +48,21 @@ fn cut(reason: impl Into<String>) -> Fault {
 
 /// A limit of the caller is met.
 #[cold]
-pub(super) fn limit(reason: impl Into<String>) -> Fault {
+pub(crate) fn limit(reason: impl Into<String>) -> Fault {
     Fault::new(ErrorClass::Limit, reason)
 }
 
 /// Wire type of a varint.
-pub(super) const VARINT: u8 = 0;
+pub(crate) const VARINT: u8 = 0;
 /// Wire type of strings, bytes and messages.
-pub(super) const LENGTH: u8 = 2;
+pub(crate) const LENGTH: u8 = 2;
 
 /// Groups nested deeper than this are refused, as protobuf does.
 const MAX_GROUPS: usize = 100;
 
 /// A cursor over the fields of one message.
 #[derive(Clone, Copy)]
-pub(super) struct Wire<'a> {
+pub(crate) struct Wire<'a> {
     rest: &'a [u8],
 }
 
@@ -215,7 +215,7 @@ impl<'a> Wire<'a> {
 #[cold]
 fn bad_number(field: u64) -> Fault {
     malformed(format!(
-        "field number {field} is not allowed; the bytes are no Jelly, or damaged"
+        "field number {field} is not allowed; the bytes are of another format, or damaged"
     ))
 }
 
@@ -227,7 +227,7 @@ fn runs_over(length: u64, rest: usize) -> Fault {
 }
 
 /// A varint at the start of bytes that may not be all there yet.
-pub(super) enum Varint {
+pub(crate) enum Varint {
     /// Its value and its length in bytes.
     Value(u64, usize),
     /// The bytes end inside it.
@@ -237,7 +237,7 @@ pub(super) enum Varint {
 }
 
 /// Reads a varint of any length.
-pub(super) fn long_varint(bytes: &[u8]) -> Varint {
+pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
     let mut value = 0u64;
     for (at, &byte) in bytes.iter().take(10).enumerate() {
         value |= u64::from(byte & 0x7f) << (7 * at);
@@ -253,19 +253,19 @@ pub(super) fn long_varint(bytes: &[u8]) -> Varint {
 }
 
 /// Text that must be UTF-8.
-pub(super) fn utf8<'a>(bytes: &'a [u8], what: &'static str) -> Checked<&'a str> {
+pub(crate) fn utf8<'a>(bytes: &'a [u8], what: &'static str) -> Checked<&'a str> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| invalid_utf8(bytes, what))
 }
 
 /// The fault of a text that is not UTF-8.
 #[cold]
-pub(super) fn invalid_utf8(bytes: &[u8], what: &'static str) -> Fault {
+pub(crate) fn invalid_utf8(bytes: &[u8], what: &'static str) -> Fault {
     malformed(format!("{what} is not valid UTF-8: {}", quote(bytes)))
 }
 
 /// Appends a varint.
 #[inline]
-pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -275,7 +275,7 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
 
 /// Appends a varint field, unless it is zero, protobuf's default.
 #[inline]
-pub(super) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
+pub(crate) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
     if value != 0 {
         out.push(tag);
         put_varint(out, u64::from(value));
@@ -284,7 +284,7 @@ pub(super) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
 
 /// Appends a length-delimited field.
 #[inline]
-pub(super) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+pub(crate) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     if bytes.len() < 0x80 {
         out.extend_from_slice(&[tag, bytes.len() as u8]);
     } else {
@@ -296,7 +296,7 @@ pub(super) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 
 /// The bytes that a varint takes.
 #[inline]
-pub(super) const fn varint_size(value: u64) -> usize {
+pub(crate) const fn varint_size(value: u64) -> usize {
     ((63 - (value | 1).leading_zeros() as usize) / 7) + 1
 }
 
