@@ -1,0 +1,293 @@
+//! Writes JSON-LD logs from batches: NDJSON-LD, one JSON-LD document, and the same in other syntaxes.
+//!
+//! - In: batches.
+//! - Out: a document a message; the log's namespaces as a context message before the messages they hold for.
+//! - Cost: a few copies of the output; no tree is built.
+//! - Law: reading gives the same datasets; the text does not depend on how messages are cut into batches.
+//!
+//! [`shape`] finds nodes, nested nodes and lists, [`nodes`] writes them with the [`names`] of the context and
+//! [`native`] literals. Behind a context message a document is wrapped (`{"@context": C, "@graph": L}`), so
+//! a message of several nodes is `{"@included": […]}` there, since a `@graph` in L would name a graph.
+
+mod names;
+mod native;
+mod nodes;
+mod shape;
+
+use nodes::{Message, Nodes};
+
+use crate::batch::MessageBatch;
+use crate::codec::{ContextLines, EncodeOptions, Encoder};
+use crate::formats::Format;
+use crate::jsonld::sink::{Json, Sink};
+use crate::term::{TermId, TermKind};
+use crate::text::encode::{Statements, Stop, TextEncoder};
+use crate::text::write::Style;
+use crate::turtle::prefixes::Declared;
+
+/// An encoder of NDJSON-LD, or of one JSON-LD document.
+///
+/// # Errors
+/// An option does not fit.
+pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
+    if format == Format::Jsonld {
+        return with(format, options, Json::INDENTED);
+    }
+    with(format, options, Json::LINE)
+}
+
+/// An encoder of a format whose documents go into a sink.
+///
+/// # Errors
+/// An option does not fit.
+pub fn with<S: Sink + 'static>(
+    format: Format,
+    options: &EncodeOptions,
+    sink: S,
+) -> Result<Box<dyn Encoder>, String> {
+    let single = !format.carries().boundaries;
+    let contexts = match options.context_lines {
+        ContextLines::First if single => ContextLines::Every,
+        contexts => contexts,
+    };
+    let documents = Documents {
+        nodes: Nodes::new(sink, options.lenient),
+        contexts,
+        changed: false,
+        merged: single && options.flat,
+        open: false,
+    };
+    Ok(Box::new(TextEncoder::new(format, options, documents)?))
+}
+
+struct Documents<S> {
+    nodes: Nodes<S>,
+    contexts: ContextLines,
+    /// The context is not the one that was written last.
+    changed: bool,
+    /// All messages are one document.
+    merged: bool,
+    /// That document is open.
+    open: bool,
+}
+
+/// How the nodes of several subjects stand in one document.
+enum Holder {
+    /// One node is the document.
+    None,
+    Graph,
+    Included,
+}
+
+impl<S: Sink> Documents<S> {
+    /// A context message, if the context changed.
+    fn context_message(&mut self, out: &mut Vec<u8>) {
+        if !self.changed || self.contexts != ContextLines::First {
+            return;
+        }
+        self.changed = false;
+        self.nodes.sink.begin(out);
+        self.nodes.sink.begin_object(out);
+        self.context(out);
+        self.nodes.sink.end_object(out);
+        self.nodes.sink.end(out);
+    }
+
+    /// `"@context": {…}`.
+    fn context(&mut self, out: &mut Vec<u8>) {
+        self.nodes.keyword(b"@context", out);
+        self.nodes.names.write(&mut self.nodes.sink, out);
+    }
+
+    /// A document; with `bare`, without the context.
+    fn document(
+        &mut self,
+        message: Message<'_>,
+        bare: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        self.nodes.sink.begin(out);
+        self.nodes.sink.begin_object(out);
+        let wrapped = self.contexts == ContextLines::First && !self.nodes.names.is_empty();
+        if wrapped && bare {
+            self.nodes.keyword(b"@context", out);
+            self.nodes.sink.scalar(out);
+            out.extend_from_slice(b"null");
+        } else if message.context && !wrapped {
+            self.context(out);
+        }
+        let mut tops = 0;
+        for graph in &self.nodes.shape.graphs {
+            tops += if graph.name == TermId::DEFAULT_GRAPH {
+                let inside = |node: &u32| self.nodes.shape.is_inside(*node);
+                graph.nodes.len() - graph.nodes.clone().filter(inside).count()
+            } else {
+                1
+            };
+        }
+        let holder = match tops {
+            0 | 1 => Holder::None,
+            _ if wrapped => Holder::Included,
+            _ => Holder::Graph,
+        };
+        self.hold(message, &holder, out)?;
+        self.nodes.sink.end_object(out);
+        self.nodes.sink.end(out);
+        Ok(())
+    }
+
+    fn hold(
+        &mut self,
+        message: Message<'_>,
+        holder: &Holder,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let keyword: &[u8] = match holder {
+            Holder::None => return self.only(message, out),
+            Holder::Graph => b"@graph",
+            Holder::Included => b"@included",
+        };
+        self.nodes.keyword(keyword, out);
+        self.nodes.sink.begin_array(out);
+        self.items(message, out)?;
+        self.nodes.sink.end_array(out);
+        Ok(())
+    }
+
+    /// The nodes of the default graph, and an object for each other graph.
+    fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+        for graph in 0..self.nodes.shape.graphs.len() {
+            if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
+                self.nodes.tops(message, graph, out)?;
+            } else {
+                self.nodes.sink.begin_object(out);
+                self.named_graph(message, graph, out)?;
+                self.nodes.sink.end_object(out);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is between the braces of the only node or graph.
+    fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+        let Some(graph) = self.nodes.shape.graphs.first() else {
+            return Ok(());
+        };
+        if graph.name != TermId::DEFAULT_GRAPH {
+            return self.named_graph(message, 0, out);
+        }
+        let top = |node: &u32| !self.nodes.shape.is_inside(*node);
+        match graph.nodes.clone().find(top) {
+            Some(node) => self.nodes.node(message, node, out),
+            None => Ok(()),
+        }
+    }
+
+    fn named_graph(
+        &mut self,
+        message: Message<'_>,
+        graph: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let name = self.nodes.shape.graphs[graph].name;
+        self.nodes.id(message, name, out)?;
+        self.nodes.keyword(b"@graph", out);
+        self.nodes.sink.begin_array(out);
+        self.nodes.tops(message, graph, out)?;
+        self.nodes.sink.end_array(out);
+        Ok(())
+    }
+
+    /// The nodes of a message of the only document.
+    fn merge(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+        if !self.open {
+            self.open = true;
+            self.nodes.sink.begin(out);
+            self.nodes.sink.begin_object(out);
+            if !self.nodes.names.is_empty() {
+                self.context(out);
+            }
+            self.nodes.keyword(b"@graph", out);
+            self.nodes.sink.begin_array(out);
+        }
+        self.items(message, out)
+    }
+}
+
+impl<S: Sink> Statements for Documents<S> {
+    fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
+        self.nodes.begin_batch(batch.table().terms().len(), out);
+    }
+
+    fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> bool {
+        // The only document has its context already.
+        if self.contexts == ContextLines::None || self.open {
+            return false;
+        }
+        match self.nodes.names.declare(name, iri) {
+            Declared::Refused => return false,
+            Declared::Known => {}
+            Declared::New => {
+                self.changed = true;
+                self.nodes.forget();
+            }
+        }
+        true
+    }
+
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        style: Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        self.context_message(out);
+        self.nodes.shape.shape(batch, message);
+        let mut content = Message {
+            table: batch.table(),
+            quads: batch.message(message),
+            style: &style,
+            context: self.contexts != ContextLines::None && !self.nodes.names.is_empty(),
+            expanded: self.contexts == ContextLines::None,
+        };
+        let start = out.len();
+        if content.quads.is_empty() && !self.merged {
+            content.context = false;
+            return self.document(content, false, out);
+        }
+        self.nodes.hazard = false;
+        if self.merged {
+            self.merge(content, out)?;
+        } else {
+            self.document(content, false, out)?;
+        }
+        if self.nodes.hazard {
+            out.truncate(start);
+            self.nodes.forget();
+            content.context = false;
+            self.document(content, true, out)?;
+            self.nodes.forget();
+        }
+        Ok(())
+    }
+
+    fn end_message(&mut self, _out: &mut Vec<u8>) {}
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        if self.open {
+            self.nodes.sink.end_array(out);
+            self.nodes.sink.end_object(out);
+            self.nodes.sink.end(out);
+            self.open = false;
+        }
+    }
+
+    fn reset(&mut self) {
+        self.nodes.names = names::Names::default();
+        self.changed = false;
+        self.open = false;
+    }
+
+    fn suspend(&mut self, _batch: &MessageBatch) {}
+}

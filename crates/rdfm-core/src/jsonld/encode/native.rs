@@ -1,0 +1,159 @@
+//! Literals that JSON's numbers and booleans say without loss.
+//!
+//! - In: a lexical form and its datatype.
+//! - Out: the token, if reading it by JSON-LD's rules gives back this very form, also for readers that make
+//!   doubles of all numbers.
+//! - Cost: linear in forms of at most 24 bytes.
+
+const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
+
+/// Digits that any double keeps.
+const MOST_DIGITS: usize = 15;
+
+/// The datatypes that may be native.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Native {
+    /// Another one.
+    None,
+    Boolean,
+    Integer,
+    Double,
+}
+
+impl Native {
+    /// Of a datatype's IRI.
+    pub fn of(datatype: &[u8]) -> Self {
+        match datatype.strip_prefix(XSD) {
+            Some(b"boolean") => Self::Boolean,
+            Some(b"integer") => Self::Integer,
+            Some(b"double") => Self::Double,
+            _ => Self::None,
+        }
+    }
+
+    /// Appends the token; false where there is none without loss.
+    pub fn write(self, text: &[u8], out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::None => false,
+            Self::Boolean => {
+                let canonical = text == b"true" || text == b"false";
+                if canonical {
+                    out.extend_from_slice(text);
+                }
+                canonical
+            }
+            Self::Integer => {
+                let digits = text.strip_prefix(b"-").unwrap_or(text);
+                let canonical = digits.len() <= MOST_DIGITS
+                    && digits.iter().all(u8::is_ascii_digit)
+                    && match digits {
+                        [] => false,
+                        [b'0'] => text.len() == 1,
+                        [first, ..] => *first != b'0',
+                    };
+                if canonical {
+                    out.extend_from_slice(text);
+                }
+                canonical
+            }
+            Self::Double => double(text, out).is_some(),
+        }
+    }
+}
+
+/// A canonical double (`d.dddEn`) with a fraction, in digits without an exponent: a number without a
+/// fraction would be read as an integer.
+fn double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let (sign, rest) = match text.strip_prefix(b"-") {
+        Some(rest) => (&b"-"[..], rest),
+        None => (&b""[..], text),
+    };
+    let at = rest.iter().position(|&byte| byte == b'E')?;
+    let (mantissa, exponent) = (&rest[..at], &rest[at + 1..]);
+    let [first @ b'1'..=b'9', b'.', fraction @ ..] = mantissa else {
+        return None;
+    };
+    if fraction.is_empty()
+        || fraction.len() >= MOST_DIGITS
+        || !fraction.iter().all(u8::is_ascii_digit)
+        || (fraction.len() > 1 && fraction.ends_with(b"0"))
+    {
+        return None;
+    }
+    // `1.0E0` has one digit, and none behind the point.
+    let fraction = if fraction == b"0" { b"" } else { fraction };
+    let (negative, digits) = match exponent.strip_prefix(b"-") {
+        Some(digits) => (true, digits),
+        None => (false, exponent),
+    };
+    let &[digit @ b'0'..=b'9'] = digits else {
+        return None;
+    };
+    let shift = usize::from(digit - b'0');
+    if negative {
+        // From 1E-6 on, so that no reader or writer in between turns to exponents.
+        if !(1..=6).contains(&shift) {
+            return None;
+        }
+        out.extend_from_slice(sign);
+        out.extend_from_slice(b"0.");
+        out.resize(out.len() + shift - 1, b'0');
+        out.push(*first);
+        out.extend_from_slice(fraction);
+    } else {
+        if fraction.len() <= shift {
+            return None;
+        }
+        out.extend_from_slice(sign);
+        out.push(*first);
+        out.extend_from_slice(&fraction[..shift]);
+        out.push(b'.');
+        out.extend_from_slice(&fraction[shift..]);
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(native: Native, text: &str) -> Option<String> {
+        let mut out = Vec::new();
+        native
+            .write(text.as_bytes(), &mut out)
+            .then(|| String::from_utf8_lossy(&out).into_owned())
+    }
+
+    #[test]
+    fn canonical_doubles_with_a_fraction_are_numbers() {
+        for (text, number) in [
+            ("1.5E0", "1.5"),
+            ("-1.25E1", "-12.5"),
+            ("2.5E-1", "0.25"),
+            ("1.0E-1", "0.1"),
+            ("1.0E-6", "0.000001"),
+            ("1.23456789012345E9", "1234567890.12345"),
+        ] {
+            assert_eq!(written(Native::Double, text).as_deref(), Some(number));
+        }
+        for text in [
+            "1.0E0", "1.5E1", "1.50E0", "1.5", "15E0", "1.5E00", "1.5E+0", "1.5e0", "INF", "NaN", "",
+            "0.0E0", "1.E0", "1.5E-0", "1.0E-7", "1.5E10", "1.234567890123456E2", "-", "E", "1.5E",
+        ] {
+            assert_eq!(written(Native::Double, text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn canonical_integers_and_booleans_are_native() {
+        for text in ["0", "1", "-1", "999999999999999", "-10"] {
+            assert_eq!(written(Native::Integer, text).as_deref(), Some(text));
+        }
+        for text in ["-0", "01", "+1", "", "-", "1.0", "1000000000000000", " 1", "x"] {
+            assert_eq!(written(Native::Integer, text), None, "{text}");
+        }
+        assert_eq!(written(Native::Boolean, "true").as_deref(), Some("true"));
+        assert_eq!(written(Native::Boolean, "1"), None);
+        assert_eq!(Native::of(b"http://www.w3.org/2001/XMLSchema#long"), Native::None);
+    }
+}

@@ -1,0 +1,181 @@
+//! Where the JSON-LD encoder puts its structure: objects, arrays, keys and scalars, as JSON or another syntax.
+//!
+//! - In: events, in the order of the document. A key or a scalar is announced, then its token is appended.
+//! - Out: text.
+//! - Cost: a few bytes of state; a token that was written before may be copied instead of being made anew.
+//! - Law: the token of a text is the same wherever it stands.
+
+/// Takes the events of documents.
+pub trait Sink: Send {
+    /// A document begins.
+    fn begin(&mut self, out: &mut Vec<u8>);
+    /// The document ends.
+    fn end(&mut self, out: &mut Vec<u8>);
+    /// `{`.
+    fn begin_object(&mut self, out: &mut Vec<u8>);
+    /// `}`.
+    fn end_object(&mut self, out: &mut Vec<u8>);
+    /// `[`.
+    fn begin_array(&mut self, out: &mut Vec<u8>);
+    /// `]`.
+    fn end_array(&mut self, out: &mut Vec<u8>);
+    /// A key's token follows.
+    fn begin_key(&mut self, out: &mut Vec<u8>);
+    /// The key's token is there.
+    fn end_key(&mut self, out: &mut Vec<u8>);
+    /// A scalar's token follows.
+    fn scalar(&mut self, out: &mut Vec<u8>);
+    /// Appends the token of a text. `plain` says that it holds no quote, backslash or control character.
+    fn text(text: &[u8], plain: bool, out: &mut Vec<u8>);
+}
+
+/// JSON: a document a line, or indented for people.
+pub struct Json {
+    indented: bool,
+    depth: usize,
+    /// Something stands before in the open object or array.
+    filled: bool,
+    /// A key stands before, whose value comes next.
+    keyed: bool,
+}
+
+impl Json {
+    /// A document is one line.
+    pub const LINE: Self = Self {
+        indented: false,
+        depth: 0,
+        filled: false,
+        keyed: false,
+    };
+    /// Two spaces a level.
+    pub const INDENTED: Self = Self {
+        indented: true,
+        ..Self::LINE
+    };
+
+    /// What goes before a key or a value.
+    #[inline]
+    fn next(&mut self, out: &mut Vec<u8>) {
+        if self.keyed {
+            self.keyed = false;
+            return;
+        }
+        if self.filled {
+            out.push(b',');
+        }
+        if self.indented && self.depth > 0 {
+            self.line(out);
+        }
+        self.filled = true;
+    }
+
+    fn line(&self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+        out.resize(out.len() + 2 * self.depth, b' ');
+    }
+
+    #[inline]
+    fn open(&mut self, bracket: u8, out: &mut Vec<u8>) {
+        self.next(out);
+        out.push(bracket);
+        self.depth += 1;
+        self.filled = false;
+    }
+
+    #[inline]
+    fn close(&mut self, bracket: u8, out: &mut Vec<u8>) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.indented && self.filled {
+            self.line(out);
+        }
+        out.push(bracket);
+        self.filled = true;
+    }
+}
+
+impl Sink for Json {
+    fn begin(&mut self, _out: &mut Vec<u8>) {
+        self.depth = 0;
+        self.filled = false;
+        self.keyed = false;
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+    }
+
+    fn begin_object(&mut self, out: &mut Vec<u8>) {
+        self.open(b'{', out);
+    }
+
+    fn end_object(&mut self, out: &mut Vec<u8>) {
+        self.close(b'}', out);
+    }
+
+    fn begin_array(&mut self, out: &mut Vec<u8>) {
+        self.open(b'[', out);
+    }
+
+    fn end_array(&mut self, out: &mut Vec<u8>) {
+        self.close(b']', out);
+    }
+
+    #[inline]
+    fn begin_key(&mut self, out: &mut Vec<u8>) {
+        self.next(out);
+    }
+
+    #[inline]
+    fn end_key(&mut self, out: &mut Vec<u8>) {
+        out.push(b':');
+        if self.indented {
+            out.push(b' ');
+        }
+        self.keyed = true;
+    }
+
+    #[inline]
+    fn scalar(&mut self, out: &mut Vec<u8>) {
+        self.next(out);
+    }
+
+    #[inline]
+    fn text(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+        out.push(b'"');
+        if plain {
+            out.extend_from_slice(text);
+        } else {
+            escape(text, out);
+        }
+        out.push(b'"');
+    }
+}
+
+/// Appends a text with the escapes that JSON asks for.
+pub fn escape(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    let special = |byte: &u8| *byte < 0x20 || matches!(*byte, b'"' | b'\\');
+    while let Some(at) = rest.iter().position(special) {
+        out.extend_from_slice(&rest[..at]);
+        let short = match rest[at] {
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x08 => b'b',
+            0x0C => b'f',
+            b'"' => b'"',
+            b'\\' => b'\\',
+            control => {
+                const HEX: &[u8; 16] = b"0123456789abcdef";
+                out.extend_from_slice(b"\\u00");
+                out.push(HEX[usize::from(control >> 4)]);
+                out.push(HEX[usize::from(control & 15)]);
+                rest = &rest[at + 1..];
+                continue;
+            }
+        };
+        out.extend_from_slice(&[b'\\', short]);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+}
