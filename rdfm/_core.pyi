@@ -19,12 +19,16 @@ __all__ = [
     "Iri",
     "JellyDecoder",
     "JellyEncoder",
+    "JsonLdDecoder",
+    "JsonLdEncoder",
     "Literal",
     "MessageBatch",
     "NQuadsDecoder",
     "NQuadsEncoder",
     "NTriplesDecoder",
     "NTriplesEncoder",
+    "NdjsonLdDecoder",
+    "NdjsonLdEncoder",
     "Quad",
     "Term",
     "TriGDecoder",
@@ -333,6 +337,22 @@ class JellyDecoder(Decoder):
 @final
 class JellyEncoder(Encoder):
     def __new__(cls, **options: Any) -> JellyEncoder: ...
+
+@final
+class NdjsonLdDecoder(Decoder):
+    def __new__(cls, **options: Any) -> NdjsonLdDecoder: ...
+
+@final
+class NdjsonLdEncoder(Encoder):
+    def __new__(cls, **options: Any) -> NdjsonLdEncoder: ...
+
+@final
+class JsonLdDecoder(Decoder):
+    def __new__(cls, **options: Any) -> JsonLdDecoder: ...
+
+@final
+class JsonLdEncoder(Encoder):
+    def __new__(cls, **options: Any) -> JsonLdEncoder: ...
 
 # graphs, generalized, triple_terms ("no"/"object"/"anywhere"), directions, boundaries, order, namespaces, metadata
 def carries(format: str) -> dict[str, Any]: ...

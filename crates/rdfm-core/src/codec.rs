@@ -174,6 +174,18 @@ impl Default for DecodeOptions {
     }
 }
 
+/// Where the documents of a JSON-LD log have the context of the log's namespaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContextLines {
+    /// In a context message before the first, and again when it changes.
+    #[default]
+    First,
+    /// In every document.
+    Every,
+    /// Nowhere: the expanded form.
+    None,
+}
+
 /// Options of the encoders; each takes those its format knows.
 #[derive(Clone, Debug)]
 pub struct EncodeOptions {
@@ -191,6 +203,8 @@ pub struct EncodeOptions {
     pub rdf_star_syntax: bool,
     /// Namespaces to declare at the start, names and IRIs.
     pub prefixes: Vec<(String, String)>,
+    /// JSON-LD: where the context stands.
+    pub context_lines: ContextLines,
     /// Jelly: write namespace declarations (version 2).
     pub namespaces: bool,
     /// Jelly: the stream options to write with.
@@ -213,6 +227,7 @@ impl Default for EncodeOptions {
             flat: false,
             rdf_star_syntax: false,
             prefixes: Vec::new(),
+            context_lines: ContextLines::First,
             namespaces: false,
             jelly: JellyOptions::default(),
             frames: Frames::Message,

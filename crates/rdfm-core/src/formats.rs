@@ -26,6 +26,10 @@ pub enum Format {
     Trig,
     /// Jelly-RDF.
     Jelly,
+    /// JSON-LD, a document a line.
+    Ndjsonld,
+    /// JSON-LD, one document.
+    Jsonld,
 }
 
 /// Where triple terms may stand.
@@ -72,6 +76,8 @@ impl Format {
             Self::Ttl => "ttl",
             Self::Trig => "trig",
             Self::Jelly => "jelly",
+            Self::Ndjsonld => "ndjsonld",
+            Self::Jsonld => "jsonld",
         }
     }
 
@@ -98,7 +104,17 @@ impl Format {
             namespaces: true,
             ..lines
         };
+        let documents = Carries {
+            triple_terms: TripleTerms::No,
+            order: false,
+            ..blocks
+        };
         match self {
+            Self::Ndjsonld => documents,
+            Self::Jsonld => Carries {
+                boundaries: false,
+                ..documents
+            },
             Self::Nt => Carries {
                 graphs: false,
                 ..lines
@@ -136,6 +152,7 @@ impl Format {
             Self::Nt => Ok(Box::new(LineDecoder::ntriples(options))),
             Self::Nq => Ok(Box::new(LineDecoder::nquads(options))),
             Self::Jelly => Ok(Box::new(crate::jelly::decode::JellyDecoder::new(options))),
+            Self::Ndjsonld | Self::Jsonld => Err("not yet".to_owned()),
             Self::Ttl | Self::Trig => Ok(Box::new(crate::turtle::decode::TurtleDecoder::new(
                 self, options,
             )?)),
@@ -150,6 +167,7 @@ impl Format {
         match self {
             Self::Nt | Self::Nq => crate::nquads::encode::encoder(self, options),
             Self::Ttl | Self::Trig => crate::turtle::encode::encoder(self, options),
+            Self::Ndjsonld | Self::Jsonld => crate::jsonld::encode::encoder(self, options),
             Self::Jelly => Ok(Box::new(crate::jelly::encode::JellyEncoder::new(options)?)),
         }
     }

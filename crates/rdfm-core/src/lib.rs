@@ -14,6 +14,7 @@ pub mod error;
 pub mod formats;
 pub mod jelly;
 pub mod json;
+pub mod jsonld;
 pub mod limits;
 pub mod nquads;
 pub mod term;

@@ -416,6 +416,8 @@ codecs! {
     Ttl "Turtle" TurtleDecoder TurtleEncoder;
     Trig "TriG" TriGDecoder TriGEncoder;
     Jelly "Jelly-RDF" JellyDecoder JellyEncoder;
+    Ndjsonld "NDJSON-LD" NdjsonLdDecoder NdjsonLdEncoder;
+    Jsonld "JSON-LD" JsonLdDecoder JsonLdEncoder;
 }
 
 fn by_name(name: &str) -> PyResult<Format> {

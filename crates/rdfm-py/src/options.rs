@@ -5,7 +5,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
-use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames, Split};
+use rdfm_core::codec::{ContextLines, DecodeOptions, Dialect, EncodeOptions, Frames, Split};
 use rdfm_core::formats::Format;
 use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
 
@@ -87,6 +87,12 @@ const TEXT_ENCODE: &Kinds = &[
 const LINE_ENCODE: &Kinds = &[("rdf_star_syntax", Kind::Switch)];
 const BLOCK_ENCODE: &Kinds = &[("prefixes", Kind::Pairs)];
 const TRIPLE_ENCODE: &Kinds = &[("merge_graphs", Kind::Switch)];
+const JSONLD_ENCODE: &Kinds = &[
+    ("lenient", Kind::Switch),
+    ("prefixes", Kind::Pairs),
+    ("context_lines", Kind::Text),
+];
+const SINGLE_ENCODE: &Kinds = &[("flat", Kind::Switch)];
 const JELLY_ENCODE: &Kinds = &[
     ("lenient", Kind::Switch),
     ("merge_graphs", Kind::Switch),
@@ -132,12 +138,19 @@ const DIALECTS: [(&str, Dialect); 3] = [
     ("plain", Dialect::Plain),
 ];
 
+const CONTEXT_LINES: [(&str, ContextLines); 3] = [
+    ("first", ContextLines::First),
+    ("every", ContextLines::Every),
+    ("none", ContextLines::None),
+];
+
 /// The options a decoder takes.
 pub fn decode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
     let own: &[&Kinds] = match format {
         Format::Nt | Format::Nq => &[TEXT_DECODE, LINE_DECODE],
         Format::Ttl | Format::Trig => &[TEXT_DECODE, BLOCK_DECODE],
         Format::Jelly => &[JELLY_DECODE],
+        Format::Ndjsonld | Format::Jsonld => &[],
     };
     [&[LIMITS], own].concat().concat()
 }
@@ -150,6 +163,8 @@ pub fn encode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
         Format::Ttl => &[TEXT_ENCODE, BLOCK_ENCODE, TRIPLE_ENCODE],
         Format::Trig => &[TEXT_ENCODE, BLOCK_ENCODE],
         Format::Jelly => &[JELLY_ENCODE],
+        Format::Ndjsonld => &[JSONLD_ENCODE],
+        Format::Jsonld => &[JSONLD_ENCODE, SINGLE_ENCODE],
     };
     own.concat()
 }
@@ -205,6 +220,7 @@ pub fn encode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Enc
             "flat" => options.flat = option.switch()?,
             "rdf_star_syntax" => options.rdf_star_syntax = option.switch()?,
             "prefixes" => options.prefixes = option.pairs()?,
+            "context_lines" => options.context_lines = option.choice(&CONTEXT_LINES)?,
             "namespaces" => options.namespaces = option.switch()?,
             "frames" => options.frames = option.choice(&FRAMES)?,
             "frame_rows" => options.frame_rows = option.size(MAX_BATCH_COUNT)?,

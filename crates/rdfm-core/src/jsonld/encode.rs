@@ -20,7 +20,7 @@ use crate::batch::MessageBatch;
 use crate::codec::{ContextLines, EncodeOptions, Encoder};
 use crate::formats::Format;
 use crate::jsonld::sink::{Json, Sink};
-use crate::term::{TermId, TermKind};
+use crate::term::TermId;
 use crate::text::encode::{Statements, Stop, TextEncoder};
 use crate::text::write::Style;
 use crate::turtle::prefixes::Declared;
@@ -110,9 +110,7 @@ impl<S: Sink> Documents<S> {
         self.nodes.sink.begin_object(out);
         let wrapped = self.contexts == ContextLines::First && !self.nodes.names.is_empty();
         if wrapped && bare {
-            self.nodes.keyword(b"@context", out);
-            self.nodes.sink.scalar(out);
-            out.extend_from_slice(b"null");
+            self.nodes.no_context(out);
         } else if message.context && !wrapped {
             self.context(out);
         }
@@ -160,7 +158,7 @@ impl<S: Sink> Documents<S> {
             if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
                 self.nodes.tops(message, graph, out)?;
             } else {
-                self.nodes.sink.begin_object(out);
+                self.nodes.begin_top(message, out);
                 self.named_graph(message, graph, out)?;
                 self.nodes.sink.end_object(out);
             }
@@ -198,8 +196,8 @@ impl<S: Sink> Documents<S> {
         Ok(())
     }
 
-    /// The nodes of a message of the only document.
-    fn merge(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+    /// Opens the only document.
+    fn open_document(&mut self, out: &mut Vec<u8>) {
         if !self.open {
             self.open = true;
             self.nodes.sink.begin(out);
@@ -210,7 +208,6 @@ impl<S: Sink> Documents<S> {
             self.nodes.keyword(b"@graph", out);
             self.nodes.sink.begin_array(out);
         }
-        self.items(message, out)
     }
 }
 
@@ -220,9 +217,12 @@ impl<S: Sink> Statements for Documents<S> {
     }
 
     fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> bool {
-        // The only document has its context already.
-        if self.contexts == ContextLines::None || self.open {
+        if self.contexts == ContextLines::None {
             return false;
+        }
+        if self.open {
+            // The only document has its context already.
+            return self.nodes.names.has(name, iri);
         }
         match self.nodes.names.declare(name, iri) {
             Declared::Refused => return false,
@@ -249,24 +249,34 @@ impl<S: Sink> Statements for Documents<S> {
             quads: batch.message(message),
             style: &style,
             context: self.contexts != ContextLines::None && !self.nodes.names.is_empty(),
+            reset: false,
             expanded: self.contexts == ContextLines::None,
         };
-        let start = out.len();
+        if self.merged {
+            self.open_document(out);
+        }
+        let (start, sink) = (out.len(), self.nodes.sink.clone());
         if content.quads.is_empty() && !self.merged {
             content.context = false;
             return self.document(content, false, out);
         }
         self.nodes.hazard = false;
         if self.merged {
-            self.merge(content, out)?;
+            self.items(content, out)?;
         } else {
             self.document(content, false, out)?;
         }
         if self.nodes.hazard {
             out.truncate(start);
+            self.nodes.sink = sink;
             self.nodes.forget();
             content.context = false;
-            self.document(content, true, out)?;
+            if self.merged {
+                content.reset = true;
+                self.items(content, out)?;
+            } else {
+                self.document(content, true, out)?;
+            }
             self.nodes.forget();
         }
         Ok(())

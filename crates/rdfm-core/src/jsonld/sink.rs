@@ -5,8 +5,10 @@
 //! - Cost: a few bytes of state; a token that was written before may be copied instead of being made anew.
 //! - Law: the token of a text is the same wherever it stands.
 
+use crate::json::write::string;
+
 /// Takes the events of documents.
-pub trait Sink: Send {
+pub trait Sink: Clone + Send {
     /// A document begins.
     fn begin(&mut self, out: &mut Vec<u8>);
     /// The document ends.
@@ -30,6 +32,7 @@ pub trait Sink: Send {
 }
 
 /// JSON: a document a line, or indented for people.
+#[derive(Clone)]
 pub struct Json {
     indented: bool,
     depth: usize,
@@ -141,41 +144,12 @@ impl Sink for Json {
 
     #[inline]
     fn text(text: &[u8], plain: bool, out: &mut Vec<u8>) {
-        out.push(b'"');
         if plain {
+            out.push(b'"');
             out.extend_from_slice(text);
+            out.push(b'"');
         } else {
-            escape(text, out);
+            string(text, out);
         }
-        out.push(b'"');
     }
-}
-
-/// Appends a text with the escapes that JSON asks for.
-pub fn escape(text: &[u8], out: &mut Vec<u8>) {
-    let mut rest = text;
-    let special = |byte: &u8| *byte < 0x20 || matches!(*byte, b'"' | b'\\');
-    while let Some(at) = rest.iter().position(special) {
-        out.extend_from_slice(&rest[..at]);
-        let short = match rest[at] {
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            0x08 => b'b',
-            0x0C => b'f',
-            b'"' => b'"',
-            b'\\' => b'\\',
-            control => {
-                const HEX: &[u8; 16] = b"0123456789abcdef";
-                out.extend_from_slice(b"\\u00");
-                out.push(HEX[usize::from(control >> 4)]);
-                out.push(HEX[usize::from(control & 15)]);
-                rest = &rest[at + 1..];
-                continue;
-            }
-        };
-        out.extend_from_slice(&[b'\\', short]);
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
 }

@@ -50,6 +50,16 @@ impl Delimiters {
         })
     }
 
+    /// For formats whose messages need none.
+    pub fn none() -> Self {
+        Self {
+            dialect: Dialect::Plain,
+            label: String::new(),
+            announced: false,
+            place: Place::default(),
+        }
+    }
+
     /// Goes to the start of another log.
     pub fn reset(&mut self) {
         self.announced = false;

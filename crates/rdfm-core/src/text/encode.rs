@@ -8,7 +8,7 @@
 use crate::batch::{MessageBatch, TermTable};
 use crate::codec::{Dialect, EncodeOptions, Encoder};
 use crate::error::{EncodeError, ErrorClass, quote};
-use crate::formats::{Format, refuse};
+use crate::formats::{Format, refuse, refuse_second};
 use crate::term::{TermId, TermKind};
 use crate::text::delimit::Delimiters;
 use crate::text::write::{Fault, Style};
@@ -43,6 +43,9 @@ pub trait Statements: Send {
     /// The message ends, and with it whatever is open.
     fn end_message(&mut self, out: &mut Vec<u8>);
 
+    /// The log ends.
+    fn finish(&mut self, _out: &mut Vec<u8>) {}
+
     /// The batch ends, the message goes on in the next.
     fn suspend(&mut self, batch: &MessageBatch);
 
@@ -57,6 +60,8 @@ pub enum Stop {
     Term(Fault),
     /// More text than [`Style::most`].
     TooLong,
+    /// Nothing can stand between this message and the one before it.
+    Second,
 }
 
 /// The encoder of a text format.
@@ -85,16 +90,27 @@ impl<S: Statements> TextEncoder<S> {
     /// An option does not fit.
     pub fn new(format: Format, options: &EncodeOptions, statements: S) -> Result<Self, String> {
         let lines = matches!(format, Format::Nt | Format::Nq);
+        let documents = matches!(format, Format::Ndjsonld | Format::Jsonld);
+        let delimiters = if documents {
+            Delimiters::none()
+        } else {
+            Delimiters::new(options)?
+        };
+        let flat = if documents {
+            options.flat && !format.carries().boundaries
+        } else {
+            options.dialect == Dialect::Plain
+        };
         Ok(Self {
             format,
-            delimiters: Delimiters::new(options)?,
+            delimiters,
             statements,
             style: if lines && options.rdf_star_syntax {
                 Style::STAR
             } else {
                 Style::CANONICAL
             },
-            flat: options.dialect == Dialect::Plain,
+            flat,
             merge_graphs: options.merge_graphs,
             prefixes: options.prefixes.clone(),
             started: false,
@@ -178,6 +194,11 @@ impl<S: Statements> TextEncoder<S> {
             };
             let result = if refused == Some(message) {
                 Err(None)
+            } else if !self.format.carries().boundaries
+                && !goes_on
+                && refuse_second(self.delimiters.number(), self.flat, "").is_err()
+            {
+                Err(Some(Stop::Second))
             } else {
                 self.statements
                     .write(batch, message, style, out)
@@ -208,6 +229,10 @@ impl<S: Statements> TextEncoder<S> {
     fn stopped(&self, batch: &MessageBatch, message: usize, stop: Stop) -> EncodeError {
         let (class, reason) = match stop {
             Stop::Term(fault) => (ErrorClass::Unsupported, describe(batch.table(), fault)),
+            Stop::Second => match refuse_second(1, false, "") {
+                Err(refused) => refused,
+                Ok(()) => (ErrorClass::Internal, String::new()),
+            },
             Stop::TooLong => (
                 ErrorClass::Limit,
                 format!(
@@ -231,6 +256,11 @@ fn describe(table: &TermTable, fault: Fault) -> String {
     match fault {
         Fault::Iri(id) => format!(
             "the IRI {} has characters that an IRI cannot have; lenient (--lenient) escapes what can be escaped",
+            quote(table.text(id))
+        ),
+        Fault::Relative(id) => format!(
+            "{} is no absolute IRI, so that readers of the format drop its statements; N-Quads and Jelly \
+             hold it, and lenient (--lenient) writes it all the same",
             quote(table.text(id))
         ),
         Fault::Language(id) => format!(
@@ -273,6 +303,7 @@ impl<S: Statements> Encoder for TextEncoder<S> {
         }
         self.delimiters.announce(out);
         self.delimiters.finish(out);
+        self.statements.finish(out);
         Ok(())
     }
 

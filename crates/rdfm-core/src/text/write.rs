@@ -280,6 +280,8 @@ pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
 pub enum Fault {
     /// This IRI has characters that `IRIREF` forbids; escapes can say them.
     Iri(TermId),
+    /// This IRI is not absolute, so that readers drop the statements it stands in.
+    Relative(TermId),
     /// This language tag is none; no escape helps.
     Language(TermId),
 }

@@ -19,12 +19,15 @@ pub enum Wrote {
     Hazard,
 }
 
+/// A name and its IRI.
+type Declaration = (Box<[u8]>, Box<[u8]>);
+
 /// The namespaces in force, as a context.
 #[derive(Default)]
 pub struct Names {
     prefixes: Prefixes,
     /// In the order in which the names first came.
-    declared: Vec<(Box<[u8]>, Box<[u8]>)>,
+    declared: Vec<Declaration>,
 }
 
 impl Names {
@@ -50,6 +53,13 @@ impl Names {
             }
         }
         declared
+    }
+
+    /// Whether a namespace is in force.
+    pub fn has(&self, name: &[u8], iri: &[u8]) -> bool {
+        self.declared
+            .iter()
+            .any(|(known, theirs)| **known == *name && **theirs == *iri)
     }
 
     /// Whether there is none.

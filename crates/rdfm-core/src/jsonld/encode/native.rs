@@ -137,8 +137,26 @@ mod tests {
             assert_eq!(written(Native::Double, text).as_deref(), Some(number));
         }
         for text in [
-            "1.0E0", "1.5E1", "1.50E0", "1.5", "15E0", "1.5E00", "1.5E+0", "1.5e0", "INF", "NaN", "",
-            "0.0E0", "1.E0", "1.5E-0", "1.0E-7", "1.5E10", "1.234567890123456E2", "-", "E", "1.5E",
+            "1.0E0",
+            "1.5E1",
+            "1.50E0",
+            "1.5",
+            "15E0",
+            "1.5E00",
+            "1.5E+0",
+            "1.5e0",
+            "INF",
+            "NaN",
+            "",
+            "0.0E0",
+            "1.E0",
+            "1.5E-0",
+            "1.0E-7",
+            "1.5E10",
+            "1.234567890123456E2",
+            "-",
+            "E",
+            "1.5E",
         ] {
             assert_eq!(written(Native::Double, text), None, "{text}");
         }
@@ -149,11 +167,24 @@ mod tests {
         for text in ["0", "1", "-1", "999999999999999", "-10"] {
             assert_eq!(written(Native::Integer, text).as_deref(), Some(text));
         }
-        for text in ["-0", "01", "+1", "", "-", "1.0", "1000000000000000", " 1", "x"] {
+        for text in [
+            "-0",
+            "01",
+            "+1",
+            "",
+            "-",
+            "1.0",
+            "1000000000000000",
+            " 1",
+            "x",
+        ] {
             assert_eq!(written(Native::Integer, text), None, "{text}");
         }
         assert_eq!(written(Native::Boolean, "true").as_deref(), Some("true"));
         assert_eq!(written(Native::Boolean, "1"), None);
-        assert_eq!(Native::of(b"http://www.w3.org/2001/XMLSchema#long"), Native::None);
+        assert_eq!(
+            Native::of(b"http://www.w3.org/2001/XMLSchema#long"),
+            Native::None
+        );
     }
 }

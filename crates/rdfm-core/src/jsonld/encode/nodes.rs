@@ -22,6 +22,8 @@ pub struct Message<'a> {
     pub style: &'a Style,
     /// The context is in force.
     pub context: bool,
+    /// The context around the nodes is not for them.
+    pub reset: bool,
     /// Values, types and keys as the expanded form has them: arrays, and objects for all literals.
     pub expanded: bool,
 }
@@ -94,7 +96,7 @@ impl<S: Sink> Nodes<S> {
     ) -> Result<(), Stop> {
         for node in self.shape.graphs[graph].nodes.clone() {
             if !self.shape.is_inside(node) {
-                self.sink.begin_object(out);
+                self.begin_top(message, out);
                 self.node(message, node, out)?;
                 self.sink.end_object(out);
             }
@@ -102,13 +104,23 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
+    /// Opens the object of a node or graph.
+    pub fn begin_top(&mut self, message: Message<'_>, out: &mut Vec<u8>) {
+        self.sink.begin_object(out);
+        if message.reset {
+            self.no_context(out);
+        }
+    }
+
+    /// `"@context": null`.
+    pub fn no_context(&mut self, out: &mut Vec<u8>) {
+        self.keyword(b"@context", out);
+        self.sink.scalar(out);
+        out.extend_from_slice(b"null");
+    }
+
     /// What is between the braces of a node.
-    pub fn node(
-        &mut self,
-        message: Message<'_>,
-        at: u32,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    pub fn node(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
         let Node {
             subject,
             ref properties,
@@ -150,17 +162,12 @@ impl<S: Sink> Nodes<S> {
         at: u32,
         out: &mut Vec<u8>,
     ) -> Result<Option<u32>, Stop> {
-        let range = self.shape.range_of(at);
-        let objects = range
+        let range = self.shape.places(at);
+        let mut objects = range
             .clone()
             .map(|at| self.shape.quad(message.quads, at).object);
-        let nodes = |id| {
-            matches!(
-                message.table.term(id).kind,
-                TermKind::Iri | TermKind::Bnode
-            )
-        };
-        if !objects.map(nodes).all(|is| is) {
+        let nodes = |id| matches!(message.table.term(id).kind, TermKind::Iri | TermKind::Bnode);
+        if !objects.all(nodes) {
             return Ok(None);
         }
         self.keyword(b"@type", out);
@@ -179,16 +186,11 @@ impl<S: Sink> Nodes<S> {
         Ok(Some(at))
     }
 
-    fn property(
-        &mut self,
-        message: Message<'_>,
-        at: u32,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    fn property(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
         let Property {
             predicate, known, ..
         } = self.shape.properties[at as usize];
-        let range = self.shape.range_of(at);
+        let range = self.shape.places(at);
         self.sink.begin_key(out);
         self.name(message, predicate, out)?;
         self.sink.end_key(out);
@@ -252,9 +254,7 @@ impl<S: Sink> Nodes<S> {
     ) -> Result<(), Stop> {
         self.keyword(b"@list", out);
         self.sink.begin_array(out);
-        while let Some((first, rest)) =
-            cell.and_then(|cell| self.shape.cell(message.quads, cell))
-        {
+        while let Some((first, rest)) = cell.and_then(|cell| self.shape.cell(message.quads, cell)) {
             let (first, rest) = (first.object, rest.object);
             self.value(message, first, Known::First, out)?;
             cell = self.shape.inner(message.table, rest);
@@ -266,12 +266,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    fn literal(
-        &mut self,
-        message: Message<'_>,
-        id: TermId,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    fn literal(&mut self, message: Message<'_>, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
         let table = message.table;
         let term = table.term(id);
         let text = table.text_of(term);
@@ -286,7 +281,6 @@ impl<S: Sink> Nodes<S> {
             TermKind::TypedLiteral => self.native(table, of),
             _ => Native::None,
         };
-        let mut wrapped = false;
         if native != Native::None {
             self.scratch.clear();
             let lossless = native.write(text, &mut self.scratch);
@@ -302,9 +296,7 @@ impl<S: Sink> Nodes<S> {
                 }
                 return Ok(());
             }
-            wrapped = true;
         }
-        let _ = wrapped;
         self.sink.begin_object(out);
         self.keyword(b"@value", out);
         self.sink.scalar(out);
@@ -371,7 +363,9 @@ impl<S: Sink> Nodes<S> {
                 if !self.lenient && !is_absolute(text) {
                     return Err(Stop::Term(Fault::Relative(id)));
                 }
-                if self.names.iri::<S>(text, message.context, &mut self.scratch, out)
+                if self
+                    .names
+                    .iri::<S>(text, message.context, &mut self.scratch, out)
                     == Wrote::Hazard
                 {
                     self.hazard = true;

@@ -221,14 +221,15 @@ impl Shape {
         entry
     }
 
-    /// The quads of a property, in order.
-    pub fn quads<'a>(
-        &'a self,
-        quads: &'a [Quad],
-        property: &Property,
-    ) -> impl ExactSizeIterator<Item = &'a Quad> + use<'a> {
-        let range = property.quads.start as usize..property.quads.end as usize;
-        self.order[range].iter().map(|&at| &quads[at as usize])
+    /// The places of a property's quads.
+    pub fn places(&self, property: u32) -> Range<u32> {
+        self.properties[property as usize].quads.clone()
+    }
+
+    /// The quad at a place.
+    #[inline]
+    pub fn quad<'a>(&self, quads: &'a [Quad], place: u32) -> &'a Quad {
+        &quads[self.order[place as usize] as usize]
     }
 
     /// Whether a node stands inside another.

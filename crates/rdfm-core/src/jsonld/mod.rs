@@ -1,0 +1,4 @@
+//! JSON-LD.
+
+pub mod encode;
+pub mod sink;

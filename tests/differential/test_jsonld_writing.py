@@ -1,0 +1,173 @@
+"""What we write as JSON-LD, read by pyoxigraph and by PyLD, a message at a time."""
+
+import itertools
+import json
+import string
+
+import pyoxigraph as ox
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from logs import logs
+from nquads import isomorphic, literal, map_terms, read_quads
+from pyld import jsonld
+from support import as_batch
+
+from rdfm._core import JsonLdEncoder, NdjsonLdEncoder
+
+# Names of namespaces, some of which are schemes or keywords of JSON-LD's to whoever is careless.
+names = st.sampled_from(["e", "x", "urn", "http", "a.b", "type", "é", "", "id"])
+namespaces = st.sampled_from(
+    [
+        "http://example.org/",
+        "http://example.org/a",
+        "http://example.org/#",
+        "urn:",
+        "urn:x",
+        "x:",
+        "x:#",
+        "http://a.b/",
+        "e:e:",
+    ]
+)
+
+
+def wrapped(lines):
+    """The documents of an NDJSON-LD log, by the rules: a context message holds for what follows."""
+    context = None
+    for line in lines:
+        document = json.loads(line)
+        if list(document) == ["@context"]:
+            context = document["@context"]
+        elif context is None or not document:
+            yield document
+        else:
+            yield {"@context": context, "@graph": document}
+
+
+def pyoxigraph_reads(document):
+    def text(quad):
+        quad = str(quad)
+        return quad if quad.endswith(".") else f"{quad} ."
+
+    quads = ox.parse(json.dumps(document), format=ox.RdfFormat.JSON_LD)
+    return read_quads("\n".join(text(quad) for quad in quads))
+
+
+def pyld_reads(document):
+    text = jsonld.to_rdf(
+        document, {"format": "application/n-quads", "processingMode": "json-ld-1.1"}
+    )
+    return read_quads(text)
+
+
+def lower(quads):
+    """Language tags in lower case, as BCP 47 allows a reader to have them."""
+
+    def fold(term):
+        return (*term[:2], term[2].lower(), *term[3:]) if term[0] == "literal" and term[2] else term
+
+    return [map_terms(quad, fold) for quad in quads]
+
+
+def plainest(log):
+    """Whether PyLD's N-Quads can say it: no directions, no controls, absolute labels."""
+    visible = set(string.printable[:95] + "éż亀\U0001f422")
+    text = "".join(
+        str(part)
+        for message in log
+        for quad in message
+        for term in quad
+        if term
+        for part in term[1:]
+        if part
+    )
+    directed = any(term and term[0] == "literal" and term[3] for m in log for q in m for term in q)
+    return set(text) <= visible and not directed
+
+
+@pytest.mark.parametrize("contexts", ["first", "every", "none"])
+@pytest.mark.parametrize("reader", [pyoxigraph_reads, pyld_reads])
+@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
+def test_others_read_the_same_datasets(reader, contexts, log, prefixes):
+    if reader is pyld_reads and not plainest(log):
+        return
+    encoder = NdjsonLdEncoder(context_lines=contexts, prefixes=prefixes)
+    data = encoder.encode(as_batch(log)) + encoder.finish()
+    documents = list(wrapped(data.split(b"\n")[:-1]))
+    assert len(documents) == len(log)
+    for message, document in zip(log, documents, strict=True):
+        assert isomorphic(lower(reader(document)), lower(message)), data.decode()
+
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+blanks = st.sampled_from([("bnode", label) for label in "abcd"])
+knots = st.lists(
+    st.tuples(
+        blanks | st.just(("iri", "x:s")),
+        st.sampled_from(
+            [("iri", f"{RDF}{name}") for name in ("first", "rest", "rest", "type")]
+            + [("iri", "x:p")]
+        ),
+        blanks | st.sampled_from([("iri", f"{RDF}nil"), literal("x"), ("iri", "x:s")]),
+        st.sampled_from([None, None, None, ("iri", "x:g"), ("bnode", "a")]),
+    ),
+    max_size=9,
+)
+
+
+@pytest.mark.parametrize("contexts", ["first", "none"])
+@given(message=knots)
+def test_lists_and_nested_nodes_that_are_none_stay_apart(contexts, message):
+    encoder = NdjsonLdEncoder(context_lines=contexts, prefixes={"rdf": RDF})
+    data = encoder.encode(as_batch([message])) + encoder.finish()
+    (document,) = wrapped(data.split(b"\n")[:-1])
+    assert isomorphic(pyoxigraph_reads(document), message), data.decode()
+    assert isomorphic(pyld_reads(document), message), data.decode()
+
+
+@pytest.mark.parametrize("length", [1, 2, 40, 3000])
+def test_long_lists_are_lists_and_long_chains_are_cut(length):
+    cells = [("bnode", f"c{at}") for at in range(length)] + [("iri", f"{RDF}nil")]
+    head = (("iri", "x:s"), ("iri", "x:p"), cells[0], None)
+    message = [head]
+    for at in range(length):
+        message.append((cells[at], ("iri", f"{RDF}first"), literal(str(at)), None))
+        message.append((cells[at], ("iri", f"{RDF}rest"), cells[at + 1], None))
+    data = NdjsonLdEncoder().encode(as_batch([message]))
+    assert json.loads(data) == {
+        "@id": "x:s",
+        "x:p": {"@list": [str(at) for at in range(length)]},
+    }
+    chain = [head, *((a, ("iri", "x:p"), b, None) for a, b in itertools.pairwise(cells))]
+    document = json.loads(JsonLdEncoder().encode(as_batch([chain])))
+    assert depth(document) < 64
+    assert len(pyoxigraph_reads(document)) == length + 1
+
+
+def depth(value):
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(depth, inner), default=0)
+
+
+@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
+def test_a_message_is_one_document(log, prefixes):
+    for message in log:
+        encoder = JsonLdEncoder(prefixes=prefixes)
+        data = encoder.encode(as_batch([message])) + encoder.finish()
+        assert isomorphic(lower(pyoxigraph_reads(json.loads(data))), lower(message))
+
+
+@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
+def test_messages_made_one_keep_their_blank_nodes_apart(log, prefixes):
+    encoder = JsonLdEncoder(prefixes=prefixes, flat=True)
+    data = encoder.encode(as_batch(log)) + encoder.finish()
+    if not log:
+        assert data == b""
+        return
+    wanted = [
+        map_terms(quad, lambda t, at=at: (t[0], f"m{at}-{t[1]}") if t[0] == "bnode" else t)
+        for at, message in enumerate(log)
+        for quad in message
+    ]
+    assert isomorphic(lower(pyoxigraph_reads(json.loads(data))), lower(wanted))
