@@ -76,7 +76,7 @@ def plan(
     r"""Divide a log into splits, if it can be read from the middle.
 
     It can if it is of N-Triples or N-Quads with message delimiters, and an uncompressed file or URL of
-    known size. Any other log, and one no larger than a split, is one split.
+    known size. Any other log, and one less than half as large again as a split, is one split.
 
     Args:
         source: What `open_log` takes.
@@ -109,7 +109,7 @@ def plan(
         module = data.format(format)
         name, size = module.FORMAT.name, data.size or 0
         whole = [Split(first_index=0, format=name)]
-        large = data.compression is None and data.seekable and size > split_bytes
+        large = data.compression is None and data.seekable and 2 * size >= 3 * split_bytes
         if not (module.FORMAT.splittable and large) or options.get("dialect") == "plain":
             return whole
         shown = LogReader(data, module, options).header.get("dialect")
@@ -118,7 +118,7 @@ def plan(
     if shown is None:  # its head holds no delimiter, or is broken before the first
         return whole
     dialect = options.get("dialect") or shown
-    pieces = -(-size // split_bytes)
+    pieces = (2 * size + split_bytes) // (2 * split_bytes)
     starts = [size * piece // pieces for piece in range(pieces)]
     splits = [
         Split(start, stop, 0 if start == 0 else None, name, dialect)

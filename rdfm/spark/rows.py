@@ -42,8 +42,9 @@ from rdfm.storage import storage_of
 
 __all__ = ["Reading"]
 
+# Small enough for the processor's caches, from the decoder through the pipe into the JVM.
 BATCH_ROWS = 8192
-BATCH_BYTES = 8 << 20
+BATCH_BYTES = 2 << 20
 _COMPRESSIONS = {"auto": None, **COMPRESSIONS}
 
 _log = logging.getLogger("rdfm.spark")

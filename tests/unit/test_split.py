@@ -49,7 +49,7 @@ def path(request, tmp_path):
 def test_counted_splits_are_the_log(path, url):
     source = f"file:{path}" if url else path
     splits = plan(source, split_bytes=SIZE, count=True)
-    assert len(splits) == -(-path.stat().st_size // SIZE)
+    assert len(splits) == round(path.stat().st_size / SIZE)
     assert (splits[0].start, splits[-1].stop) == (0, None)
     assert all(a.stop == b.start for a, b in pairwise(splits))
     assert read(source, pickle.loads(pickle.dumps(splits))) == whole(path)
