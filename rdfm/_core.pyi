@@ -354,6 +354,22 @@ class JsonLdDecoder(Decoder):
 class JsonLdEncoder(Encoder):
     def __new__(cls, **options: Any) -> JsonLdEncoder: ...
 
+@final
+class RdfProtobufDecoder(Decoder):
+    def __new__(cls, **options: Any) -> RdfProtobufDecoder: ...
+
+@final
+class RdfProtobufEncoder(Encoder):
+    def __new__(cls, **options: Any) -> RdfProtobufEncoder: ...
+
+@final
+class RdfThriftDecoder(Decoder):
+    def __new__(cls, **options: Any) -> RdfThriftDecoder: ...
+
+@final
+class RdfThriftEncoder(Encoder):
+    def __new__(cls, **options: Any) -> RdfThriftEncoder: ...
+
 # graphs, generalized, triple_terms ("no"/"object"/"anywhere"), directions, boundaries, order, namespaces, metadata
 def carries(format: str) -> dict[str, Any]: ...
 

@@ -53,6 +53,9 @@ _ENCODE_OPTIONS = (
     "flat",
     "rdf_star_syntax",
     "version_label",
+    "framing",
+    "prefixed_names",
+    "values",
     "prefixes",
     "frames",
 )
@@ -84,6 +87,10 @@ class ConvertOptions(TypedDict, total=False):
     logical_type: str | int | None
     frames: Literal["message", "flat"] | None
     frame_rows: int | None
+    framing: Literal["messages", "rows"] | None
+    from_framing: Literal["messages", "rows"] | None
+    prefixed_names: bool | None
+    values: bool
     delimited: bool | None
     from_delimited: bool | None
     stream_name: str | None
@@ -179,6 +186,10 @@ def convert(
               (entries), namespaces, frame_rows, delimited: How Jelly is written.
             - frames: "flat" reads a Jelly log as one message and writes one over many frames.
             - from_delimited: Whether Jelly frames read are length-prefixed; else found out.
+            - framing: How RDF Protobuf is written: "messages" (default) or "rows", as Jena has it.
+              from_framing: How it is read; else found out.
+            - prefixed_names: Abbreviate IRIs in RDF Protobuf, or not in RDF Thrift.
+            - values: Write numbers as values in these two where they say the lexical form.
             - max_message_bytes (decoded), max_depth, max_frame_bytes, max_name_table,
               max_prefix_table, max_datatype_table (entries): Limits of the readers.
             - progress: Called about ten times a second.
@@ -256,7 +267,10 @@ class _Conversion:
         headers.refuse_idle_options(options, self._target.FORMAT)
         path = options.get("options_from")
         self._template = {} if path is None else headers.read_jelly_options(path)
-        parts = self._target.FORMAT.continuable or (self._jelly and options.get("frames") == "flat")
+        target = self._target.FORMAT
+        parts = target.continuable or any(
+            options.get(name) == value for name, value in target.continuable_with.items()
+        )
         # Half a faulty message cannot be taken back, so skipping holds each message whole.
         self._parts = parts and not self._skipping
         self._held_whole = parts and self._skipping
@@ -458,6 +472,7 @@ class _Conversion:
         known = source.module.FORMAT.decode_options
         options: dict[str, Any] = {name: given.get(name) for name in _DECODE_OPTIONS}
         options["delimited"] = given.get("from_delimited")
+        options["framing"] = given.get("from_framing")
         options["parts"] = self._parts
         if self._template.get("rdf_star") or self._template.get("generalized"):
             options["generalized"] = True

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _SIZES_AND_NAME = ("stream_name", "name_table", "prefix_table", "datatype_table", "frame_rows")
+_BINARY_ONLY = ("framing", "prefixed_names", "values")
 _TYPES = ("physical_type", "logical_type")
 _JELLY_ONLY = ("options_from", "delimited", "namespaces", *_TYPES, *_SIZES_AND_NAME)
 # The largest lookup tables that rdfm reads unless told otherwise.
@@ -154,6 +155,13 @@ def refuse_idle_options(given: Mapping[str, Any], target: Format) -> None:
         raise OptionError(
             f"--prefix (prefixes) declares namespaces, and {target.name} has none; leave it out"
         )
+    for name in _BINARY_ONLY:
+        if given.get(name) is not None and name not in target.encode_options:
+            option = "--" + name.replace("_", "-")
+            holders = "RDF Protobuf" if name == "framing" else "RDF Protobuf and RDF Thrift"
+            raise OptionError(
+                f"{option} ({name}) is for writing {holders}, and the output is {target.name}"
+            )
     for name, most in _READ_BY_DEFAULT.items():
         if (given.get(name) or 0) > most:
             option = "--" + name.replace("_", "-")

@@ -1,4 +1,4 @@
-"""Makes the line formats and Jelly of the fixtures from their expected.txt, without rdfm.
+"""Makes the line formats and the binary ones of the fixtures from their expected.txt, without rdfm.
 
 `python spec-fixtures/make.py` writes the files; `made()` gives them, for the test that they are current.
 """
@@ -12,6 +12,7 @@ sys.path.insert(0, str(FIXTURES.parent / "tests"))
 
 import jelly_proto  # noqa: E402 - found through the line above
 import nquads  # noqa: E402
+import rdf_binary  # noqa: E402
 
 # What expected.txt does not say.
 METADATA = {"metadata": [{"key": b"value", "bytes": b"\x00\xff"}, {"only": b""}, {}]}
@@ -54,6 +55,17 @@ def made() -> Iterator[tuple[Path, bytes]]:
                 writer.message(message, entries, names)
             name = "log" if physical < 3 else "graphs"
             yield folder / f"{name}.jelly", jelly_proto.delimited(writer.frames)
+        names = NAMESPACES.get(folder.name, nothing)
+        yield folder / "log.rpb", rdf_binary.protobuf_messages(quads, names)
+        # Of rows alone, a file is one message.
+        for at, message in enumerate(quads):
+            for kinds, write, suffix in (
+                (rdf_binary.protobuf(), rdf_binary.protobuf_rows, "rpb"),
+                (rdf_binary.thrift(), rdf_binary.thrift_rows, "rt"),
+            ):
+                rows = rdf_binary.rows_of(kinds, message, names[at])
+                if message or names[at]:
+                    yield folder / f"message-{at}.{suffix}", write(rows)
 
 
 if __name__ == "__main__":

@@ -18,21 +18,26 @@ PACKAGE = "eu.ostrzyciel.jelly.core.proto.v1"
 @cache
 def classes() -> SimpleNamespace:
     """The message classes by name."""
+    return compiled("rdf.proto", PACKAGE)
+
+
+def compiled(name: str, package: str) -> SimpleNamespace:
+    """The message classes of a file of proto/, by name."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     from grpc_tools import protoc
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "rdf.binpb"
-        arguments = ["protoc", f"-I{ROOT / 'proto'}", f"--descriptor_set_out={out}", "rdf.proto"]
+        arguments = ["protoc", f"-I{ROOT / 'proto'}", f"--descriptor_set_out={out}", name]
         if protoc.main(arguments):
-            raise RuntimeError("proto/rdf.proto does not compile")
+            raise RuntimeError(f"proto/{name} does not compile")
         files = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
     pool = descriptor_pool.DescriptorPool()
     for file in files.file:
         pool.Add(file)
     found = {}
     for message in files.file[0].message_type:
-        descriptor = pool.FindMessageTypeByName(f"{PACKAGE}.{message.name}")
+        descriptor = pool.FindMessageTypeByName(f"{package}.{message.name}".lstrip("."))
         found[message.name] = message_factory.GetMessageClass(descriptor)
     return SimpleNamespace(**found)
 

@@ -129,8 +129,9 @@ def logs(
     generalized: bool = False,
     triples: bool = True,
     plain: str = "",
+    boundaries: bool = True,
 ):
-    """Up to five messages, empty ones among them; quads and terms repeat."""
+    """Up to five messages, empty ones among them, or one; quads and terms repeat."""
     kinds = quads(graphs=graphs, generalized=generalized, triples=triples, plain=plain)
     pool = draw(st.lists(kinds, min_size=1, max_size=6))
     mixed = st.builds(
@@ -138,4 +139,6 @@ def logs(
         *(st.sampled_from(pool) for _ in range(4)),
     )
     message = st.lists(st.sampled_from(pool) | mixed, max_size=6)
-    return draw(st.lists(message, max_size=5))
+    return draw(
+        st.lists(message, max_size=5) if boundaries else st.lists(message, min_size=1, max_size=1)
+    )

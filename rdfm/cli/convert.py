@@ -14,6 +14,7 @@ from rdfm.cli._options import FormatName, GroupedCommand, Prefix, Size, option
 _FORMATS = "Formats"
 _TEXT = "Text formats (nt, nq, ttl, trig)"
 _JELLY = "Jelly"
+_BINARY = "RDF Protobuf and RDF Thrift"
 _MESSAGES = "Which messages"
 _LIMITS = "Limits that protect memory"
 _OTHER = "Other options"
@@ -113,7 +114,7 @@ _SINGULAR = {"boundaries": "boundary"}
     metavar="LABEL",
     help="The version label to write in the directive dialect (1.2-messages).",
 )
-@option("--flat", group=_TEXT, is_flag=True, help="Write no delimiters: all messages become one.")
+@option("--flat", group=_TEXT, is_flag=True, help="Write nothing between messages: all become one.")
 @option(
     "--base",
     group=_TEXT,
@@ -126,7 +127,7 @@ _SINGULAR = {"boundaries": "boundary"}
     group=_TEXT,
     multiple=True,
     type=Prefix(),
-    help="A namespace to declare at the start (Turtle, TriG, Jelly); may be repeated.",
+    help="A namespace to declare at the start (Turtle, TriG, Jelly, Protobuf, Thrift); may be repeated.",
 )
 @option(
     "--lenient",
@@ -236,6 +237,30 @@ _SINGULAR = {"boundaries": "boundary"}
     help="How frames of the input are written; found out by itself.",
 )
 @option(
+    "--framing",
+    group=_BINARY,
+    type=_Choice(["messages", "rows"]),
+    help="Protobuf: each message behind its length (default), or rows that are one message, as Jena writes them.",
+)
+@option(
+    "--from-framing",
+    group=_BINARY,
+    type=_Choice(["messages", "rows"]),
+    help="Protobuf: how the input is held together; found out by itself.",
+)
+@option(
+    "--prefixed-names/--full-iris",
+    group=_BINARY,
+    default=None,
+    help="Abbreviate IRIs with the namespaces (default for Thrift), or write them in full (for Protobuf).",
+)
+@option(
+    "--values",
+    group=_BINARY,
+    is_flag=True,
+    help="Write numbers as values where they say the lexical form.",
+)
+@option(
     "--max-message-bytes",
     group=_LIMITS,
     type=Size(),
@@ -293,7 +318,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     }
     given |= {
         name: False
-        for name in ("namespaces", "delimited", "from_delimited")
+        for name in ("namespaces", "delimited", "from_delimited", "prefixed_names")
         if options[name] is False
     }
     bar = None if quiet or (target == "-" and _is_terminal(sys.stdout)) else _Bar.on_terminal()

@@ -18,6 +18,7 @@ _COLUMNS = (
     "generalized",
     "namespaces",
     "metadata",
+    "boundaries",
 )
 
 
@@ -26,8 +27,8 @@ _COLUMNS = (
 def command(as_json: bool) -> None:
     """List the formats: names, suffixes, and what each can carry.
 
-    All formats of rdfm itself carry message boundaries and the order of quads. What a format cannot
-    carry is refused, with the option that would allow it. Plug-ins are listed too.
+    What a format cannot carry is refused, with the option that would allow it; without boundaries a
+    log is one message. Plug-ins are listed too.
     """
     from rdfm import formats
 
@@ -78,6 +79,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         _yes(carries.get("generalized")),
         _yes(carries.get("namespaces")),
         _yes(carries.get("metadata")),
+        _yes(carries.get("boundaries")),
     )
 
 

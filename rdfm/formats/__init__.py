@@ -42,7 +42,15 @@ __all__ = [
 GROUP = "rdfm.formats"
 HEAD_BYTES = 4096
 COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz")
-_BUILT_IN = {"nt": "ntriples", "nq": "nquads", "ttl": "turtle", "trig": "trig", "jelly": "jelly"}
+_BUILT_IN = {
+    "nt": "ntriples",
+    "nq": "nquads",
+    "ttl": "turtle",
+    "trig": "trig",
+    "jelly": "jelly",
+    "rdf-protobuf": "rdf_protobuf",
+    "rdf-thrift": "rdf_thrift",
+}
 _registered: dict[str, FormatModule] = {}
 
 

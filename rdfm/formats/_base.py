@@ -82,6 +82,7 @@ class Format:
             ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`.
         binary: Whether a log is no text, and so nothing for a terminal.
         continuable: Whether an encoder takes a message in parts (batches that `continue`).
+        continuable_with: Options of which each makes it take one so, where it else does not.
         resumable: Whether a decoder can go on after a fault.
         splittable: Whether a log can be read from the middle.
 
@@ -103,6 +104,7 @@ class Format:
     carries: Mapping[str, Any] = field(default_factory=dict)
     binary: bool = False
     continuable: bool = False
+    continuable_with: Mapping[str, Any] = field(default_factory=dict)
     resumable: bool = False
     splittable: bool = False
 

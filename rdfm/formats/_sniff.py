@@ -27,6 +27,43 @@ def looks_like_jelly(head: bytes) -> bool:
     return length is not None and length > 0 and _options_row(head, at, length)
 
 
+def looks_like_rdf_protobuf(head: bytes) -> bool:
+    """Whether a row comes first whose lengths fit each other, alone or in a message."""
+    first = len(head) - len(head.lstrip(b"\0"))  # behind empty messages
+    length, at = _varint(head, first)
+    if not length:
+        return False
+    if _protobuf_row(head, at, at + length):
+        return True
+    row = _field(head, at)
+    return (
+        row is not None
+        and row[0] == 0x0A
+        and row[2] <= at + length
+        and _protobuf_row(head, *row[1:])
+    )
+
+
+def looks_like_rdf_thrift(head: bytes) -> bool:
+    """Whether a prefix declaration comes first, or a statement that begins with a term."""
+    if head[:2] == b"\x1c\x18":
+        name, at = _varint(head, 2)
+        if name is None or head[at + name : at + name + 1] != b"\x18":
+            return False
+        iri, at = _varint(head, at + name + 1)
+        return iri is not None and head[at + iri : at + iri + 2] == b"\0\0"
+    return head[:2] in (b"\x2c\x1c", b"\x3c\x1c") and head[2:3] in (
+        b"\x1c",
+        b"\x2c",
+        b"\x3c",
+        b"\x4c",
+        b"\x9c",
+        b"\xa6",
+        b"\xb7",
+        b"\xcc",
+    )
+
+
 def looks_like_nquads(head: bytes) -> bool:
     """Whether every whole line is a statement, a directive or a comment, one statement at least."""
     statements = 0
@@ -57,6 +94,10 @@ def clear_format(head: bytes) -> str | None:
     """
     if looks_like_jelly(head):
         return "jelly"
+    if looks_like_rdf_protobuf(head):
+        return "rdf-protobuf"
+    if looks_like_rdf_thrift(head):
+        return "rdf-thrift"
     whole = head[: max(head.rfind(b"\n"), head.rfind(b"\r", 0, -1)) + 1]
     lines = _lines(whole)
     if looks_like_nquads(whole):
@@ -96,6 +137,32 @@ def _varint(data: bytes, at: int) -> tuple[int | None, int]:
     return None, at
 
 
+def _field(data: bytes, at: int) -> tuple[int, int, int] | None:
+    """Tag, start and end of a length-delimited field with a one-byte tag."""
+    if at >= len(data):
+        return None
+    length, start = _varint(data, at + 1)
+    return None if length is None else (data[at], start, start + length)
+
+
+def _protobuf_row(data: bytes, at: int, end: int) -> bool:
+    """Whether what stands there is one row of RDF Protobuf: a field that fills it, and one inside."""
+    row = _field(data, at)
+    if row is None or row[2] != end or row[0] not in (0x0A, 0x12, 0x1A, 0x22):
+        return False
+    inner = _field(data, row[1])
+    if inner is None or inner[2] > end:
+        return False
+    if row[0] in (0x12, 0x1A):  # the first term, which is a field that fills it
+        term = _field(data, inner[1])
+        fields = (0x0A, 0x12, 0x1A, 0x22, 0x32)
+        return inner[0] == 0x0A and term is not None and term[2] == inner[2] and term[0] in fields
+    if row[0] == 0x0A and inner[0] == 0x0A and inner[2] < end:  # a name, then an IRI
+        inner = _field(data, inner[2])
+        return inner is not None and inner[0] == 0x12 and inner[2] == end
+    return inner[0] == (0x12 if row[0] == 0x0A else 0x0A) and inner[2] == end
+
+
 def _options_row(data: bytes, at: int, frame_length: int | None = None) -> bool:
     """Whether field 1 (a row) that holds just field 1 (the options) begins at `at`."""
     start = at
@@ -109,9 +176,11 @@ def _options_row(data: bytes, at: int, frame_length: int | None = None) -> bool:
     options, inner = _varint(data, at + 1)
     if options is None or inner - at + options != row:
         return False
-    # Tags of RdfStreamOptions: a length-delimited name, or small numbers.
+    # Tags of RdfStreamOptions: small numbers, before them perhaps a length-delimited name.
+    if data[inner : inner + 1] == b"\x0a":
+        name, inner = _varint(data, inner + 1)
+        inner += name or 0
     return data[inner : inner + 1] in (
-        b"\x0a",
         b"\x10",
         b"\x18",
         b"\x20",

@@ -34,6 +34,7 @@ FORMAT = Format(
     value_options={"delimited": False},
     carries=carries("jelly"),
     binary=True,
+    continuable_with={"frames": "flat"},
     **traits("jelly"),
 )
 

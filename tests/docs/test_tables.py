@@ -13,13 +13,15 @@ from rdfm import errors, formats
 from rdfm.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-BUILT_IN = ("nt", "nq", "ttl", "trig", "jelly")
+BUILT_IN = tuple(formats.names())
 PAGE_OF = {
     "nt": "nt-nq.md",
     "nq": "nt-nq.md",
     "ttl": "ttl-trig.md",
     "trig": "ttl-trig.md",
     "jelly": "jelly.md",
+    "rdf-protobuf": "rdf-binary.md",
+    "rdf-thrift": "rdf-binary.md",
 }
 # Explained once, in docs/limits.md: options of how messages are cut into batches.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
@@ -64,6 +66,7 @@ def carries_row(name: str) -> list[str]:
         yes("generalized"),
         yes("namespaces"),
         yes("metadata"),
+        yes("boundaries"),
         yes("order"),
     ]
 

@@ -22,6 +22,7 @@ def carried(*names):
         graphs=all(each["graphs"] for each in carries),
         generalized=all(each["generalized"] for each in carries),
         triples=all(each["triple_terms"] != "no" for each in carries),
+        boundaries=all(each["boundaries"] for each in carries),
     )
 
 
@@ -61,10 +62,12 @@ def test_what_a_format_cannot_hold_is_refused_by_name(name, log):
     try:
         data = written(name, log)
     except rdfm.EncodeError as error:
-        assert not (carries["graphs"] and carries["generalized"])
+        several = len(log) > 1 and not carries["boundaries"]
+        assert several or not (carries["graphs"] and carries["generalized"])
         assert str(error).startswith(f"{name}: ")
     else:
-        assert_same(read(name, data), log)
+        # Without boundaries a log is one message, also where there is none.
+        assert_same(read(name, data), log if carries["boundaries"] else log or [[]])
 
 
 @pytest.mark.parametrize("dialect", ["comment", "directive"])

@@ -29,7 +29,15 @@ from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatErro
 
 LOG = b"<http://ex/a> <http://ex/b> <http://ex/c> .\n"
 A = Iri("http://ex/a")
-FORMATS = {"nt": "NTriples", "nq": "NQuads", "ttl": "Turtle", "trig": "TriG", "jelly": "Jelly"}
+FORMATS = {
+    "nt": "NTriples",
+    "nq": "NQuads",
+    "ttl": "Turtle",
+    "trig": "TriG",
+    "jelly": "Jelly",
+    "rdf-protobuf": "RdfProtobuf",
+    "rdf-thrift": "RdfThrift",
+}
 
 
 def quads(*pieces, make=NQuadsDecoder):
@@ -82,7 +90,7 @@ def test_every_format_has_its_classes(name):
     assert isinstance(decoder(), _core.Decoder)
     assert isinstance(encoder(), _core.Encoder)
     assert traits(name).keys() == {"resumable", "splittable"}
-    assert carries(name)["boundaries"]
+    assert carries(name)["boundaries"] == (name != "rdf-thrift")
     for kind, make in (("decoder", decoder), ("encoder", encoder)):
         with pytest.raises(OptionError) as caught:
             make(no_such=1)
@@ -105,12 +113,14 @@ GOOD = {
     "rdf_star_syntax": True, "prefixes": {"ex": "http://ex/"}, "namespaces": True, "frame_rows": 1,
     "stream_name": "s", "physical_type": "triples", "logical_type": "datasets", "rdf_star": True, "name_table": 8,
     "prefix_table": 8, "datatype_table": 8, "version": 2,
+    "framing": "rows", "flat": True, "prefixed_names": False, "values": True,
 }  # fmt: skip
 WRONG = {
     "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "1", None], "max_depth": [0, 1001],
     "batch_quads": [0], "batch_bytes": [0, 1 << 40], "batch_messages": [0], "parts": [1, "yes", None],
     "dialect": ["Comment", 3], "announced": [3, "\ud800"], "base": [3], "frames": ["flat ", None],
     "delimited": ["yes"], "prefixes": [3, {"a": 3}, {3: "a"}, [("a", "b")]], "physical_type": ["triple", 1],
+    "framing": ["frames", 3], "flat": ["yes"], "prefixed_names": [1], "values": [None],
     "logical_type": ["graph", 5, True], "version": [0, 3], "name_table": [-1, 1 << 40], "frame_rows": [0],
 }  # fmt: skip
 
@@ -128,7 +138,14 @@ def test_options(name, kind):
                 make(**{option: wrong})
 
 
+def test_options_that_contradict_each_other_are_refused():
+    with pytest.raises(OptionError, match=r"flat .*framing=messages"):
+        _core.RdfProtobufEncoder(flat=True, framing="messages")
+
+
 def test_options_that_are_found_out_may_be_none():
+    _core.RdfProtobufDecoder(framing=None)
+    _core.RdfProtobufEncoder(framing=None, prefixed_names=None)
     NQuadsDecoder(dialect=None, announced=None)
     JellyDecoder(delimited=None)
 

@@ -19,21 +19,41 @@ QUADS = [
     Quad(Bnode("b"), Iri("http://e/p"), Bnode("b")),
 ]
 MODULES = [pytest.param(module, id=module.FORMAT.name) for module in formats.every()]
+DELIMITED = [each for each in MODULES if each.values[0].FORMAT.carries["boundaries"]]
+WHOLE = [each for each in MODULES if each not in DELIMITED]
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", DELIMITED)
 def test_there_and_back(module):
     batch = MessageBatch.from_messages([QUADS, [], QUADS[:1]])
     back = module.decode(module.encode(batch))
     assert [message.quads for message in back] == [QUADS, [], QUADS[:1]]
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", WHOLE)
+def test_without_boundaries_a_second_message_is_refused_or_all_are_one(module):
+    (one,) = module.decode(module.encode(MessageBatch.from_messages([QUADS])))
+    assert one.quads == QUADS
+    several = MessageBatch.from_messages([QUADS, [], QUADS[1:]])
+    with pytest.raises(EncodeError, match=r"--split-messages 1.*--flat.*\(message 1\)") as caught:
+        module.encode(several)
+    assert [each.quads for each in module.decode(caught.value.completed)] == [QUADS]
+    encoder = module.Encoder(flat=True)
+    data = encoder.encode(several) + encoder.finish()
+    assert encoder.dropped() == {"boundaries": 2}
+    (all_of_them,) = module.decode(data)
+    assert len(all_of_them.quads) == 3
+    assert (
+        len({quad.subject for quad in all_of_them.quads}) == 3
+    )  # labels of messages are kept apart
+
+
+@pytest.mark.parametrize("module", DELIMITED)
 def test_an_empty_log_has_no_messages(module):
     assert len(module.decode(b"")) == 0
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", DELIMITED)
 def test_a_log_of_many_batches_is_one(module):
     batch = MessageBatch.from_messages([QUADS] * 20_000)
     assert len(module.decode(module.encode(batch))) == 20_000
@@ -41,7 +61,7 @@ def test_a_log_of_many_batches_is_one(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_a_broken_log_gives_nothing(module):
-    data = module.encode(MessageBatch.from_messages([QUADS, QUADS]))
+    data = module.encode(MessageBatch.from_messages([QUADS]))
     with pytest.raises(DecodeError):
         module.decode(data + b"\x01oops")
 

@@ -591,7 +591,7 @@ impl BatchBuilder {
         LimitExceeded(format!(
             "the message is larger than {} decoded bytes; raise max_message_bytes (--max-message-bytes) if the \
              source is trusted, or write a format that can go on with a message in parts (nt, nq, ttl, trig, \
-             or jelly with frames=flat, --frames flat)",
+             rdf-thrift, jelly with frames=flat, --frames flat, or rdf-protobuf with framing=rows, --framing rows)",
             self.limits.max_message_bytes
         ))
     }

@@ -103,6 +103,15 @@ pub enum Frames {
     Flat,
 }
 
+/// How the rows of an RDF Protobuf log are held together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Each message is a length and an `RDF_Stream`.
+    Messages,
+    /// Each row is behind its length, as Jena has it: the whole log is one message.
+    Rows,
+}
+
 /// What a log says about itself.
 #[derive(Clone, Debug, Default)]
 pub struct LogHeader {
@@ -140,6 +149,8 @@ pub struct DecodeOptions {
     pub base: Option<String>,
     /// Jelly: what a frame means.
     pub frames: Frames,
+    /// RDF Protobuf: how rows are held together, or found out.
+    pub framing: Option<Framing>,
     /// Jelly: whether frames are length-prefixed, or found out.
     pub delimited: Option<bool>,
     /// Jelly: largest frame, in bytes.
@@ -165,6 +176,7 @@ impl Default for DecodeOptions {
             first_index: None,
             base: None,
             frames: Frames::Message,
+            framing: None,
             delimited: None,
             max_frame_bytes: 64 << 20,
             max_name_table: 65_536,
@@ -205,6 +217,12 @@ pub struct EncodeOptions {
     pub prefixes: Vec<(String, String)>,
     /// JSON-LD: where the context stands.
     pub context_lines: ContextLines,
+    /// RDF Protobuf: how rows are held together; messages unless given or `flat`.
+    pub framing: Option<Framing>,
+    /// RDF Protobuf, RDF Thrift: abbreviate IRIs with the namespaces; Thrift unless given, as Jena does.
+    pub prefixed_names: Option<bool>,
+    /// RDF Protobuf, RDF Thrift: write numbers as values where their lexical forms are read back.
+    pub values: bool,
     /// Jelly: write namespace declarations (version 2).
     pub namespaces: bool,
     /// Jelly: the stream options to write with.
@@ -228,6 +246,9 @@ impl Default for EncodeOptions {
             rdf_star_syntax: false,
             prefixes: Vec::new(),
             context_lines: ContextLines::First,
+            framing: None,
+            prefixed_names: None,
+            values: false,
             namespaces: false,
             jelly: JellyOptions::default(),
             frames: Frames::Message,

@@ -30,6 +30,10 @@ pub enum Format {
     Ndjsonld,
     /// JSON-LD, one document.
     Jsonld,
+    /// RDF Protobuf.
+    RdfProtobuf,
+    /// RDF Thrift.
+    RdfThrift,
 }
 
 /// Where triple terms may stand.
@@ -66,7 +70,15 @@ pub struct Carries {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Nt, Self::Nq, Self::Ttl, Self::Trig, Self::Jelly];
+    pub const ALL: [Self; 7] = [
+        Self::Nt,
+        Self::Nq,
+        Self::Ttl,
+        Self::Trig,
+        Self::Jelly,
+        Self::RdfProtobuf,
+        Self::RdfThrift,
+    ];
 
     /// The name used everywhere.
     pub const fn name(self) -> &'static str {
@@ -78,6 +90,8 @@ impl Format {
             Self::Jelly => "jelly",
             Self::Ndjsonld => "ndjsonld",
             Self::Jsonld => "jsonld",
+            Self::RdfProtobuf => "rdf-protobuf",
+            Self::RdfThrift => "rdf-thrift",
         }
     }
 
@@ -130,6 +144,15 @@ impl Format {
                 metadata: true,
                 ..lines
             },
+            Self::RdfProtobuf => Carries {
+                namespaces: true,
+                ..lines
+            },
+            Self::RdfThrift => Carries {
+                namespaces: true,
+                boundaries: false,
+                ..lines
+            },
         }
     }
 
@@ -153,6 +176,9 @@ impl Format {
             Self::Nq => Ok(Box::new(LineDecoder::nquads(options))),
             Self::Jelly => Ok(Box::new(crate::jelly::decode::JellyDecoder::new(options))),
             Self::Ndjsonld | Self::Jsonld => Err("not yet".to_owned()),
+            Self::RdfProtobuf | Self::RdfThrift => Ok(Box::new(
+                crate::rdf_binary::decode::BinaryDecoder::new(self, options),
+            )),
             Self::Ttl | Self::Trig => Ok(Box::new(crate::turtle::decode::TurtleDecoder::new(
                 self, options,
             )?)),
@@ -169,6 +195,9 @@ impl Format {
             Self::Ttl | Self::Trig => crate::turtle::encode::encoder(self, options),
             Self::Ndjsonld | Self::Jsonld => crate::jsonld::encode::encoder(self, options),
             Self::Jelly => Ok(Box::new(crate::jelly::encode::JellyEncoder::new(options)?)),
+            Self::RdfProtobuf | Self::RdfThrift => {
+                crate::rdf_binary::encode::encoder(self, options)
+            }
         }
     }
 }
@@ -320,15 +349,14 @@ fn plain_triple_term(batch: &MessageBatch, id: TermId, carries: Carries) -> bool
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
 
     #[test]
     fn a_second_message_is_refused_where_nothing_delimits_unless_all_are_to_be_one() {
         assert_eq!(refuse_second(0, false, ""), Ok(()));
         assert_eq!(refuse_second(1, true, ""), Ok(()));
-        let Err((class, reason)) = refuse_second(1, false, "; more") else {
-            panic!("not refused");
-        };
+        let (class, reason) = refuse_second(1, false, "; more").unwrap_err();
         assert_eq!(class, ErrorClass::Unsupported);
         for part in ["--flat", "folder", "--split-messages 1", "; more"] {
             assert!(reason.contains(part), "{reason}");

@@ -5,7 +5,8 @@
 //! - [`formats`]: the formats, what each carries, and where to get its codecs.
 //! - [`error`], [`limits`]: what stops a codec, and where.
 //! - [`json`]: JSON texts as tapes.
-//! - [`text`]: what the text formats share. One folder a format: [`jelly`], [`nquads`], [`turtle`].
+//! - [`text`]: what the text formats share. One folder a format: [`jelly`], [`nquads`], [`turtle`],
+//!   [`rdf_binary`].
 
 pub mod batch;
 mod cache;
@@ -17,6 +18,7 @@ pub mod json;
 pub mod jsonld;
 pub mod limits;
 pub mod nquads;
+pub mod rdf_binary;
 pub mod term;
 pub mod text;
 pub mod turtle;

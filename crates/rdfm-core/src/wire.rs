@@ -22,6 +22,11 @@ impl Fault {
         Self(Box::new((class, reason.into())))
     }
 
+    /// The class.
+    pub fn class(&self) -> ErrorClass {
+        self.0.0
+    }
+
     /// Class and text.
     pub fn into_parts(self) -> (ErrorClass, String) {
         *self.0
@@ -42,7 +47,7 @@ pub(crate) fn malformed(reason: impl Into<String>) -> Fault {
 
 /// The bytes end inside a field: a cut log, or lengths that do not fit.
 #[cold]
-fn cut(reason: impl Into<String>) -> Fault {
+pub(crate) fn cut(reason: impl Into<String>) -> Fault {
     Fault::new(ErrorClass::Truncated, reason)
 }
 
@@ -54,6 +59,8 @@ pub(crate) fn limit(reason: impl Into<String>) -> Fault {
 
 /// Wire type of a varint.
 pub(crate) const VARINT: u8 = 0;
+/// Wire type of eight bytes.
+pub(crate) const FIXED64: u8 = 1;
 /// Wire type of strings, bytes and messages.
 pub(crate) const LENGTH: u8 = 2;
 
@@ -168,6 +175,17 @@ impl<'a> Wire<'a> {
         }
     }
 
+    /// The payload of a field of eight bytes.
+    pub fn fixed64(&mut self) -> Checked<[u8; 8]> {
+        match self.rest.split_first_chunk() {
+            Some((bytes, rest)) => {
+                self.rest = rest;
+                Ok(*bytes)
+            }
+            None => Err(runs_over(8, self.rest.len())),
+        }
+    }
+
     /// Checks the wire type of a field whose number is known.
     #[inline]
     pub fn expect(kind: u8, expected: u8, field: u32, message: &'static str) -> Checked<()> {
@@ -187,7 +205,7 @@ impl<'a> Wire<'a> {
         loop {
             match kind {
                 VARINT => drop(self.varint()?),
-                1 => self.advance(8)?,
+                FIXED64 => self.advance(8)?,
                 LENGTH => drop(self.bytes()?),
                 3 if groups.len() < MAX_GROUPS => groups.push(field),
                 3 => return Err(malformed("groups are nested deeper than 100 levels")),
@@ -250,6 +268,16 @@ pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
     } else {
         Varint::TooLong
     }
+}
+
+/// The signed number of a varint.
+pub(crate) const fn from_zigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
+}
+
+/// The varint of a signed number.
+pub(crate) const fn to_zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63).cast_unsigned()
 }
 
 /// Text that must be UTF-8.
@@ -323,6 +351,14 @@ mod tests {
             assert_eq!(out.len(), varint_size(value), "{value}");
             assert_eq!(Wire::new(&out).varint().unwrap(), value);
         }
+    }
+
+    #[test]
+    fn zigzag_is_one_to_one() {
+        for value in [0, 1, -1, 63, -64, i64::MAX, i64::MIN] {
+            assert_eq!(from_zigzag(to_zigzag(value)), value);
+        }
+        assert_eq!((to_zigzag(-1), to_zigzag(1)), (1, 2));
     }
 
     #[test]

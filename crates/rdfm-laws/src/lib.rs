@@ -10,7 +10,7 @@ pub mod message;
 pub mod mutate;
 pub mod split;
 
-use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames};
+use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames, Framing};
 use rdfm_core::formats::Format;
 
 /// Options worth trying on any input of a format.
@@ -27,6 +27,18 @@ pub fn variants(format: Format) -> Vec<DecodeOptions> {
                 ..default
             },
         ],
+        Format::RdfProtobuf => vec![
+            default.clone(),
+            DecodeOptions {
+                framing: Some(Framing::Messages),
+                ..default.clone()
+            },
+            DecodeOptions {
+                framing: Some(Framing::Rows),
+                ..default
+            },
+        ],
+        Format::RdfThrift => vec![default],
         _ => vec![
             default.clone(),
             DecodeOptions {

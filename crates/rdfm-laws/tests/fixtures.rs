@@ -53,6 +53,8 @@ fn writings() -> Vec<EncodeOptions> {
         },
         EncodeOptions {
             rdf_star_syntax: true,
+            prefixed_names: Some(true),
+            values: true,
             prefixes: vec![
                 (String::new(), "http://example.org/".to_owned()),
                 ("a.b".to_owned(), "http://example.org/s".to_owned()),
@@ -72,6 +74,7 @@ fn writings() -> Vec<EncodeOptions> {
         },
         EncodeOptions {
             frames: Frames::Message,
+            prefixed_names: Some(false),
             lenient: true,
             ..default
         },

@@ -418,6 +418,8 @@ codecs! {
     Jelly "Jelly-RDF" JellyDecoder JellyEncoder;
     Ndjsonld "NDJSON-LD" NdjsonLdDecoder NdjsonLdEncoder;
     Jsonld "JSON-LD" JsonLdDecoder JsonLdEncoder;
+    RdfProtobuf "RDF Protobuf" RdfProtobufDecoder RdfProtobufEncoder;
+    RdfThrift "RDF Thrift" RdfThriftDecoder RdfThriftEncoder;
 }
 
 fn by_name(name: &str) -> PyResult<Format> {

@@ -5,7 +5,9 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
-use rdfm_core::codec::{ContextLines, DecodeOptions, Dialect, EncodeOptions, Frames, Split};
+use rdfm_core::codec::{
+    ContextLines, DecodeOptions, Dialect, EncodeOptions, Frames, Framing, Split,
+};
 use rdfm_core::formats::Format;
 use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
 
@@ -78,6 +80,7 @@ const JELLY_DECODE: &Kinds = &[
     ("max_prefix_table", Kind::Number),
     ("max_datatype_table", Kind::Number),
 ];
+const PROTOBUF_DECODE: &Kinds = &[("framing", Kind::Text)];
 
 const TEXT_ENCODE: &Kinds = &[
     ("dialect", Kind::Text),
@@ -111,6 +114,12 @@ const JELLY_ENCODE: &Kinds = &[
     ("datatype_table", Kind::Number),
     ("version", Kind::Number),
 ];
+const PROTOBUF_ENCODE: &Kinds = &[("framing", Kind::Text)];
+const BINARY_ENCODE: &Kinds = &[
+    ("prefixes", Kind::Pairs),
+    ("prefixed_names", Kind::Switch),
+    ("values", Kind::Switch),
+];
 
 /// The logical types of the Jelly specification.
 const LOGICAL_TYPES: [(&str, u32); 8] = [
@@ -132,6 +141,8 @@ const PHYSICAL_TYPES: [(&str, PhysicalType); 3] = [
 
 const FRAMES: [(&str, Frames); 2] = [("message", Frames::Message), ("flat", Frames::Flat)];
 
+const FRAMINGS: [(&str, Framing); 2] = [("messages", Framing::Messages), ("rows", Framing::Rows)];
+
 const DIALECTS: [(&str, Dialect); 3] = [
     ("comment", Dialect::Comment),
     ("directive", Dialect::Directive),
@@ -150,7 +161,8 @@ pub fn decode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
         Format::Nt | Format::Nq => &[TEXT_DECODE, LINE_DECODE],
         Format::Ttl | Format::Trig => &[TEXT_DECODE, BLOCK_DECODE],
         Format::Jelly => &[JELLY_DECODE],
-        Format::Ndjsonld | Format::Jsonld => &[],
+        Format::Ndjsonld | Format::Jsonld | Format::RdfThrift => &[],
+        Format::RdfProtobuf => &[PROTOBUF_DECODE],
     };
     [&[LIMITS], own].concat().concat()
 }
@@ -165,6 +177,8 @@ pub fn encode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
         Format::Jelly => &[JELLY_ENCODE],
         Format::Ndjsonld => &[JSONLD_ENCODE],
         Format::Jsonld => &[JSONLD_ENCODE, SINGLE_ENCODE],
+        Format::RdfProtobuf => &[PROTOBUF_ENCODE, SINGLE_ENCODE, BINARY_ENCODE],
+        Format::RdfThrift => &[SINGLE_ENCODE, BINARY_ENCODE],
     };
     own.concat()
 }
@@ -194,6 +208,7 @@ pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dec
             }
             "base" => options.base = option.unless_none(Given::text)?,
             "frames" => options.frames = option.choice(&FRAMES)?,
+            "framing" => options.framing = option.unless_none(|given| given.choice(&FRAMINGS))?,
             "delimited" => options.delimited = option.unless_none(Given::switch)?,
             "max_frame_bytes" => options.max_frame_bytes = option.number(1, MAX_MESSAGE_BYTES)?,
             "max_name_table" => options.max_name_table = option.table()?,
@@ -221,6 +236,9 @@ pub fn encode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Enc
             "rdf_star_syntax" => options.rdf_star_syntax = option.switch()?,
             "prefixes" => options.prefixes = option.pairs()?,
             "context_lines" => options.context_lines = option.choice(&CONTEXT_LINES)?,
+            "framing" => options.framing = option.unless_none(|given| given.choice(&FRAMINGS))?,
+            "prefixed_names" => options.prefixed_names = option.unless_none(Given::switch)?,
+            "values" => options.values = option.switch()?,
             "namespaces" => options.namespaces = option.switch()?,
             "frames" => options.frames = option.choice(&FRAMES)?,
             "frame_rows" => options.frame_rows = option.size(MAX_BATCH_COUNT)?,

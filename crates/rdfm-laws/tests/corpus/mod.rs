@@ -16,7 +16,12 @@ pub fn fixtures() -> Vec<(Format, PathBuf, Vec<u8>)> {
         for file in std::fs::read_dir(folder).expect("a folder") {
             let path = file.expect("an entry").path();
             let suffix = path.extension().and_then(|suffix| suffix.to_str());
-            if let Some(format) = suffix.and_then(Format::by_name) {
+            let name = match suffix {
+                Some("rpb") => Some("rdf-protobuf"),
+                Some("rt") => Some("rdf-thrift"),
+                other => other,
+            };
+            if let Some(format) = name.and_then(Format::by_name) {
                 let data = std::fs::read(&path).expect("a file");
                 found.push((format, path, data));
             }

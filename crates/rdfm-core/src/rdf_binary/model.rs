@@ -1,0 +1,111 @@
+//! What both encodings of RDF Binary say: rows of terms.
+//!
+//! - Law: texts are slices of the log that nobody has checked yet.
+
+use crate::wire::{Checked, Fault, malformed};
+
+/// A term.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Raw<'a> {
+    Iri(&'a [u8]),
+    Name(Name<'a>),
+    Bnode(&'a [u8]),
+    Literal(&'a [u8], Kind<'a>),
+    Value(Value),
+    /// The bytes of a triple term's statement.
+    Triple(&'a [u8]),
+}
+
+/// A prefixed name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name<'a> {
+    pub prefix: &'a [u8],
+    pub local: &'a [u8],
+}
+
+/// What a literal is beside its lexical form.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind<'a> {
+    Plain,
+    Language(&'a [u8]),
+    /// Language and base direction.
+    Directed(&'a [u8], &'a [u8]),
+    Datatype(&'a [u8]),
+    DatatypeName(Name<'a>),
+}
+
+/// A literal by its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    Integer(i64),
+    Double(f64),
+    /// A number, to be divided by ten so many times.
+    Decimal(i64, i32),
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Row<'a> {
+    /// Name and IRI.
+    Prefix(&'a [u8], &'a [u8]),
+    Base(&'a [u8]),
+    /// Subject, predicate, object, graph.
+    Statement([Raw<'a>; 3], Option<Raw<'a>>),
+}
+
+/// The terms of a statement while its fields are read.
+pub(super) struct Slots<'a>([Option<Raw<'a>>; 4]);
+
+impl<'a> Slots<'a> {
+    pub const EMPTY: Self = Self([None; 4]);
+
+    /// Sets a term; `field` counts from 1.
+    #[inline]
+    pub fn set(&mut self, field: u32, term: Raw<'a>) -> Checked<()> {
+        match self.0.get_mut(field.wrapping_sub(1) as usize) {
+            Some(slot @ None) => {
+                *slot = Some(term);
+                Ok(())
+            }
+            _ => Err(malformed(format!(
+                "field {field} of a statement is repeated"
+            ))),
+        }
+    }
+
+    /// Subject, predicate and object, which must be there, and the graph.
+    #[inline]
+    pub fn finish(self) -> Checked<([Raw<'a>; 3], Option<Raw<'a>>)> {
+        match self.0 {
+            [Some(s), Some(p), Some(o), g] => Ok(([s, p, o], g)),
+            [s, p, ..] => Err(malformed(format!(
+                "a statement without {}",
+                match (s, p) {
+                    (None, _) => "a subject",
+                    (_, None) => "a predicate",
+                    _ => "an object",
+                }
+            ))),
+        }
+    }
+}
+
+/// A term that stands in patterns and results, not in data.
+#[cold]
+pub(super) fn no_data(what: &str) -> Fault {
+    malformed(format!(
+        "{what} in place of a term; data holds none, patterns and query results do"
+    ))
+}
+
+/// Two fields of a union.
+#[cold]
+pub(super) fn ambiguous(what: &str) -> Fault {
+    malformed(format!("{what} is two things at once"))
+}
+
+/// No field of a union.
+#[cold]
+pub(super) fn unset(what: &str) -> Fault {
+    malformed(format!("{what} is not set"))
+}

@@ -1,0 +1,180 @@
+//! Numbers as value forms and as lexical forms.
+//!
+//! - In: a [`Value`], or a lexical form and its datatype.
+//! - Out: the lexical form and datatype: canonical for integers and doubles; a decimal keeps its scale.
+//!   Or the value, where it says the lexical form exactly.
+//! - Law: [`of_literal`] gives what [`Value::lexical`] makes the same lexical form of.
+
+use std::io::Write as _;
+
+use super::model::Value;
+
+pub(super) const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
+pub(super) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
+pub(super) const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
+
+impl Value {
+    /// The IRI of the datatype.
+    pub fn datatype(self) -> &'static [u8] {
+        match self {
+            Self::Integer(_) => INTEGER,
+            Self::Double(_) => DOUBLE,
+            Self::Decimal(..) => DECIMAL,
+        }
+    }
+
+    /// Bytes that the lexical form takes, or a few more.
+    pub fn length(self) -> usize {
+        match self {
+            Self::Decimal(0, ..=0) => 1,
+            Self::Decimal(_, scale) => 24 + scale.unsigned_abs() as usize,
+            _ => 32,
+        }
+    }
+
+    /// Appends the lexical form.
+    pub fn lexical(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Integer(number) => drop(write!(out, "{number}")),
+            Self::Double(number) => double(number, out),
+            Self::Decimal(number, scale) => decimal(number, scale, out),
+        }
+    }
+}
+
+fn double(number: f64, out: &mut Vec<u8>) {
+    if number.is_nan() {
+        return out.extend_from_slice(b"NaN");
+    }
+    if number.is_infinite() {
+        return out.extend_from_slice(if number > 0.0 { b"INF" } else { b"-INF" });
+    }
+    let text = format!("{number:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    out.extend_from_slice(mantissa.as_bytes());
+    if !mantissa.contains('.') {
+        out.extend_from_slice(b".0");
+    }
+    out.push(b'E');
+    out.extend_from_slice(exponent.as_bytes());
+}
+
+fn decimal(number: i64, scale: i32, out: &mut Vec<u8>) {
+    if number < 0 {
+        out.push(b'-');
+    }
+    let digits = number.unsigned_abs().to_string();
+    let zeros = |count: usize| std::iter::repeat_n(b'0', count);
+    let shift = scale.unsigned_abs() as usize;
+    if scale <= 0 {
+        out.extend_from_slice(digits.as_bytes());
+        if number != 0 {
+            out.extend(zeros(shift));
+        }
+    } else if let Some(point) = digits.len().checked_sub(shift).filter(|&point| point > 0) {
+        out.extend_from_slice(&digits.as_bytes()[..point]);
+        out.push(b'.');
+        out.extend_from_slice(&digits.as_bytes()[point..]);
+    } else {
+        out.extend_from_slice(b"0.");
+        out.extend(zeros(shift - digits.len()));
+        out.extend_from_slice(digits.as_bytes());
+    }
+}
+
+/// The value of a literal, if its value says its lexical form.
+pub(super) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
+    let text = std::str::from_utf8(lexical).ok()?;
+    let value = match datatype {
+        INTEGER => Value::Integer(text.parse().ok()?),
+        DOUBLE => Value::Double(match text {
+            "INF" => f64::INFINITY,
+            "-INF" => f64::NEG_INFINITY,
+            _ => text.parse().ok()?,
+        }),
+        DECIMAL => {
+            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+            let number = [whole, fraction].concat().parse().ok()?;
+            Value::Decimal(number, i32::try_from(fraction.len()).ok()?)
+        }
+        _ => return None,
+    };
+    let mut again = Vec::with_capacity(lexical.len());
+    value.lexical(&mut again);
+    (again == lexical).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+
+    fn shown(value: Value) -> String {
+        let mut out = Vec::new();
+        value.lexical(&mut out);
+        assert!(out.len() <= value.length(), "{value:?}");
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn values_have_the_lexical_forms_of_their_datatypes() {
+        for (value, text) in [
+            (Value::Integer(0), "0"),
+            (Value::Integer(i64::MIN), "-9223372036854775808"),
+            (Value::Double(0.0), "0.0E0"),
+            (Value::Double(-0.0), "-0.0E0"),
+            (Value::Double(1e7), "1.0E7"),
+            (Value::Double(-12.5), "-1.25E1"),
+            (Value::Double(9e-4), "9.0E-4"),
+            (Value::Double(f64::MIN_POSITIVE), "2.2250738585072014E-308"),
+            (Value::Double(f64::INFINITY), "INF"),
+            (Value::Double(f64::NEG_INFINITY), "-INF"),
+            (Value::Double(f64::NAN), "NaN"),
+            (Value::Decimal(15, 1), "1.5"),
+            (Value::Decimal(150, 2), "1.50"),
+            (Value::Decimal(-15, 2), "-0.15"),
+            (Value::Decimal(5, 3), "0.005"),
+            (Value::Decimal(0, 1), "0.0"),
+            (Value::Decimal(5, 0), "5"),
+            (Value::Decimal(-5, -2), "-500"),
+            (Value::Decimal(0, -2), "0"),
+            (Value::Decimal(i64::MIN, 18), "-9.223372036854775808"),
+        ] {
+            assert_eq!(shown(value), text);
+        }
+    }
+
+    #[test]
+    fn only_literals_that_their_value_says_have_one() {
+        let cases: [(&[u8], &[&str], &[&str]); 3] = [
+            (
+                INTEGER,
+                &["0", "-1", "9223372036854775807"],
+                &["+1", "007", "-0", "9223372036854775808", "1.0", "", " 1"],
+            ),
+            (
+                DECIMAL,
+                &["1.5", "1.50", "0.005", "-0.15", "5", "1000", "0.0"],
+                &["1.", ".5", "+1.5", "01.5", "-0.0", "x", "1.2.3", "1.-5"],
+            ),
+            (
+                DOUBLE,
+                &["1.0E7", "-0.0E0", "INF", "-INF", "NaN"],
+                &["1e7", "1.0", "inf", "+INF", "1.0E07", "nan", ""],
+            ),
+        ];
+        for (datatype, values, others) in cases {
+            for text in values {
+                let value = of_literal(text.as_bytes(), datatype).unwrap();
+                assert_eq!((shown(value).as_str(), value.datatype()), (*text, datatype));
+            }
+            for text in others {
+                assert_eq!(of_literal(text.as_bytes(), datatype), None, "{text}");
+            }
+        }
+        assert_eq!(
+            of_literal(b"1", b"http://www.w3.org/2001/XMLSchema#byte"),
+            None
+        );
+    }
+}
