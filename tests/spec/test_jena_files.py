@@ -1,22 +1,41 @@
-"""Jelly files written by Jelly-JVM, some of them bad on purpose."""
+"""Files of Jelly-JVM (Jelly) and of Jena (RDF Protobuf and Thrift), some of them bad on purpose."""
 
 import json
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from nquads import map_terms, read_quads, relabelled
 from support import SHARED, decode, needs_shared
 
+from rdfm import formats
+
 FOLDER = SHARED / "conformance" / "jena"
 MANIFEST = FOLDER / "manifest.json"
 FILES = json.loads(MANIFEST.read_text("utf-8"))["files"] if MANIFEST.exists() else []
 JELLY = [entry for entry in FILES if entry["format"] == "jelly"]
+NAMES = {"rpb": "rdf-protobuf", "rt": "rdf-thrift"}
+BINARY = [entry for entry in FILES if entry["format"] in NAMES]
+ROWS = {"rpb": {"framing": "rows"}, "rt": {}}
+# Rows that rdfm does not write: a base, prefixed names in Protobuf, declarations between statements, IRIs
+# that mean a blank node or the default graph, quads without a graph.
+OTHER_ROWS = {
+    *(
+        "prefixes-base.rpb",
+        "prefixes-base.rt",
+        "prefixes-only.rpb",
+        "prefixes-base-prefixnames.rpb",
+    ),
+    *("prefixes-base-values.rpb", "prefixes-base-values.rt"),
+    *("quads-basic.rpb", "wire-bnode-iri.rpb", "wire-quad-without-graph.rpb"),
+}
 DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
 pytestmark = needs_shared("conformance", "jena")
 
 
 def test_the_folder_is_whole():
     assert len(JELLY) == 21
+    assert len(BINARY) == 46
 
 
 def by_value(quads):
@@ -28,7 +47,7 @@ def by_value(quads):
         _, lexical, language, direction, datatype = term
         if datatype == DOUBLE:
             with suppress(ValueError):
-                lexical = repr(float(lexical.replace("INF", "inf")))
+                lexical = repr(float(lexical.replace("Infinity", "INF").replace("INF", "inf")))
         return ("literal", lexical, language and language.lower(), direction, datatype)
 
     return [map_terms(quad, value) for quad in quads]
@@ -46,3 +65,61 @@ def test_file(entry):
         expected = by_value(read_quads((FOLDER / entry["expected"]).read_text("utf-8")))
         found = by_value(quad for message in messages for quad in message)
         assert relabelled(found) == relabelled(expected)
+
+
+@pytest.mark.parametrize("entry", BINARY, ids=lambda entry: entry["file"])
+def test_binary_file(entry):
+    name, options = NAMES[entry["format"]], ROWS[entry["format"]]
+    data = (FOLDER / entry["file"]).read_bytes()
+    found_out, error = decode(name, data)
+    messages, error_of_rows = decode(name, data, **options)
+    if "error" in entry:
+        assert error is not None
+        assert error_of_rows is not None
+        return
+    assert (error, error_of_rows) == (None, None)
+    # Only of nothing it cannot be found out that it is rows.
+    assert found_out == ([] if entry["file"] == "empty.rpb" else messages)
+    (quads,) = messages
+    expected = by_value(read_quads((FOLDER / entry["expected"]).read_text("utf-8")))
+    assert relabelled(by_value(quads)) == relabelled(expected)
+    assert len(quads) == entry["quads"]
+
+
+@pytest.mark.parametrize("entry", BINARY, ids=lambda entry: entry["file"])
+def test_what_jena_wrote_is_written_byte_for_byte(entry):
+    if "error" in entry:
+        pytest.skip("cannot be read")
+    module, options = formats.find(NAMES[entry["format"]]), ROWS[entry["format"]]
+    data = (FOLDER / entry["file"]).read_bytes()
+    values = Path(entry["file"]).stem.endswith("-values")
+    again = module.encode(module.decode(data, **options), values=values, **options)
+    assert (again == data) == (entry["file"] not in OTHER_ROWS)
+
+
+@pytest.mark.parametrize("format", NAMES)
+def test_declarations_are_namespaces(format):
+    entry = next(entry for entry in BINARY if entry["file"] == f"prefixes-only.{format}")
+    assert entry["declarations"][-2:] == ["prefix ex <http://example.org/>", "prefix  <urn:x>"]
+    data = (FOLDER / entry["file"]).read_bytes()
+    batch = formats.find(NAMES[format]).decode(data)
+    assert batch.namespaces(0) == {"ex": "http://example.org/", "": "urn:x"}
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        ("wire-error-literal-kind.rpb", "the kind of a literal is not set"),
+        ("wire-error-langdir-value.rpb", "--ltr or --rtl"),
+        ("wire-error-undef.rpb", "UNDEF in place of a term"),
+        ("wire-error-prefix-unknown.rpb", "the prefix 'ex' is not declared"),
+        ("wire-error-empty-row.rpb", "the row is not set"),
+        ("wire-variables-any.rpb", "a variable in place of a term"),
+        ("wire-thrift-error-undef.rt", "UNDEF in place of a term"),
+        ("wire-thrift-error-prefix-unknown.rt", "is not declared"),
+    ],
+)
+def test_errors_say_what_is_wrong(file, reason):
+    _, error = decode(NAMES[file.rpartition(".")[2]], (FOLDER / file).read_bytes())
+    assert reason in error
+    assert "message 0" in error
