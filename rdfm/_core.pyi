@@ -36,6 +36,8 @@ __all__ = [
     "TripleTerm",
     "TurtleDecoder",
     "TurtleEncoder",
+    "YamlLdDecoder",
+    "YamlLdEncoder",
     "__version__",
     "batches_from_arrow",
     "build_triple_term",
@@ -369,6 +371,14 @@ class RdfThriftDecoder(Decoder):
 @final
 class RdfThriftEncoder(Encoder):
     def __new__(cls, **options: Any) -> RdfThriftEncoder: ...
+
+@final
+class YamlLdDecoder(Decoder):
+    def __new__(cls, **options: Any) -> YamlLdDecoder: ...
+
+@final
+class YamlLdEncoder(Encoder):
+    def __new__(cls, **options: Any) -> YamlLdEncoder: ...
 
 # graphs, generalized, triple_terms ("no"/"object"/"anywhere"), directions, boundaries, order, namespaces, metadata
 def carries(format: str) -> dict[str, Any]: ...

@@ -34,6 +34,8 @@ pub enum Format {
     RdfProtobuf,
     /// RDF Thrift.
     RdfThrift,
+    /// YAML-LD, a document a message.
+    Yamlld,
 }
 
 /// Where triple terms may stand.
@@ -92,6 +94,7 @@ impl Format {
             Self::Jsonld => "jsonld",
             Self::RdfProtobuf => "rdf-protobuf",
             Self::RdfThrift => "rdf-thrift",
+            Self::Yamlld => "yamlld",
         }
     }
 
@@ -124,7 +127,7 @@ impl Format {
             ..blocks
         };
         match self {
-            Self::Ndjsonld => documents,
+            Self::Ndjsonld | Self::Yamlld => documents,
             Self::Jsonld => Carries {
                 boundaries: false,
                 ..documents
@@ -175,10 +178,10 @@ impl Format {
             Self::Nt => Ok(Box::new(LineDecoder::ntriples(options))),
             Self::Nq => Ok(Box::new(LineDecoder::nquads(options))),
             Self::Jelly => Ok(Box::new(crate::jelly::decode::JellyDecoder::new(options))),
-            Self::Ndjsonld | Self::Jsonld => Err("not yet".to_owned()),
             Self::RdfProtobuf | Self::RdfThrift => Ok(Box::new(
                 crate::rdf_binary::decode::BinaryDecoder::new(self, options),
             )),
+            Self::Ndjsonld | Self::Jsonld | Self::Yamlld => Err("not yet".to_owned()),
             Self::Ttl | Self::Trig => Ok(Box::new(crate::turtle::decode::TurtleDecoder::new(
                 self, options,
             )?)),
@@ -193,7 +196,9 @@ impl Format {
         match self {
             Self::Nt | Self::Nq => crate::nquads::encode::encoder(self, options),
             Self::Ttl | Self::Trig => crate::turtle::encode::encoder(self, options),
-            Self::Ndjsonld | Self::Jsonld => crate::jsonld::encode::encoder(self, options),
+            Self::Ndjsonld | Self::Jsonld | Self::Yamlld => {
+                crate::jsonld::encode::encoder(self, options)
+            }
             Self::Jelly => Ok(Box::new(crate::jelly::encode::JellyEncoder::new(options)?)),
             Self::RdfProtobuf | Self::RdfThrift => {
                 crate::rdf_binary::encode::encoder(self, options)

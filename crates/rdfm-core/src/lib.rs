@@ -23,3 +23,4 @@ pub mod term;
 pub mod text;
 pub mod turtle;
 mod wire;
+pub mod yaml;

@@ -420,6 +420,7 @@ codecs! {
     Jsonld "JSON-LD" JsonLdDecoder JsonLdEncoder;
     RdfProtobuf "RDF Protobuf" RdfProtobufDecoder RdfProtobufEncoder;
     RdfThrift "RDF Thrift" RdfThriftDecoder RdfThriftEncoder;
+    Yamlld "YAML-LD" YamlLdDecoder YamlLdEncoder;
 }
 
 fn by_name(name: &str) -> PyResult<Format> {

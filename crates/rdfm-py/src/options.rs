@@ -161,8 +161,9 @@ pub fn decode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
         Format::Nt | Format::Nq => &[TEXT_DECODE, LINE_DECODE],
         Format::Ttl | Format::Trig => &[TEXT_DECODE, BLOCK_DECODE],
         Format::Jelly => &[JELLY_DECODE],
-        Format::Ndjsonld | Format::Jsonld | Format::RdfThrift => &[],
+        Format::RdfThrift => &[],
         Format::RdfProtobuf => &[PROTOBUF_DECODE],
+        Format::Ndjsonld | Format::Jsonld | Format::Yamlld => &[],
     };
     [&[LIMITS], own].concat().concat()
 }
@@ -175,7 +176,7 @@ pub fn encode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
         Format::Ttl => &[TEXT_ENCODE, BLOCK_ENCODE, TRIPLE_ENCODE],
         Format::Trig => &[TEXT_ENCODE, BLOCK_ENCODE],
         Format::Jelly => &[JELLY_ENCODE],
-        Format::Ndjsonld => &[JSONLD_ENCODE],
+        Format::Ndjsonld | Format::Yamlld => &[JSONLD_ENCODE],
         Format::Jsonld => &[JSONLD_ENCODE, SINGLE_ENCODE],
         Format::RdfProtobuf => &[PROTOBUF_ENCODE, SINGLE_ENCODE, BINARY_ENCODE],
         Format::RdfThrift => &[SINGLE_ENCODE, BINARY_ENCODE],

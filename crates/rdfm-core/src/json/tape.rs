@@ -209,6 +209,49 @@ impl Tape {
         self.push(kind, false, at, 0, 0, bounds)
     }
 
+    /// Adds a value once more that stands in the tape already and is complete; with `key`, a string as a key.
+    ///
+    /// # Errors
+    /// It would be too deep here, or the tape too large.
+    pub fn repeat(
+        &mut self,
+        node: u32,
+        key: bool,
+        at: usize,
+        bounds: &Bounds,
+    ) -> Result<(), Fault> {
+        let start = node as usize;
+        let end = self
+            .nodes
+            .get(start)
+            .map_or(start, |node| node.next as usize);
+        let size = (end - start) * size_of::<Node>();
+        if (self.bytes() + size) as u64 > bounds.max_bytes {
+            return Err(too_large(at, bounds));
+        }
+        let mut inside: Vec<u32> = Vec::new();
+        let shift = (self.nodes.len() - start) as u32;
+        for from in start..end {
+            let mut copy = self.nodes[from];
+            while inside.last().is_some_and(|&last| last as usize <= from) {
+                inside.pop();
+            }
+            if matches!(copy.kind, Kind::Object | Kind::Array) {
+                inside.push(copy.next);
+                if self.open.len() + inside.len() > bounds.max_depth as usize {
+                    return Err(too_deep(at, bounds));
+                }
+            }
+            copy.next += shift;
+            copy.at = at as u32;
+            if from == start && matches!(copy.kind, Kind::Key | Kind::String) {
+                copy.kind = if key { Kind::Key } else { Kind::String };
+            }
+            self.nodes.push(copy);
+        }
+        Ok(())
+    }
+
     #[inline]
     fn push(
         &mut self,

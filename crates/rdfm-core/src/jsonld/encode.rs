@@ -24,23 +24,25 @@ use crate::term::TermId;
 use crate::text::encode::{Statements, Stop, TextEncoder};
 use crate::text::write::Style;
 use crate::turtle::prefixes::Declared;
+use crate::yaml::write::Yaml;
 
-/// An encoder of NDJSON-LD, or of one JSON-LD document.
+/// An encoder of NDJSON-LD, YAML-LD, or of one JSON-LD document.
 ///
 /// # Errors
 /// An option does not fit.
 pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
-    if format == Format::Jsonld {
-        return with(format, options, Json::INDENTED);
+    match format {
+        Format::Yamlld => with(format, options, Yaml::default()),
+        Format::Jsonld => with(format, options, Json::INDENTED),
+        _ => with(format, options, Json::LINE),
     }
-    with(format, options, Json::LINE)
 }
 
 /// An encoder of a format whose documents go into a sink.
 ///
 /// # Errors
 /// An option does not fit.
-pub fn with<S: Sink + 'static>(
+fn with<S: Sink + 'static>(
     format: Format,
     options: &EncodeOptions,
     sink: S,
@@ -295,6 +297,7 @@ impl<S: Sink> Statements for Documents<S> {
 
     fn reset(&mut self) {
         self.nodes.names = names::Names::default();
+        self.nodes.sink.reset();
         self.changed = false;
         self.open = false;
     }

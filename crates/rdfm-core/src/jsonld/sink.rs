@@ -13,6 +13,8 @@ pub trait Sink: Clone + Send {
     fn begin(&mut self, out: &mut Vec<u8>);
     /// The document ends.
     fn end(&mut self, out: &mut Vec<u8>);
+    /// Another log begins.
+    fn reset(&mut self) {}
     /// `{`.
     fn begin_object(&mut self, out: &mut Vec<u8>);
     /// `}`.

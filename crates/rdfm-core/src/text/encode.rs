@@ -90,7 +90,7 @@ impl<S: Statements> TextEncoder<S> {
     /// An option does not fit.
     pub fn new(format: Format, options: &EncodeOptions, statements: S) -> Result<Self, String> {
         let lines = matches!(format, Format::Nt | Format::Nq);
-        let documents = matches!(format, Format::Ndjsonld | Format::Jsonld);
+        let documents = matches!(format, Format::Ndjsonld | Format::Jsonld | Format::Yamlld);
         let delimiters = if documents {
             Delimiters::none()
         } else {

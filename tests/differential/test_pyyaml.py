@@ -1,0 +1,148 @@
+"""YAML-LD and PyYAML: what we write is JSON's structure to its loaders, of YAML 1.1 and with the core schema."""
+
+import json
+import re
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from logs import logs
+from nquads import literal
+from support import as_batch
+
+from rdfm._core import NdjsonLdEncoder, YamlLdEncoder
+
+
+class CoreLoader(yaml.SafeLoader):
+    """PyYAML with the core schema of YAML 1.2 instead of the types of YAML 1.1."""
+
+    yaml_implicit_resolvers: dict = {}  # noqa: RUF012 (PyYAML's own way)
+
+
+CORE = {
+    "null": (r"~|null|Null|NULL|", "~nN\0"),
+    "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    "int": (r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    "float": (
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        "-+.0123456789",
+    ),
+}
+for name, (pattern, first) in CORE.items():
+    CoreLoader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{name}", re.compile(f"^(?:{pattern})$"), [*first.replace("\0", ""), ""]
+    )
+
+
+def integer(loader, node):
+    text = node.value
+    return int(text, 8 if text.startswith("0o") else 16 if text.startswith("0x") else 10)
+
+
+CoreLoader.add_constructor("tag:yaml.org,2002:int", integer)
+CoreLoader.add_constructor("tag:yaml.org,2002:float", lambda _loader, node: float(node.value))
+
+# What some reader of YAML might take for something else than a string.
+WORDS = r"""
+y Y no NO on Off yes null Null ~ true TRUE .inf .nan -.INF 1_000 012 0o14 0x1F 12:30 12:30:45 1e3 +1 .5 1.
+2022-08-08 2001-12-14T21:59:43.10-05:00 = << - ? : | > & * ! % @ ` # , [ ] { } a: a:b :a a# a\ #a -a --- ...
+' " a' "a" !!str !a &a *a |a >a %a @a `a
+"""
+SPACED = (
+    *(
+        "",
+        " ",
+        " a",
+        "a ",
+        "a b",
+        "a: b",
+        "a #b",
+        "a, b",
+        "- a",
+        "? a",
+        "a -b",
+        "a {b",
+        "Hello (again).",
+    ),
+    *("a\tb", "a\n b", "\n", "a\n", "\x85", "\ufeff", "\u2028", "\x7f", "é", "x" * 3000),
+)
+words = st.sampled_from([*WORDS.split(), *SPACED])
+texts = st.builds(literal, words | st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader, CoreLoader])
+@pytest.mark.parametrize("contexts", ["first", "every", "none"])
+@given(log=logs(triples=False), data=st.data())
+def test_a_document_is_the_line_of_ndjson_ld(loader, contexts, log, data):
+    about = ("iri", "http://example.org/s"), ("iri", "http://example.org/p")
+    log = [*log, [(*about, text, None) for text in data.draw(st.lists(texts, max_size=5))]]
+    batch = as_batch(log)
+    prefixes = {"ex": "http://example.org/", "x": "urn:x", "no": "http://a.b/"}
+    written = []
+    for make in (NdjsonLdEncoder, YamlLdEncoder):
+        encoder = make(context_lines=contexts, prefixes=prefixes)
+        written.append((encoder.encode(batch) + encoder.finish()).decode())
+    lines, documents = written
+    wanted = [json.loads(line) for line in lines.split("\n")[:-1]]
+    assert list(yaml.load_all(documents, loader)) == wanted, documents
+
+
+def test_blocks_are_as_people_write_them():
+    ex = "http://example.org/"
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+    def iri(local):
+        return ("iri", ex + local)
+
+    xsd = "http://www.w3.org/2001/XMLSchema#"
+    message = [
+        (iri("a"), ("iri", rdf + "type"), iri("T"), None),
+        (iri("a"), iri("name"), literal("Alice Smith"), None),
+        (iri("a"), iri("answer"), literal("no"), None),
+        (iri("a"), iri("age"), literal("42", datatype=xsd + "integer"), None),
+        (iri("a"), iri("knows"), ("bnode", "b"), None),
+        (iri("a"), iri("knows"), iri("c"), None),
+        (("bnode", "b"), iri("name"), literal("Bob", "en"), None),
+        (iri("g"), iri("p"), literal("1"), iri("g")),
+    ]
+    encoder = YamlLdEncoder(prefixes={"ex": ex})
+    data = encoder.encode(as_batch([message, [], message[:1]])) + encoder.finish()
+    assert (
+        data.decode()
+        == """\
+"@context":
+  ex: http://example.org/
+---
+"@included":
+  - "@id": ex:a
+    "@type": ex:T
+    ex:name: Alice Smith
+    ex:answer: "no"
+    ex:age: 42
+    ex:knows:
+      - ex:name:
+          "@value": Bob
+          "@language": en
+      - "@id": ex:c
+  - "@id": ex:g
+    "@graph":
+      - "@id": ex:g
+        ex:p: "1"
+---
+{}
+---
+"@id": ex:a
+"@type": ex:T
+"""
+    )
+
+
+@pytest.mark.parametrize("length", [900, 990, 1100, 70_000])
+def test_a_long_key_is_a_key(length):
+    subject = ("iri", "http://example.org/s")
+    predicate = ("iri", "http://example.org/" + "p" * length)
+    message = [(subject, predicate, literal("x"), None), (subject, predicate, subject, None)]
+    data = YamlLdEncoder().encode(as_batch([message]))
+    wanted = {"@id": subject[1], predicate[1]: ["x", {"@id": subject[1]}]}
+    assert yaml.safe_load(data) == wanted
