@@ -30,6 +30,8 @@ __all__ = [
     "NdjsonLdDecoder",
     "NdjsonLdEncoder",
     "Quad",
+    "RdfXmlDecoder",
+    "RdfXmlEncoder",
     "Term",
     "TriGDecoder",
     "TriGEncoder",
@@ -379,6 +381,13 @@ class YamlLdDecoder(Decoder):
 @final
 class YamlLdEncoder(Encoder):
     def __new__(cls, **options: Any) -> YamlLdEncoder: ...
+
+class RdfXmlDecoder(Decoder):
+    def __new__(cls, **options: Any) -> RdfXmlDecoder: ...
+
+@final
+class RdfXmlEncoder(Encoder):
+    def __new__(cls, **options: Any) -> RdfXmlEncoder: ...
 
 # graphs, generalized, triple_terms ("no"/"object"/"anywhere"), directions, boundaries, order, namespaces, metadata
 def carries(format: str) -> dict[str, Any]: ...

@@ -1,11 +1,13 @@
-"""Makes the line formats and the binary ones of the fixtures from their expected.txt, without rdfm.
+"""Makes the line formats, RDF/XML and the binary formats of the fixtures from their expected.txt, without rdfm.
 
 `python spec-fixtures/make.py` writes the files; `made()` gives them, for the test that they are current.
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 FIXTURES = Path(__file__).resolve().parent
 sys.path.insert(0, str(FIXTURES.parent / "tests"))
@@ -33,6 +35,53 @@ def lines(messages: list[str], delimiter: str, *, leading: bool) -> str:
     return text if messages[-1] else text + delimiter
 
 
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ITS = "http://www.w3.org/2005/11/its"
+# Line ends would end a document of a log.
+ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+
+
+def document(message: list[tuple], namespaces: dict[str, str]) -> str:
+    """A message as a line of RDF/XML, a description for each triple; its predicates end in XML names."""
+    prefixes = {"rdf": RDF, "its": ITS, **namespaces}
+    declared = "".join(
+        f" xmlns{':' * bool(name)}{name}={quoteattr(iri)}" for name, iri in prefixes.items()
+    )
+    body = "".join(map(description, message))
+    return f'<rdf:RDF rdf:version="1.2"{declared}>{body}</rdf:RDF>\n'
+
+
+def description(quad: tuple) -> str:
+    """A node with one property, whose namespace is declared there."""
+    subject, predicate, thing = quad[:3]
+    namespace, local = re.fullmatch(r"(.*?)([A-Za-z_][\w.-]*)", predicate[1]).groups()
+    about = f"rdf:{'nodeID' if subject[0] == 'bnode' else 'about'}={quoteattr(subject[1])}"
+    said, text = "", ""
+    if thing[0] == "iri":
+        said = f" rdf:resource={quoteattr(thing[1])}"
+    elif thing[0] == "bnode":
+        said = f" rdf:nodeID={quoteattr(thing[1])}"
+    elif thing[0] == "triple":
+        said, text = ' rdf:parseType="Triple"', description(thing[1:])
+    else:
+        _, text, language, direction, datatype = thing
+        text = "".join(ESCAPES.get(character, character) for character in text)
+        if language:
+            said = f" xml:lang={quoteattr(language)}"
+            said += f' its:version="2.0" its:dir="{direction}"' if direction else ""
+        elif datatype != nquads.XSD_STRING:
+            said = f" rdf:datatype={quoteattr(datatype)}"
+    return (
+        f"<rdf:Description {about}><p:{local} xmlns:p={quoteattr(namespace)}{said}>{text}</p:{local}>"
+        "</rdf:Description>"
+    )
+
+
+def in_xml(message: str) -> bool:
+    """Whether XML holds every character of a message as N-Quads."""
+    return not re.search(r"\\[bf]|\\u00[01]|\\u0000", message)
+
+
 def made() -> Iterator[tuple[Path, bytes]]:
     """The files and their bytes."""
     for expected in sorted(FIXTURES.glob("*/expected.txt")):
@@ -47,6 +96,10 @@ def made() -> Iterator[tuple[Path, bytes]]:
             yield folder / f"directive.{name}", directive.encode()
         version = 2 if folder.name in NAMESPACES else 1
         nothing: list[dict] = [{}] * len(quads)
+        if triples and all(map(in_xml, messages)):
+            namespaces = NAMESPACES.get(folder.name, nothing)
+            documents = map(document, quads, namespaces)
+            yield folder / "log.rdfxml", "".join(documents).encode()
         for physical in (1,) if triples else (2, 3):
             writer = jelly_proto.Writer(physical, version)
             metadata = METADATA.get(folder.name, nothing)

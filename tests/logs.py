@@ -1,5 +1,6 @@
 """Hypothesis strategies of logs: lists of messages, lists of quads of `nquads` tuples."""
 
+import re
 import string
 from functools import cache
 
@@ -100,23 +101,35 @@ def triple_terms(subjects, predicates, objects):
     )
 
 
+def in_xml(text: str) -> str:
+    """A text without the characters that XML 1.0 does not hold."""
+    return re.sub("[^\\t\\n\\r -\ufffd\U00010000-\U0010ffff]", "", text)
+
+
+xml_literals = literals_of(lexicals.map(in_xml))
+# Every one ends in an XML name.
+xml_predicates = iris.map(lambda iri: ("iri", f"{iri[1]}p"))
+
+
 @cache
-def quads(*, graphs: bool, generalized: bool, triples: bool, plain: str):
+def quads(*, graphs: bool, generalized: bool, triples: bool, any_text: bool, plain: str):
     """Quads of what a format can carry.
 
     For peers, `plain` is "tags" (language tags that they take) or "terms" (labels and texts, too).
     """
     labelled = plain_bnodes if plain == "terms" else bnodes
     texts = {"": literals, "tags": tagged_literals, "terms": plain_literals}[plain]
+    texts = texts if any_text or plain == "terms" else xml_literals
+    verbs = iris if any_text else xml_predicates
     nodes, terms = iris | labelled, iris | labelled | texts
     if generalized:
         anything = terms | triple_terms(terms, terms, terms)
         subjects = predicates = objects = anything
         names = terms
     else:
-        subjects, predicates, objects, names = nodes, iris, terms, nodes
+        subjects, predicates, objects, names = nodes, verbs, terms, nodes
         if triples:
-            objects = terms | triple_terms(nodes, iris, terms)
+            objects = terms | triple_terms(nodes, verbs, terms)
     graph = st.none() | names if graphs else st.none()
     return st.tuples(subjects, predicates, objects, graph)
 
@@ -128,11 +141,14 @@ def logs(
     graphs: bool = True,
     generalized: bool = False,
     triples: bool = True,
+    any_text: bool = True,
     plain: str = "",
     boundaries: bool = True,
 ):
     """Up to five messages, empty ones among them, or one; quads and terms repeat."""
-    kinds = quads(graphs=graphs, generalized=generalized, triples=triples, plain=plain)
+    kinds = quads(
+        graphs=graphs, generalized=generalized, triples=triples, any_text=any_text, plain=plain
+    )
     pool = draw(st.lists(kinds, min_size=1, max_size=6))
     mixed = st.builds(
         lambda a, b, c, d: (a[0], b[1], c[2], d[3]),

@@ -50,6 +50,7 @@ _BUILT_IN = {
     "jelly": "jelly",
     "rdf-protobuf": "rdf_protobuf",
     "rdf-thrift": "rdf_thrift",
+    "rdfxml": "rdfxml",
 }
 _registered: dict[str, FormatModule] = {}
 

@@ -79,7 +79,8 @@ class Format:
         value_options: Options that the encoder takes for a value that is a log of one message
             (`rdfm.values`), where the format's own defaults are meant for files.
         carries: What the format can hold: `graphs`, `generalized`, `triple_terms`
-            ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`.
+            ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text`
+            (any character in a text, and any IRI as a predicate).
         binary: Whether a log is no text, and so nothing for a terminal.
         continuable: Whether an encoder takes a message in parts (batches that `continue`).
         continuable_with: Options of which each makes it take one so, where it else does not.

@@ -87,10 +87,19 @@ def looks_like_trig(head: bytes) -> bool:
     return directive or bool(re.match(_BLOCK_STATEMENT, text))
 
 
+def looks_like_rdfxml(head: bytes) -> bool:
+    """Whether an XML document begins, whose first element is `rdf:RDF` or which speaks of RDF's namespace."""
+    text = head.decode("utf-8-sig", errors="replace").lstrip()
+    if not re.match(r"<(?:\?xml\s|!DOCTYPE\s|!--|[^\W\d][\w.-]*(?::[^\W\d][\w.-]*)?[\s>])", text):
+        return False
+    return "<rdf:RDF" in text or "http://www.w3.org/1999/02/22-rdf-syntax-ns#" in text
+
+
 def clear_format(head: bytes) -> str | None:
     """The format that whole lines tell, whatever follows; then a live log need not wait for more.
 
-    Lines of triples do not, since Turtle may follow; a quad does, and `@prefix`, and Jelly's options.
+    Lines of triples do not, since Turtle may follow; a quad does, and `@prefix`, and Jelly's options, and
+    an element in XML.
     """
     if looks_like_jelly(head):
         return "jelly"
@@ -98,6 +107,8 @@ def clear_format(head: bytes) -> str | None:
         return "rdf-protobuf"
     if looks_like_rdf_thrift(head):
         return "rdf-thrift"
+    if looks_like_rdfxml(head):
+        return "rdfxml"
     whole = head[: max(head.rfind(b"\n"), head.rfind(b"\r", 0, -1)) + 1]
     lines = _lines(whole)
     if looks_like_nquads(whole):

@@ -26,6 +26,33 @@ BROKEN = {
     "noise.jelly": (bytes(range(256)), "jelly: "),
     "undeclared.ttl": (b"ex:s ex:p ex:o .\n", "ttl: "),
     "open.trig": (b"<http://e/g> { <http://e/s> <http://e/p> 1", "trig: "),
+    "bomb.rdf": (
+        b"<!DOCTYPE a [<!ENTITY l0 'lolololol'>"
+        + b"".join(
+            b"<!ENTITY l%d '%s'>" % (level, b"&l%d;" % (level - 1) * 10) for level in range(1, 11)
+        )
+        + b"]>\n<a>&l10;</a>\n",
+        "the entity 'l7' expands to more than 67108864 bytes, together with those before it; raise "
+        "max_message_bytes (--max-message-bytes)",
+    ),
+    "outside.rdf": (
+        b"<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/hostname'>]>\n"
+        b"<a xmlns='http://e/'><b>&x;</b></a>\n",
+        "the entity 'x' is outside the document, and such entities are never loaded; write its text into "
+        "the document (line 2, column 25,",
+    ),
+    "unclosed.rdf": (
+        b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\n<rdf:Description>\n</rdf:RDF>\n",
+        "expected the end tag of 'rdf:Description', found the one of 'rdf:RDF' (line 3, column 1,",
+    ),
+    "cut.rdf": (
+        b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\n",
+        "the log ends before the end tag of 'rdf:RDF' (line 2, column 1,",
+    ),
+    "latin.rdf": (
+        b"<?xml version='1.0' encoding='ISO-8859-1'?>\n<a xmlns='http://e/' b='\xe9'/>\n",
+        "the document is in the encoding 'ISO-8859-1'; convert it to UTF-8 first (iconv",
+    ),
     "string.ttl": (b'<http://e/s> <http://e/p> "open\n', "ttl: "),
 }
 

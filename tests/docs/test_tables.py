@@ -22,6 +22,7 @@ PAGE_OF = {
     "jelly": "jelly.md",
     "rdf-protobuf": "rdf-binary.md",
     "rdf-thrift": "rdf-binary.md",
+    "rdfxml": "rdfxml.md",
 }
 # Explained once, in docs/limits.md: options of how messages are cut into batches.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}

@@ -22,6 +22,7 @@ def carried(*names):
         graphs=all(each["graphs"] for each in carries),
         generalized=all(each["generalized"] for each in carries),
         triples=all(each["triple_terms"] != "no" for each in carries),
+        any_text=all(each["any_text"] for each in carries),
         boundaries=all(each["boundaries"] for each in carries),
     )
 

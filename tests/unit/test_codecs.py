@@ -100,7 +100,7 @@ def test_every_format_has_its_classes(name):
 
 def test_unknown_formats():
     with pytest.raises(UnknownFormatError, match="known: nt, nq, ttl, trig, jelly"):
-        carries("rdfxml")
+        carries("hdt")
     with pytest.raises(OptionError):
         option_kinds("nq", "codec")
 

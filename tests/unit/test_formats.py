@@ -29,9 +29,9 @@ def test_names_that_people_use(given, name):
 
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(
-        UnknownFormatError, match="no format is called 'rdfxml'; there are nt, nq, ttl"
+        UnknownFormatError, match="no format is called 'hdt'; there are nt, nq, ttl"
     ):
-        formats.find("rdfxml")
+        formats.find("hdt")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,8 @@ OPTIONS = (
         (b"\n\n\n", None),
         (b"# only a comment\n", None),
         (b'{"@context": {}}', None),
-        (b"<?xml version='1.0'?>\n<rdf:RDF/>", None),
+        (b"<?xml version='1.0'?>\n<rdf:RDF/>", "rdfxml"),
+        (b'<a:B xmlns:a="x" xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>', "rdfxml"),
         (b"<!DOCTYPE html><html><head>", None),
         (b"s,p,o\n1,2,3\n", None),
         (b"PK\x03\x04\x00\x00", None),

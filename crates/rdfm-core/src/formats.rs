@@ -36,6 +36,8 @@ pub enum Format {
     RdfThrift,
     /// YAML-LD, a document a message.
     Yamlld,
+    /// RDF/XML.
+    RdfXml,
 }
 
 /// Where triple terms may stand.
@@ -68,11 +70,13 @@ pub struct Carries {
     pub namespaces: bool,
     /// Metadata of messages.
     pub metadata: bool,
+    /// Any character in a text, and any IRI as a predicate.
+    pub any_text: bool,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Nt,
         Self::Nq,
         Self::Ttl,
@@ -80,6 +84,7 @@ impl Format {
         Self::Jelly,
         Self::RdfProtobuf,
         Self::RdfThrift,
+        Self::RdfXml,
     ];
 
     /// The name used everywhere.
@@ -95,6 +100,7 @@ impl Format {
             Self::RdfProtobuf => "rdf-protobuf",
             Self::RdfThrift => "rdf-thrift",
             Self::Yamlld => "yamlld",
+            Self::RdfXml => "rdfxml",
         }
     }
 
@@ -114,6 +120,7 @@ impl Format {
             order: true,
             namespaces: false,
             metadata: false,
+            any_text: true,
         };
         let blocks = Carries {
             generalized: false,
@@ -156,6 +163,12 @@ impl Format {
                 boundaries: false,
                 ..lines
             },
+            Self::RdfXml => Carries {
+                graphs: false,
+                order: false,
+                any_text: false,
+                ..blocks
+            },
         }
     }
 
@@ -182,6 +195,9 @@ impl Format {
                 crate::rdf_binary::decode::BinaryDecoder::new(self, options),
             )),
             Self::Ndjsonld | Self::Jsonld | Self::Yamlld => Err("not yet".to_owned()),
+            Self::RdfXml => Ok(Box::new(crate::rdfxml::decode::RdfXmlDecoder::new(
+                options,
+            )?)),
             Self::Ttl | Self::Trig => Ok(Box::new(crate::turtle::decode::TurtleDecoder::new(
                 self, options,
             )?)),
@@ -203,6 +219,7 @@ impl Format {
             Self::RdfProtobuf | Self::RdfThrift => {
                 crate::rdf_binary::encode::encoder(self, options)
             }
+            Self::RdfXml => Ok(Box::new(crate::rdfxml::encode::RdfXmlEncoder::new(options))),
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod jsonld;
 pub mod limits;
 pub mod nquads;
 pub mod rdf_binary;
+pub mod rdfxml;
 pub mod term;
 pub mod text;
 pub mod turtle;

@@ -421,6 +421,7 @@ codecs! {
     RdfProtobuf "RDF Protobuf" RdfProtobufDecoder RdfProtobufEncoder;
     RdfThrift "RDF Thrift" RdfThriftDecoder RdfThriftEncoder;
     Yamlld "YAML-LD" YamlLdDecoder YamlLdEncoder;
+    RdfXml "RDF/XML" RdfXmlDecoder RdfXmlEncoder;
 }
 
 fn by_name(name: &str) -> PyResult<Format> {
@@ -433,7 +434,8 @@ fn by_name(name: &str) -> PyResult<Format> {
 }
 
 /// What a native format can hold, by name: `graphs`, `generalized`, `triple_terms` ("no", "object",
-/// "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`.
+/// "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text` (any character
+/// in a text, and any IRI as a predicate).
 #[pyfunction]
 fn carries<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
     let carries = by_name(format)?.carries();
@@ -451,6 +453,7 @@ fn carries<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("order", carries.order)?;
     dict.set_item("namespaces", carries.namespaces)?;
     dict.set_item("metadata", carries.metadata)?;
+    dict.set_item("any_text", carries.any_text)?;
     Ok(dict)
 }
 

@@ -62,6 +62,7 @@ const LIMITS: &Kinds = &[
     ("max_depth", Kind::Number),
     ("parts", Kind::Switch),
 ];
+const LENIENT: &Kinds = &[("lenient", Kind::Switch)];
 const TEXT_DECODE: &Kinds = &[
     ("lenient", Kind::Switch),
     ("dialect", Kind::Text),
@@ -164,6 +165,7 @@ pub fn decode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
         Format::RdfThrift => &[],
         Format::RdfProtobuf => &[PROTOBUF_DECODE],
         Format::Ndjsonld | Format::Jsonld | Format::Yamlld => &[],
+        Format::RdfXml => &[LENIENT, BLOCK_DECODE],
     };
     [&[LIMITS], own].concat().concat()
 }
@@ -180,6 +182,7 @@ pub fn encode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
         Format::Jsonld => &[JSONLD_ENCODE, SINGLE_ENCODE],
         Format::RdfProtobuf => &[PROTOBUF_ENCODE, SINGLE_ENCODE, BINARY_ENCODE],
         Format::RdfThrift => &[SINGLE_ENCODE, BINARY_ENCODE],
+        Format::RdfXml => &[LENIENT, BLOCK_ENCODE, TRIPLE_ENCODE],
     };
     own.concat()
 }

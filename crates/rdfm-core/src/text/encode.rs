@@ -252,7 +252,8 @@ impl<S: Statements> TextEncoder<S> {
     }
 }
 
-fn describe(table: &TermTable, fault: Fault) -> String {
+/// What is wrong with a term, and the way out.
+pub(crate) fn describe(table: &TermTable, fault: Fault) -> String {
     match fault {
         Fault::Iri(id) => format!(
             "the IRI {} has characters that an IRI cannot have; lenient (--lenient) escapes what can be escaped",

@@ -1,0 +1,69 @@
+"""The RDF/XML suites of the W3C, RDF 1.1 and 1.2: every document is a log of one message."""
+
+import tarfile
+from functools import cache
+
+import pyoxigraph as ox
+import pytest
+from nquads import isomorphic, read_quads
+from support import SHARED, decode, decoded, encode, needs_shared
+
+ARCHIVE = SHARED / "conformance" / "w3c" / "w3c-rdf-xml-tests.tar.gz"
+MANIFESTS = ("rdf11/rdf-xml/manifest.ttl", "rdf12/rdf-xml/eval/manifest.ttl")
+MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
+TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+SITE = "https://w3c.github.io/rdf-tests/rdf/"
+pytestmark = needs_shared("conformance", "w3c")
+
+
+@cache
+def files():
+    """The suite's files by their path below `rdf`."""
+    if not ARCHIVE.exists():
+        return {}
+    with tarfile.open(ARCHIVE) as archive:
+        members = [member for member in archive if member.isfile()]
+        return {
+            member.name.removeprefix("rdf/"): archive.extractfile(member).read()
+            for member in members
+        }
+
+
+def cases():
+    """Path of the document, path of the expected triples (None: the document is wrong), as parameters."""
+    for manifest in MANIFESTS:
+        if manifest not in files():
+            continue
+        store = ox.Store()
+        base = SITE + manifest
+        store.load(files()[manifest], format=ox.RdfFormat.TURTLE, base_iri=base)
+        for quad in store.quads_for_pattern(None, ox.NamedNode(MF + "action"), None):
+            kind = next(store.quads_for_pattern(quad.subject, TYPE, None)).object.value
+            results = store.quads_for_pattern(quad.subject, ox.NamedNode(MF + "result"), None)
+            result = next((found.object.value.removeprefix(SITE) for found in results), None)
+            action = quad.object.value.removeprefix(SITE)
+            assert ("Negative" in kind) == (result is None), action
+            yield pytest.param(action, result, id=action.removesuffix(".rdf"))
+
+
+CASES = sorted(cases(), key=lambda case: case.id)
+
+
+def test_the_suites_are_whole():
+    assert len(CASES) == 197
+
+
+@pytest.mark.parametrize(("action", "result"), CASES)
+def test_case(action, result):
+    messages, error = decode("rdfxml", files()[action], base=SITE + action)
+    if result is None:
+        assert error is not None
+        assert messages == []
+        return
+    assert error is None
+    expected = read_quads(files()[result].decode())
+    assert len(messages) == 1
+    assert isomorphic(messages[0], expected)
+    again = decoded("rdfxml", encode("rdfxml", messages))
+    assert len(again) == 1
+    assert isomorphic(again[0], expected)
