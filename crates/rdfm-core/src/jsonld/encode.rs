@@ -97,7 +97,7 @@ impl<S: Sink> Documents<S> {
 
     /// `"@context": {…}`.
     fn context(&mut self, out: &mut Vec<u8>) {
-        self.nodes.keyword(b"@context", out);
+        self.nodes.keyword(b"\"@context\"", out);
         self.nodes.names.write(&mut self.nodes.sink, out);
     }
 
@@ -144,8 +144,8 @@ impl<S: Sink> Documents<S> {
     ) -> Result<(), Stop> {
         let keyword: &[u8] = match holder {
             Holder::None => return self.only(message, out),
-            Holder::Graph => b"@graph",
-            Holder::Included => b"@included",
+            Holder::Graph => b"\"@graph\"",
+            Holder::Included => b"\"@included\"",
         };
         self.nodes.keyword(keyword, out);
         self.nodes.sink.begin_array(out);
@@ -191,7 +191,7 @@ impl<S: Sink> Documents<S> {
     ) -> Result<(), Stop> {
         let name = self.nodes.shape.graphs[graph].name;
         self.nodes.id(message, name, out)?;
-        self.nodes.keyword(b"@graph", out);
+        self.nodes.keyword(b"\"@graph\"", out);
         self.nodes.sink.begin_array(out);
         self.nodes.tops(message, graph, out)?;
         self.nodes.sink.end_array(out);
@@ -207,7 +207,7 @@ impl<S: Sink> Documents<S> {
             if !self.nodes.names.is_empty() {
                 self.context(out);
             }
-            self.nodes.keyword(b"@graph", out);
+            self.nodes.keyword(b"\"@graph\"", out);
             self.nodes.sink.begin_array(out);
         }
     }

@@ -79,11 +79,11 @@ impl<S: Sink> Nodes<S> {
         self.tokens.forget();
     }
 
-    /// Opens the value of a keyword.
+    /// Opens the value of a keyword, which stands in quotes in every syntax.
     #[inline]
-    pub fn keyword(&mut self, keyword: &[u8], out: &mut Vec<u8>) {
+    pub fn keyword(&mut self, quoted: &[u8], out: &mut Vec<u8>) {
         self.sink.begin_key(out);
-        S::text(keyword, true, out);
+        out.extend_from_slice(quoted);
         self.sink.end_key(out);
     }
 
@@ -114,7 +114,7 @@ impl<S: Sink> Nodes<S> {
 
     /// `"@context": null`.
     pub fn no_context(&mut self, out: &mut Vec<u8>) {
-        self.keyword(b"@context", out);
+        self.keyword(b"\"@context\"", out);
         self.sink.scalar(out);
         out.extend_from_slice(b"null");
     }
@@ -150,7 +150,7 @@ impl<S: Sink> Nodes<S> {
 
     /// `"@id": …`.
     pub fn id(&mut self, message: Message<'_>, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
-        self.keyword(b"@id", out);
+        self.keyword(b"\"@id\"", out);
         self.sink.scalar(out);
         self.name(message, id, out)
     }
@@ -170,7 +170,7 @@ impl<S: Sink> Nodes<S> {
         if !objects.all(nodes) {
             return Ok(None);
         }
-        self.keyword(b"@type", out);
+        self.keyword(b"\"@type\"", out);
         let many = message.expanded || range.len() > 1;
         if many {
             self.sink.begin_array(out);
@@ -252,7 +252,7 @@ impl<S: Sink> Nodes<S> {
         mut cell: Option<u32>,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        self.keyword(b"@list", out);
+        self.keyword(b"\"@list\"", out);
         self.sink.begin_array(out);
         while let Some((first, rest)) = cell.and_then(|cell| self.shape.cell(message.quads, cell)) {
             let (first, rest) = (first.object, rest.object);
@@ -287,7 +287,7 @@ impl<S: Sink> Nodes<S> {
             if lossless {
                 if message.expanded {
                     self.sink.begin_object(out);
-                    self.keyword(b"@value", out);
+                    self.keyword(b"\"@value\"", out);
                 }
                 self.sink.scalar(out);
                 out.extend_from_slice(&self.scratch);
@@ -298,21 +298,21 @@ impl<S: Sink> Nodes<S> {
             }
         }
         self.sink.begin_object(out);
-        self.keyword(b"@value", out);
+        self.keyword(b"\"@value\"", out);
         self.sink.scalar(out);
         S::text(text, plain, out);
         match term.kind {
             TermKind::TypedLiteral => {
-                self.keyword(b"@type", out);
+                self.keyword(b"\"@type\"", out);
                 self.sink.scalar(out);
                 self.name(message, of, out)?;
             }
             TermKind::LangLiteral => {
-                self.keyword(b"@language", out);
+                self.keyword(b"\"@language\"", out);
                 self.sink.scalar(out);
                 self.name(message, of, out)?;
                 if term.flags & (flags::LTR | flags::RTL) != 0 {
-                    self.keyword(b"@direction", out);
+                    self.keyword(b"\"@direction\"", out);
                     self.sink.scalar(out);
                     let left = term.flags & flags::LTR != 0;
                     S::text(if left { b"ltr" } else { b"rtl" }, true, out);

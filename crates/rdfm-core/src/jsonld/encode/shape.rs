@@ -21,6 +21,9 @@ use crate::term::{Quad, TermId, TermKind};
 /// Nodes within nodes.
 const MOST_NESTED: u8 = 12;
 
+/// So many terms are compared each with each.
+const FEW: usize = 12;
+
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
 /// What the shape knows an IRI to be.
@@ -178,6 +181,7 @@ impl Shape {
     }
 
     /// The entry of a term of the batch.
+    #[inline]
     fn entry(&mut self, table: &TermTable, id: TermId) -> Entry {
         let entry = self.entries[id.index()];
         if entry.generation == self.batch {
@@ -370,6 +374,9 @@ impl Shape {
     ) -> Range<usize> {
         let start = range.start;
         let slice = &mut order[range];
+        if let Some(groups) = self.few(table, slice, start, &term) {
+            return groups;
+        }
         self.marks.begin(table.terms().len());
         self.ranks.clear();
         let mut groups = 0;
@@ -411,6 +418,38 @@ impl Shape {
             }
         }
         first..first + groups as usize
+    }
+
+    /// The groups of a few quads with distinct terms, or of quads with one term, which need no order.
+    fn few(
+        &mut self,
+        table: &TermTable,
+        slice: &[u32],
+        start: usize,
+        term: impl Fn(u32) -> TermId,
+    ) -> Option<Range<usize>> {
+        let first = self.ends.len();
+        let (&head, rest) = slice.split_first()?;
+        let id = term(head);
+        if rest.iter().all(|&at| term(at) == id) {
+            let end = start + slice.len();
+            self.ends.extend_from_slice(&[start as u32, end as u32]);
+            return Some(first..first + 1);
+        }
+        let mut seen = [TermId(0); FEW];
+        if slice.len() > FEW {
+            return None;
+        }
+        for (count, &at) in slice.iter().enumerate() {
+            let same = self.entry(table, term(at)).same;
+            if seen[..count].contains(&same) {
+                return None;
+            }
+            seen[count] = same;
+        }
+        self.ends
+            .extend((0..=slice.len()).map(|count| (start + count) as u32));
+        Some(first..first + slice.len())
     }
 
     /// The range of a group of [`Self::group`].
