@@ -51,6 +51,8 @@ _BUILT_IN = {
     "rdf-protobuf": "rdf_protobuf",
     "rdf-thrift": "rdf_thrift",
     "rdfxml": "rdfxml",
+    "ndjsonld": "ndjsonld",
+    "jsonld": "jsonld",
 }
 _registered: dict[str, FormatModule] = {}
 

@@ -16,6 +16,7 @@ _LINE_DIRECTIVE = r"""(?x)\s*(?:MESSAGE|VERSION\s+(?:"[^"]*"|'[^']*'))\s*(?:\#.*
 _BLOCK_DIRECTIVE = r"\s*(?:@prefix\s|@base\s|@version\s|@message\s*\.|(?i:prefix|base)\s+(?:\S*:\s*)?<|(?i:graph)\s+\S)"
 _BLOCK_STATEMENT = r"\s*(?:<[^<>\s]*>|_:\S+|\[|\()\s*(?:<[^<>\s]*>|a\s|\[|\]|\{|_:|\"|\()"
 _OTHER = r'\s*(?:<\?xml|<!DOCTYPE|<rdf:RDF|\{\s*"|\[\s*[\[{])'
+_JSON_LINE = rb'\{\s*"@context"\s*:'
 _LINE_BYTES = 400  # of a line are looked at for directives
 
 
@@ -95,6 +96,23 @@ def looks_like_rdfxml(head: bytes) -> bool:
     return "<rdf:RDF" in text or "http://www.w3.org/1999/02/22-rdf-syntax-ns#" in text
 
 
+def looks_like_ndjsonld(head: bytes) -> bool:
+    """Whether every whole line is a JSON object, and keywords of JSON-LD are there."""
+    lines = [line for line in head.split(b"\n") if line.strip()]
+    if len(head) >= 4096 and len(lines) > 1:
+        lines.pop()  # cut off by the end of the head
+    if not lines or b'"@' not in head:
+        return False
+    if len(lines) == 1 and len(head) >= 4096:
+        return re.match(_JSON_LINE, head) is not None
+    return all(_is_json_object(line) for line in lines)
+
+
+def looks_like_jsonld(head: bytes) -> bool:
+    """Whether it begins as a JSON object or array does, and keywords of JSON-LD are there."""
+    return b'"@' in head and re.match(rb'\s*(?:\{\s*"|\[\s*\{)', head) is not None
+
+
 def clear_format(head: bytes) -> str | None:
     """The format that whole lines tell, whatever follows; then a live log need not wait for more.
 
@@ -110,6 +128,8 @@ def clear_format(head: bytes) -> str | None:
     if looks_like_rdfxml(head):
         return "rdfxml"
     whole = head[: max(head.rfind(b"\n"), head.rfind(b"\r", 0, -1)) + 1]
+    if looks_like_ndjsonld(whole):
+        return "ndjsonld"
     lines = _lines(whole)
     if looks_like_nquads(whole):
         return "nq" if any(_is_statement(line, (4,)) for line in lines) else None
@@ -134,6 +154,17 @@ def _is_statement(line: str, sizes: tuple[int, ...] = (3, 4)) -> bool:
         elif depth == 0:
             terms += 1
     return False
+
+
+def _is_json_object(line: bytes) -> bool:
+    import json  # needed where JSON is likely
+
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _varint(data: bytes, at: int) -> tuple[int | None, int]:

@@ -4,9 +4,12 @@
 //! looks at a clock or starts a thread. How the bytes are cut into pieces changes neither the
 //! messages nor the error, and how messages are cut into batches changes no output byte.
 
+use std::sync::Arc;
+
 use crate::batch::MessageBatch;
 use crate::error::{DecodeError, EncodeError};
 use crate::jelly::options::JellyOptions;
+use crate::jsonld::loader::ContextLoader;
 use crate::limits::Limits;
 
 /// Bytes to batches.
@@ -112,6 +115,20 @@ pub enum Framing {
     Rows,
 }
 
+/// What becomes of the base directions of JSON-LD.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RdfDirection {
+    /// Literals of RDF 1.2 with a language and a direction.
+    #[default]
+    Literal,
+    /// They are left out.
+    None,
+    /// Literals of datatypes that name language and direction.
+    I18n,
+    /// Blank nodes with value, language and direction.
+    Compound,
+}
+
 /// What a log says about itself.
 #[derive(Clone, Debug, Default)]
 pub struct LogHeader {
@@ -124,6 +141,8 @@ pub struct LogHeader {
     /// At the end of the log: namespaces that its last declarations set, with no message behind them to
     /// carry them.
     pub trailing_namespaces: u64,
+    /// JSON-LD: messages so far that the quick way declined.
+    pub declined: Option<u64>,
 }
 
 /// Options of the decoders; each takes those its format knows.
@@ -145,8 +164,14 @@ pub struct DecodeOptions {
     pub split: Option<Split>,
     /// N-Triples, N-Quads: the index of the first message, where that is known.
     pub first_index: Option<u64>,
-    /// Turtle, TriG: the base IRI at the start.
+    /// Turtle, TriG, JSON-LD: the base IRI at the start.
     pub base: Option<String>,
+    /// JSON-LD: what becomes of base directions.
+    pub rdf_direction: RdfDirection,
+    /// JSON-LD: read common shapes the quick way; without it the outcome is the same, only slower.
+    pub quick: bool,
+    /// JSON-LD: gives remote contexts; without it none is at hand.
+    pub context_loader: Option<Arc<dyn ContextLoader>>,
     /// Jelly: what a frame means.
     pub frames: Frames,
     /// RDF Protobuf: how rows are held together, or found out.
@@ -175,6 +200,9 @@ impl Default for DecodeOptions {
             split: None,
             first_index: None,
             base: None,
+            rdf_direction: RdfDirection::Literal,
+            quick: true,
+            context_loader: None,
             frames: Frames::Message,
             framing: None,
             delimited: None,

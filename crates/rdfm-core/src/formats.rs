@@ -76,7 +76,7 @@ pub struct Carries {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Nt,
         Self::Nq,
         Self::Ttl,
@@ -85,6 +85,8 @@ impl Format {
         Self::RdfProtobuf,
         Self::RdfThrift,
         Self::RdfXml,
+        Self::Ndjsonld,
+        Self::Jsonld,
     ];
 
     /// The name used everywhere.
@@ -174,7 +176,7 @@ impl Format {
 
     /// Whether a decoder can go on after a fault ([`Decoder::skip_message`]).
     pub const fn resumable(self) -> bool {
-        matches!(self, Self::Nt | Self::Nq)
+        matches!(self, Self::Nt | Self::Nq | Self::Ndjsonld)
     }
 
     /// Whether a log can be read from the middle, at message boundaries found from a byte offset.
@@ -194,8 +196,12 @@ impl Format {
             Self::RdfProtobuf | Self::RdfThrift => Ok(Box::new(
                 crate::rdf_binary::decode::BinaryDecoder::new(self, options),
             )),
-            Self::Ndjsonld | Self::Jsonld | Self::Yamlld => Err("not yet".to_owned()),
             Self::RdfXml => Ok(Box::new(crate::rdfxml::decode::RdfXmlDecoder::new(
+                options,
+            )?)),
+            Self::Yamlld => Err("not yet".to_owned()),
+            Self::Ndjsonld => Ok(Box::new(crate::jsonld::lines::NdjsonDecoder::new(options)?)),
+            Self::Jsonld => Ok(Box::new(crate::jsonld::document::DocumentDecoder::new(
                 options,
             )?)),
             Self::Ttl | Self::Trig => Ok(Box::new(crate::turtle::decode::TurtleDecoder::new(

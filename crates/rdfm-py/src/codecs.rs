@@ -147,7 +147,8 @@ impl Decoder {
     }
 
     /// What the log says about itself, complete once a batch was yielded: `dialect`, `version_label`,
-    /// `jelly` (its stream options, by the names that JellyEncoder takes). Absent keys are unknown.
+    /// `jelly` (its stream options, by the names that JellyEncoder takes), `declined` (messages so far
+    /// that JSON-LD's quick way left to the complete one). Absent keys are unknown.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "decoder")?;
         let header = run(py, &mut state, |decoder| decoder.header())?;
@@ -199,6 +200,9 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
     }
     if header.trailing_namespaces > 0 {
         dict.set_item("trailing_namespaces", header.trailing_namespaces)?;
+    }
+    if let Some(declined) = header.declined {
+        dict.set_item("declined", declined)?;
     }
     Ok(dict)
 }

@@ -3,6 +3,7 @@
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
 //! - [`batch`]: message batches. [`build`]: batches from Python messages.
 //! - [`terms`]: terms and quads. [`arrow`], [`rows`]: batches to Arrow. [`arrow_in`]: from Arrow.
+//! - [`contexts`]: remote contexts of JSON-LD.
 //! - [`values`]: columns of values, each a log of its own.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
@@ -23,6 +24,7 @@ mod arrow_in;
 mod batch;
 mod build;
 mod codecs;
+mod contexts;
 mod errors;
 mod options;
 mod rows;

@@ -3,14 +3,18 @@
 //! The one place that knows their names, types and bounds. Everything that does not fit is an
 //! `OptionError` that says what does.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
 use rdfm_core::codec::{
-    ContextLines, DecodeOptions, Dialect, EncodeOptions, Frames, Framing, Split,
+    ContextLines, DecodeOptions, Dialect, EncodeOptions, Frames, Framing, RdfDirection, Split,
 };
 use rdfm_core::formats::Format;
 use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
 
+use crate::contexts::PyLoader;
 use crate::errors;
 
 /// Largest message: with the largest batch it stays below the 4 GiB that offsets can say.
@@ -72,6 +76,18 @@ const LINE_DECODE: &Kinds = &[("generalized", Kind::Switch)];
 /// What the readers of splits pass on: no options for people, so nobody is told of them.
 const LINE_INNER: &[&str] = &["split", "first_index"];
 const BLOCK_DECODE: &Kinds = &[("base", Kind::Text)];
+const JSON_DECODE: &Kinds = &[
+    ("lenient", Kind::Switch),
+    ("base", Kind::Text),
+    ("rdf_direction", Kind::Text),
+];
+/// Where remote contexts come from: passed on to `rdfm.contexts`.
+const CONTEXT_DECODE: &Kinds = &[
+    ("context", Kind::Pairs),
+    ("contexts", Kind::Text),
+    ("context_cache", Kind::Text),
+    ("allow_network", Kind::Switch),
+];
 const JELLY_DECODE: &Kinds = &[
     ("lenient", Kind::Switch),
     ("frames", Kind::Text),
@@ -156,6 +172,13 @@ const CONTEXT_LINES: [(&str, ContextLines); 3] = [
     ("none", ContextLines::None),
 ];
 
+const DIRECTIONS: [(&str, RdfDirection); 4] = [
+    ("literal", RdfDirection::Literal),
+    ("none", RdfDirection::None),
+    ("i18n-datatype", RdfDirection::I18n),
+    ("compound-literal", RdfDirection::Compound),
+];
+
 /// The options a decoder takes.
 pub fn decode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
     let own: &[&Kinds] = match format {
@@ -164,8 +187,8 @@ pub fn decode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
         Format::Jelly => &[JELLY_DECODE],
         Format::RdfThrift => &[],
         Format::RdfProtobuf => &[PROTOBUF_DECODE],
-        Format::Ndjsonld | Format::Jsonld | Format::Yamlld => &[],
         Format::RdfXml => &[LENIENT, BLOCK_DECODE],
+        Format::Ndjsonld | Format::Jsonld | Format::Yamlld => &[JSON_DECODE, CONTEXT_DECODE],
     };
     [&[LIMITS], own].concat().concat()
 }
@@ -191,6 +214,7 @@ pub fn encode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
 pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<DecodeOptions> {
     let mut options = DecodeOptions::default();
     let inner = if format.splittable() { LINE_INNER } else { &[] };
+    let mut contexts = None;
     for option in Given::all(format, "decoder", decode_kinds(format), inner, given)? {
         match option.name.as_str() {
             "max_message_bytes" => {
@@ -211,6 +235,10 @@ pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dec
                 options.first_index = option.unless_none(index)?;
             }
             "base" => options.base = option.unless_none(Given::text)?,
+            "rdf_direction" => options.rdf_direction = option.choice(&DIRECTIONS)?,
+            name if CONTEXT_DECODE.iter().any(|(known, _)| *known == name) => {
+                option.add_checked(&mut contexts)?;
+            }
             "frames" => options.frames = option.choice(&FRAMES)?,
             "framing" => options.framing = option.unless_none(|given| given.choice(&FRAMINGS))?,
             "delimited" => options.delimited = option.unless_none(Given::switch)?,
@@ -220,6 +248,9 @@ pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dec
             "max_datatype_table" => options.max_datatype_table = option.table()?,
             _ => return Err(option.unknown(&decode_kinds(format))),
         }
+    }
+    if let Some(contexts) = contexts {
+        options.context_loader = Some(Arc::new(PyLoader::new(&contexts)?));
     }
     Ok(options)
 }
@@ -373,6 +404,20 @@ impl<'py> Given<'py> {
         number
             .filter(|number| (least..=most).contains(number))
             .ok_or_else(|| self.refused(&format!("a number from {least} to {most}")))
+    }
+
+    /// Adds the option to those of the context loader, its type checked.
+    fn add_checked(&self, contexts: &mut Option<Bound<'py, PyDict>>) -> PyResult<()> {
+        let dict = contexts.get_or_insert_with(|| PyDict::new(self.value.py()));
+        match self.name.as_str() {
+            "context" => {
+                let pairs = self.unless_none(Self::pairs)?;
+                let pairs = pairs.map(|pairs| pairs.into_iter().collect::<BTreeMap<_, _>>());
+                dict.set_item(&self.name, pairs)
+            }
+            "allow_network" => dict.set_item(&self.name, self.switch()?),
+            _ => dict.set_item(&self.name, self.unless_none(Self::text)?),
+        }
     }
 
     fn size(&self, most: u64) -> PyResult<usize> {

@@ -1,0 +1,40 @@
+//! Remote contexts of JSON-LD from a Python callable.
+//!
+//! - In: a callable that takes a URL and gives `(document, final URL)`, or None where it has none.
+//! - Out: the core's loader. It is called with the GIL, on the thread that decodes.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rdfm_core::jsonld::loader::{ContextLoader, RemoteContext};
+
+/// A callable as a loader.
+#[derive(Debug)]
+pub struct PyLoader {
+    load: Py<PyAny>,
+}
+
+impl PyLoader {
+    /// The loader that `rdfm.contexts` makes of options.
+    pub fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let module = options.py().import("rdfm.contexts")?;
+        let load = module.getattr("ContextLoader")?.call((), Some(options))?;
+        Ok(Self {
+            load: load.unbind(),
+        })
+    }
+}
+
+impl ContextLoader for PyLoader {
+    fn load(&self, url: &str) -> Result<Option<RemoteContext>, String> {
+        Python::attach(|py| {
+            let found: PyResult<Option<(Vec<u8>, String)>> = self
+                .load
+                .call1(py, (url,))
+                .and_then(|found| found.extract(py));
+            match found {
+                Ok(found) => Ok(found.map(|(document, url)| RemoteContext { document, url })),
+                Err(error) => Err(error.value(py).to_string()),
+            }
+        })
+    }
+}

@@ -1,0 +1,262 @@
+"""Where the remote contexts of JSON-LD come from: files, a folder, a cache, the network if allowed.
+
+In: the options `context`, `contexts`, `context_cache` and `allow_network` of a decoder. Out: a callable
+that takes a URL and gives its document. Cost: each URL is asked for once a decoder.
+Law: nothing is fetched unless `allow_network` is given; nothing outside the folders is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urljoin, urlsplit
+
+from rdfm.errors import OptionError
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+
+__all__ = ["ContextLoader", "cache_folder"]
+
+MOST_BYTES = 16 << 20
+MOST_SECONDS = 30
+MOST_REDIRECTS = 5
+ACCEPT = "application/ld+json, application/json;q=0.9, */*;q=0.1"
+INDEX = "index.json"
+SUFFIXES = ("", ".jsonld", ".json")
+_CHUNK = 1 << 16
+
+
+def cache_folder() -> Path:
+    """Give the folder where fetched contexts are kept unless another is named."""
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / "rdfm" / "contexts"
+
+
+class ContextLoader:
+    """Gives the documents of contexts by URL.
+
+    Example:
+        >>> loader = ContextLoader(context={"https://example.org/c": "missing.jsonld"})
+        >>> loader("https://example.org/other") is None
+        True
+    """
+
+    def __init__(
+        self,
+        *,
+        context: Mapping[str, str] | None = None,
+        contexts: str | None = None,
+        context_cache: str | None = None,
+        allow_network: bool = False,
+    ) -> None:
+        """Take the options of a decoder.
+
+        Args:
+            context: URLs of contexts and the files that hold them.
+            contexts: A folder of contexts: its `index.json` maps URLs to files; else a file is named by
+                the URL percent-encoded, or lies at `host/path`; with `.jsonld` or `.json` behind it.
+            context_cache: A folder where fetched contexts are kept; by default one of the user's, which
+                is used with `allow_network` only.
+            allow_network: Fetch contexts over HTTP that are not found elsewhere.
+
+        Raises:
+            OptionError: `contexts` is no folder, or its index is no JSON object of texts.
+        """
+        self._files = {_key(url): Path(path) for url, path in (context or {}).items()}
+        self._folder = None if contexts is None else Path(contexts)
+        self._index = {} if self._folder is None else _read_index(self._folder)
+        self._allow_network = allow_network
+        self._cache = Path(context_cache) if context_cache is not None else None
+        if self._cache is None and allow_network:
+            self._cache = cache_folder()
+
+    def __call__(self, url: str) -> tuple[bytes, str] | None:
+        """Give the document of a URL and the URL it was found at in the end; None if there is none.
+
+        Raises:
+            OSError: It was found and cannot be read, or it cannot be fetched.
+        """
+        key = _key(url)
+        path = self._files.get(key) or self._index.get(key) or self._in_folder(key)
+        if path is not None:
+            return _read(path), url
+        if self._cache is not None and (kept := self._kept(key)) is not None:
+            return kept
+        if not self._allow_network:
+            return None
+        document, final = fetch(url)
+        self._keep(key, document, final)
+        return document, final
+
+    def _in_folder(self, url: str) -> Path | None:
+        """The file of a URL in the folder of contexts."""
+        if self._folder is None:
+            return None
+        names = [quote(url, safe="")]
+        parts = urlsplit(url)
+        steps = [step for step in parts.path.split("/") if step]
+        if parts.hostname and not any(
+            step in (".", "..") or re.search(r"[\\:\0]", step) for step in steps
+        ):
+            names.append("/".join([parts.netloc.replace(":", "%3A"), *steps]))
+            names.append("/".join([names[-1], "index"]))
+        for name in names:
+            for suffix in SUFFIXES:
+                if len(name.rsplit("/", 1)[-1]) + len(suffix) <= 255:
+                    path = self._folder / (name + suffix)
+                    if path.is_file():
+                        return path
+        return None
+
+    def _cache_file(self, url: str) -> Path:
+        assert self._cache is not None
+        return self._cache / f"{hashlib.sha256(url.encode()).hexdigest()}.json"
+
+    def _kept(self, url: str) -> tuple[bytes, str] | None:
+        """What the cache holds; a broken entry counts as none."""
+        try:
+            entry = json.loads(self._cache_file(url).read_text("utf-8"))
+            if entry["url"] == url:
+                return str(entry["document"]).encode(), str(entry["document_url"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        return None
+
+    def _keep(self, url: str, document: bytes, final: str) -> None:
+        """Put a fetched context into the cache; one that cannot be written to is passed over."""
+        if self._cache is None:
+            return
+        try:
+            entry = {"url": url, "document_url": final, "document": document.decode("utf-8")}
+            self._cache.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", dir=self._cache, delete=False
+            ) as file:
+                json.dump(entry, file)
+            Path(file.name).replace(self._cache_file(url))
+        except (OSError, UnicodeDecodeError):
+            return
+
+
+def fetch(url: str) -> tuple[bytes, str]:
+    """Fetch a context over HTTP.
+
+    Args:
+        url: Of the schemes http or https.
+
+    Raises:
+        OSError: It cannot be fetched, is too large, or takes too long.
+    """
+    from urllib.request import Request  # costly to import
+
+    deadline = time.monotonic() + MOST_SECONDS
+    for _ in range(2):
+        _check_scheme(url)
+        request = Request(url, headers={"Accept": ACCEPT, "User-Agent": "rdfm"})
+        with _opener().open(request, timeout=MOST_SECONDS) as response:
+            final = str(response.geturl())
+            other = _alternate(response)
+            if other is None:
+                return _body(response, deadline), final
+            url = urljoin(final, other)
+    raise OSError("its Link headers lead to no JSON-LD")
+
+
+def _opener() -> Any:
+    """An opener that follows few redirects, over HTTP only."""
+    from urllib.request import HTTPRedirectHandler, build_opener
+
+    class Redirects(HTTPRedirectHandler):
+        max_redirections = MOST_REDIRECTS
+
+        def redirect_request(self, req, fp, code, msg, headers, newurl):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+            _check_scheme(newurl)
+            return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+    return build_opener(Redirects)
+
+
+def _check_scheme(url: str) -> None:
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise OSError(f"only http and https are fetched, not {url[:200]}")
+
+
+def _alternate(response: HTTPResponse) -> str | None:
+    """Where a page that is no JSON says that its JSON-LD is."""
+    kind = response.headers.get_content_type()
+    if kind == "application/json" or kind.endswith("+json"):
+        return None
+    for header in response.headers.get_all("Link") or ():
+        for match in re.finditer(r"<([^>]*)>([^<]*)", header):
+            relation = re.search(r'rel\s*=\s*"?([^";,]*)"?', match[2])
+            media = re.search(r'type\s*=\s*"?([^";,]*)"?', match[2])
+            if (
+                relation is not None
+                and "alternate" in relation[1].split()
+                and media is not None
+                and media[1].strip() == "application/ld+json"
+            ):
+                return match[1]
+    return None
+
+
+def _body(response: HTTPResponse, deadline: float) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while part := response.read(_CHUNK):
+        parts.append(part)
+        size += len(part)
+        if size > MOST_BYTES:
+            raise OSError(f"it is larger than {MOST_BYTES} bytes")
+        if time.monotonic() > deadline:
+            raise OSError(f"it takes more than {MOST_SECONDS} seconds")
+    return b"".join(parts)
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise OSError(f"{path} is larger than {MOST_BYTES} bytes")
+    return data
+
+
+def _read_index(folder: Path) -> dict[str, Path]:
+    """The files that the index of a folder names."""
+    if not folder.is_dir():
+        raise OptionError(f"contexts is a folder, and {folder} is none")
+    try:
+        index = json.loads((folder / INDEX).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise OptionError(f"{folder / INDEX} cannot be read: {error}") from error
+    if not isinstance(index, dict) or not all(isinstance(name, str) for name in index.values()):
+        raise OptionError(f"{folder / INDEX} is no JSON object of URLs and file names")
+    root = folder.resolve()
+    files = {_key(url): (folder / name) for url, name in index.items()}
+    for path in files.values():
+        if not path.resolve().is_relative_to(root):
+            raise OptionError(f"{folder / INDEX} names {path}, which is outside the folder")
+    return files
+
+
+def _key(url: str) -> str:
+    """A URL as it is compared: without fragment, and with the path that an empty one means."""
+    url = url.partition("#")[0]
+    return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url) else url
