@@ -30,6 +30,10 @@ _SUFFIXES = {
     ".zstd": "zstd",
     ".bz2": "bzip2",
     ".xz": "xz",
+    ".tgz": "gzip",
+    ".tzst": "zstd",
+    ".tbz2": "bzip2",
+    ".txz": "xz",
 }
 _BEGINNINGS = {
     "gzip": (b"\x1f\x8b\x08",),

@@ -22,7 +22,23 @@ from rdfm._core import MessageBatch
 from rdfm.channel import Channel, Stopped, feeding_thread
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
-from rdfm.log import Input, Output, Readable, Writable, make_codec, output_format
+from rdfm.log import (
+    Codecs,
+    FolderOutput,
+    Input,
+    MemberInput,
+    Output,
+    Readable,
+    Shape,
+    Writable,
+    files_of,
+    holds_files,
+    make_codec,
+    output_format,
+    suffix_options,
+)
+from rdfm.parts import Part
+from rdfm.storage import find_files
 
 __all__ = ["ConvertOptions", "Progress", "Summary", "convert"]
 
@@ -30,6 +46,8 @@ __all__ = ["ConvertOptions", "Progress", "Summary", "convert"]
 PIECES_BYTES = 4 << 20
 BATCHES_BYTES = 24 << 20
 OUTPUT_BYTES = 8 << 20
+# What small logs, as in archives, give goes on together.
+TOGETHER_BYTES = 1 << 20
 LISTED_FAULTS = 10
 PROGRESS_SECONDS = 0.1
 
@@ -58,6 +76,7 @@ _ENCODE_OPTIONS = (
     "values",
     "prefixes",
     "frames",
+    "namespaces",
 )
 
 
@@ -82,6 +101,10 @@ class ConvertOptions(TypedDict, total=False):
     take: int | None
     on_error: Literal["fail", "skip"]
     keep_partial: bool
+    split_messages: int | None
+    split_bytes: int | None
+    compression: str | None
+    overwrite: bool
     options_from: str | os.PathLike[str] | None
     physical_type: Literal["triples", "quads", "graphs"] | None
     logical_type: str | int | None
@@ -154,14 +177,16 @@ class Summary:
 def convert(
     inputs: Readable | Sequence[Readable], output: Writable, **options: Unpack[ConvertOptions]
 ) -> Summary:
-    """Convert logs to one log in another format.
+    """Convert logs to one log in another format, or to a folder or archive of logs.
 
     Several inputs are read one after the other. The output appears under its name only when it is
     complete.
 
     Args:
-        inputs: What `open_log` takes, or a list of that.
-        output: A path, or a binary file object.
+        inputs: What `open_log` takes, or a list of that: folders, globs and archives too.
+        output: A path, or a binary file object. A folder (`out/`) gets a file for each message, or
+            several with `split_messages` or `split_bytes`; a tar archive (`out.tar.gz`) a member for
+            each message.
         **options: How to read and write:
 
             - from_format, to_format: Names of formats; else found from suffixes, then content.
@@ -181,6 +206,11 @@ def convert(
             - on_error: "fail", or "skip" to leave out what is broken; what meets a limit still fails.
             - keep_partial: After an error keep what was written, as `NAME.partial` (`NAME.partial.1`
               and so on where that exists).
+            - split_messages, split_bytes (not compressed): Most messages of each file of a folder, and
+              bytes after which one ends; each is a whole log.
+            - compression: "gzip", "zstd", "bzip2", "xz" or "none"; else as the output's suffix says. Of
+              each file of a folder.
+            - overwrite: Replace a folder that holds something.
             - options_from: A Jelly file whose stream options to write with.
             - physical_type, logical_type, stream_name, name_table, prefix_table, datatype_table
               (entries), namespaces, frame_rows, delimited: How Jelly is written.
@@ -237,6 +267,8 @@ class _Source:
     data: Input
     module: FormatModule
     header: dict[str, Any] = field(default_factory=dict)
+    decoder: DecoderLike | None = None
+    handed_over: bool = False  # the decoder reads the file itself
     abandoned: bool = False  # the decoder wants no more of it
 
 
@@ -246,6 +278,13 @@ class _End:
 
     source: _Source
     error: DecodeError | None = None
+
+
+# What goes from stage to stage: from reading, logs in memory, or one with its pieces and its end; from
+# decoding, a log's batches, and None at its end; from encoding, bytes or files' parts.
+_Piece = list[Input] | _Source | bytes | _End
+_Read = tuple[_Source, MessageBatch | None]
+_Bytes = bytes | list[Part]
 
 
 class _Conversion:
@@ -267,16 +306,25 @@ class _Conversion:
         headers.refuse_idle_options(options, self._target.FORMAT)
         path = options.get("options_from")
         self._template = {} if path is None else headers.read_jelly_options(path)
+        self._shape = Shape(
+            output,
+            options.get("compression"),
+            options.get("split_messages"),
+            options.get("split_bytes"),
+            options.get("overwrite", False),
+        )
         target = self._target.FORMAT
         parts = target.continuable or any(
             options.get(name) == value for name, value in target.continuable_with.items()
         )
+        parts = parts and not (self._shape.archive or self._shape.folder)
         # Half a faulty message cannot be taken back, so skipping holds each message whole.
         self._parts = parts and not self._skipping
         self._held_whole = parts and self._skipping
         self._progress = Progress(bytes_total=_total_bytes(inputs))
         self._next_progress = 0.0
         self._opened: list[Input] = []
+        self._codecs = Codecs(options.get("from_format"), self._decode_options())
         self._faults: list[str] = []
         self._skipped = 0
         self._abandoned: list[str] = []
@@ -288,17 +336,17 @@ class _Conversion:
 
     def run(self) -> Summary:
         start = time.perf_counter()
-        output: Output | None = None
-        pieces: Channel[_Source | bytes | _End] = Channel(PIECES_BYTES)
-        batches: Channel[tuple[_Source, MessageBatch | None]] = Channel(BATCHES_BYTES)
-        written: Channel[bytes] = Channel(OUTPUT_BYTES)
+        output: Output | FolderOutput | None = None
+        pieces: Channel[_Piece] = Channel(PIECES_BYTES)
+        batches: Channel[list[_Read]] = Channel(BATCHES_BYTES)
+        written: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
         threads = [
             feeding_thread("rdfm-read", pieces, self._read()),
             feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
         ]
         # Ctrl-C may come at any line: whatever is begun is ended below.
         try:
-            output = Output(self._output_to)
+            output = self._shape.output()
             threads.append(
                 threading.Thread(
                     target=_write, args=(output, written), name="rdfm-write", daemon=True
@@ -307,8 +355,7 @@ class _Conversion:
             for thread in threads:
                 thread.start()
             encoder = self._encode_all(batches, written)
-            last = encoder.finish()
-            written.put(last, len(last))
+            _put(written, [encoder.finish()])
             written.close()
             written.drained()
             output.commit()
@@ -347,59 +394,96 @@ class _Conversion:
             abandoned=tuple(self._abandoned),
         )
 
-    def _dropped(self, encoder: EncoderLike) -> dict[str, int]:
+    def _dropped(self, encoder: Any) -> dict[str, int]:
         dropped = Counter(encoder.dropped())
         dropped["namespaces"] += self._trailing_namespaces
         return {name: count for name, count in dropped.items() if count}
 
     # --- stage 1: bytes ---
 
-    def _read(self) -> Iterator[tuple[_Source | bytes | _End, int]]:
+    def _read(self) -> Iterator[tuple[_Piece, int]]:
         for given in self._inputs:
-            data = Input(given)
-            self._opened.append(data)
-            source = _Source(data, data.format(self._options.get("from_format")))
+            for data in files_of(given):
+                self._opened.append(data)
+                if data.is_archive(self._options.get("from_format")):
+                    yield from self._read_archive(data)
+                else:
+                    yield from self._read_log(data)
+
+    def _read_log(self, data: Input) -> Iterator[tuple[_Piece, int]]:
+        source = _Source(data, data.format(self._options.get("from_format")))
+        source.decoder = self._make_decoder(source)
+        source.handed_over = data.hand_over(source.decoder)
+        yield source, 0
+        if source.handed_over:  # it is read meanwhile
+            yield _End(source), 0
+            return
+        for piece in _pieces(source):
+            yield piece, len(piece) if isinstance(piece, bytes) else 0
+        data.close()
+
+    def _read_archive(self, data: Input) -> Iterator[tuple[_Piece, int]]:
+        try:
+            for some in data.members():
+                if isinstance(some[0], MemberInput) and not some[0].in_memory:
+                    yield from self._read_log(some[0])
+                else:
+                    yield some, TOGETHER_BYTES
+        except DecodeError as error:  # of the archive, which ends here
+            source = _Source(data, formats.find("nq"))
             yield source, 0
-            error = None
-            try:
-                for piece in data:
-                    yield piece, len(piece)
-                    if source.abandoned:
-                        break
-            except DecodeError as broken:
-                error = broken
-            data.close()
             yield _End(source, error), 0
 
     # --- stage 2: batches ---
 
-    def _decode(
-        self, pieces: Iterable[_Source | bytes | _End]
-    ) -> Iterator[tuple[tuple[_Source, MessageBatch | None], int]]:
+    def _decode(self, pieces: Iterable[_Piece]) -> Iterator[tuple[list[_Read], int]]:
         stream = iter(pieces)
         for item in stream:
-            if not isinstance(item, _Source):
-                raise RuntimeError("a source comes before its pieces")
-            count = 0
-            faults = self._skipped
-            begun = False
-            for batch in self._batches(item, stream):
-                if not begun:
-                    begun = True
-                count += len(batch) - batch.continued
-                if self._options.get("message_per_file") and count > 1:
-                    raise self._too_many(item)
-                yield (item, batch), batch.memory_bytes
-            if self._options.get("message_per_file") and count == 0 and faults == self._skipped:
-                yield (item, MessageBatch.from_messages([[]])), 0
+            if isinstance(item, list):
+                yield from self._decode_members(item)
+            elif isinstance(item, _Source):
+                for read, cost in self._decode_log(item, stream):
+                    yield [read], cost
             else:
-                yield (item, None), 0
+                raise RuntimeError("a source comes before its pieces")
 
-    def _batches(
-        self, source: _Source, stream: Iterator[_Source | bytes | _End]
-    ) -> Iterator[MessageBatch]:
+    def _decode_members(self, members: list[Input]) -> Iterator[tuple[list[_Read], int]]:
+        """The messages of logs that are there, together."""
+        together: list[_Read] = []
+        total = 0
+        try:
+            for data in members:
+                decoder, module = self._codecs.decoder(data)
+                source = _Source(data, module, decoder=decoder)
+                for read, cost in self._decode_log(source, _pieces(source)):
+                    together.append(read)
+                    total += cost
+                if total >= TOGETHER_BYTES:
+                    yield together, total
+                    together, total = [], 0
+        except RdfmError:
+            if together:  # comes before the error
+                yield together, total
+            raise
+        if together:
+            yield together, total
+
+    def _decode_log(self, source: _Source, stream: Iterator[_Piece]) -> Iterator[tuple[_Read, int]]:
+        count = 0
+        faults = self._skipped
+        for batch in self._batches(source, stream):
+            count += len(batch) - batch.continued
+            if self._options.get("message_per_file") and count > 1:
+                raise self._too_many(source)
+            yield (source, batch), batch.memory_bytes
+        if self._options.get("message_per_file") and count == 0 and faults == self._skipped:
+            yield (source, MessageBatch.from_messages([[]])), 0
+        else:
+            yield (source, None), 0
+
+    def _batches(self, source: _Source, stream: Iterator[_Piece]) -> Iterator[MessageBatch]:
         """The batches of one source; consumes its pieces and its end."""
-        decoder = self._make_decoder(source)
+        decoder = source.decoder or self._make_decoder(source)
         resuming = False
         for item in stream:
             ended = not isinstance(item, bytes)
@@ -430,6 +514,7 @@ class _Conversion:
                     break
                 yield batch
             if ended:
+                source.data.close()
                 self._trailing_namespaces += source.header.get("trailing_namespaces", 0)
                 if isinstance(item, _End) and item.error is not None:
                     self._fault(source, item.error)
@@ -467,20 +552,22 @@ class _Conversion:
             source=source.data.name,
         )
 
-    def _make_decoder(self, source: _Source) -> DecoderLike:
+    def _decode_options(self) -> dict[str, Any]:
+        """The options of the decoders of all formats."""
         given = self._options
-        known = source.module.FORMAT.decode_options
         options: dict[str, Any] = {name: given.get(name) for name in _DECODE_OPTIONS}
         options["delimited"] = given.get("from_delimited")
         options["framing"] = given.get("from_framing")
         options["parts"] = self._parts
         if self._template.get("rdf_star") or self._template.get("generalized"):
             options["generalized"] = True
-        if options["base"] is None:
-            options["base"] = source.data.url
-        options = {
-            name: value for name, value in options.items() if value is not None and name in known
-        }
+        return {name: value for name, value in options.items() if value is not None}
+
+    def _make_decoder(self, source: _Source) -> DecoderLike:
+        known = source.module.FORMAT.decode_options
+        options = {name: value for name, value in self._decode_options().items() if name in known}
+        if "base" in known and source.data.url is not None:
+            options = {"base": source.data.url, **options}
         decoder: DecoderLike = make_codec(
             source.module.Decoder, source.module.FORMAT, known, options
         )
@@ -508,44 +595,49 @@ class _Conversion:
             self._seen == end and not (batch is not None and batch.continues)
         )
 
-    def _encode_all(
-        self,
-        batches: Channel[tuple[_Source, MessageBatch | None]],
-        written: Channel[bytes],
-    ) -> EncoderLike:
+    def _encode_all(self, batches: Channel[list[_Read]], written: Channel[list[_Bytes]]) -> Any:
         """Encode what is decoded; gives the encoder, whose end is still to be written."""
-        encoder: EncoderLike | None = None
+        encoder: Any = None
         source = None
         try:
-            for source, batch in batches:
-                if encoder is None:
-                    encoder = self._make_encoder(source, batch)
-                if batch is not None and (chosen := self._choose(batch)) is not None:
-                    self._encode(encoder, source, chosen, written)
-                if self._done(batch):
+            for some in batches:
+                out: list[_Bytes] = []
+                try:
+                    for source, batch in some:
+                        if encoder is None:
+                            encoder = self._make_encoder(source, batch)
+                        if batch is not None and (chosen := self._choose(batch)) is not None:
+                            self._encode(encoder, source, chosen, out)
+                        if done := self._done(batch):
+                            break
+                finally:
+                    if out:
+                        _put(written, out)
+                if done:
                     break
                 self._report()
         except RdfmError:
             if encoder is not None:  # what came before makes a whole log
                 with contextlib.suppress(Exception):
-                    written.put(encoder.finish(), 0)
+                    written.put([encoder.finish()], 0)
             raise
         return self._make_encoder(source, None) if encoder is None else encoder
 
     def _encode(
-        self, encoder: EncoderLike, source: _Source, batch: MessageBatch, written: Channel[bytes]
+        self, encoder: Any, source: _Source, batch: MessageBatch, out: list[_Bytes]
     ) -> None:
+        if hasattr(encoder, "source"):
+            encoder.source = source.data.name
         try:
-            data = encoder.encode(batch)
+            out.append(encoder.encode(batch))
         except EncodeError as error:
             error.source = source.data.name
-            written.put(error.completed, len(error.completed))
+            out.append(error.completed)
             raise
         self._progress.messages += len(batch) - batch.continued
         self._progress.quads += batch.quad_count
-        written.put(data, len(data))
 
-    def _make_encoder(self, source: _Source | None, batch: MessageBatch | None) -> EncoderLike:
+    def _make_encoder(self, source: _Source | None, batch: MessageBatch | None) -> Any:
         """The encoder, once the first messages and what the source says about itself are known."""
         given = self._options
         known = self._target.FORMAT.encode_options
@@ -557,7 +649,9 @@ class _Conversion:
             headers.refuse_idle_label(given, "comment" if self._jelly else options["dialect"])
         if self._jelly:
             carries = {} if source is None else source.module.FORMAT.carries
-            others = len(self._inputs) > 1 and self._may_hold_graphs()
+            several = source is not None and isinstance(source.data, MemberInput)
+            several = several or len(self._inputs) > 1 or any(map(holds_files, self._inputs))
+            others = several and self._may_hold_graphs()
             declares = batch is not None and len(batch) > 0 and bool(batch.namespaces(0))
             options |= headers.jelly(
                 given,
@@ -568,8 +662,15 @@ class _Conversion:
         options = {
             name: value for name, value in options.items() if value is not None and name in known
         }
-        encoder: EncoderLike = make_codec(self._target.Encoder, self._target.FORMAT, known, options)
-        return encoder
+        options = {**suffix_options(self._output_to, self._target.FORMAT), **options}
+
+        def make() -> EncoderLike:
+            made: EncoderLike = make_codec(
+                self._target.Encoder, self._target.FORMAT, known, options
+            )
+            return made
+
+        return self._shape.encoder(make, self._target.FORMAT)
 
     def _may_hold_graphs(self) -> bool:
         """Whether an input may hold graphs, as far as names tell."""
@@ -599,11 +700,38 @@ class _Conversion:
             channel.cancel()
 
 
-def _write(output: Output, written: Channel[bytes]) -> None:
+def _pieces(source: _Source) -> Iterator[bytes | _End]:
+    """The bytes of a source, then its end."""
+    error = None
+    try:
+        for piece in source.data:
+            yield piece
+            if source.abandoned:
+                break
+    except DecodeError as broken:
+        error = broken
+    yield _End(source, error)
+
+
+def _put(written: Channel[list[_Bytes]], out: list[_Bytes]) -> None:
+    cost = sum(
+        len(some) if isinstance(some, bytes) else sum(len(part.data) for part in some)
+        for some in out
+    )
+    written.put(out, cost)
+
+
+def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
     """The writing thread."""
     try:
-        for data in written:
-            output.write(data)
+        for out in written:
+            if len(out) == 1:
+                output.write(out[0])
+            elif all(isinstance(some, bytes) for some in out):
+                output.write(b"".join(some for some in out if isinstance(some, bytes)))
+            else:
+                for some in out:
+                    output.write(some)
     except Stopped:
         pass
     except BaseException as error:
@@ -617,7 +745,7 @@ def _join(threads: Sequence[threading.Thread]) -> None:
             thread.join(0.5)
 
 
-def _keep(output: Output | None, error: BaseException) -> None:
+def _keep(output: Output | FolderOutput | None, error: BaseException) -> None:
     """Names what was written `NAME.partial`, and says so in the error."""
     partial = None if output is None else output.keep_partial()
     if partial is not None:
@@ -625,15 +753,18 @@ def _keep(output: Output | None, error: BaseException) -> None:
 
 
 def _refuse_own_input(inputs: list[Any], output: Writable) -> None:
-    if not isinstance(output, (str, os.PathLike)) or not Path(output).exists():
+    if not isinstance(output, (str, os.PathLike)):
         return
+    target = Path(output)
     for given in inputs:
-        if (
-            isinstance(given, (str, os.PathLike))
-            and Path(given).exists()
-            and Path(given).samefile(output)
-        ):
+        if not isinstance(given, (str, os.PathLike)) or not Path(given).exists():
+            continue
+        if target.exists() and Path(given).samefile(target):
             raise OptionError(f"{os.fspath(output)} is an input too; write to another file")
+        if Path(given).is_dir() and Path(given).resolve() in target.resolve().parents:
+            raise OptionError(
+                f"{os.fspath(output)} is in the folder {os.fspath(given)}, which is read; write elsewhere"
+            )
 
 
 def _total_bytes(inputs: list[Any]) -> int | None:
@@ -644,6 +775,9 @@ def _total_bytes(inputs: list[Any]) -> int | None:
             total += len(given)
         elif isinstance(given, (str, os.PathLike)) and Path(given).is_file():
             total += Path(given).stat().st_size
+        elif isinstance(given, (str, os.PathLike)) and Path(given).is_dir():
+            found, _ = find_files([os.fspath(given)], recursive=True)
+            total += sum(file.size for file in found)
         else:
             return None
     return total

@@ -136,7 +136,8 @@ def refuse_jelly_options(given: Mapping[str, Any], target: Format) -> None:
         OptionError: One is given and the target is not Jelly.
     """
     for name in _JELLY_ONLY:
-        if given.get(name) is not None and target.name != "jelly":
+        others = target.name != "jelly" and name not in target.encode_options
+        if given.get(name) is not None and others:
             option = "--" + name.replace("_", "-")
             raise OptionError(
                 f"{option} ({name}) is for writing Jelly, and the output is {target.name}"

@@ -6,14 +6,18 @@ Cost: one batch of memory, and the counts of at most `MOST_NAMES` names of each 
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any
 
 from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
-from rdfm.log import Input, Readable, decode, make_codec
+from rdfm.formats import FormatModule
+from rdfm.log import Codecs, Input, Readable, decode, files_of, holds_files, make_codec
 
 __all__ = ["Report", "inspect"]
 
@@ -28,7 +32,8 @@ class Report:
 
     Attributes:
         source: The file's name or URL.
-        format: The format's name.
+        format: The format's name; of several logs those met, as in `ttl, trig`.
+        logs: Number of logs: files of a folder, members of an archive; else 1.
         compression: gzip, zstd, bzip2, xz or None.
         bytes: Bytes of the file (compressed).
         decompressed_bytes: Bytes of the log.
@@ -66,6 +71,7 @@ class Report:
     namespaces: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, int] = field(default_factory=dict)
     fault: str | None = None
+    logs: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report as what JSON can hold."""
@@ -97,30 +103,83 @@ def inspect(
         >>> report.format, report.messages, report.predicates
         ('nq', 1, {'http://ex/p': 1})
     """
+    if holds_files(source):
+        return _several(os.fspath(source), files_of(source), format, top, options)  # type: ignore[arg-type]  # a path
     data = Input(source)
+    with contextlib.closing(data):
+        if data.is_archive(format):
+            return _several(data.name, [data], format, top, options)
+        return _one(data, data.format(format), top, options)
+
+
+def _one(data: Input, module: FormatModule, top: int, options: dict[str, Any]) -> Report:
+    """The report of one log."""
+    known = module.FORMAT.decode_options
+    defaults = {"parts": True, "base": data.url}
+    options = {name: value for name, value in defaults.items() if name in known} | options
+    report = Report(data.name, module.FORMAT.name, data.compression)
+    decoder = make_codec(module.Decoder, module.FORMAT, known, options)
+    counts = _Counts(report, module.FORMAT.carries)
     try:
-        module = data.format(format)
-        known = module.FORMAT.decode_options
-        defaults = {"parts": True, "base": data.url}
-        options = {name: value for name, value in defaults.items() if name in known} | options
-        report = Report(data.name, module.FORMAT.name, data.compression)
-        decoder = make_codec(module.Decoder, module.FORMAT, known, options)
-        counts = _Counts(report, module.FORMAT.carries)
-        try:
+        for batch in decode(decoder, data):
+            counts.add(batch)
+    except RdfmError as error:
+        report.fault = str(error)
+    _head(report, decoder.header())
+    report.bytes = data.bytes_read
+    report.decompressed_bytes = data.bytes_given
+    counts.end(top)
+    return report
+
+
+def _several(
+    name: str, inputs: Iterable[Input], format: str | None, top: int, options: dict[str, Any]
+) -> Report:
+    """The report of a folder, glob or archive."""
+    codecs = Codecs(format, {"parts": True, **options})
+    codecs.check()
+    report = Report(name, "", logs=0)
+    counts = _Counts(report, {"metadata": True})
+    found: dict[str, None] = {}
+    files: list[Input] = []
+    try:
+        for data in _logs(inputs, format, files):
+            decoder, module = codecs.decoder(data)
+            found.setdefault(module.FORMAT.name)
+            report.logs += 1
             for batch in decode(decoder, data):
                 counts.add(batch)
-        except RdfmError as error:
-            report.fault = str(error)
-        header = decoder.header()
-        report.dialect = header.get("dialect")
-        report.version_label = header.get("version_label")
-        report.jelly = header.get("jelly")
-        report.bytes = data.bytes_read
-        report.decompressed_bytes = data.bytes_given
-        counts.end(top)
-        return report
+            if report.logs == 1:
+                _head(report, decoder.header())
+    except RdfmError as error:
+        report.fault = str(error)
     finally:
-        data.close()
+        for data in files:
+            data.close()
+    report.format = ", ".join(found)
+    compressed = {data.compression for data in files}
+    report.compression = compressed.pop() if len(compressed) == 1 else None
+    report.bytes = sum(data.bytes_read for data in files)
+    report.decompressed_bytes = sum(data.bytes_given for data in files)
+    counts.end(top)
+    return report
+
+
+def _logs(inputs: Iterable[Input], format: str | None, files: list[Input]) -> Iterator[Input]:
+    """The logs of a folder, glob or archive; `files` gets what is opened for them."""
+    for data in inputs:
+        files.append(data)
+        if data.is_archive(format):
+            yield from chain.from_iterable(data.members())
+        else:
+            yield data
+            data.close()
+
+
+def _head(report: Report, header: Mapping[str, Any]) -> None:
+    report.dialect = header.get("dialect")
+    report.version_label = header.get("version_label")
+    report.jelly = header.get("jelly")
 
 
 class _Counts:

@@ -12,14 +12,17 @@ import errno
 import itertools
 import os
 import re
+import shutil
 import stat
 import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
+from rdfm import archive as archives
 from rdfm import compression as compressions
 from rdfm import formats
 from rdfm._core import MessageBatch, Quad
@@ -31,10 +34,13 @@ from rdfm.errors import (
     OptionError,
     RdfmError,
     UnknownFormatError,
+    UnsupportedError,
 )
 from rdfm.formats import DecoderLike, EncoderLike, Format, FormatModule
 from rdfm.message import Message, checked
+from rdfm.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.paths import is_url, local_path
+from rdfm.storage import find_files, is_glob, matches, storage_of
 
 if TYPE_CHECKING:
     from rdfm.split import Split
@@ -46,6 +52,8 @@ Writable = str | os.PathLike[str] | BinaryIO
 PENDING_MESSAGES = 1024
 PENDING_QUADS = 8192
 NAME_BYTES = 255
+# What members of an archive are written in, where nothing says another: it holds what RDF 1.2 does.
+ARCHIVED_FORMAT = "trig"
 
 
 def open_log(
@@ -57,11 +65,14 @@ def open_log(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> LogReader:
-    r"""Open a log for reading.
+    r"""Open a log for reading; of a folder, a glob or a tar archive all logs, one after the other.
 
     Args:
         source: A path, a URL (`https://…` and what else fsspec knows), bytes, or a binary file object.
-        format: Such as "nq"; found from the suffix, then from the content, unless given.
+            The files of folders and globs come in natural order, the members of archives in theirs;
+            names that begin with `_` or `.` are passed over.
+        format: Such as "nq", of every file or member; found from the suffix, then from the content,
+            unless given.
         compression: "gzip", "zstd", "bzip2" or "xz"; "none" to take the bytes as they are. Found
             from the content unless given.
         split: A part of the log, from `rdfm.split.plan`: only its messages are read.
@@ -90,8 +101,14 @@ def open_log(
         data = Input(source, "none", start=max(split.start - 1, 0), storage_options=storage_options)
         format = format or split.format
     else:
-        data, split = Input(source, compression, storage_options=storage_options), None
+        split = None
+        if holds_files(source, storage_options):
+            logs = every_input(source, compression, storage_options, format)
+            return LogsReader(os.fspath(source), logs, format, options)  # type: ignore[arg-type]  # a path
+        data = Input(source, compression, storage_options=storage_options)
     try:
+        if split is None and data.is_archive(format):
+            return LogsReader(data.name, chain.from_iterable(data.members()), format, options, data)
         return LogReader(data, data.format(format), options, split)
     except BaseException:
         data.close()
@@ -104,15 +121,26 @@ def create_log(
     *,
     compression: str | None = None,
     keep_partial: bool = False,
+    split_messages: int | None = None,
+    split_bytes: int | None = None,
+    overwrite: bool = False,
     **options: Any,
 ) -> LogWriter:
     r"""Create a log for writing. The file appears under its name when the writer is closed.
 
+    A folder (`out/`) gets a file for each message, a tar archive (`out.tar.gz`) a member; with
+    `split_messages` or `split_bytes` a folder gets files of several messages. Each is a whole log.
+
     Args:
         target: A path, or a binary file object, which is left open.
-        format: Such as "trig"; found from the suffix unless given.
-        compression: "gzip", "zstd", "bzip2", "xz" or "none"; found from the suffix unless given.
+        format: Such as "trig"; found from the suffix unless given. In archives `trig`, unless their
+            name says another, as in `out.ttl.tar.gz`.
+        compression: "gzip", "zstd", "bzip2", "xz" or "none"; found from the suffix unless given. In a
+            folder that of each file.
         keep_partial: After an exception keep what was written, as `NAME.partial`.
+        split_messages: Most messages of each file of a folder.
+        split_bytes: Bytes, not compressed, after which a file of a folder ends with its message.
+        overwrite: Replace a folder that holds something.
         **options: Those of the format's encoder, such as `dialect` or `prefixes`; see
             `rdfm.formats.find(name).FORMAT.encode_options`.
 
@@ -131,8 +159,17 @@ def create_log(
         b'<http://ex/s> <http://ex/p> <http://ex/o> .\n'
     """
     module = output_format(target, format)
-    encoder = make_codec(module.Encoder, module.FORMAT, module.FORMAT.encode_options, options)
-    return LogWriter(Output(target, compression), module, encoder, keep_partial=keep_partial)
+    options = {**suffix_options(target, module.FORMAT), **options}
+
+    def make() -> EncoderLike:
+        made: EncoderLike = make_codec(
+            module.Encoder, module.FORMAT, module.FORMAT.encode_options, options
+        )
+        return made
+
+    shape = Shape(target, compression, split_messages, split_bytes, overwrite)
+    encoder = shape.encoder(make, module.FORMAT)
+    return LogWriter(shape.output(), module, encoder, keep_partial=keep_partial)
 
 
 class LogReader:
@@ -140,8 +177,12 @@ class LogReader:
 
     Attributes:
         format: The format's name.
-        source: The file's name or URL.
+        source: The file's name or URL; of a member of an archive as `a.tar!000/1.ttl`.
+        several: Whether it is of several logs, as of a folder or an archive. Then `format` and `source`
+            are those of the log that is read, and messages are counted in each.
     """
+
+    several = False
 
     def __init__(
         self,
@@ -292,6 +333,163 @@ class LogReader:
         return f"<LogReader {self.source}: {self.format}>"
 
 
+class LogsReader(LogReader):
+    """Several logs read one after the other: files of a folder, members of an archive.
+
+    A fault that ends one of them can be gone over: `skip_message` goes on with the next one.
+    """
+
+    several = True
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Iterable[Input],
+        format: str | None,
+        options: dict[str, Any],
+        archive: Input | None = None,
+    ) -> None:
+        """Take the logs; `open_log` does this.
+
+        Args:
+            name: The folder, glob or archive.
+            inputs: What is in it, opened as it is read.
+            format: As in `open_log`.
+            options: As in `open_log`; each log takes those that its format knows.
+            archive: To be closed with the reader.
+
+        Raises:
+            OptionError: No format takes one of the options.
+        """
+        self._codecs = Codecs(format, options)
+        if options:
+            self._codecs.check()
+        self._inputs = iter(inputs)
+        self._archive = archive
+        self._dead: DecodeError | None = None
+        self._first = None
+        self._fault = None
+        self._begun = self._ended = False
+        self._batches = self._each()
+        self.format = format or ""
+        self.source = name
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the log that is read says about itself."""
+        if not self._begun:
+            self._begun = True
+            try:
+                self._first = next(self._batches, None)
+            except RdfmError as error:
+                self._first = error
+        header: dict[str, Any] = self._decoder.header() if hasattr(self, "_decoder") else {}
+        return header
+
+    def _each(self) -> Iterator[MessageBatch]:
+        """The batches of the logs that are left."""
+        while (data := self._next_input()) is not None:
+            self._input, self.source = data, data.name
+            self._decoder, module = self._codecs.decoder(data)
+            self.format, self._resumable = module.FORMAT.name, module.FORMAT.resumable
+            whole = data.take() if isinstance(data, MemberInput) else None
+            if whole is None:
+                yield from decode(self._decoder, data)
+                data.close()
+            else:
+                yield from decode_whole(self._decoder, whole, data.name)
+
+    def _next_input(self) -> Input | None:
+        try:
+            return next(self._inputs, None)
+        except DecodeError as error:  # of the archive itself
+            self._dead = error
+            raise
+
+    def skip_message(self) -> bytes:
+        """Go over the message in which a fault was met, or over the rest of its log.
+
+        Returns:
+            The bytes skipped, at most the first MiB of them; nothing where the rest of a log is left.
+
+        Raises:
+            DecodeError: The fault itself, where the archive is broken.
+            ValueError: No fault was met.
+        """
+        if self._fault is not None and self._fault is self._dead:
+            raise self._fault
+        skipped = b""
+        rest: Iterator[MessageBatch] = iter(())
+        if self._fault is None or (self._resumable and self._fault is not self._input.fault):
+            skipped = super().skip_message()
+            rest = self._batches
+        else:
+            self._input.close()
+            self._fault, self._ended = None, False
+        self._batches = chain(rest, self._each())
+        return skipped
+
+    def close(self) -> None:
+        """Close what is open."""
+        for opened in (getattr(self, "_input", None), self._archive):
+            if opened is not None:
+                opened.close()
+        close = getattr(self._inputs, "close", None)
+        if close is not None:
+            close()
+
+
+class Codecs:
+    """Decoders for many logs: one of each format, which goes from log to log.
+
+    Options are for all of them; each takes what its format knows.
+    """
+
+    def __init__(self, format: str | None, options: Mapping[str, Any]) -> None:
+        """Take the format of all logs, if it is known, and options."""
+        self._format = format
+        self._options = options
+        self._made: dict[str, tuple[DecoderLike, FormatModule]] = {}
+        self._by_suffix: dict[str, FormatModule] = {}
+
+    def check(self) -> None:
+        """Refuse options that nobody takes.
+
+        Raises:
+            OptionError: No format takes one of them.
+        """
+        modules = formats.every() if self._format is None else [formats.find(self._format)]
+        for name in self._options:
+            if not any(name in module.FORMAT.decode_options for module in modules):
+                who = "no format takes the" if self._format is None else f"{self._format} takes no"
+                raise OptionError(f"{who} option '{name[:40]}' here")
+
+    def decoder(self, data: Input) -> tuple[DecoderLike, FormatModule]:
+        """Give a decoder at the start of a log, and its format.
+
+        Raises:
+            UnknownFormatError: The format cannot be told.
+        """
+        _, dot, suffix = data.name.rpartition(".")
+        module = self._by_suffix.get(suffix)
+        if module is None or data.compression is not None:
+            module = data.format(self._format)
+            if dot and (self._format is not None or f".{suffix}" in module.FORMAT.suffixes):
+                self._by_suffix[suffix] = module
+        name = module.FORMAT.name
+        if (found := self._made.get(name)) is not None and data.url is None:
+            found[0].reset()  # type: ignore[attr-defined]  # only such decoders are kept
+            return found
+        known = module.FORMAT.decode_options
+        given = {key: value for key, value in self._options.items() if key in known}
+        if "base" in known and data.url is not None:
+            given = {"base": data.url, **given}
+        made: DecoderLike = make_codec(module.Decoder, module.FORMAT, known, given)
+        if data.url is None and hasattr(made, "reset"):
+            self._made[name] = made, module
+        return made, module
+
+
 class LogWriter:
     """A log being written. Made by `create_log`; closing it makes the file appear under its name.
 
@@ -302,14 +500,14 @@ class LogWriter:
 
     def __init__(
         self,
-        output: Output,
+        output: Output | FolderOutput,
         module: FormatModule,
-        encoder: EncoderLike,
+        encoder: Any,
         *,
         keep_partial: bool = False,
     ) -> None:
         """Take an opened output; `create_log` does this."""
-        self._output = output
+        self._output: Any = output  # takes what the encoder gives
         self._encoder = encoder
         self._keep_partial = keep_partial
         self._pending: list[Message | list[Quad]] = []
@@ -350,7 +548,8 @@ class LogWriter:
     @property
     def dropped(self) -> dict[str, int]:
         """What the format could not hold and was left out so far, by name and count."""
-        return self._encoder.dropped()
+        dropped: dict[str, int] = self._encoder.dropped()
+        return dropped
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
@@ -519,6 +718,51 @@ class Input:
             f"{self.name} {reason}; say it with --from (format=…), one of {known}"
         )
 
+    def is_archive(self, format: str | None = None) -> bool:
+        """Whether it is a tar archive, by its name or its content.
+
+        Args:
+            format: The name of the logs' format, if given. Then an archive shows in the first piece,
+                since a live log need not wait for more.
+        """
+        if archives.stem(self.name) is not None:
+            return True
+        if format is None and formats.by_path(self.name) is not None:
+            return False
+        enough = formats.by_clear_content if format is None else bool
+        head = _gather(self._pieces, archives.HEAD_BYTES, lambda head: bool(enough(head)))
+        self._pieces = _chain(head, self._pieces)
+        return archives.is_archive(head)
+
+    def members(self) -> Iterator[list[Input]]:
+        """Give the logs in an archive, those together that are there together; close it at the end.
+
+        Each is to be read before the next is asked for, unless it is `whole`.
+
+        Raises:
+            DecodeError: The archive is broken, behind the members that were given.
+        """
+        try:
+            for some in archives.members(self):
+                yield [MemberInput(self, member) for member in some]
+        except DecodeError as error:
+            error.source = self.name
+            raise
+        finally:
+            self.close()
+
+    def hand_over(self, decoder: DecoderLike) -> bool:
+        """Give a decoder the file itself, where it reads from the middle and the file can be read so.
+
+        Such a decoder has a method `feed_file`; else, and for other inputs, it is fed pieces.
+        """
+        feed_file = getattr(decoder, "feed_file", None)
+        if feed_file is None or self.compression is not None or not self.seekable:
+            return False
+        feed_file(self._file)
+        self.bytes_read = self.bytes_given = self.size or 0
+        return True
+
     @property
     def seekable(self) -> bool:
         """Whether it can be read from the middle, as often as it is opened."""
@@ -553,6 +797,120 @@ class Input:
             # What fsspec and the packages under it raise is not always of the system's kind.
             reason = str(error) or type(error).__name__
             raise OSError(errno.EIO, f"reading failed: {reason}", self.name) from error
+
+
+class MemberInput(Input):
+    """A member of an archive. It has no URL: relative IRIs in it need a base.
+
+    Attributes:
+        whole: Whether all of it is in memory as it is.
+        in_memory: Whether all of it is in memory, perhaps compressed.
+    """
+
+    def __init__(self, archive: Input, member: archives.Member) -> None:
+        """Take a member; `Input.members` does this."""
+        self.name = f"{archive.name}!{member.name}"
+        self.url = None
+        self.size = None
+        self.bytes_read = self.bytes_given = 0
+        self.fault = None
+        self.compression = None
+        self._owned = False
+        self._refusal = member.refusal
+        self.whole = False
+        self.in_memory = member.whole
+        pieces = iter(member.pieces)
+        head = next(pieces, b"") if member.whole else _gather(pieces, compressions.MAGIC_BYTES)
+        self._pieces = _chain(head, pieces)
+        if (found := compressions.by_content(head)) is not None:
+            self.compression = found
+            self._pieces = compressions.decompress(found, self._pieces, self.name)
+        elif member.whole and member.refusal is None:
+            self.whole = True
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Give the pieces.
+
+        Raises:
+            UnsupportedError: It is no plain file of the archive.
+        """
+        if self._refusal is not None:
+            self.fault = UnsupportedError(self._refusal, format="tar", source=self.name)
+            raise self.fault
+        return super().__iter__()
+
+    def take(self) -> bytes | None:
+        """Give all of it at once, if it is in memory as it is; then no pieces are left."""
+        if not self.whole:
+            return None
+        data = next(self._pieces, b"")
+        self.bytes_given = len(data)
+        return data
+
+    def format(self, name: str | None = None) -> FormatModule:
+        """Find the format, as `Input.format` does; a member that is refused has any."""
+        if self._refusal is not None:
+            return formats.find(name or "nq")
+        return super().format(name)
+
+    def close(self) -> None:
+        """Do nothing: the archive is closed."""
+
+
+def holds_files(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:
+    """Whether a source is a folder, or a glob of files."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    path = os.fspath(source)
+    local = local_path(path)
+    if local is None:  # the web has no folders, and `?` is not of a glob there
+        if re.match("https?://", path, re.IGNORECASE):
+            return False
+        return path.endswith("/") or is_glob(path)
+    if Path(local).exists() or not is_glob(local):
+        return Path(local).is_dir()
+    return bool(matches(*storage_of(local)))  # else it is the name of a file that is not there
+
+
+def every_input(
+    source: Readable,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    format: str | None = None,
+) -> Iterator[Input]:
+    """Open the logs that a source stands for, one after the other; each closes with its last byte.
+
+    Args:
+        source: As in `open_log`.
+        compression: As in `open_log`, of files.
+        storage_options: As in `open_log`.
+        format: As in `open_log`.
+
+    Raises:
+        FileNotFoundError: A path is not there, or a glob matches nothing.
+        DecodeError: An archive is broken, behind the members that were given.
+    """
+    for data in files_of(source, compression, storage_options):
+        if data.is_archive(format):
+            yield from chain.from_iterable(data.members())
+        else:
+            yield data
+
+
+def files_of(
+    source: Readable,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Iterator[Input]:
+    """Open the files that a source stands for: those of a folder or glob, else itself."""
+    if not holds_files(source, storage_options):
+        yield Input(source, compression, storage_options=storage_options)
+        return
+    path = os.fspath(source)  # type: ignore[arg-type]  # it is a path
+    found, _ = find_files([path], recursive=True, options=storage_options)
+    for file in found:
+        options = storage_options if is_url(file.path) else None
+        yield Input(file.path, compression, storage_options=options)
 
 
 class Output:
@@ -703,6 +1061,198 @@ class Output:
                 self._file.flush()
 
 
+class FolderOutput:
+    """A folder that appears under its name, with all its files, when committed.
+
+    Attributes:
+        name: The folder's name, for errors.
+        bytes_written: Bytes written so far (compressed).
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], compression: str | None, overwrite: bool
+    ) -> None:
+        """Make a folder beside the target, which gets its name at the end.
+
+        Raises:
+            OptionError: The folder is there and holds something, and is not to be overwritten.
+            OSError: The folder cannot be made.
+        """
+        self.name = os.fspath(path)
+        self.bytes_written = 0
+        self._compression = compression
+        self._compressor: compressions.Compressor | None = None
+        self._file: BinaryIO | None = None
+        self._overwrite = overwrite
+        self._final = Path(os.path.realpath(path))
+        if is_url(self.name):
+            raise OptionError(
+                f"{self.name} is a URL, which rdfm does not write; write a folder, then copy it"
+            )
+        _compressor(compression)  # one that is not there is told now
+        if self._final.exists() and any(self._final.iterdir()) and not overwrite:
+            raise OptionError(
+                f"{self.name} holds files; --overwrite (overwrite) replaces them, or name another folder"
+            )
+        beside = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
+        self._staging = self._final.with_name(f"{beside}.tmp")
+        self._old = self._final.with_name(f"{beside}.old")
+        self._forgotten = weakref.finalize(self, _forget_folder, self.name, self._staging)
+        try:
+            self._staging.mkdir()
+        except FileNotFoundError as error:
+            self._forgotten.detach()
+            parent = str(self._final.parent)
+            raise FileNotFoundError(error.errno, "No such folder", parent) from None
+
+    def write(self, parts: Iterable[Part]) -> None:
+        """Write parts of files."""
+        for part in parts:
+            if self._file is None:
+                path = self._staging / part.name
+                path.parent.mkdir(exist_ok=True)
+                self._file = path.open("xb")
+                self._compressor = _compressor(self._compression)
+            self._write(part.data)
+            if part.ended:
+                self._end()
+
+    def _write(self, data: bytes) -> None:
+        if self._file is not None:
+            if self._compressor is not None:
+                data = self._compressor.compress(data)
+            self.bytes_written += self._file.write(data)
+
+    def _end(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            with file:
+                if self._compressor is not None:
+                    self.bytes_written += file.write(self._compressor.flush())
+
+    def commit(self) -> None:
+        """Give the folder its name; one that is overwritten goes then."""
+        try:
+            self._end()
+            self._forgotten.detach()
+            if not self._final.exists():
+                self._staging.rename(self._final)
+                return
+            if not self._overwrite:
+                self._final.rmdir()
+                self._staging.rename(self._final)
+                return
+            self._final.rename(self._old)
+            try:
+                self._staging.rename(self._final)
+            except BaseException:
+                self._old.rename(self._final)
+                raise
+            shutil.rmtree(self._old, ignore_errors=True)
+        except BaseException:
+            self.discard()
+            raise
+
+    def keep_partial(self) -> Path:
+        """Name what was written `NAME.partial`, or `NAME.partial.1` and so on; gives that name."""
+        try:
+            self._end()
+            partial = _free_name(self._final)
+            self._staging.rename(partial)
+            self._forgotten.detach()
+        except BaseException:
+            self.discard()
+            raise
+        return partial
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        self._forgotten.detach()
+        with contextlib.suppress(OSError):
+            self._end()
+        shutil.rmtree(self._staging, ignore_errors=True)
+
+
+class Shape:
+    """What an output is: a file, an archive or a folder.
+
+    Attributes:
+        archive: Whether it is a tar archive.
+        folder: Whether it is a folder.
+    """
+
+    def __init__(
+        self,
+        target: Writable,
+        compression: str | None = None,
+        split_messages: int | None = None,
+        split_bytes: int | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Tell from a target's name, and the options; all as in `create_log`.
+
+        Raises:
+            OptionError: Options do not fit together.
+        """
+        path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
+        splits = split_messages is not None or split_bytes is not None
+        for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
+            if number is not None and number < 1:
+                raise OptionError(f"{name} is a number from 1, not {number}")
+        self.archive = path is not None and archives.stem(path) is not None
+        ends = path is not None and (path.endswith("/") or path.endswith(os.sep))
+        self.folder = (
+            not self.archive and path is not None and (ends or splits or Path(path).is_dir())
+        )
+        if splits and not self.folder:
+            what = (
+                "an archive has a member for each message"
+                if self.archive
+                else "a file is no folder"
+            )
+            raise OptionError(
+                f"--split-messages and --split-bytes (split_messages, split_bytes) are for folders, and "
+                f"{what}; name a folder, such as out/"
+            )
+        if overwrite and not self.folder:
+            raise OptionError(
+                "--overwrite (overwrite) is for folders; files are replaced without it"
+            )
+        if self.folder and path is not None and Path(path).is_file():
+            raise OptionError(f"{path} is a file; name a folder")
+        self._target = target
+        self._compression = compression
+        self._split = (split_messages, split_bytes)
+        self._overwrite = overwrite
+
+    def encoder(self, make: Callable[[], EncoderLike], format: Format) -> Any:
+        """Give the encoder of the output, from one that encodes a log of the format."""
+        suffix = (format.suffixes or (f".{format.name}",))[0]
+        if self.archive:
+            return ArchiveEncoder(make, suffix)
+        if self.folder:
+            suffix += compressions.suffix_of(self._compression or "none")
+            return FolderEncoder(make, suffix, *self._split)
+        return make()
+
+    def output(self) -> Output | FolderOutput:
+        """Give the output, opened."""
+        if not self.folder:
+            return Output(self._target, self._compression)
+        return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
+
+
+def _forget_folder(name: str, staging: Path) -> None:
+    """Remove the folder of a writer that nobody closed."""
+    if staging.exists():
+        shutil.rmtree(staging, ignore_errors=True)
+        warnings.warn(
+            f"the logs in {name} were never closed, so what was written is gone; use a with block",
+            ResourceWarning,
+            stacklevel=2,
+        )
+
+
 def _forget(name: str, temporary: Path, opened: list[BinaryIO]) -> None:
     """Remove the file of a writer that nobody closed, when it is collected or Python ends."""
     for file in opened:
@@ -737,7 +1287,7 @@ def _free_name(final: Path) -> Path:
 
 def decode(decoder: DecoderLike, data: Input) -> Iterator[MessageBatch]:
     """Feed a decoder from an input, and give its batches; errors get the input's name."""
-    pieces = iter(data)
+    pieces = iter(()) if data.hand_over(decoder) else iter(data)
     try:
         # What was fed before comes first: after a skipped message there may be some.
         while True:
@@ -754,6 +1304,18 @@ def decode(decoder: DecoderLike, data: Input) -> Iterator[MessageBatch]:
             yield batch
     except DecodeError as error:
         error.source = data.name
+        raise
+
+
+def decode_whole(decoder: DecoderLike, log: bytes, name: str) -> Iterator[MessageBatch]:
+    """As `decode`, of a small log that is there."""
+    try:
+        decoder.feed(log)
+        decoder.finish()
+        while (batch := decoder.next_batch()) is not None:
+            yield batch
+    except DecodeError as error:
+        error.source = name
         raise
 
 
@@ -785,6 +1347,8 @@ def output_format(target: Writable, name: str | None = None) -> FormatModule:
     if name is not None:
         return formats.find(name)
     path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
+    if path is not None and (inner := archives.stem(path)) is not None:
+        return formats.by_path(inner) or formats.find(ARCHIVED_FORMAT)
     if path is not None and (module := formats.by_path(path)) is not None:
         return module
     shown = path if path is not None else "the output"
@@ -792,6 +1356,15 @@ def output_format(target: Writable, name: str | None = None) -> FormatModule:
     raise UnknownFormatError(
         f"{shown} does not show its format by its suffix; say it with --to (format=…), one of {known}"
     )
+
+
+def suffix_options(target: Writable, format: Format) -> Mapping[str, Any]:
+    """Give the options of an encoder that a target's suffix stands for."""
+    if not format.suffix_options or not isinstance(target, (str, os.PathLike)):
+        return {}
+    name = os.fspath(target).lower()
+    found = (options for suffix, options in format.suffix_options.items() if name.endswith(suffix))
+    return next(found, {})
 
 
 def _open(

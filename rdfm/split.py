@@ -18,7 +18,7 @@ from typing import Any
 from rdfm._core import DelimiterCounter
 from rdfm.errors import OptionError
 from rdfm.formats import Format
-from rdfm.log import Input, LogReader, Readable
+from rdfm.log import Input, LogReader, Readable, holds_files
 
 __all__ = ["Split", "plan"]
 
@@ -76,7 +76,8 @@ def plan(
     r"""Divide a log into splits, if it can be read from the middle.
 
     It can if it is of N-Triples or N-Quads with message delimiters, and an uncompressed file or URL of
-    known size. Any other log, and one less than half as large again as a split, is one split.
+    known size. Any other log, one less than half as large again as a split, and a folder or archive is
+    one split.
 
     Args:
         source: What `open_log` takes.
@@ -104,8 +105,12 @@ def plan(
         raise OptionError(f"split_bytes is a number from 1, not {split_bytes}")
     if hasattr(source, "read"):  # it can be read once
         return [Split(first_index=0, format=format)]
+    if holds_files(source, storage_options):
+        return [Split(first_index=0, format=format)]
     data = Input(source, compression, storage_options=storage_options)
     try:
+        if data.is_archive(format):
+            return [Split(first_index=0, format=format)]
         module = data.format(format)
         name, size = module.FORMAT.name, data.size or 0
         whole = [Split(first_index=0, format=name)]

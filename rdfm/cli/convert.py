@@ -1,4 +1,4 @@
-"""`rdfm convert`: logs to one log in another format."""
+"""`rdfm convert`: logs to logs in another format."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _EPILOG = """Examples:
   rdfm convert nanopubs.jelly.gz nanopubs.trig
   rdfm convert monday.nq tuesday.nq -o week.jelly
   rdfm convert --message-per-file sensors/*.ttl -o sensors.jelly
+  rdfm convert stream_full.tar.gz stream.jelly
+  rdfm convert week.jelly week/ --to ttl
   curl -s https://example.org/log.nq | rdfm convert - - --from nq --to trig | less
   rdfm convert --on-error skip dirty.nq clean.nq.zst
 
@@ -60,6 +62,31 @@ _SINGULAR = {"boundaries": "boundary"}
     group=_FORMATS,
     type=FormatName(),
     help="Format of the output, such as jelly.",
+)
+@option(
+    "--compression",
+    group=_FORMATS,
+    type=_Choice(["gzip", "zstd", "bzip2", "xz", "none"]),
+    help="Compression of the output, or of each file of a folder; else as its suffix says.",
+)
+@option(
+    "--split-messages",
+    group=_FORMATS,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Write a folder of logs with at most N messages each; without, a folder has one each.",
+)
+@option(
+    "--split-bytes",
+    group=_FORMATS,
+    type=Size(),
+    help="Write a folder of logs that each end at about this size, not compressed.",
+)
+@option(
+    "--overwrite",
+    group=_FORMATS,
+    is_flag=True,
+    help="Replace a folder that holds something.",
 )
 @option(
     "--message-per-file",
@@ -221,7 +248,7 @@ _SINGULAR = {"boundaries": "boundary"}
     "--namespaces/--no-namespaces",
     group=_JELLY,
     default=None,
-    help="Write namespace declarations; else if the input has them.",
+    help="Write namespace declarations (for Parquet and Arrow a column); else if the input has them.",
 )
 @option("--stream-name", group=_JELLY, metavar="NAME", help="The stream's name.")
 @option(
@@ -305,8 +332,9 @@ _SINGULAR = {"boundaries": "boundary"}
 def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
     """Convert message logs to one log in another format.
 
-    IN is a file, a URL, or - for standard input; several are read one after the other. OUT appears
-    only when it is complete.
+    IN is a file, a folder, a glob, a tar archive, a URL, or - for standard input; several are read one
+    after the other. OUT is a file; a folder such as out/, which gets a file for each message; or a tar
+    archive, which gets a member for each. It appears only when it is complete.
     """
     from rdfm.cli._io import standard_input, standard_output
     from rdfm.convert import convert

@@ -82,8 +82,8 @@ def command(
 ) -> int:
     """Say what is in each LOG: its format, messages, quads, sizes, and where it breaks.
 
-    A LOG is a file, a URL, or - for standard input. The exit code is 1 if a log has a
-    fault or cannot be read; the others are looked at all the same.
+    A LOG is a file, a folder, a tar archive, a URL, or - for standard input. The exit code is 1 if a
+    log has a fault or cannot be read; the others are looked at all the same.
     """
     from rdfm.cli._io import safe, standard_input
     from rdfm.errors import UnknownFormatError
@@ -133,6 +133,8 @@ def _lines(report: Any) -> list[str]:
             f"{name} {value}" for name, value in report.jelly.items() if value not in (None, "")
         ]
         rows.append(("stream options", ", ".join(shown)))
+    if report.logs != 1:
+        rows.append(("logs", f"{report.logs:,}"))
     bytes_ = size(report.bytes)
     if report.compression:
         bytes_ += f", {size(report.decompressed_bytes)} decompressed"

@@ -53,6 +53,8 @@ _BUILT_IN = {
     "rdfxml": "rdfxml",
     "ndjsonld": "ndjsonld",
     "jsonld": "jsonld",
+    "parquet": "parquet",
+    "arrow": "arrow",
 }
 _registered: dict[str, FormatModule] = {}
 

@@ -78,6 +78,7 @@ class Format:
         encode_options: The options that the encoder takes, in the same way.
         value_options: Options that the encoder takes for a value that is a log of one message
             (`rdfm.values`), where the format's own defaults are meant for files.
+        suffix_options: Options of the encoder that some suffixes stand for.
         carries: What the format can hold: `graphs`, `generalized`, `triple_terms`
             ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text`
             (any character in a text, and any IRI as a predicate).
@@ -102,6 +103,7 @@ class Format:
     decode_options: Mapping[str, str] = field(default_factory=dict)
     encode_options: Mapping[str, str] = field(default_factory=dict)
     value_options: Mapping[str, Any] = field(default_factory=dict)
+    suffix_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     carries: Mapping[str, Any] = field(default_factory=dict)
     binary: bool = False
     continuable: bool = False

@@ -213,6 +213,12 @@ class Reading:
             else:
                 storage = self._storage(path)
                 with open_log(path, compression=self.compression, storage_options=storage) as log:
+                    if log.several:  # each takes what its format knows
+                        return None, {
+                            name: value
+                            for options in self.options.values()
+                            for name, value in options.items()
+                        }
                     format = log.format
         return format, {} if format is None else self.options.get(format, {})
 
@@ -381,7 +387,10 @@ class _Faults:
                 many messages would be lost: no mode goes over that.
         """
         try:
-            return log.skip_message().decode("utf-8", "replace"), fault
+            skipped = log.skip_message().decode("utf-8", "replace")
+            if log.several and not skipped:
+                skipped = f"{fault}; the rest of {fault.source} was given up"
+            return skipped, fault
         except DecodeError as last:
             # In a split, all else that is not supported can be skipped.
             if self._is_part and isinstance(last, UnsupportedError):

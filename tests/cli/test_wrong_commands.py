@@ -60,8 +60,6 @@ def test_bad_usage(rdfm, words, text):
     [
         ("convert nope.nq out.nt", "nope.nq: No such file or directory"),
         ("convert a.nq no/out.nt", "no: No such folder"),
-        ("convert . out.nt --from nq", ".: Is a directory"),
-        ("convert a.nq . --to nt", "Is a directory"),
         (
             "convert a.nq out.jelly --options-from nope.jelly",
             "nope.jelly: No such file or directory",
@@ -103,3 +101,19 @@ def test_inspect_goes_on_after_a_file_that_is_not_there(rdfm):
     assert "a.nq" in run.out
     assert "b.nq" in run.out
     assert run.error == "nope.nq: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("convert . out.nt --from nq", "out.nt is in the folder ., which is read"),
+        ("convert a.nq . --to nt", ". holds files; --overwrite"),
+        ("convert a.nq out/", "out/ does not show its format by its suffix; say it with --to"),
+        ("convert a.nq out.tar --split-messages 2", "an archive has a member for each message"),
+        ("convert a.nq c.nq --overwrite", "--overwrite (overwrite) is for folders"),
+    ],
+)
+def test_folders_that_do_not_do(rdfm, words, text):
+    run = rdfm(*words.split())
+    assert text in run.error
+    assert run.code == 2

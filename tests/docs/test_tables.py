@@ -23,6 +23,8 @@ PAGE_OF = {
     "rdf-protobuf": "rdf-binary.md",
     "rdf-thrift": "rdf-binary.md",
     "rdfxml": "rdfxml.md",
+    "parquet": "tables.md",
+    "arrow": "tables.md",
 }
 # Explained once, in docs/limits.md: options of how messages are cut into batches.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}

@@ -5,14 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from logs import logs
 from nquads import labels
-from support import NATIVE, as_batch, assert_same, decode, decoded, encode
+from support import NATIVE, TABLES, as_batch, assert_same, decode, decoded, encode
 
 import rdfm
 from rdfm import formats
 
 WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
 READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
-PAIRS = [(a, b) for a in NATIVE for b in NATIVE]
+EVERY = (*NATIVE, *TABLES)
+PAIRS = [(a, b) for a in EVERY for b in EVERY]
 
 
 def carried(*names):
@@ -44,7 +45,7 @@ def test_every_pair_holds_what_both_carry(first, second, data):
     assert_same(read(second, written(second, there)), log)
 
 
-@pytest.mark.parametrize("middle", NATIVE)
+@pytest.mark.parametrize("middle", EVERY)
 @given(data=st.data())
 def test_a_third_format_between_changes_nothing(middle, data):
     log = data.draw(carried("nq", middle))
@@ -56,7 +57,7 @@ def test_a_third_format_between_changes_nothing(middle, data):
     assert_same(read("nq", around), read("nq", direct))
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("name", EVERY)
 @given(log=logs(generalized=True))
 def test_what_a_format_cannot_hold_is_refused_by_name(name, log):
     carries = formats.find(name).FORMAT.carries
@@ -79,7 +80,7 @@ def test_both_dialects_keep_empty_messages(name, dialect, data):
     assert_same(read(name, written(name, log, dialect=dialect)), log)
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=15)
 @given(data=st.data())
 def test_pieces_change_nothing(name, data):
@@ -106,7 +107,7 @@ def test_jelly_lookups_of_any_size(physical, tables, data):
     assert_same(read("jelly", data), log)
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("name", EVERY)
 @given(data=st.data())
 def test_the_cut_into_batches_changes_no_byte(name, data):
     log = data.draw(carried(name))

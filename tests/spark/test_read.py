@@ -1,11 +1,13 @@
 """Reading in batches: rows equal rdfm's own reading, whatever the format, the schema or the faults."""
 
 import gzip
+import io
 import json
 import os
 import pickle
 import subprocess
 import sys
+import tarfile
 import threading
 from collections import Counter
 from datetime import UTC, datetime
@@ -686,3 +688,61 @@ def test_an_older_pyspark_is_refused_in_one_sentence(monkeypatch):
     monkeypatch.setattr(pyspark, "__version__", "4.1.2")
     with pytest.raises(rdfm.MissingExtraError, match=r"rdfm needs PySpark 4\.2 or newer.*4\.1\.2"):
         DefaultSource({})
+
+
+# --- archives ---
+
+
+def pack_tar(path, members):
+    """An archive by tarfile, compressed if its name says so."""
+    with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as out:
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text.encode())
+            out.addfile(info, io.BytesIO(text.encode()))
+    return path
+
+
+def test_members_of_an_archive_are_rows_of_one_task(spark, tmp_path):
+    members = {f"000/{number:010}.ttl": LINE.format(number) for number in range(50)}
+    path = pack_tar(tmp_path / "stream.tar.gz", {**members, "more.nq": lines("a", "b")})
+    (rows,) = partitions(path, splitBytes="100", packBytes="1000")
+    assert [row["source"] for row in rows[:50]] == [f"{path}!{name}" for name in members]
+    assert [row["offset"] for row in rows] == [0] * 51 + [1]
+    assert texts(rows) == [str(number) for number in range(50)] + ["a", "b"]
+    found = rdfm.spark.read(spark, str(tmp_path), max_message_bytes=1 << 20)
+    assert sorted(row.source for row in found.collect()) == sorted(row["source"] for row in rows)
+
+
+@pytest.mark.parametrize("mode", ["PERMISSIVE", "DROPMALFORMED", "FAILFAST"])
+def test_a_fault_ends_its_member_as_the_mode_says(tmp_path, mode):
+    members = {"a.ttl": LINE.format(1), "b.ttl": "oops", "c.nq": lines("2", "oops!", "3")}
+    path = pack_tar(tmp_path / "a.tar", members)
+    if mode == "FAILFAST":
+        with pytest.raises(DecodeError, match=r"a\.tar!b\.ttl: ttl: .*mode=PERMISSIVE"):
+            read(path, mode=mode)
+        return
+    rows = read(path, mode=mode)
+    if mode == "DROPMALFORMED":
+        assert texts(rows) == ["1", "2", "3"]
+        return
+    assert [row["source"].partition("!")[2] for row in rows] == ["a.ttl", "b.ttl"] + ["c.nq"] * 3
+    assert texts(rows) == ["1", None, "2", None, "3"]
+    assert "the rest of" in rows[1]["_corrupt_record"]
+    assert rows[3]["_corrupt_record"] == "oops!\n"
+
+
+def test_a_cut_off_archive_gives_what_came_before(tmp_path):
+    path = pack_tar(tmp_path / "a.tar", {"a.ttl": LINE.format(1), "b.ttl": LINE.format(2)})
+    path.write_bytes(path.read_bytes()[:1600])
+    with pytest.raises(DecodeError, match=r"the archive ends inside 'b\.ttl'"):
+        read(path)
+    rows = read(path, mode="PERMISSIVE")
+    assert texts(rows) == ["1", None]
+    assert "cut off" in rows[1]["_corrupt_record"]
+
+
+def test_the_format_and_options_are_those_of_the_members(tmp_path):
+    path = pack_tar(tmp_path / "a.tar", {"a": "<s> <p> 1 .", "b": "<s> <p> 2 ."})
+    rows = read(path, format="ttl", base="http://e/")
+    assert [row["quads"][0]["subject"] for row in rows] == ["<http://e/s>"] * 2

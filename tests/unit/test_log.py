@@ -264,7 +264,8 @@ def test_devices_are_written_directly():
 def test_places_that_cannot_be_written(tmp_path):
     with pytest.raises(FileNotFoundError, match="No such folder"):
         rdfm.create_log(tmp_path / "no" / "out.nq")
-    with pytest.raises(IsADirectoryError):
+    (tmp_path / "held").mkdir()
+    with pytest.raises(OptionError, match="holds files; --overwrite"):
         rdfm.create_log(tmp_path, "nq")
     with pytest.raises(OptionError, match="is a URL"):
         rdfm.create_log("s3://bucket/out.nq")

@@ -1,5 +1,7 @@
 """Names are promises: a change of these lists is a change for users."""
 
+from support import TABLES
+
 import rdfm
 from rdfm import formats
 
@@ -60,6 +62,8 @@ def test_formats_take_exactly_the_options_that_they_name():
 
     for module in formats.every():
         name = module.FORMAT.name
+        if name in TABLES:  # in Python
+            continue
         assert module.FORMAT.decode_options == option_kinds(name, "decoder"), name
         assert module.FORMAT.encode_options == option_kinds(name, "encoder"), name
 

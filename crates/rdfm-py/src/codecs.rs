@@ -146,6 +146,13 @@ impl Decoder {
         run(py, &mut state, |decoder| decoder.done())
     }
 
+    /// Go to the start of another log, with the same options: what was fed and met before is forgotten.
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        run(py, &mut *take(&self.state, "decoder")?, |decoder| {
+            decoder.reset();
+        })
+    }
+
     /// What the log says about itself, complete once a batch was yielded: `dialect`, `version_label`,
     /// `jelly` (its stream options, by the names that JellyEncoder takes), `declined` (messages so far
     /// that JSON-LD's quick way left to the complete one). Absent keys are unknown.
@@ -157,7 +164,7 @@ impl Decoder {
 }
 
 /// The bytes of a contiguous buffer, without a copy where it is a bytes object.
-fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+pub fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     if let Ok(bytes) = piece.cast::<PyBytes>() {
         return Ok(bytes.clone());
     }
@@ -357,6 +364,13 @@ impl Encoder {
     /// The bytes that stand at the end of a log.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.step(py, |encoder, out| encoder.finish(out))
+    }
+
+    /// Go to the start of another log, with the same options. What was left out is counted anew.
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        run(py, &mut *take(&self.state, "encoder")?, |encoder| {
+            encoder.reset();
+        })
     }
 
     /// What was left out so far, by name and count: cosmetic things, and losses asked for.

@@ -4,7 +4,7 @@
 //! - [`batch`]: message batches. [`build`]: batches from Python messages.
 //! - [`terms`]: terms and quads. [`arrow`], [`rows`]: batches to Arrow. [`arrow_in`]: from Arrow.
 //! - [`contexts`]: remote contexts of JSON-LD.
-//! - [`values`]: columns of values, each a log of its own.
+//! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
 //! The GIL is released while the core works. Nothing starts a thread.
@@ -19,6 +19,7 @@
     reason = "PyO3 hands arguments over by value, and every method has a self"
 )]
 
+mod archive;
 mod arrow;
 mod arrow_in;
 mod batch;
@@ -42,5 +43,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arrow::register(module)?;
     arrow_in::register(module)?;
     values::register(module)?;
+    archive::register(module)?;
     codecs::register(module)
 }

@@ -1,0 +1,360 @@
+"""What the formats of rows share: messages as rows of Arrow, read and written by pyarrow.
+
+In: files of rows, one a message, with a column of quads. Out: batches, or the reverse.
+Cost: a group of rows at a time; bytes that come in pieces are spooled, on disk from 16 MiB on, since
+these formats are read from their end. Law: rows before a fault come first; how messages are cut into
+batches changes no byte.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
+
+from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch, batches_from_arrow
+from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError
+
+__all__ = [
+    "CARRIES",
+    "DECODE_OPTIONS",
+    "ENCODE_OPTIONS",
+    "RowDecoder",
+    "RowEncoder",
+    "decode_rows",
+    "extra",
+]
+
+CARRIES = {
+    "graphs": True,
+    "generalized": True,
+    "triple_terms": "anywhere",
+    "directions": True,
+    "boundaries": True,
+    "order": True,
+    "namespaces": True,
+    "metadata": True,
+}
+DECODE_OPTIONS = {"max_message_bytes": "number", "max_depth": "number"}
+ENCODE_OPTIONS = {"namespaces": "switch"}
+COLUMNS = ("source", "offset", "quads", "metadata")
+NAMESPACES = "namespaces"
+SPOOLED_BYTES = 16 << 20
+READ_ROWS = 1024
+WRITE_ROWS = 1 << 16
+WRITE_BYTES = 32 << 20
+MAX_MESSAGE_BYTES = 64 << 20
+MAX_DEPTH = 64
+
+
+def extra(format: str) -> Any:
+    """Give pyarrow.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtraError(f"{format} needs pyarrow: pip install 'rdfm[arrow]'") from error
+    return pyarrow
+
+
+class RowDecoder:
+    """Reads files of rows. A format says how its files are opened.
+
+    Attributes:
+        format: The format's name.
+    """
+
+    format: str
+
+    def __init__(
+        self,
+        *,
+        max_message_bytes: int = MAX_MESSAGE_BYTES,
+        max_depth: int = MAX_DEPTH,
+        **unknown: Any,
+    ) -> None:
+        """Take the limits: bytes of a row, and how deep triple terms may nest."""
+        for name in unknown:
+            raise OptionError(f"{self.format} takes no option '{name[:40]}' here")
+        for name, number in (("max_message_bytes", max_message_bytes), ("max_depth", max_depth)):
+            if not isinstance(number, int) or number < 1:
+                raise OptionError(f"{name} is a number from 1, not {number!r}")
+        extra(self.format)
+        self._spool: BinaryIO | None = None
+        self._max_bytes = max_message_bytes
+        self._max_depth = max_depth
+        self.reset()
+
+    def reset(self) -> None:
+        """Go to the start of another log."""
+        self._close_spool()
+        self._file: BinaryIO | None = None  # of the caller, or spooled
+        self._spool_fault: OSError | None = None
+        self._ended = False
+        self._row = 0
+        self._batches: Iterator[MessageBatch] | None = None
+        self._fault: Exception | None = None
+
+    def feed(self, piece: bytes, /) -> None:
+        """Take a piece of the log, cut anywhere."""
+        if self._file is None:
+            spool = tempfile.SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - see _close_spool
+            self._file = self._spool = cast("BinaryIO", spool)
+        try:
+            self._file.write(piece)
+        except OSError as error:  # a full disk is told when batches are asked for
+            self._spool_fault = error
+
+    def _close_spool(self) -> None:
+        if self._spool is not None:
+            self._spool.close()
+            self._spool = None
+
+    def __del__(self) -> None:
+        """Remove what was spooled of a log that nobody read to its end."""
+        if hasattr(self, "_spool"):
+            self._close_spool()
+
+    def feed_file(self, file: BinaryIO) -> None:
+        """Take the log as a file that can be read from the middle, which stays open meanwhile."""
+        self._file = file
+
+    def finish(self) -> None:
+        """Mark the end of the log."""
+        self._ended = True
+
+    def next_batch(self) -> MessageBatch | None:
+        """Give the next batch; None means "feed me", and after `finish` "done"."""
+        if self._fault is not None:
+            raise self._fault
+        if not self._ended:
+            return None
+        try:
+            if self._spool_fault is not None:
+                raise self._spool_fault
+            if self._batches is None:
+                self._batches = self._read()
+            return next(self._batches, None)
+        except Exception as error:
+            self._fault = error
+            raise
+
+    def skip_message(self) -> bytes | None:
+        """Raise the fault: these formats do not resume."""
+        if self._fault is None:
+            raise ValueError("no fault was met that could be gone over")
+        raise self._fault
+
+    def header(self) -> dict[str, Any]:
+        """Give nothing: rows say nothing about their log."""
+        return {}
+
+    def record_batches(self) -> Iterator[Any]:
+        """Give the rows in pyarrow's record batches, with the columns that messages are made of.
+
+        Raises:
+            DecodeError: The file is broken or has no such columns.
+        """
+        if self._file is None:
+            return
+        self._file.seek(0, io.SEEK_END)
+        if self._file.tell() == 0:
+            return
+        self._file.seek(0)
+        pa = extra(self.format)
+        try:
+            for rows in self._open(self._file):
+                yield from self._within(rows)
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            text = str(error).strip().split("\n")[0][:200]
+            raise DecodeError(
+                f"the file is broken: {text}", format=self.format, message_index=self._row
+            ) from error
+        finally:
+            self._close_spool()
+
+    @abstractmethod
+    def _open(self, file: BinaryIO) -> Iterator[Any]:
+        """Give the record batches of a file."""
+
+    def _wanted(self, schema: Any) -> list[str]:
+        """The columns to read.
+
+        Raises:
+            DecodeError: There is no column of quads, or it is of another type.
+        """
+        names = [name for name in ("quads", "metadata", NAMESPACES) if name in schema.names]
+        pa = extra(self.format)
+        none = [pa.array([], schema.field(name).type) for name in names]
+        try:
+            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+        except TypeError as error:
+            found = ", ".join(f"{field.name} {field.type}"[:60] for field in schema)
+            raise DecodeError(
+                "expected a column quads, a list of structs of subject, predicate, object and graph "
+                f"with terms as N-Triples; found {found or 'no column'}",
+                format=self.format,
+            ) from error
+        return names
+
+    def _within(self, rows: Any) -> Iterator[Any]:
+        """The rows that are within the limit, then the error."""
+        if rows.nbytes <= self._max_bytes:
+            yield rows
+            return
+        for row in range(rows.num_rows):
+            one = rows.slice(row, 1)
+            if one.nbytes > self._max_bytes:
+                raise LimitError(
+                    f"a row has {one.nbytes} bytes; max_message_bytes (--max-message-bytes) allows "
+                    f"{self._max_bytes}",
+                    format=self.format,
+                    message_index=self._row,
+                )
+            yield one
+
+    def _read(self) -> Iterator[MessageBatch]:
+        for rows in self.record_batches():
+            made = batches_from_arrow(rows, first_index=self._row, max_depth=self._max_depth)
+            with _named(self.format):
+                yield from made
+            self._row += rows.num_rows
+
+
+class _named:
+    """Errors of rows name the format and the message."""
+
+    def __init__(self, format: str) -> None:
+        self._format = format
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if isinstance(error, DecodeError):
+            error.format = self._format
+            if error.message_index is None:
+                error.message_index, error.row = error.row, None
+
+
+def decode_rows(decoder: RowDecoder, data: bytes) -> MessageBatch:
+    """Decode a whole log held in memory into one batch.
+
+    Raises:
+        DecodeError: The log breaks its format; no message is returned.
+    """
+    pa = extra(decoder.format)
+    decoder.feed(data)
+    decoder.finish()
+    rows = list(decoder.record_batches())
+    if not rows:
+        return MessageBatch.from_messages([])
+    with _named(decoder.format):
+        return MessageBatch.from_arrow(pa.Table.from_batches(rows), max_depth=decoder._max_depth)
+
+
+class _Sink(io.RawIOBase):
+    """A file that gives what was written to it."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        piece = bytes(data)
+        self._parts.append(piece)
+        self._size += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def take(self) -> bytes:
+        taken, self._parts = b"".join(self._parts), []
+        return taken
+
+
+class RowEncoder:
+    """Writes files of rows. A format says how its files are begun.
+
+    Attributes:
+        format: The format's name.
+        source: What stands in the column `source` of the batches to come: the log that they are of.
+    """
+
+    format: str
+
+    def __init__(self, *, namespaces: bool | None = None, **unknown: Any) -> None:
+        """Take whether there is a column of namespaces; else if the first message has any."""
+        for name in unknown:
+            raise OptionError(f"{self.format} takes no option '{name[:40]}' here")
+        if namespaces is not None and not isinstance(namespaces, bool):
+            raise OptionError(f"namespaces is True or False, not {namespaces!r}")
+        extra(self.format)
+        self.source: str | None = None
+        self._asked = namespaces
+        self.reset()
+
+    def reset(self) -> None:
+        """Go to the start of another log."""
+        self._sink = _Sink()
+        self._rows: ArrowCoalescer | None = None
+        self._writer: Any = None
+        self._namespaces = False
+        self._lost: dict[str, str] = {}
+        self._dropped = 0
+
+    def encode(self, batch: MessageBatch, /) -> bytes:
+        """Give the bytes of a batch; rows are gathered first."""
+        if len(batch):
+            coalescer = self._begin(bool(batch.namespaces(0)))
+            if not self._namespaces:
+                self._count(batch.namespaces(len(batch) - 1))
+            self._write(coalescer.push(batch, self.source))
+        return self._sink.take()
+
+    def finish(self) -> bytes:
+        """Give the bytes at the end of the log."""
+        rest = self._begin(False).finish()
+        self._write([rest] if rest is not None else [])
+        self._writer.close()
+        return self._sink.take()
+
+    def dropped(self) -> dict[str, int]:
+        """Count namespaces declared where the log has no column for them."""
+        return {"namespaces": self._dropped} if self._dropped else {}
+
+    @abstractmethod
+    def _open(self, sink: Any, schema: Any) -> Any:
+        """Give pyarrow's writer of a file."""
+
+    def _begin(self, declares: bool) -> ArrowCoalescer:
+        if self._rows is None:
+            self._namespaces = declares if self._asked is None else self._asked
+            columns = [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]
+            self._rows = ArrowCoalescer(columns, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES)
+            pa = extra(self.format)
+            empty = MessageBatch.from_messages([]).to_arrow(columns)
+            self._writer = self._open(self._sink, pa.record_batch(empty).schema)
+        return self._rows
+
+    def _write(self, batches: list[ArrowBatch]) -> None:
+        pa = extra(self.format)
+        for rows in batches:
+            self._writer.write_batch(pa.record_batch(rows))
+
+    def _count(self, declared: dict[str, str]) -> None:
+        for name, iri in declared.items():
+            if self._lost.get(name) != iri:
+                self._lost[name] = iri
+                self._dropped += 1

@@ -1,0 +1,144 @@
+"""Arrow IPC with a row for each message: files (`.arrow`, `.feather`) and streams (`.arrows`)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from rdfm._core import MessageBatch
+from rdfm.errors import DecodeError, OptionError, TruncatedError
+from rdfm.formats._base import Format, encode_all
+from rdfm.formats._rows import (
+    CARRIES,
+    DECODE_OPTIONS,
+    ENCODE_OPTIONS,
+    RowDecoder,
+    RowEncoder,
+    decode_rows,
+)
+
+__all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
+
+_MAGIC = b"ARROW1"
+_FILE_HEAD = 8
+_STREAM_MAGIC = b"\xff\xff\xff\xff"
+# How a stream ends; without the first four bytes before Arrow 0.15.
+_ENDS = (b"\xff\xff\xff\xff\x00\x00\x00\x00", b"\x00\x00\x00\x00")
+
+FORMAT = Format(
+    name="arrow",
+    title="Arrow IPC",
+    suffixes=(".arrow", ".feather", ".arrows"),
+    media_types=("application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream"),
+    magic=lambda head: head.startswith((_MAGIC, _STREAM_MAGIC)),
+    aliases=("arrow-ipc", "ipc"),
+    decode_options=DECODE_OPTIONS,
+    encode_options={**ENCODE_OPTIONS, "stream": "switch"},
+    suffix_options={".arrows": {"stream": True}},
+    carries=CARRIES,
+    binary=True,
+)
+
+
+class Decoder(RowDecoder):
+    """Decodes Arrow files and streams of rows; options as keywords, see `FORMAT.decode_options`."""
+
+    format = "arrow"
+
+    def _open(self, file: BinaryIO) -> Iterator[Any]:
+        head = file.read(_FILE_HEAD)
+        file.seek(-len(_MAGIC), io.SEEK_END)
+        if head.startswith(_MAGIC) and file.read() == _MAGIC:
+            yield from self._file_rows(file)
+            return
+        # A file that is cut off is a stream behind its first bytes.
+        if head.startswith(_MAGIC):
+            file.seek(_FILE_HEAD)
+            yield from self._stream_rows(file)
+            raise self._cut("footer")
+        file.seek(0)
+        yield from self._stream_rows(file)
+        self._check_end(file)
+
+    def _file_rows(self, file: BinaryIO) -> Iterator[Any]:
+        from pyarrow import ipc
+
+        rows = ipc.open_file(file)
+        columns = self._wanted(rows.schema)
+        for number in range(rows.num_record_batches):
+            yield rows.get_batch(number).select(columns)
+
+    def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
+        from pyarrow import ipc
+
+        with ipc.open_stream(file) as rows:
+            columns = self._wanted(rows.schema)
+            for some in rows:
+                yield some.select(columns)
+
+    def _check_end(self, file: BinaryIO) -> None:
+        at = file.tell()
+        file.seek(max(at - len(_ENDS[0]), 0))
+        if not file.read(len(_ENDS[0])).endswith(_ENDS):
+            raise self._cut("end mark")
+        file.seek(at)
+        if file.read(1):
+            raise DecodeError(
+                "there is something behind the stream's end mark; cut it off",
+                format=self.format,
+                offset=at,
+            )
+
+    def _cut(self, missing: str) -> TruncatedError:
+        return TruncatedError(
+            f"the rows end without a {missing}; the file is cut off, get it again",
+            format=self.format,
+            message_index=self._row,
+        )
+
+
+class Encoder(RowEncoder):
+    """Encodes Arrow files or streams of rows; options as keywords, see `FORMAT.encode_options`."""
+
+    format = "arrow"
+
+    def __init__(self, *, stream: bool = False, **options: Any) -> None:
+        """Take whether a stream is written, and what every format of rows takes."""
+        if not isinstance(stream, bool):
+            raise OptionError(f"stream is True or False, not {stream!r}")
+        self._stream = stream
+        super().__init__(**options)
+
+    def _open(self, sink: Any, schema: Any) -> Any:
+        from pyarrow import ipc
+
+        return (ipc.new_stream if self._stream else ipc.new_file)(sink, schema)
+
+
+def decode(data: bytes, **options: Any) -> MessageBatch:
+    """Decode a whole log held in memory; for files use `rdfm.open_log`.
+
+    Args:
+        data: The log, a file or a stream.
+        **options: Those of `FORMAT.decode_options`.
+
+    Raises:
+        DecodeError: `data` is no Arrow of messages; no message is returned.
+        LimitError: A message is larger than `max_message_bytes` (in bytes of Arrow).
+        MissingExtraError: pyarrow is not installed.
+    """
+    return decode_rows(Decoder(**options), data)
+
+
+def encode(batch: MessageBatch, **options: Any) -> bytes:
+    """Encode a batch as a whole log; for files use `rdfm.create_log`.
+
+    Args:
+        batch: The messages.
+        **options: Those of `FORMAT.encode_options`.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    return encode_all(Encoder(**options), batch)

@@ -1,0 +1,187 @@
+"""Messages into many logs: which message goes into which file of a folder or member of an archive.
+
+In: batches, and an encoder of one log. Out: for a folder `Part`s, for an archive its bytes.
+Cost: of a folder one batch; of an archive one message. Law: every part is a whole log; how messages
+are cut into batches changes neither names nor bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rdfm import archive
+from rdfm._core import MessageBatch
+from rdfm.errors import EncodeError
+from rdfm.formats import EncoderLike
+
+__all__ = ["ArchiveEncoder", "FolderEncoder", "Part"]
+
+_FILES_A_FOLDER = 1000
+
+
+class Part(NamedTuple):
+    """Bytes of a file.
+
+    Attributes:
+        name: Its path in the folder.
+        data: What follows of it.
+        ended: Whether that is all.
+    """
+
+    name: str
+    data: bytes
+    ended: bool
+
+
+class FolderEncoder:
+    """Encodes messages as many logs: one a message, or several of a number or size.
+
+    Attributes:
+        source: The log that the batches to come are of, for formats that hold that.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], EncoderLike],
+        suffix: str,
+        messages: int | None = None,
+        bytes: int | None = None,
+    ) -> None:
+        """Take how an encoder of one log is made.
+
+        Args:
+            make: Gives an encoder at the start of a log.
+            suffix: The end of the names.
+            messages: Most messages of a log; one where neither is given.
+            bytes: Bytes after which a log ends, with its last message (not compressed).
+        """
+        self.source: str | None = None
+        self._make = make
+        self._encoder = make()  # an option that does not fit is told now
+        self._suffix = suffix
+        self._single = messages is None and bytes is None
+        self._most_messages = 1 if self._single else messages
+        self._most_bytes = bytes
+        self._number = 0
+        self._open = False
+        self._messages = self._bytes = 0
+        self._dropped: Counter[str] = Counter()
+
+    def encode(self, batch: MessageBatch, /) -> list[Part]:
+        """Give the parts of a batch.
+
+        Raises:
+            EncodeError: A message cannot be written; `completed` holds the parts before it.
+        """
+        parts: list[Part] = []
+        start = 0
+        while start < len(batch):
+            stop = start + self._room(len(batch) - start)
+            self._put(batch if stop - start == len(batch) else batch.slice(start, stop), parts)
+            start = stop
+        return parts
+
+    def finish(self) -> list[Part]:
+        """Give the end of the last log; of no messages one log, unless each has its own."""
+        parts: list[Part] = []
+        if self._open or (self._number == 0 and not self._single):
+            self._end(parts)
+        return parts
+
+    def dropped(self) -> dict[str, int]:
+        """Count what was left out so far, by name."""
+        return dict(self._dropped + Counter(self._encoder.dropped()))
+
+    def _room(self, left: int) -> int:
+        """How many messages may go into the log at once."""
+        if self._most_bytes is not None:
+            return 1  # each may be the last
+        return (
+            left if self._most_messages is None else min(left, self._most_messages - self._messages)
+        )
+
+    def _put(self, batch: MessageBatch, parts: list[Part]) -> None:
+        if hasattr(self._encoder, "source"):
+            self._encoder.source = self.source
+        self._open = True
+        try:
+            data = self._encoder.encode(batch)
+        except EncodeError as error:
+            if not self._single:
+                parts.append(Part(self._name(), error.completed, False))
+            error.completed = parts  # type: ignore[assignment]  # as `encode` gives them
+            self._open = not self._single
+            raise
+        parts.append(Part(self._name(), data, False))
+        self._messages += len(batch)
+        self._bytes += len(data)
+        full = self._most_messages is not None and self._messages >= self._most_messages
+        if full or (self._most_bytes is not None and self._bytes >= self._most_bytes):
+            self._end(parts)
+
+    def _end(self, parts: list[Part]) -> None:
+        parts.append(Part(self._name(), self._encoder.finish(), True))
+        self._dropped.update(self._encoder.dropped())
+        reset = getattr(self._encoder, "reset", None)
+        if reset is None:
+            self._encoder = self._make()
+        else:
+            reset()
+        self._number += 1
+        self._open = False
+        self._messages = self._bytes = 0
+
+    def _name(self) -> str:
+        if self._single:
+            return f"{self._number // _FILES_A_FOLDER:03}/{self._number:010}{self._suffix}"
+        return f"part-{self._number:05}{self._suffix}"
+
+
+class ArchiveEncoder:
+    """Encodes messages as a tar archive with a log of one message a member.
+
+    Attributes:
+        source: As of `FolderEncoder`.
+    """
+
+    def __init__(self, make: Callable[[], EncoderLike], suffix: str) -> None:
+        """Take how an encoder of one log is made, and the end of the names."""
+        self.source: str | None = None
+        self._parts = FolderEncoder(make, suffix)
+        self._written = 0
+        self._member: list[bytes] = []
+
+    def encode(self, batch: MessageBatch, /) -> bytes:
+        """Give the members of a batch.
+
+        Raises:
+            EncodeError: A message cannot be written; `completed` holds the members before it.
+        """
+        self._parts.source = self.source
+        try:
+            return self._entries(self._parts.encode(batch))
+        except EncodeError as error:
+            error.completed = self._entries(error.completed)  # type: ignore[arg-type]  # of parts
+            raise
+
+    def finish(self) -> bytes:
+        """Give the end of the archive."""
+        members = self._entries(self._parts.finish())
+        return members + archive.end(self._written)
+
+    def dropped(self) -> dict[str, int]:
+        """Count what was left out so far, by name."""
+        return self._parts.dropped()
+
+    def _entries(self, parts: list[Part]) -> bytes:
+        entries = []
+        for part in parts:
+            self._member.append(part.data)
+            if part.ended:
+                entries.append(archive.entry(part.name, b"".join(self._member)))
+                self._member = []
+        data = b"".join(entries)
+        self._written += len(data)
+        return data

@@ -1,0 +1,424 @@
+"""Tar archives and folders: logs of many files, read and written; tarfile is the other side."""
+
+import gzip
+import io
+import tarfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rdfm
+from rdfm import (
+    DecodeError,
+    Iri,
+    Literal,
+    Message,
+    OptionError,
+    Quad,
+    TruncatedError,
+    UnknownFormatError,
+    UnsupportedError,
+    archive,
+)
+
+S, P = Iri("http://e/s"), Iri("http://e/p")
+
+
+def line(value):
+    return f'<http://e/s> <http://e/p> "{value}" .\n'.encode()
+
+
+def quads(*values):
+    return [Quad(S, P, Literal(str(value))) for value in values]
+
+
+def tar(*members, format=tarfile.PAX_FORMAT, **changes):
+    """An archive, as tarfile writes it; a member is its name, its bytes and what else is said of it."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=format) as out:
+        for name, data, *rest in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            for key, value in {**changes, **(rest[0] if rest else {})}.items():
+                setattr(info, key, value)
+            out.addfile(info, io.BytesIO(data))
+    return file.getvalue()
+
+
+def read(source, *format, into=None, **options):
+    """Source, index and values of the messages; what comes before an error is in `into`."""
+    found = [] if into is None else into
+    with rdfm.open_log(source, *format, **options) as log:
+        for message in log:
+            values = [quad.object.value for quad in message]
+            found.append((log.source, message.index, values))
+    return found
+
+
+def cut(data, size):
+    for some in archive.members(data[at : at + size] for at in range(0, len(data), size)):
+        for member in some:
+            yield member.name, b"".join(member.pieces), member.refusal
+
+
+MEMBERS = st.lists(
+    st.tuples(
+        st.text(st.characters(exclude_characters="/\0\\", exclude_categories=["Cs"]), min_size=1)
+        .map(lambda name: f"x{name}"[:150])
+        .map(lambda name: f"{name}/{name}.nq"),
+        st.binary(max_size=2000),
+    ),
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("format", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
+@given(members=MEMBERS, size=st.sampled_from([1, 511, 512, 513, 4000, 1 << 20]))
+def test_members_are_those_that_tarfile_wrote(format, members, size):
+    # What follows a slash is never hidden, since names begin with x.
+    data = tar(*members, format=format)
+    found = [(name, content) for name, content, _ in cut(data, size)]
+    assert found == members
+
+
+def test_large_members_come_in_pieces():
+    big = bytes(range(256)) * 20_000
+    data = tar(("a.nq", b"1"), ("big.nq", big), ("z.nq", b"2"))
+    for size in (1000, 1 << 20, len(data)):
+        found = [content for _, content, _ in cut(data, size)]
+        assert found == [b"1", big, b"2"]
+    pieces = (data[at : at + 1000] for at in range(0, len(data), 1000))
+    names = [member.name for some in archive.members(pieces) for member in some]
+    assert names == ["a.nq", "big.nq", "z.nq"]  # though nobody read the bytes
+
+
+@given(at=st.integers(0, 6000))
+def test_an_archive_that_is_cut_off_is_an_error_after_the_members_before(at):
+    data = tar(("a.nq", b"1" * 600), ("b.nq", b"2" * 600))
+    found = []
+    with pytest.raises(TruncatedError, match="cut off"):
+        for member in cut(data[: min(at, 3 * 512 * 2)], 700):
+            found.append(member[0])
+    assert found == ["a.nq", "b.nq"][: len(found)]
+    assert len(found) == (at >= 1536) + (at >= 3072)
+
+
+@pytest.mark.parametrize("place", [0, 100, 130, 148, 156, 260, 500])
+def test_a_damaged_header_is_an_error(place):
+    data = bytearray(tar(("a.nq", b"1"), ("b.nq", b"2")))
+    data[1024 + place] ^= 0x15
+    found = []
+    with pytest.raises(DecodeError, match="the archive is broken"):
+        found.extend(cut(bytes(data), 512))
+    assert len(found) == 1
+
+
+@given(data=st.binary(max_size=3000))
+def test_noise_is_an_error_and_no_crash(data):
+    with pytest.raises(DecodeError):
+        list(cut(b"x" + data, 512))
+
+
+def test_archives_that_were_joined_are_refused():
+    one = tar(("a.nq", b"1"))
+    with pytest.raises(DecodeError, match="behind the archive's end mark"):
+        list(cut(one + one, 512))
+
+
+REFUSED = {
+    "a link": ("b.nq", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}),
+    "another link": ("b.nq", b"", {"type": tarfile.LNKTYPE, "linkname": "a.nq"}),
+    "a device": ("b.nq", b"", {"type": tarfile.CHRTYPE}),
+    "a pipe": ("b.nq", b"", {"type": tarfile.FIFOTYPE}),
+    "an absolute path": ("/b.nq", line(2)),
+    "a drive": ("C:\\b.nq", line(2)),
+    "a path up": ("../b.nq", line(2)),
+    "a path up inside": ("x/../../b.nq", line(2)),
+    "an unknown kind": ("b.nq", line(2), {"type": b"Z"}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_plain_file_inside_is_refused_by_name(case):
+    name = REFUSED[case][0]
+    data = tar(("a.nq", line(1)), REFUSED[case], ("c.nq", line(3)))
+    found = []
+    with rdfm.open_log(data) as log:
+        with pytest.raises(UnsupportedError, match="this member") as fault:
+            found.extend(log)
+        assert fault.value.source == f"bytes!{name}"
+        assert log.skip_message() == b""
+        found.extend(log)
+    assert [message.quads for message in found] == [quads(1), quads(3)]
+
+
+def test_a_pax_size_is_what_counts():
+    data = tar(("a.nq", line(1)), ("b.nq", line(2), {"pax_headers": {"size": str(len(line(2)))}}))
+    assert [values for _, _, values in read(data)] == [["1"], ["2"]]
+
+
+def test_members_are_logs_of_their_own(tmp_path):
+    path = tmp_path / "a.tar"
+    path.write_bytes(
+        tar(
+            ("9.ttl", b"@prefix e: <http://e/> . e:s e:p '1', _:b ."),
+            ("10.nq", line(2) + b"# @message\n" + line(3)),
+            ("dir", b"", {"type": tarfile.DIRTYPE}),
+            ("dir/1.nq.gz", gzip.compress(line(4))),
+            (".hidden.nq", b"oops"),
+            ("_dir/x.nq", b"oops"),
+            ("empty.ttl", b""),
+        )
+    )
+    assert [(source.split("!")[1], *rest) for source, *rest in read(path)] == [
+        ("9.ttl", 0, ["1", "b"]),
+        ("10.nq", 0, ["2"]),
+        ("10.nq", 1, ["3"]),
+        ("dir/1.nq.gz", 0, ["4"]),
+    ]
+    with rdfm.open_log(path) as log:
+        assert log.several
+        assert [(len(batch), batch.namespaces(0)) for batch in log.batches()] == [
+            (1, {"e": "http://e/"}),
+            (2, {}),
+            (1, {}),
+        ]
+    with pytest.raises(DecodeError, match=r"undeclared|prefix"):
+        read(tar(("a.ttl", b"@prefix e: <http://e/> ."), ("b.ttl", b"e:s e:p 1 .")))
+
+
+def test_a_fault_ends_its_member_alone():
+    data = tar(
+        ("a.ttl", line(1)),
+        ("b.ttl", b"<http://e/s> oops"),
+        ("c.nq", line(3) + b"# @message\noops\n# @message\n" + line(4)),
+        ("d.nq", line(5)),
+    )
+    found = []
+    with rdfm.open_log(data) as log:
+        for where in ("b.ttl", "c.nq"):
+            with pytest.raises(DecodeError) as fault:
+                found.extend(log)
+            assert fault.value.source == f"bytes!{where}"
+            log.skip_message()
+        found.extend(log)
+    assert [message.quads for message in found] == [quads(1), quads(3), quads(4), quads(5)]
+
+
+def test_a_format_that_is_given_is_that_of_the_members():
+    data = tar(("a", b"<a:s> a <a:o> ."), ("b.nq", b"@prefix e: <http://e/> . e:s a e:o ."))
+    assert len(read(data, "ttl")) == 2
+    with pytest.raises(UnknownFormatError, match="bytes!README"):
+        read(tar(("README", b"Hello.")))
+
+
+def test_options_are_for_the_formats_that_take_them():
+    data = tar(("a.nq", line(1)), ("b.ttl", b"<s> <p> '2' ."))
+    assert len(read(data, base="http://e/", generalized=True)) == 2
+    with pytest.raises(OptionError, match="no format takes the option 'frobnicate'"):
+        rdfm.open_log(data, frobnicate=1)
+    with pytest.raises(DecodeError, match="base"):
+        read(data)
+
+
+@pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"])
+def test_an_archive_is_written_as_riverbench_names_it(tmp_path, suffix):
+    path = tmp_path / f"out{suffix}"
+    with rdfm.create_log(path, "ttl") as log:
+        for number in range(1001):
+            log.write(quads(number) if number else [])
+    first = path.read_bytes()
+    if suffix != ".tar.zst":
+        with tarfile.open(path) as found:
+            names = found.getnames()
+            assert names[:2] == ["000/0000000000.ttl", "000/0000000001.ttl"]
+            assert names[1000:] == ["001/0000001000.ttl"]
+            member = found.getmember(names[7])
+            assert (member.mtime, member.uid, member.mode, member.uname) == (0, 0, 0o644, "")
+            assert found.extractfile(member).read() == line(7)
+    assert [values for _, _, values in read(path)] == [[], *[[str(n)] for n in range(1, 1001)]]
+    summary = rdfm.convert(path, tmp_path / f"again{suffix}", to_format="ttl")
+    assert summary.messages == 1001
+    assert (tmp_path / f"again{suffix}").read_bytes() == first
+
+
+def test_every_member_declares_what_it_uses(tmp_path):
+    source = tmp_path / "in.ttl"
+    source.write_text("@prefix e: <http://e/> .\ne:s e:p 1 .\n# @message\ne:s e:p 2 .\n")
+    rdfm.convert(source, tmp_path / "out.ttl.tar")
+    with tarfile.open(tmp_path / "out.ttl.tar") as found:
+        assert found.getnames() == ["000/0000000000.ttl", "000/0000000001.ttl"]
+        for member in found:
+            assert b"prefix e:" in found.extractfile(member).read().lower()
+
+
+def test_the_cut_into_batches_changes_no_byte_of_an_archive(tmp_path):
+    messages = [Message(quads(n), namespaces={"e": "http://e/"}) for n in range(20)]
+    with rdfm.create_log(tmp_path / "a.tar") as log:
+        for message in messages:
+            log.write_batch(rdfm.MessageBatch.from_messages([message]))
+    with rdfm.create_log(tmp_path / "b.tar") as log:
+        log.write_batch(rdfm.MessageBatch.from_messages(messages))
+    assert (tmp_path / "a.tar").read_bytes() == (tmp_path / "b.tar").read_bytes()
+
+
+def test_a_folder_gets_a_file_for_each_message(tmp_path):
+    source = tmp_path / "in.tar"
+    source.write_bytes(tar(*[(f"{n}.nq", line(n)) for n in range(12)]))
+    out = tmp_path / "out"
+    rdfm.convert(source, f"{out}/", to_format="nq", compression="gzip")
+    assert sorted(path.name for path in out.iterdir()) == ["000"]
+    files = sorted(path.name for path in (out / "000").iterdir())
+    assert files[0] == "0000000000.nq.gz"
+    assert gzip.decompress((out / "000" / files[3]).read_bytes()) == line(3)
+    assert [values for _, _, values in read(out)] == [[str(n)] for n in range(12)]
+
+
+def test_files_of_a_folder_come_in_natural_order(tmp_path):
+    for name in ("10.nq", "9.nq", "x/1.nq", "_a.nq", ".b.nq"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(line(name))
+    assert [values for _, _, values in read(tmp_path)] == [["9.nq"], ["10.nq"], ["x/1.nq"]]
+    assert [values for _, _, values in read(f"{tmp_path}/1*.nq")] == [["10.nq"]]
+    (tmp_path / "12.tar.gz").write_bytes(
+        gzip.compress(tar(("b.nq", line("b")), ("a.nq", line("a"))))
+    )
+    found = [values for _, _, values in read(tmp_path)]
+    assert found == [["9.nq"], ["10.nq"], ["b"], ["a"], ["x/1.nq"]]
+    out = io.BytesIO()
+    rdfm.convert(tmp_path, out, to_format="nq")
+    assert out.getvalue() == b"# @message\n".join(map(line, ["9.nq", "10.nq", "b", "a", "x/1.nq"]))
+    with pytest.raises(FileNotFoundError):
+        read(f"{tmp_path}/none*.nq")
+
+
+def test_files_of_fsspec_are_read_as_folders_are():
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    storage = MemoryFileSystem()
+    for number in (10, 9):
+        storage.pipe_file(f"/archives/{number}.nq", line(number))
+    try:
+        assert [values for _, _, values in read("memory://archives/")] == [["9"], ["10"]]
+        assert [values for _, _, values in read("memory://archives/1*.nq")] == [["10"]]
+    finally:
+        storage.rm("/archives", recursive=True)
+
+
+def test_parts_are_whole_logs(tmp_path):
+    with rdfm.create_log(tmp_path / "out", "jelly", split_messages=4, compression="gzip") as log:
+        for number in range(10):
+            log.write(quads(number))
+    files = sorted((tmp_path / "out").iterdir())
+    assert [path.name for path in files] == [f"part-0000{n}.jelly.gz" for n in range(3)]
+    assert [len(read(path)) for path in files] == [4, 4, 2]
+    rdfm.convert(tmp_path / "out", tmp_path / "bytes", to_format="nq", split_bytes=100)
+    files = sorted((tmp_path / "bytes").iterdir())
+    assert [len(read(path)) for path in files] == [3, 3, 3, 1]
+    rdfm.convert(tmp_path / "bytes", tmp_path / "more", to_format="parquet", split_messages=5)
+    assert [len(read(path)) for path in sorted((tmp_path / "more").iterdir())] == [5, 5]
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(DecodeError):
+        rdfm.convert(line(1) + b"# @message\noops", f"{out}/", from_format="nq", to_format="nq")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(DecodeError) as fault:
+        rdfm.convert(
+            line(1) + b"# @message\noops",
+            f"{out}/",
+            from_format="nq",
+            to_format="nq",
+            keep_partial=True,
+        )
+    assert str(tmp_path / "out.partial") in fault.value.__notes__[0]
+    assert len(read(tmp_path / "out.partial")) == 1
+
+
+def test_a_folder_that_holds_something_is_replaced_on_request_only(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    rdfm.convert(line(1), out, from_format="nq", to_format="nq")
+    with pytest.raises(OptionError, match="--overwrite"):
+        rdfm.convert(line(2), out, from_format="nq", to_format="nq")
+    assert [values for _, _, values in read(out)] == [["1"]]
+    rdfm.convert(line(2), out, from_format="nq", to_format="nq", overwrite=True)
+    assert [values for _, _, values in read(out)] == [["2"]]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_output_in_a_folder_that_is_read_is_refused(tmp_path):
+    (tmp_path / "a.nq").write_bytes(line(1))
+    with pytest.raises(OptionError, match="which is read; write elsewhere"):
+        rdfm.convert(tmp_path, tmp_path / "all.nq")
+
+
+def test_options_of_folders_are_refused_elsewhere(tmp_path):
+    for target in (tmp_path / "a.tar", io.BytesIO()):
+        with pytest.raises(OptionError, match="are for folders"):
+            rdfm.create_log(target, "nq", split_messages=1)
+    with pytest.raises(OptionError, match="is for folders"):
+        rdfm.create_log(tmp_path / "a.nq", overwrite=True)
+    with pytest.raises(OptionError, match="from 1"):
+        rdfm.create_log(tmp_path / "out", "nq", split_bytes=0)
+    with pytest.raises(UnknownFormatError, match="--to"):
+        rdfm.create_log(f"{tmp_path}/out/")
+
+
+def test_messages_before_a_refused_one_are_in_the_partial_output(tmp_path):
+    graph = [Quad(S, P, Literal("x"), Iri("http://e/g"))]
+    for target, name in ((tmp_path / "a.tar", "a.tar.partial"), (tmp_path / "d/", "d.partial")):
+        writer = rdfm.create_log(
+            f"{target}/" if "." not in target.name else target, "ttl", keep_partial=True
+        )
+        with pytest.raises(rdfm.EncodeError, match="merge_graphs"), writer as log:
+            log.write(quads(1))
+            log.write(graph)
+        found = (
+            read(tmp_path / name) if name == "d.partial" else read((tmp_path / name).read_bytes())
+        )
+        assert [values for _, _, values in found] == [["1"]]
+
+
+def test_inspect_counts_over_all_logs(tmp_path):
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(tar(("a.nq", line(1)), ("b.ttl", line(2)), ("c.nq", b"oops"))))
+    report = rdfm.inspect(path)
+    assert (report.logs, report.messages, report.format) == (3, 2, "nq, ttl")
+    assert report.compression == "gzip"
+    assert "a.tar.gz!c.nq: nq: " in report.fault
+    assert rdfm.inspect(io.BytesIO(path.read_bytes())).messages == 2
+    (tmp_path / "0.nq").write_bytes(line(1))
+    assert rdfm.inspect(tmp_path).bytes == path.stat().st_size + len(line(1))
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_a_conversion_reads_members_as_open_log_does(tmp_path, skip):
+    faults = [("bad.ttl", b"oops"), ("link.nq", b"", {"type": tarfile.SYMTYPE})] if skip else []
+    members = [(f"{n}.nq", line(n)) for n in range(2000)]
+    data = tar(*members[:1000], *faults, *members[1000:], ("big.nq", line("b" * 2_000_000)))
+    out = io.BytesIO()
+    summary = rdfm.convert(data, out, to_format="nq", on_error="skip" if skip else "fail")
+    assert summary.messages == 2001
+    assert summary.skipped == len(faults)
+    assert [values for _, _, values in read(out.getvalue(), "nq")] == [
+        *[[str(n)] for n in range(2000)],
+        ["b" * 2_000_000],
+    ]
+
+
+def test_each_member_is_a_message_where_that_is_asked_for():
+    out = io.BytesIO()
+    data = tar(("a.nq", line(1)), ("empty.nq", b""), ("c.nq", line(3)))
+    summary = rdfm.convert(data, out, to_format="nq", message_per_file=True)
+    assert summary.messages == 3
+    with pytest.raises(DecodeError, match=r"bytes!b.nq.*more than one message"):
+        rdfm.convert(
+            tar(("b.nq", line(1) + b"# @message\n" + line(2))),
+            io.BytesIO(),
+            to_format="nq",
+            message_per_file=True,
+        )

@@ -1,0 +1,191 @@
+"""Parquet and Arrow IPC: logs as tables, as other programs read and write them."""
+
+import io
+
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+from support import TABLES
+
+import rdfm
+from rdfm import DecodeError, Iri, LimitError, Literal, Message, Quad, TruncatedError, formats
+
+S, P = Iri("http://e/s"), Iri("http://e/p")
+ROW = {"subject": "<http://e/s>", "predicate": "<http://e/p>", "object": '"x"@en', "graph": None}
+
+
+def quads(*values):
+    return [Quad(S, P, Literal(value)) for value in values]
+
+
+def table(path):
+    """A file as pyarrow reads it."""
+    if path.suffix == ".parquet":
+        return parquet.read_table(path)
+    data = path.read_bytes()
+    return (ipc.open_stream if path.suffix == ".arrows" else ipc.open_file)(data).read_all()
+
+
+def save(path, rows):
+    """A file as pyarrow writes it."""
+    if path.suffix == ".parquet":
+        parquet.write_table(rows, path, row_group_size=2)
+        return
+    make = ipc.new_stream if path.suffix == ".arrows" else ipc.new_file
+    with make(str(path), rows.schema) as writer:
+        writer.write_table(rows, max_chunksize=2)
+
+
+def read(source, *format, into=None, **options):
+    """The messages of a log; what comes before an error is in `into`."""
+    found = [] if into is None else into
+    with rdfm.open_log(source, *format, **options) as log:
+        found.extend(log)
+    return found
+
+
+SUFFIXES = pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather", ".arrows"])
+
+
+@SUFFIXES
+def test_pyarrow_reads_what_is_written(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    with rdfm.create_log(path) as log:
+        log.write(Message(quads("a", "b"), metadata={"k": b"v"}))
+        log.write([])
+    rows = table(path).to_pylist()
+    assert [row["offset"] for row in rows] == [0, 1]
+    assert [quad["object"] for quad in rows[0]["quads"]] == ['"a"', '"b"']
+    assert rows[0]["metadata"] == [("k", b"v")]
+    assert rows[1]["quads"] == []
+    assert "namespaces" not in rows[0]
+
+
+@SUFFIXES
+def test_what_pyarrow_writes_is_read(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"other": range(5), "quads": [[ROW], [], None, [ROW, ROW], [ROW]]}))
+    with rdfm.open_log(path) as log:
+        assert [len(message) for message in log] == [1, 0, 0, 2, 1]
+    with rdfm.open_log(path) as log:
+        assert [message.index for message in log] == list(range(5))
+
+
+@SUFFIXES
+def test_columns_that_are_no_messages_are_named(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    for columns in ({"a": [1], "b": ["x"]}, {"a": [1], "b": ["x"], "quads": ["text"]}):
+        save(path, pa.table(columns))
+        with pytest.raises(DecodeError, match=r"expected a column quads.*found a int64, b string"):
+            read(path)
+
+
+@SUFFIXES
+def test_rows_before_a_fault_come_first(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"quads": [[ROW], [ROW], [{**ROW, "object": "oops"}], [ROW]]}))
+    found = []
+    with pytest.raises(DecodeError, match=r"quad 0, object: .*message 2") as fault:
+        read(path, into=found)
+    assert len(found) == 2
+    assert fault.value.format == formats.by_path(str(path)).FORMAT.name
+
+
+@SUFFIXES
+def test_a_row_over_the_limit_is_told(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"quads": [[ROW], [ROW] * 1000, [ROW]]}))
+    found = []
+    with pytest.raises(LimitError, match=r"max_message_bytes \(--max-message-bytes\)"):
+        read(path, into=found, max_message_bytes=10_000)
+    assert len(found) == 1
+
+
+@SUFFIXES
+@pytest.mark.parametrize("cut", [1, 7, 8, 9, 100])
+def test_a_file_that_is_cut_off_is_an_error(tmp_path, suffix, cut):
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"quads": [[ROW], [ROW], [ROW]]}))
+    path.write_bytes(path.read_bytes()[:-cut])
+    with pytest.raises(DecodeError, match=r"cut off|broken"):
+        read(path)
+
+
+@pytest.mark.parametrize("suffix", [".arrow", ".arrows"])
+def test_rows_of_a_cut_off_arrow_log_come_first(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"quads": [[ROW], [ROW], [ROW]]}))
+    data = path.read_bytes()
+    path.write_bytes(data[:-8] if suffix == ".arrows" else data[: data.rindex(b"\xff\xff\xff\xff")])
+    found = []
+    with pytest.raises(TruncatedError):
+        read(path, into=found)
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_namespaces_have_a_column_where_the_first_message_has_some(name, tmp_path):
+    path = tmp_path / "log"
+    declared = Message(quads("a"), namespaces={"e": "http://e/"})
+    with rdfm.create_log(path, name) as log:
+        log.write(declared)
+    with rdfm.open_log(path, name) as log:
+        assert [message.namespaces for message in log] == [{"e": "http://e/"}]
+    with rdfm.create_log(path, name) as log:
+        log.write(quads("a"))
+        log.write(declared)
+        log.close()
+        assert log.dropped == {"namespaces": 1}
+    with rdfm.create_log(path, name, namespaces=True) as log:
+        log.write(quads("a"))
+        log.write(declared)
+    with rdfm.open_log(path, name) as log:
+        assert [message.namespaces for message in log] == [{}, {"e": "http://e/"}]
+
+
+@SUFFIXES
+def test_conversions_keep_where_messages_are_from(tmp_path, suffix):
+    sources = [tmp_path / "a.nq", tmp_path / "b.nq"]
+    for source in sources:
+        source.write_text("<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n")
+    path = tmp_path / f"log{suffix}"
+    rdfm.convert(sources, path)
+    found = [(row["source"], row["offset"]) for row in table(path).to_pylist()]
+    assert found == [(str(source), index) for source in sources for index in (0, 1)]
+
+
+@SUFFIXES
+def test_pieces_files_and_pipes_are_read_the_same(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    with rdfm.create_log(path) as log:
+        for number in range(3000):
+            log.write(quads(str(number)))
+
+    class Pipe(io.RawIOBase):
+        def __init__(self, data):
+            self.data = io.BytesIO(data)
+
+        def readable(self):
+            return True
+
+        def readinto(self, target):
+            return self.data.readinto(memoryview(target)[:1000])
+
+    wanted = [message.quads for message in read(path)]
+    assert len(wanted) == 3000
+    name = formats.by_path(str(path)).FORMAT.name
+    assert [message.quads for message in read(Pipe(path.read_bytes()))] == wanted
+    assert [message.quads for message in read(path.read_bytes(), name)] == wanted
+    out = io.BytesIO()
+    rdfm.convert(path, out, to_format="nq")
+    again = io.BytesIO()
+    rdfm.convert(Pipe(path.read_bytes()), again, to_format="nq", from_format=name)
+    assert out.getvalue() == again.getvalue()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_without_pyarrow_the_extra_is_named(name, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    for codec in (formats.find(name).Decoder, formats.find(name).Encoder):
+        with pytest.raises(rdfm.MissingExtraError, match=r"pip install 'rdfm\[arrow\]'"):
+            codec()
