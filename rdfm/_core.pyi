@@ -33,6 +33,7 @@ __all__ = [
     "RdfXmlDecoder",
     "RdfXmlEncoder",
     "TarMembers",
+    "Regrouper",
     "Term",
     "TriGDecoder",
     "TriGEncoder",
@@ -400,6 +401,23 @@ class TarMembers:
     def feed(self, piece: Buffer, /) -> None: ...
     def finish(self) -> None: ...
     def parts(self) -> list[tuple[str | None, bytes, bool, str | None]]: ...
+
+# Moves the boundaries of messages: as a decoder, but fed with batches.
+@final
+class Regrouper:
+    def __new__(
+        cls,
+        by: str,
+        number: int = 0,
+        *,
+        skolemize: str | None = None,
+        parts: bool = False,
+        max_message_bytes: int | None = None,
+    ) -> Regrouper: ...
+    def feed(self, batch: MessageBatch, /) -> None: ...
+    def finish(self) -> None: ...
+    def next_batch(self) -> MessageBatch | None: ...
+    def dropped(self) -> dict[str, int]: ...
 
 # graphs, generalized, triple_terms ("no"/"object"/"anywhere"), directions, boundaries, order, namespaces, metadata
 def carries(format: str) -> dict[str, Any]: ...

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
-from rdfm import formats, headers
-from rdfm._core import MessageBatch
+from rdfm import formats, headers, regroup
+from rdfm._core import MessageBatch, Regrouper
 from rdfm.channel import Channel, Stopped, feeding_thread
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
@@ -97,6 +97,8 @@ class ConvertOptions(TypedDict, total=False):
     rdf_star_syntax: bool
     prefixes: Mapping[str, str] | None
     message_per_file: bool
+    group_by: str | None
+    skolemize: str | None
     skip: int
     take: int | None
     on_error: Literal["fail", "skip"]
@@ -202,6 +204,9 @@ def convert(
             - rdf_star_syntax: Write triple terms as `<< s p o >>` in N-Triples and N-Quads.
             - prefixes: Names and IRIs to declare at the start.
             - message_per_file: Each input is one message, also an empty one.
+            - group_by: Other messages of the same quads: "subject" or "graph" (consecutive quads with
+              the same one), "count=N" (N quads each), "bytes=N" (of the terms' text), "all".
+            - skolemize: An IRI; blank nodes become IRIs that begin with it and `/.well-known/genid/`.
             - skip, take: Messages to leave out at the start, and to write at most.
             - on_error: "fail", or "skip" to leave out what is broken; what meets a limit still fails.
             - keep_partial: After an error keep what was written, as `NAME.partial` (`NAME.partial.1`
@@ -319,8 +324,10 @@ class _Conversion:
         )
         parts = parts and not (self._shape.archive or self._shape.folder)
         # Half a faulty message cannot be taken back, so skipping holds each message whole.
-        self._parts = parts and not self._skipping
-        self._held_whole = parts and self._skipping
+        self._target_parts = parts
+        regrouping = options.get("group_by") not in (None, "message")
+        self._parts = (parts or regrouping) and not self._skipping
+        self._held_whole = (parts or regrouping) and self._skipping
         self._progress = Progress(bytes_total=_total_bytes(inputs))
         self._next_progress = 0.0
         self._opened: list[Input] = []
@@ -331,6 +338,7 @@ class _Conversion:
         self._seen = 0  # messages begun, those left out included
         self._trailing_namespaces = 0  # declared behind a source's last message
         self._output_to = output
+        self._regrouper = self._make_regrouper()
         # Whatever the options say wrong is said before anything is read or written.
         self._make_encoder(None, None)
 
@@ -397,6 +405,8 @@ class _Conversion:
     def _dropped(self, encoder: Any) -> dict[str, int]:
         dropped = Counter(encoder.dropped())
         dropped["namespaces"] += self._trailing_namespaces
+        if self._regrouper is not None:
+            dropped.update(self._regrouper.dropped())
         return {name: count for name, count in dropped.items() if count}
 
     # --- stage 1: bytes ---
@@ -575,6 +585,42 @@ class _Conversion:
 
     # --- stage 3: bytes again ---
 
+    def _make_regrouper(self) -> Regrouper | None:
+        """What moves the boundaries of messages, if anything is to."""
+        given = self._options
+        group_by = given.get("group_by") or "message"
+        if group_by == "message" and given.get("skolemize") is None:
+            return None
+        return regroup.make(
+            group_by,
+            skolemize=given.get("skolemize"),
+            parts=self._target_parts,
+            max_message_bytes=given.get("max_message_bytes"),
+        )
+
+    def _regroup(self, batches: Iterable[list[_Read]]) -> Iterator[list[_Read]]:
+        """The batches with the messages that `group_by` asks for."""
+        regrouper = self._regrouper
+        if regrouper is None:
+            yield from batches
+            return
+        source = None
+        try:
+            for some in batches:
+                for source, batch in some:
+                    if batch is not None:
+                        regrouper.feed(batch)
+                        for made in regroup.taken(regrouper):
+                            yield [(source, made)]
+            regrouper.finish()
+            if source is not None:
+                for made in regroup.taken(regrouper):
+                    yield [(source, made)]
+                yield [(source, None)]
+        except EncodeError as error:
+            error.source = None if source is None else source.data.name
+            raise
+
     def _choose(self, batch: MessageBatch) -> MessageBatch | None:
         """The messages of a batch that `skip` and `take` leave, or None."""
         first = self._seen - batch.continued
@@ -600,7 +646,7 @@ class _Conversion:
         encoder: Any = None
         source = None
         try:
-            for some in batches:
+            for some in self._regroup(batches):
                 out: list[_Bytes] = []
                 try:
                     for source, batch in some:

@@ -95,6 +95,18 @@ _SINGULAR = {"boundaries": "boundary"}
     help="Each input is one message, also an empty one.",
 )
 @option(
+    "--group-by",
+    group=_MESSAGES,
+    metavar="HOW",
+    help="Other messages of the same quads: subject or graph (consecutive quads with the same one), count=N (N quads each), bytes=N (of the terms' text), all; message is as before.",
+)
+@option(
+    "--skolemize",
+    group=_MESSAGES,
+    metavar="IRI",
+    help="Make IRIs of blank nodes, which begin with this one and /.well-known/genid/.",
+)
+@option(
     "--skip",
     group=_MESSAGES,
     type=click.IntRange(0),

@@ -21,7 +21,7 @@ import pytest
             "convert a.nq out.foo",
             "out.foo does not show its format by its suffix; say it with --to",
         ),
-        ("convert a.nq out.nt --to rdfxml", "no format is called 'rdfxml'; there are nt, nq"),
+        ("convert a.nq out.nt --to hdt", "no format is called 'hdt'; there are nt, nq"),
         ("convert a.nq out.nt --frobnicate", "No such option '--frobnicate'"),
         ("convert a.nq out.nt --dialect loud", "'loud' is not one of"),
         (

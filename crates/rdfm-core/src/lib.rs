@@ -3,6 +3,7 @@
 //! - [`term`], [`batch`]: the data model, one message after the other, dictionary-encoded.
 //! - [`codec`]: the contract of every decoder and encoder, and their options.
 //! - [`formats`]: the formats, what each carries, and where to get its codecs.
+//! - [`regroup`]: other boundaries of messages, between a decoder and an encoder.
 //! - [`error`], [`limits`]: what stops a codec, and where.
 //! - [`json`]: JSON texts as tapes.
 //! - [`text`]: what the text formats share. One folder a format: [`jelly`], [`nquads`], [`turtle`],
@@ -20,6 +21,7 @@ pub mod limits;
 pub mod nquads;
 pub mod rdf_binary;
 pub mod rdfxml;
+pub mod regroup;
 pub mod term;
 pub mod text;
 pub mod turtle;

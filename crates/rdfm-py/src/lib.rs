@@ -4,6 +4,7 @@
 //! - [`batch`]: message batches. [`build`]: batches from Python messages.
 //! - [`terms`]: terms and quads. [`arrow`], [`rows`]: batches to Arrow. [`arrow_in`]: from Arrow.
 //! - [`contexts`]: remote contexts of JSON-LD.
+//! - [`regroup`]: other boundaries of messages.
 //! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
@@ -28,6 +29,7 @@ mod codecs;
 mod contexts;
 mod errors;
 mod options;
+mod regroup;
 mod rows;
 mod terms;
 mod values;
@@ -44,5 +46,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arrow_in::register(module)?;
     values::register(module)?;
     archive::register(module)?;
+    regroup::register(module)?;
     codecs::register(module)
 }

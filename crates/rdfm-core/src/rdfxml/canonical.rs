@@ -7,7 +7,7 @@
 //! - Law: the text does not grow beyond its bound.
 
 use super::scope::Scope;
-use super::xml::{Attribute, Name, Read, fault, malformed};
+use super::xml::{Attribute, Fault, Name, Read, malformed};
 use crate::error::{ErrorClass, LimitExceeded, quote};
 
 /// The state of one literal.
@@ -112,7 +112,7 @@ impl Canonical {
     }
 
     /// Appends a comment or an instruction, its line ends made LF.
-    pub fn copy(&self, text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+    pub fn copy(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
         for (at, &byte) in text.iter().enumerate() {
             match byte {
                 b'\r' if text.get(at + 1) == Some(&b'\n') => {}
@@ -124,12 +124,7 @@ impl Canonical {
     }
 
     /// Escapes what was appended from `start` on as text.
-    pub fn escape_from(
-        &self,
-        start: usize,
-        most: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<(), LimitExceeded> {
+    pub fn escape_from(start: usize, most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
         let special = |byte: &u8| matches!(byte, b'&' | b'<' | b'>' | b'\r');
         let Some(first) = out[start..].iter().position(special) else {
             return Ok(());
@@ -177,9 +172,14 @@ fn push(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> 
 }
 
 #[cold]
-fn too_long(at: usize, exceeded: LimitExceeded) -> Box<super::xml::Fault> {
-    match fault::<()>(at, ErrorClass::Limit, exceeded.0) {
-        Err(fault) => fault,
-        Ok(()) => unreachable!(),
-    }
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "faults are boxed everywhere"
+)]
+fn too_long(at: usize, exceeded: LimitExceeded) -> Box<Fault> {
+    Box::new(Fault {
+        at,
+        class: ErrorClass::Limit,
+        reason: exceeded.0,
+    })
 }

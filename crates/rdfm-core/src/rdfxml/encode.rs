@@ -494,7 +494,7 @@ impl RdfXmlEncoder {
                     return Ok(());
                 }
                 out.push(b'>');
-                self.text(object, text, term.flags & flags::PLAIN != 0, out)?;
+                Self::text(object, text, term.flags & flags::PLAIN != 0, out)?;
             }
         }
         out.extend_from_slice(b"</");
@@ -524,7 +524,7 @@ impl RdfXmlEncoder {
     }
 
     /// Appends the text of a literal. `plain` says that it holds no control characters.
-    fn text(&self, id: TermId, text: &[u8], plain: bool, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn text(id: TermId, text: &[u8], plain: bool, out: &mut Vec<u8>) -> Result<(), Stop> {
         // What is plain may still hold U+FFFE and U+FFFF.
         if !(plain && text.is_ascii())
             && let Some(at) = not_xml(text)
@@ -545,7 +545,7 @@ impl RdfXmlEncoder {
             return Err(Stop::Term(fault));
         }
         let start = out.len();
-        self.text(id, table.text(id), false, out)?;
+        Self::text(id, table.text(id), false, out)?;
         self.iris.keep(id, start, out);
         Ok(())
     }

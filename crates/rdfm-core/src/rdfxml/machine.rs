@@ -171,6 +171,10 @@ pub(super) struct Machine {
 
 /// A limit of the builder as a fault at a byte.
 #[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "faults are boxed everywhere"
+)]
 fn limit(at: usize, exceeded: LimitExceeded) -> Box<Fault> {
     Box::new(Fault {
         at,
@@ -443,8 +447,7 @@ impl Machine {
                 characters(text, start, end)?;
                 if self.in_markup() {
                     let most = self.most();
-                    self.canonical
-                        .copy(&text[start..end], most, &mut self.text)
+                    Canonical::copy(&text[start..end], most, &mut self.text)
                         .map_err(|exceeded| limit(start, exceeded))?;
                 }
                 Ok(())
@@ -490,9 +493,7 @@ impl Machine {
                 self.entities
                     .expand(text, range, Place::Content, most, &mut self.text)?;
             }
-            return self
-                .canonical
-                .escape_from(length, most, &mut self.text)
+            return Canonical::escape_from(length, most, &mut self.text)
                 .map_err(|exceeded| limit(start, exceeded));
         }
         let mut from = start;
@@ -950,16 +951,14 @@ impl Machine {
                 format!("{} is no node of RDF/XML", quote(name.whole(text))),
             );
         }
-        for at in [
+        let misplaced = [
             said.resource,
             said.datatype,
             said.parse_type,
             said.annotation,
             said.annotation_node_id,
-        ]
-        .into_iter()
-        .flatten()
-        {
+        ];
+        if let Some(&at) = misplaced.iter().flatten().next() {
             return malformed(
                 attributes[at].name.start,
                 format!(
@@ -1198,7 +1197,7 @@ impl Machine {
             Some(tag) => self
                 .terms
                 .tagged(&mut self.builder, text, tag, frame.direction),
-            None => self.terms.literal(&mut self.builder, text, datatype),
+            None => Terms::literal(&mut self.builder, text, datatype),
         }
     }
 
@@ -1469,7 +1468,7 @@ impl Machine {
             State::Literal => {
                 let datatype = self.rdf_term(b"XMLLiteral", at)?;
                 let text = std::mem::take(&mut self.text);
-                let object = self.terms.literal(&mut self.builder, &text, Some(datatype));
+                let object = Terms::literal(&mut self.builder, &text, Some(datatype));
                 self.text = text;
                 self.text.clear();
                 let object = object.map_err(|exceeded| limit(at, exceeded))?;

@@ -8,11 +8,14 @@ use rustc_hash::FxHashMap;
 
 use super::{RDF, XML};
 
+/// A prefix, and what it was bound to before.
+type Undone = (Box<[u8]>, Option<Box<[u8]>>);
+
 /// Prefixes and what they are bound to, undone element by element.
 #[derive(Default)]
 pub(super) struct Scope {
     current: FxHashMap<Box<[u8]>, Box<[u8]>>,
-    undo: Vec<(Box<[u8]>, Option<Box<[u8]>>)>,
+    undo: Vec<Undone>,
     bytes: u64,
 }
 

@@ -120,7 +120,6 @@ impl Terms {
 
     /// A literal without language and with the datatype of an IRI term, or xsd:string.
     pub fn literal(
-        &mut self,
         builder: &mut BatchBuilder,
         text: &[u8],
         datatype: Option<TermId>,

@@ -1,0 +1,99 @@
+//! Regrouping for Python: batches in, batches of other messages out.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rdfm_core::limits::Limits;
+use rdfm_core::regroup::{self, GroupBy, RegroupOptions};
+
+use crate::batch::MessageBatch;
+use crate::errors;
+
+/// Moves the boundaries of messages: `feed` a batch, then take batches with `next_batch` until it gives
+/// None; after the last batch call `finish` and take the rest.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct Regrouper {
+    state: Mutex<regroup::Regrouper>,
+}
+
+impl Regrouper {
+    fn state(&self) -> MutexGuard<'_, regroup::Regrouper> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Regrouper {
+    /// Takes how to group ("message", "subject", "graph", "count", "bytes", "all"), the number of the
+    /// fourth and fifth, the base of IRIs for blank nodes, whether to yield messages in parts, and the
+    /// largest message in decoded bytes.
+    #[new]
+    #[pyo3(signature = (by, number=0, *, skolemize=None, parts=false, max_message_bytes=None))]
+    fn new(
+        by: &str,
+        number: u64,
+        skolemize: Option<String>,
+        parts: bool,
+        max_message_bytes: Option<u64>,
+    ) -> PyResult<Self> {
+        let by = match by {
+            "message" => GroupBy::Message,
+            "subject" => GroupBy::Subject,
+            "graph" => GroupBy::Graph,
+            "count" => GroupBy::Count(number),
+            "bytes" => GroupBy::Bytes(number),
+            "all" => GroupBy::All,
+            _ => return Err(errors::option(format!("there is no group_by '{by}'"))),
+        };
+        let mut limits = Limits::default();
+        if let Some(most) = max_message_bytes {
+            limits.max_message_bytes = most;
+        }
+        let options = RegroupOptions {
+            by,
+            skolemize,
+            parts,
+            limits,
+        };
+        let regrouper = regroup::Regrouper::new(options).map_err(errors::option)?;
+        Ok(Self {
+            state: Mutex::new(regrouper),
+        })
+    }
+
+    /// Take a batch; all of the one before must have been taken out.
+    #[pyo3(signature = (batch, /))]
+    fn feed(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
+        let batch = batch.get().inner();
+        errors::guarded(py, || self.state().feed(batch.clone()))
+    }
+
+    /// Mark the end of the input.
+    fn finish(&self) {
+        self.state().finish();
+    }
+
+    /// The next batch; None means "feed me", and after `finish` "done".
+    ///
+    /// Raises:
+    ///     EncodeError: Messages cannot be regrouped so; raised after those before the fault.
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
+        errors::guarded(py, || self.state().next_batch())?
+            .map(|batch| batch.map(MessageBatch::new))
+            .map_err(|error| errors::encode(py, &error, b""))
+    }
+
+    /// What was left out so far, by name and count.
+    fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, count) in self.state().dropped() {
+            dict.set_item(name, count)?;
+        }
+        Ok(dict)
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Regrouper>()
+}

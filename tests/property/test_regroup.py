@@ -1,0 +1,191 @@
+"""Regrouping against a few lines of Python over all quads at once."""
+
+import contextlib
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from logs import logs
+from nquads import labels, map_terms
+from support import as_batch, assert_same, quads_of
+
+import rdfm
+from rdfm.regroup import make, regrouped
+
+WAYS = ("message", "subject", "graph", "count=1", "count=3", "bytes=1", "bytes=150", "all")
+
+
+def tagged(log):
+    """All quads, each with its message and its blank nodes named by the message too."""
+    for at, message in enumerate(log):
+        for quad in message:
+
+            def apart(term, at=at):
+                return ("bnode", f"{at}.{term[1]}") if term[0] == "bnode" else term
+
+            yield map_terms(quad, apart)
+
+
+def text_bytes(term):
+    if term is None:
+        return 0
+    if term[0] == "triple":
+        return sum(map(text_bytes, term[1:]))
+    if term[0] != "literal":
+        return len(term[1].encode())
+    _, lexical, language, _, datatype = term
+    other = language or ("" if datatype.endswith("XMLSchema#string") else datatype)
+    return len(lexical.encode()) + len(other.encode())
+
+
+def expected(log, how):
+    """The messages that regrouping gives."""
+    quads = list(tagged(log))
+    name, _, number = how.partition("=")
+    if name == "message":
+        rest = iter(quads)
+        return [list(itertools.islice(rest, len(message))) for message in log]
+    if name == "all":
+        return [quads] if log else []
+    if name in ("subject", "graph"):
+        part = 0 if name == "subject" else 3
+        return [list(group) for _, group in itertools.groupby(quads, lambda quad: quad[part])]
+    plain = [quad for message in log for quad in message]
+    groups, size = [], int(number)
+    for quad, original in zip(quads, plain, strict=True):
+        if not groups or size <= 0:
+            groups.append([])
+            size = int(number)
+        groups[-1].append(quad)
+        size -= 1 if name == "count" else sum(map(text_bytes, original))
+    return groups
+
+
+def divided(groups):
+    """Whether a blank node stands in two messages."""
+    found = [set(itertools.chain.from_iterable(map(labels_of, group))) for group in groups]
+    return any(one & other for one, other in itertools.combinations(found, 2))
+
+
+def labels_of(quad):
+    return set(labels([quad]))
+
+
+def messages(batches):
+    """The messages of batches, parts joined."""
+    found = []
+    for batch in batches:
+        for at in range(len(batch)):
+            if at == 0 and batch.continued:
+                found[-1] += quads_of(batch, 0)
+            else:
+                found.append(quads_of(batch, at))
+    return found
+
+
+def cut(batch, sizes):
+    """The batch in slices."""
+    start = 0
+    for size in itertools.cycle(sizes):
+        if start >= len(batch):
+            return
+        yield batch.slice(start, start + size)
+        start += size
+
+
+@pytest.mark.parametrize("how", WAYS)
+@given(log=logs(generalized=True), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
+def test_messages_are_made_of_consecutive_quads(how, log, sizes):
+    wanted = expected(log, how)
+    found = []
+    refused = None
+    try:
+        for batch in regrouped(cut(as_batch(log), sizes), how):
+            found += messages([batch])
+    except rdfm.EncodeError as error:
+        refused = str(error)
+    if how != "message" and divided(wanted):
+        assert refused is not None
+        assert "would stand in two messages" in refused
+        wanted = wanted[: len(found)]
+    else:
+        assert refused is None
+    assert_same(found, wanted)
+
+
+@pytest.mark.parametrize("how", WAYS)
+@given(log=logs(), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
+def test_skolem_iris_are_nodes_of_their_message(how, log, sizes):
+    """Whatever is divided, equal IRIs mean equal nodes."""
+    base = "https://made.example"
+    found = messages(regrouped(cut(as_batch(log), sizes), how, skolemize=base))
+    wanted = expected(log, how)
+    names = {}
+
+    def back(term):
+        if term[0] != "iri" or not term[1].startswith(base):
+            return term
+        assert term[1].startswith(f"{base}/.well-known/genid/")
+        return ("bnode", term[1])
+
+    assert [len(message) for message in found] == [len(message) for message in wanted]
+    for ours, theirs in zip(itertools.chain(*found), itertools.chain(*wanted), strict=True):
+        for one, other in zip(_bnodes(map_terms(ours, back)), _bnodes(theirs), strict=True):
+            assert names.setdefault(one, other) == other
+    assert len(set(names.values())) == len(names)
+
+
+def _bnodes(quad):
+    found = []
+
+    def note(term):
+        if term[0] == "bnode":
+            found.append(term[1])
+        return term
+
+    map_terms(quad, note)
+    return found
+
+
+@given(log=logs(generalized=True))
+def test_the_cut_into_batches_changes_nothing(log):
+    batch = as_batch(log)
+    for how in WAYS:
+        outcomes = []
+        for sizes in ([1], [2, 1], [9]):
+            found = []
+            with contextlib.suppress(rdfm.EncodeError):
+                for made in regrouped(cut(batch, sizes), how):
+                    found += messages([made])
+            outcomes.append(found)
+        assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
+@pytest.mark.parametrize("how", ["subject", "count=3", "all"])
+def test_a_log_larger_than_a_message_is_regrouped_in_parts(how):
+    lines = [f'<x:{at // 4}> <x:p> "{at}" .\n'.encode() for at in range(40_000)]
+    decoder = rdfm.formats.find("nq").Decoder(parts=True, max_message_bytes=1_000_000)
+    regrouper = make(how, parts=True, max_message_bytes=1_000_000)
+    sizes = []
+    for start in range(0, len(lines), 5000):
+        decoder.feed(b"".join(lines[start : start + 5000]))
+        while (batch := decoder.next_batch()) is not None:
+            regrouper.feed(batch)
+            sizes += taken(regrouper)
+    decoder.finish()
+    while (batch := decoder.next_batch()) is not None:
+        regrouper.feed(batch)
+        sizes += taken(regrouper)
+    regrouper.finish()
+    sizes += taken(regrouper)
+    assert sum(quads for quads, _ in sizes) == 40_000
+    whole = sum(count for _, count in sizes)
+    assert whole == {"subject": 10_000, "count=3": 13_334, "all": 1}[how]
+
+
+def taken(regrouper):
+    found = []
+    while (batch := regrouper.next_batch()) is not None:
+        found.append((batch.quad_count, len(batch) - batch.continued))
+    return found

@@ -1,0 +1,68 @@
+"""What regrouping says about its options, and what it leaves out."""
+
+import pytest
+from support import decoded
+
+import rdfm
+from rdfm import formats
+from rdfm.regroup import make, regrouped
+
+NQ = formats.find("nq")
+
+
+@pytest.mark.parametrize(
+    "how", ["", "messages", "count", "count=", "count=0", "count=-1", "bytes=x"]
+)
+def test_what_is_no_way_to_group_is_refused(how):
+    with pytest.raises(rdfm.OptionError, match="count=N, bytes=N or all, not"):
+        make(how)
+
+
+def test_a_base_is_an_absolute_iri():
+    with pytest.raises(rdfm.OptionError, match="skolemize"):
+        make("all", skolemize="example.org")
+
+
+def test_merged_messages_keep_their_nodes_apart():
+    log = NQ.decode(b"_:a <x:p> _:_gm1_a .\n# @message\n_:a <x:p> _:a .\n")
+    (batch,) = regrouped([log], "all")
+    (message,) = decoded("nq", NQ.encode(batch))
+    assert [quad[0][1] for quad in message] == ["a", "_gm1_a"]
+    assert message[0][2] == ("bnode", "_gm0__gm1_a")
+
+
+def test_what_belongs_to_messages_alone_is_counted(tmp_path):
+    source = tmp_path / "in.nq"
+    source.write_bytes(b"# @message\n# @message\n<x:s> <x:p> <x:o> .\n# @message\n# @message\n")
+    summary = rdfm.convert(source, tmp_path / "out.nq", group_by="count=5")
+    assert (summary.messages, summary.quads) == (1, 1)
+    assert summary.dropped["empty messages"] >= 2
+
+
+def test_namespaces_go_with_the_quads_behind_them(tmp_path):
+    source = tmp_path / "in.ttl"
+    source.write_text(
+        "PREFIX a: <http://a/>\na:s a:p a:o .\n# @message\nPREFIX b: <http://b/>\nb:s b:p b:o .\n"
+    )
+    summary = rdfm.convert(source, tmp_path / "out.ttl", group_by="all")
+    text = (tmp_path / "out.ttl").read_text()
+    assert summary.messages == 1
+    assert "PREFIX b: <http://b/>" in text
+    assert "b:s b:p b:o" in text
+
+
+def test_a_document_is_made_of_all_messages(tmp_path):
+    source = tmp_path / "in.nq"
+    source.write_bytes(b"<x:s> <x:p> _:o .\n# @message\n<x:s> <x:p> _:o .\n")
+    summary = rdfm.convert(source, tmp_path / "out.rdf", group_by="all")
+    assert summary.messages == 1
+    (message,) = decoded("rdfxml", (tmp_path / "out.rdf").read_bytes())
+    assert len({quad[2] for quad in message}) == 2
+
+
+def test_a_limit_names_its_option(tmp_path):
+    lines = b"".join(b'<x:s> <x:p> "%d" .\n# @message\n' % at for at in range(2000))
+    with pytest.raises(rdfm.EncodeError, match="max_message_bytes"):
+        rdfm.convert(
+            lines, tmp_path / "out.rdf", from_format="nq", group_by="all", max_message_bytes=10_000
+        )
