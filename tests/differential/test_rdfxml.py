@@ -1,0 +1,84 @@
+"""RDF/XML both ways with pyoxigraph and rdflib, a document at a time."""
+
+import pyoxigraph as ox
+import pytest
+import rdflib
+from hypothesis import given
+from hypothesis import strategies as st
+from logs import logs
+from nquads import isomorphic, literal
+from samples import folded
+from support import as_batch, decoded, encode
+from test_pyoxigraph import ours as of_oxigraph
+from test_pyoxigraph import theirs as to_oxigraph
+
+from rdfm import Message
+
+LOGS = logs(graphs=False, triples=False, any_text=False, plain="terms")
+DOCUMENTS = [
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T r:about="http://e/s" p="v" q="w"/></r:RDF>',
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T><p><U><q>x</q></U></p></T></r:RDF>',
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T><p r:parseType="Resource"><q>1</q></p></T></r:RDF>',
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T><p r:parseType="Collection"><T/><U/></p></T></r:RDF>',
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><r:Bag><r:li>a</r:li><r:li>b</r:li></r:Bag></r:RDF>',
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/" xml:base="http://e/a/b#c"><T r:ID="i" r:type=""><p '
+    'r:resource="../d"/><q r:ID="j">x</q></T></r:RDF>',
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/" xml:lang="en"><T p="v"><q>x</q><q xml:lang="fr">y</q>'
+    '<q r:datatype="http://e/d">z</q></T></r:RDF>',
+    '<!DOCTYPE a [<!ENTITY e "http://e/">]><r:RDF xmlns:r="{rdf}" xmlns="&e;"><T r:about="&e;s"><p>'
+    "&lt;&#65;&#x42;&e;&amp;</p></T></r:RDF>",
+    '<?xml version="1.0" encoding="utf-8"?>\n<!-- a -->\n<T xmlns="http://e/">\n<p>\n x\n</p>\n</T>\n',
+]
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+
+def by_oxigraph(document):
+    return [
+        (of_oxigraph(quad.subject), of_oxigraph(quad.predicate), of_oxigraph(quad.object), None)
+        for quad in ox.parse(document, format=ox.RdfFormat.RDF_XML)
+    ]
+
+
+def by_rdflib(document):
+    graph = rdflib.Dataset()
+    graph.default_graph.parse(data=document, format="xml")
+    return [(*tuple(of_rdflib(term) for term in triple), None) for triple in graph.default_graph]
+
+
+def of_rdflib(term):
+    if isinstance(term, rdflib.URIRef):
+        return ("iri", str(term))
+    if isinstance(term, rdflib.BNode):
+        return ("bnode", str(term))
+    return literal(str(term), term.language, None, term.datatype and str(term.datatype))
+
+
+@pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documents_are_read_as_others_read_them(read, document):
+    data = document.replace("{rdf}", RDF).encode()
+    (message,) = decoded("rdfxml", data)
+    assert isomorphic(message, read(data))
+
+
+@pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
+@given(log=LOGS)
+def test_what_is_written_is_read_by_others(read, log):
+    log = folded(log, directions=False)
+    lines = encode("rdfxml", log).splitlines(keepends=True)
+    assert len(lines) == len(log)
+    for line, message in zip(lines, log, strict=True):
+        assert isomorphic(read(line), message)
+
+
+@given(log=LOGS, data=st.data())
+def test_what_others_write_is_read(log, data):
+    for message in folded(log, directions=False):
+        triples = [ox.Triple(*(to_oxigraph(term) for term in quad[:3])) for quad in message]
+        by_them = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
+        (found,) = decoded("rdfxml", by_them)
+        assert isomorphic(found, message)
+        graph = Message(as_batch([message]), 0).to_rdflib().default_graph
+        kind = data.draw(st.sampled_from(["xml", "pretty-xml"]))
+        (found,) = decoded("rdfxml", graph.serialize(format=kind).encode())
+        assert isomorphic(found, message)

@@ -1,0 +1,182 @@
+"""RDF/XML: where documents end, what makes them wrong, how they are written."""
+
+import pytest
+from nquads import literal
+from support import decode, decoded, encode
+
+import rdfm
+from rdfm import formats
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+S, P, O = (("iri", f"http://e/{name}") for name in "spo")  # noqa: E741 - object
+
+
+def document(text, more=""):
+    return f'<T xmlns="http://e/" xmlns:r="{RDF}" r:about="http://e/s"{more}>{text}</T>'
+
+
+TYPED = [(S, ("iri", f"{RDF}type"), ("iri", "http://e/T"), None)]
+
+
+def test_documents_end_with_their_roots():
+    one, two = document("<p>1</p>"), document("<p>2\n</p>\n")
+    log = f"\ufeff\n<?xml version='1.0'?><!-- <a> -->\n{one}<!-- behind -->\r\n\n<?pi?>\n{two}\n \n"
+    messages, error = decode("rdfxml", log.encode())
+    assert error is None
+    assert [message[1][2][1] for message in messages] == ["1", "2\n"]
+
+
+@pytest.mark.parametrize("log", ["", "\n \n", "<!-- none -->\n"])
+def test_a_log_without_documents_has_no_message(log):
+    assert decode("rdfxml", log.encode()) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a<!-- b -->c", "ac"),
+        ("<![CDATA[<a> & ]]>b", "<a> & b"),
+        (" <![CDATA[ ]]> ", "   "),
+        ("a\r\nb\rc&#13;", "a\nb\nc\r"),
+        ("", ""),
+        ("&#x1F422;", "\U0001f422"),
+    ],
+)
+def test_a_text_is_all_that_stands_in_its_element(text, value):
+    (message,) = decoded("rdfxml", document(f"<p>{text}</p>").encode())
+    assert message == [*TYPED, (S, P, literal(value), None)]
+
+
+def test_language_tags_keep_their_case_and_end():
+    text = '<p>a</p><p xml:lang="">b</p><p xml:lang="fr">c</p>'
+    (message,) = decoded("rdfxml", document(text, ' xml:lang="en-GB"').encode())
+    assert [quad[2][1:3] for quad in message[1:]] == [("a", "en-GB"), ("b", None), ("c", "fr")]
+
+
+def test_markup_declares_the_namespaces_that_it_uses():
+    text = '<p r:parseType="Literal"><b c="&lt;" a=\'"\'/>&amp;<!-- x --><r:i/></p>'
+    (message,) = decoded("rdfxml", document(text).encode())
+    assert message[1][2][1] == (
+        f'<b xmlns="http://e/" a="&quot;" c="&lt;"></b>&amp;<!-- x --><r:i xmlns:r="{RDF}"></r:i>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("log", "text"),
+    [
+        (document("") + document(""), "stand on lines of their own (line 1"),
+        ("oops", "expected an XML document, which begins with '<', found 'oops' (line 1, column 1"),
+        (document("<p>a<q/></p>"), "a property holds text or a node, not both"),
+        (document("text"), "text stands where a property is expected, found 'text'"),
+        (document("<p><q/><q/></p>"), "the property has its object already"),
+        (document("<x:p/>"), "the prefix 'x' is not declared; xmlns:x declares it"),
+        (document("<p a='1' a='2'/>"), "the attribute 'a' stands twice in a tag"),
+        (document("<p r:about='x'/>"), "rdf:about belongs on a node"),
+        (
+            document("<p r:resource='x'/>"),
+            "the relative IRI 'x' needs a base; give base (--base IRI)",
+        ),
+        (document("<p r:nodeID='1'/>"), "rdf:nodeID is a name, not '1'"),
+        (document("<p>&nbsp;</p>"), "the entity 'nbsp' is not declared"),
+        (document("<p>\x01</p>"), "XML holds no character U+0001"),
+        (document("<p x=1/>"), "is not in quotes"),
+        (document("<p x='<'/>"), "it is written &lt; there"),
+        (document("<p>]]></p>"), "is written ]]&gt;"),
+        (document("</p>"), "expected the end tag of 'T', found the one of 'p'"),
+        (document("<r:li r:ID='a'/>", " xml:base='http://e/'") + "\n", None),
+        (document("<p><T r:ID='a'/></p><p><T r:ID='a'/></p>", " xml:base='http://e/'"), "twice"),
+        ("<a><b/></a>", "the element 'a' is in no namespace"),
+        ("<?xml version='1.0'?>\n", "the log ends before the document's first element"),
+        ("<!DOCTYPE a [%p;]>", "parameter entities are not read"),
+    ],
+)
+def test_what_is_wrong_is_said(log, text):
+    messages, error = decode("rdfxml", log.encode())
+    if text is None:
+        assert error is None
+        assert len(messages) == 1
+        return
+    assert error is not None
+    assert text in error
+
+
+def test_documents_before_a_fault_are_delivered():
+    messages, error = decode("rdfxml", (document("<p>1</p>") + "\n<oops").encode())
+    assert len(messages) == 1
+    assert "line 2, column 6" in error
+    assert "message 1" in error
+
+
+def test_nesting_has_a_bound():
+    deep = "<p><T>" * 40 + "</T></p>" * 40
+    _, error = decode("rdfxml", document(deep).encode())
+    assert "elements are nested deeper than 64; raise max_depth (--max-depth)" in error
+    assert len(decoded("rdfxml", document(deep).encode(), max_depth=100)[0]) == 81
+
+
+def test_what_a_few_bytes_expand_to_has_a_bound():
+    """Namespaces, bases and entities are said once and used often."""
+    long = "x" * 10_000
+    for text in (
+        f'<!DOCTYPE a [<!ENTITY e "{long}">]>' + document("<p>" + "&e;" * 200 + "</p>"),
+        document("<n:p/>" * 200, f' xmlns:n="http://e/{long}"'),
+        document(
+            "".join(f"<p><r:Description r:ID='i{at}'/></p>" for at in range(200)),
+            f' xml:base="http://e/{long}"',
+        ),
+        document(f'<p r:parseType="Literal">{"<n:b/>" * 200}</p>', f' xmlns:n="http://e/{long}"'),
+    ):
+        _, error = decode("rdfxml", text.encode(), max_message_bytes=500_000)
+        assert error is not None, text[-100:]
+        assert "max_message_bytes" in error
+
+
+def test_a_document_of_any_size_is_read_in_parts():
+    module = formats.find("rdfxml")
+    decoder = module.Decoder(parts=True, max_message_bytes=100_000, batch_quads=1000)
+    decoder.feed(f'<r:RDF xmlns:r="{RDF}" xmlns="http://e/">'.encode())
+    quads = parts = 0
+    for _ in range(50):
+        decoder.feed(b"<T><p><T/></p></T>" * 200)
+        while (batch := decoder.next_batch()) is not None:
+            assert len(batch) == 1
+            quads, parts = quads + batch.quad_count, parts + 1
+    decoder.feed(b"</r:RDF>")
+    decoder.finish()
+    while (batch := decoder.next_batch()) is not None:
+        quads += batch.quad_count
+    assert quads == 30_000
+    assert parts > 10
+
+
+def test_a_message_is_a_line_with_the_prefixes_of_the_log():
+    source = (
+        'PREFIX e: <http://e/>\ne:s e:p "a\\n<b>" ; <http://f/q> e:o .\n# @message\n'
+        "# @message\nPREFIX e: <http://f/>\n<http://e/s> e:q <http://e/o> ."
+    )
+    written = formats.find("rdfxml").encode(formats.find("ttl").decode(source.encode())).decode()
+    start = f'<rdf:RDF xmlns:rdf="{RDF}"'
+    assert written.splitlines() == [
+        f'{start} xmlns:e="http://e/" xmlns:ns0="http://f/"><rdf:Description rdf:about="http://e/s">'
+        '<e:p>a&#10;&lt;b&gt;</e:p><ns0:q rdf:resource="http://e/o"/></rdf:Description></rdf:RDF>',
+        f"{start}/>",
+        f'{start} xmlns:e="http://f/"><rdf:Description rdf:about="http://e/s">'
+        '<e:q rdf:resource="http://e/o"/></rdf:Description></rdf:RDF>',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quad", "text"),
+    [
+        ((S, ("iri", "http://e/1"), O, None), "no XML name can express the predicate 'http://e/1'"),
+        ((S, ("iri", f"{RDF}li"), O, None), "no XML name can express"),
+        ((S, P, literal("a\x02"), None), "XML holds no character U+0002, found in 'a\\u0002'"),
+        ((S, P, O, O), "merge_graphs (--merge-graphs)"),
+    ],
+)
+def test_what_cannot_be_written_is_named(quad, text):
+    with pytest.raises(rdfm.EncodeError) as error:
+        encode("rdfxml", [[(S, P, O, None)], [quad]])
+    assert text in str(error.value)
+    assert "(message 1)" in str(error.value)
+    assert error.value.completed.count(b"\n") == 1
