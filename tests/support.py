@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nquads import DIR_LANG_STRING, LANG_STRING, XSD_STRING, relabelled
+from nquads import DIR_LANG_STRING, LANG_STRING, XSD_STRING, isomorphic, relabelled
 
 import rdfm
 from rdfm import formats
@@ -129,8 +129,16 @@ def same(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
     return [relabelled(message) for message in left] == [relabelled(message) for message in right]
 
 
-def assert_same(found: list[list[tuple]], wanted: list[list[tuple]]) -> None:
-    """As `same`, showing the first message that differs."""
+def ordered(*names: str) -> bool:
+    """Whether all of these formats hold the order and the repetitions of quads."""
+    return all(formats.find(name).FORMAT.carries["order"] for name in names)
+
+
+def assert_same(found: list[list[tuple]], wanted: list[list[tuple]], *, order: bool = True) -> None:
+    """As `same`, showing the first message that differs; without `order`, messages as datasets."""
     for at, (ours, theirs) in enumerate(zip(found, wanted, strict=False)):
-        assert relabelled(ours) == relabelled(theirs), f"message {at}"
+        if order:
+            assert relabelled(ours) == relabelled(theirs), f"message {at}"
+        else:
+            assert isomorphic(ours, theirs), f"message {at}: {ours} {theirs}"
     assert len(found) == len(wanted), "the number of messages"

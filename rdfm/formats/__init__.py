@@ -55,6 +55,7 @@ _BUILT_IN = {
     "jsonld": "jsonld",
     "parquet": "parquet",
     "arrow": "arrow",
+    "yamlld": "yamlld",
 }
 _registered: dict[str, FormatModule] = {}
 

@@ -36,6 +36,7 @@ CARRIES = {
     "order": True,
     "namespaces": True,
     "metadata": True,
+    "any_text": True,
 }
 DECODE_OPTIONS = {"max_message_bytes": "number", "max_depth": "number"}
 ENCODE_OPTIONS = {"namespaces": "switch"}

@@ -17,6 +17,7 @@ _BLOCK_DIRECTIVE = r"\s*(?:@prefix\s|@base\s|@version\s|@message\s*\.|(?i:prefix
 _BLOCK_STATEMENT = r"\s*(?:<[^<>\s]*>|_:\S+|\[|\()\s*(?:<[^<>\s]*>|a\s|\[|\]|\{|_:|\"|\()"
 _OTHER = r'\s*(?:<\?xml|<!DOCTYPE|<rdf:RDF|\{\s*"|\[\s*[\[{])'
 _JSON_LINE = rb'\{\s*"@context"\s*:'
+_YAML_KEYWORD = r"""(?:--- )?\s*(?:- )*(["'])@[a-z]+\1:(?:\s|$)"""
 _LINE_BYTES = 400  # of a line are looked at for directives
 
 
@@ -111,6 +112,14 @@ def looks_like_ndjsonld(head: bytes) -> bool:
 def looks_like_jsonld(head: bytes) -> bool:
     """Whether it begins as a JSON object or array does, and keywords of JSON-LD are there."""
     return b'"@' in head and re.match(rb'\s*(?:\{\s*"|\[\s*\{)', head) is not None
+
+
+def looks_like_yamlld(head: bytes) -> bool:
+    """Whether a YAML mapping has keywords of JSON-LD as keys, and JSON does not begin."""
+    lines = [line for line in _lines(head) if not re.match(r"\s*#|---\s*$|%", line)]
+    if not lines or re.match(r"(?:--- )?\s*[{\[<]", lines[0]):
+        return False
+    return any(re.match(_YAML_KEYWORD, line[:_LINE_BYTES]) for line in lines)
 
 
 def clear_format(head: bytes) -> str | None:

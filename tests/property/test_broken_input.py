@@ -4,14 +4,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from logs import logs
-from nquads import relabelled
-from support import NATIVE, decode, encode, outcome
+from nquads import isomorphic, relabelled
+from support import NATIVE, decode, encode, ordered, outcome
 
 import rdfm
 from rdfm import formats
 
 # The beginning of one more message, or of one more row.
-CUT = {"jelly": b"\x05\x0a\xff\xff", "rdf-protobuf": b"\x05\x0a\xff", "rdf-thrift": b"\x2c\x1c"}
+CUT = {
+    "jelly": b"\x05\x0a\xff\xff",
+    "rdf-protobuf": b"\x05\x0a\xff",
+    "rdf-thrift": b"\x2c\x1c",
+    "ndjsonld": b'{"@id": "http:',
+    "jsonld": b'{"@id": "http:',
+    "yamlld": b'---\n"@id": "http:',
+}
 
 
 def logs_of(name):
@@ -33,6 +40,10 @@ def test_truncation_at_every_byte(name, data):
         assert len(cut) <= len(whole)
         for at, message in enumerate(cut):
             found, quads = message[0], whole[at][0]
+            if not ordered(name):
+                # A YAML text that is cut may be another one.
+                assert at == len(cut) - 1 or isomorphic(found, quads)
+                continue
             if at == len(cut) - 1:  # of its last token a part may be another token
                 found = found[:-1]
                 quads = quads[: len(found)]
@@ -69,7 +80,7 @@ def test_the_error_says_class_place_and_message(name):
     # A message that holds all of its log is broken with it.
     whole = 2 if module.FORMAT.carries["boundaries"] else 0
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
-    good = encode(name, [[quad]] * max(whole, 1))
+    good = encode(name, [[quad]] * max(whole, 1)) if name != "jsonld" else b""
     decoder = module.Decoder()
     decoder.feed(good + CUT.get(name, b"# @message\n<http://e/s> <"))
     decoder.finish()

@@ -76,7 +76,7 @@ pub struct Carries {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Nt,
         Self::Nq,
         Self::Ttl,
@@ -87,6 +87,7 @@ impl Format {
         Self::RdfXml,
         Self::Ndjsonld,
         Self::Jsonld,
+        Self::Yamlld,
     ];
 
     /// The name used everywhere.
@@ -199,11 +200,11 @@ impl Format {
             Self::RdfXml => Ok(Box::new(crate::rdfxml::decode::RdfXmlDecoder::new(
                 options,
             )?)),
-            Self::Yamlld => Err("not yet".to_owned()),
             Self::Ndjsonld => Ok(Box::new(crate::jsonld::lines::NdjsonDecoder::new(options)?)),
             Self::Jsonld => Ok(Box::new(crate::jsonld::document::DocumentDecoder::new(
                 options,
             )?)),
+            Self::Yamlld => Ok(Box::new(crate::yaml::decode::YamlDecoder::new(options)?)),
             Self::Ttl | Self::Trig => Ok(Box::new(crate::turtle::decode::TurtleDecoder::new(
                 self, options,
             )?)),

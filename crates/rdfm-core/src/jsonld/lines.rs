@@ -16,7 +16,7 @@ use crate::text::position::Lines;
 /// Skipped bytes that are kept.
 const KEPT: usize = 1 << 20;
 
-pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads NDJSON-LD.
 pub struct NdjsonDecoder {
@@ -258,7 +258,7 @@ impl Decoder for NdjsonDecoder {
 }
 
 /// Options whose places fit 32 bits.
-pub(super) fn bounded(options: &DecodeOptions) -> DecodeOptions {
+pub(crate) fn bounded(options: &DecodeOptions) -> DecodeOptions {
     let mut options = options.clone();
     options.limits.max_message_bytes = options.limits.max_message_bytes.min(3 << 30);
     options.limits.batch_bytes = options.limits.batch_bytes.min(512 << 20);
@@ -279,7 +279,7 @@ pub(super) fn check_mark(text: &[u8], lenient: bool) -> Result<(), Fault> {
 }
 
 /// Refuses what is no UTF-8.
-pub(super) fn check_utf8(text: &[u8]) -> Result<(), Fault> {
+pub(crate) fn check_utf8(text: &[u8]) -> Result<(), Fault> {
     if simdutf8::basic::from_utf8(text).is_ok() {
         return Ok(());
     }

@@ -154,6 +154,23 @@ impl MessageReader {
         }
     }
 
+    /// As [`read`](Self::read); an array is a message too.
+    ///
+    /// # Errors
+    /// It is none of these, or breaks JSON-LD.
+    pub fn read_nodes(
+        &mut self,
+        view: &View<'_>,
+        position: u64,
+        builder: &mut BatchBuilder,
+    ) -> Result<(), Fault> {
+        if view.kind(0) == Kind::Array {
+            self.tidy();
+            return self.message(view, position, builder, false);
+        }
+        self.read(view, position, builder)
+    }
+
     /// Reads a document that is one message, whatever it holds.
     ///
     /// # Errors

@@ -8,8 +8,6 @@
 //! `granit-parser` is the parser: a maintained one without unsafe code or panics, whose nesting is bounded,
 //! and that passes the YAML test suite. It gives events; what they mean is said here.
 
-use std::borrow::Cow;
-
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;
 
@@ -49,7 +47,7 @@ impl Composer {
         options.block_nesting_limit = bounds.max_depth as usize + 1;
         let mut found = false;
         for event in Parser::new_from_str_with_options(text, options) {
-            let (event, span) = event.map_err(|error| scan_fault(&error, text))?;
+            let (event, span) = event.map_err(|error| scan_fault(&error, text, bounds))?;
             let at = span.start.byte_offset().unwrap_or_default();
             match event {
                 Event::DocumentStart(..) => {
@@ -141,7 +139,7 @@ impl Composer {
     fn scalar(
         &mut self,
         source: &str,
-        text: &Cow<'_, str>,
+        text: &str,
         style: ScalarStyle,
         tag: Option<&Tag>,
         span: &Span,
@@ -285,7 +283,7 @@ fn unknown_tag(tag: &Tag, at: usize) -> Fault {
 fn string(
     kind: Kind,
     source: &str,
-    text: &Cow<'_, str>,
+    text: &str,
     style: ScalarStyle,
     span: &Span,
     tape: &mut Tape,
@@ -294,7 +292,7 @@ fn string(
     let range = span.byte_range().unwrap_or_default();
     let quotes = usize::from(!matches!(style, ScalarStyle::Plain));
     let inner = range.start + quotes..range.end.saturating_sub(quotes).max(range.start + quotes);
-    if source.get(inner.clone()) == Some(&**text) {
+    if source.get(inner.clone()) == Some(text) {
         return tape.borrowed(kind, range.start, inner, bounds);
     }
     tape.owned(kind, range.start, text.as_bytes(), bounds)
@@ -309,7 +307,7 @@ fn malformed(at: usize, reason: &str) -> Fault {
 }
 
 /// The parser's fault. It is truncated where the text could have gone on.
-fn scan_fault(error: &ScanError, text: &str) -> Fault {
+fn scan_fault(error: &ScanError, text: &str, bounds: &Bounds) -> Fault {
     let at = error.marker().byte_offset().unwrap_or_default();
     let class = match error.kind() {
         ErrorKind::UnexpectedEof
@@ -327,6 +325,12 @@ fn scan_fault(error: &ScanError, text: &str) -> Fault {
     Fault {
         at,
         class,
-        reason: error.info(),
+        reason: match class {
+            ErrorClass::Limit => format!(
+                "mappings and sequences are nested more than {} deep; raise max_depth (--max-depth)",
+                bounds.max_depth
+            ),
+            _ => format!("no YAML: {}", error.info()),
+        },
     }
 }

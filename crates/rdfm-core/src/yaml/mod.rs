@@ -5,6 +5,7 @@
 //!   scalars are; what the tape means is JSON-LD's matter.
 
 pub mod compose;
+pub mod decode;
 pub mod schema;
 pub mod stream;
 pub mod write;
