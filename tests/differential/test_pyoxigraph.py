@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from logs import logs
-from nquads import literal, map_terms, relabelled
+from nquads import map_terms, relabelled
+from oxigraph import ours, theirs
 from support import decode, encode
 
 from rdfm import formats
@@ -18,44 +19,12 @@ FORMATS = {
 }
 
 
-def ours(term):
-    if isinstance(term, ox.NamedNode):
-        return ("iri", term.value)
-    if isinstance(term, ox.BlankNode):
-        return ("bnode", term.value)
-    if isinstance(term, ox.Literal):
-        direction = {None: None}.get(term.direction, str(term.direction).lower()[-3:])
-        return literal(term.value, term.language, direction, term.datatype.value)
-    if isinstance(term, ox.Triple):
-        return ("triple", *(ours(part) for part in (term.subject, term.predicate, term.object)))
-    return None
-
-
 def read(data, name):
     found = []
     for quad in ox.parse(data, format=FORMATS[name]):
         graph = None if isinstance(quad, ox.Triple) else ours(quad.graph_name)
         found.append((ours(quad.subject), ours(quad.predicate), ours(quad.object), graph))
     return found
-
-
-def theirs(term):
-    if term is None:
-        return ox.DefaultGraph()
-    kind = term[0]
-    if kind == "iri":
-        return ox.NamedNode(term[1])
-    if kind == "bnode":
-        return ox.BlankNode(term[1])
-    if kind == "triple":
-        return ox.Triple(*(theirs(part) for part in term[1:]))
-    _, lexical, language, direction, datatype = term
-    if direction:
-        way = ox.BaseDirection.LTR if direction == "ltr" else ox.BaseDirection.RTL
-        return ox.Literal(lexical, language=language, direction=way)
-    if language:
-        return ox.Literal(lexical, language=language)
-    return ox.Literal(lexical, datatype=ox.NamedNode(datatype))
 
 
 def lower(messages):

@@ -1,35 +1,45 @@
 """RDF/XML both ways with pyoxigraph and rdflib, a document at a time."""
 
+import logging
+
 import pyoxigraph as ox
 import pytest
 import rdflib
 from hypothesis import given
 from hypothesis import strategies as st
 from logs import logs
-from nquads import isomorphic, literal
+from nquads import isomorphic, literal, map_terms
+from oxigraph import ours as of_oxigraph
+from oxigraph import theirs as to_oxigraph
 from samples import folded
 from support import as_batch, decoded, encode
-from test_pyoxigraph import ours as of_oxigraph
-from test_pyoxigraph import theirs as to_oxigraph
 
-from rdfm import Message
+# rdflib's own parsers and serializers use what it deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 LOGS = logs(graphs=False, triples=False, any_text=False, plain="terms")
 DOCUMENTS = [
-    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T r:about="http://e/s" p="v" q="w"/></r:RDF>',
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T r:about="http://e/s" xmlns:e="http://e/" e:p="v" e:q="w"/></r:RDF>',
     '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T><p><U><q>x</q></U></p></T></r:RDF>',
     '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T><p r:parseType="Resource"><q>1</q></p></T></r:RDF>',
     '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><T><p r:parseType="Collection"><T/><U/></p></T></r:RDF>',
     '<r:RDF xmlns:r="{rdf}" xmlns="http://e/"><r:Bag><r:li>a</r:li><r:li>b</r:li></r:Bag></r:RDF>',
     '<r:RDF xmlns:r="{rdf}" xmlns="http://e/" xml:base="http://e/a/b#c"><T r:ID="i" r:type=""><p '
     'r:resource="../d"/><q r:ID="j">x</q></T></r:RDF>',
-    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/" xml:lang="en"><T p="v"><q>x</q><q xml:lang="fr">y</q>'
+    '<r:RDF xmlns:r="{rdf}" xmlns="http://e/" xml:lang="en"><T xmlns:e="http://f/" e:p="v"><q>x</q><q xml:lang="fr">y</q>'
     '<q r:datatype="http://e/d">z</q></T></r:RDF>',
     '<!DOCTYPE a [<!ENTITY e "http://e/">]><r:RDF xmlns:r="{rdf}" xmlns="&e;"><T r:about="&e;s"><p>'
     "&lt;&#65;&#x42;&e;&amp;</p></T></r:RDF>",
     '<?xml version="1.0" encoding="utf-8"?>\n<!-- a -->\n<T xmlns="http://e/">\n<p>\n x\n</p>\n</T>\n',
 ]
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    """rdflib warns of every lexical form that is none of its datatype, and would change it."""
+    logging.getLogger("rdflib").setLevel(logging.CRITICAL)
+    monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
 
 
 def by_oxigraph(document):
@@ -71,14 +81,22 @@ def test_what_is_written_is_read_by_others(read, log):
         assert isomorphic(read(line), message)
 
 
+def begun(term):
+    return ("bnode", f"b{term[1]}") if term[0] == "bnode" else term
+
+
 @given(log=LOGS, data=st.data())
 def test_what_others_write_is_read(log, data):
-    for message in folded(log, directions=False):
+    # They write any label as it is; not all are XML names.
+    named = [[map_terms(quad, begun) for quad in message] for message in log]
+    for message in folded(named, directions=False):
         triples = [ox.Triple(*(to_oxigraph(term) for term in quad[:3])) for quad in message]
         by_them = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
         (found,) = decoded("rdfxml", by_them)
         assert isomorphic(found, message)
-        graph = Message(as_batch([message]), 0).to_rdflib().default_graph
+        if any("%" in quad[1][1] for quad in message):
+            continue  # rdflib writes that into XML names
+        graph = next(iter(as_batch([message]))).to_rdflib().default_graph
         kind = data.draw(st.sampled_from(["xml", "pretty-xml"]))
         (found,) = decoded("rdfxml", graph.serialize(format=kind).encode())
         assert isomorphic(found, message)

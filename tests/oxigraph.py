@@ -1,0 +1,36 @@
+"""Terms of pyoxigraph as tuples of `nquads`, and back."""
+
+import pyoxigraph as ox
+from nquads import literal
+
+
+def ours(term):
+    if isinstance(term, ox.NamedNode):
+        return ("iri", term.value)
+    if isinstance(term, ox.BlankNode):
+        return ("bnode", term.value)
+    if isinstance(term, ox.Literal):
+        direction = {None: None}.get(term.direction, str(term.direction).lower()[-3:])
+        return literal(term.value, term.language, direction, term.datatype.value)
+    if isinstance(term, ox.Triple):
+        return ("triple", *(ours(part) for part in (term.subject, term.predicate, term.object)))
+    return None
+
+
+def theirs(term):
+    if term is None:
+        return ox.DefaultGraph()
+    kind = term[0]
+    if kind == "iri":
+        return ox.NamedNode(term[1])
+    if kind == "bnode":
+        return ox.BlankNode(term[1])
+    if kind == "triple":
+        return ox.Triple(*(theirs(part) for part in term[1:]))
+    _, lexical, language, direction, datatype = term
+    if direction:
+        way = ox.BaseDirection.LTR if direction == "ltr" else ox.BaseDirection.RTL
+        return ox.Literal(lexical, language=language, direction=way)
+    if language:
+        return ox.Literal(lexical, language=language)
+    return ox.Literal(lexical, datatype=ox.NamedNode(datatype))
