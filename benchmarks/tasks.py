@@ -153,6 +153,59 @@ def rdfm_write_objects(log: str, to: str, folder: Path, messages: int) -> Work:
     return Work(run, size=lambda: written)
 
 
+# --- archives: a Turtle file for each message ---
+
+MEMBERS = 50_000
+
+
+def archive(log: str, folder: Path, messages: int) -> bytes:
+    """A tar archive with a member for each message of an N-Quads log without graph names."""
+    import tarfile
+
+    messages = min(messages or MEMBERS, MEMBERS)
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as file:
+        for number, text in enumerate(sample(folder, log, messages).split(b"# @message\n")):
+            member = tarfile.TarInfo(f"{number // 1000:03}/{number:010}.ttl")
+            member.size = len(text)
+            file.addfile(member, io.BytesIO(text))
+    return out.getvalue()
+
+
+def rdfm_read_archive(log: str, folder: Path, messages: int) -> Work:
+    """An archive to batches."""
+    import rdfm
+
+    data = archive(log, folder, messages)
+
+    def run() -> int:
+        with rdfm.open_log(data) as found:
+            return sum(batch.quad_count for batch in found.batches())
+
+    return Work(run, len(data))
+
+
+def oxigraph_read_archive(log: str, folder: Path, messages: int) -> Work:
+    """An archive to pyoxigraph quads, each member parsed on its own."""
+    import tarfile
+
+    import pyoxigraph
+
+    data = archive(log, folder, messages)
+
+    def run() -> int:
+        count = 0
+        with tarfile.open(fileobj=io.BytesIO(data)) as found:
+            for member in found:
+                file = found.extractfile(member)
+                assert file is not None
+                text = file.read()
+                count += sum(1 for _ in pyoxigraph.parse(text, pyoxigraph.RdfFormat.TURTLE))
+        return count
+
+    return Work(run, len(data))
+
+
 # --- pyjelly: its own terms, its fastest reader, a frame a message when it writes ---
 
 
@@ -343,6 +396,12 @@ def rows() -> list[Row[Task]]:
             "ttl write, batches (iot)",
             partial(rdfm_write, "iot.nq", "ttl"),
             ("pyoxigraph", partial(oxigraph_write, "iot.nq", "ttl")),
+        ),
+        Row(
+            "tar of ttl read, batches (iot, 50 k members)",
+            partial(rdfm_read_archive, "iot.nq"),
+            ("tarfile, pyoxigraph", partial(oxigraph_read_archive, "iot.nq")),
+            3,
         ),
         Row(
             "trig read, batches (nanopubs) beside rdflib",

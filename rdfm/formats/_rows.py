@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
-from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch, batches_from_arrow
+from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch, batches_from_arrow, carries
 from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError
 
 __all__ = [
@@ -27,17 +27,8 @@ __all__ = [
     "extra",
 ]
 
-CARRIES = {
-    "graphs": True,
-    "generalized": True,
-    "triple_terms": "anywhere",
-    "directions": True,
-    "boundaries": True,
-    "order": True,
-    "namespaces": True,
-    "metadata": True,
-    "any_text": True,
-}
+# Jelly holds everything too.
+CARRIES = carries("jelly")
 DECODE_OPTIONS = {"max_message_bytes": "number", "max_depth": "number"}
 ENCODE_OPTIONS = {"namespaces": "switch"}
 COLUMNS = ("source", "offset", "quads", "metadata")

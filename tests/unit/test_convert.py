@@ -224,7 +224,8 @@ def test_a_limit_is_no_fault_to_skip():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("number", range(1, 60))
-def test_ctrl_c_at_any_line_leaves_nothing(tmp_path, number):
+@pytest.mark.parametrize("target", ["out.nq", "out/"])
+def test_ctrl_c_at_any_line_leaves_nothing(tmp_path, number, target):
     """The interrupt comes at the n-th line that rdfm runs once the conversion has begun."""
     lines = 0
 
@@ -242,10 +243,10 @@ def test_ctrl_c_at_any_line_leaves_nothing(tmp_path, number):
     sys.settrace(trace)
     try:
         with contextlib.suppress(KeyboardInterrupt):
-            convert(LOG, tmp_path / "out.nq", from_format="nq")
+            convert(LOG, f"{tmp_path}/{target}", from_format="nq", to_format="nq")
     finally:
         sys.settrace(None)
-    assert {path.name for path in tmp_path.iterdir()} <= {"out.nq"}
+    assert {path.name for path in tmp_path.iterdir()} <= {target.rstrip("/")}
 
 
 def test_ctrl_c_while_threads_start_leaves_nothing(tmp_path, monkeypatch):

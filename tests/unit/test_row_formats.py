@@ -189,3 +189,29 @@ def test_without_pyarrow_the_extra_is_named(name, monkeypatch):
     for codec in (formats.find(name).Decoder, formats.find(name).Encoder):
         with pytest.raises(rdfm.MissingExtraError, match=r"pip install 'rdfm\[arrow\]'"):
             codec()
+
+
+@SUFFIXES
+def test_every_truncation_is_an_error_after_the_rows_before(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"quads": [[ROW], [ROW]]}))
+    data = path.read_bytes()
+    name = formats.by_path(str(path)).FORMAT.name
+    for end in range(1, len(data), 7):
+        with pytest.raises(DecodeError):
+            formats.find(name).decode(data[:end])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_texts_of_other_kinds_are_read(name, tmp_path):
+    quads_type = pa.large_list(pa.struct([(part, pa.large_string()) for part in ROW]))
+    rows = pa.table(
+        {
+            "quads": pa.array([[ROW], []], quads_type),
+            "metadata": pa.array([None, [("k", b"v")]], pa.map_(pa.string(), pa.binary())),
+        }
+    )
+    path = tmp_path / f"log.{name}"
+    save(path, rows)
+    with rdfm.open_log(path) as log:
+        assert [message.metadata for message in log] == [{}, {"k": b"v"}]
