@@ -19,6 +19,7 @@ use crate::codec::{EncodeOptions, Encoder, Framing};
 use crate::error::{EncodeError, ErrorClass, quote};
 use crate::formats::{Format, refuse_second};
 use crate::term::{Quad, Term, TermId, TermKind, flags};
+use crate::text::encode::holds_labels;
 use crate::text::write::{set_apart, write_apart};
 use crate::turtle::prefixes::Prefixes;
 use crate::wire::put_varint;
@@ -118,6 +119,8 @@ struct Terms {
     /// By term id: the generation in which it was encoded, and where.
     places: Vec<(u32, Place)>,
     generation: u32,
+    /// Of these, what is written differs in the next message.
+    labelled: Vec<TermId>,
     /// The graph that was looked at last.
     graph: TermId,
 }
@@ -126,6 +129,7 @@ impl Terms {
     /// Forgets all; a batch of so many terms follows.
     fn begin(&mut self, terms: usize) {
         self.bytes.clear();
+        self.labelled.clear();
         self.graph = TermId::DEFAULT_GRAPH;
         if self.places.len() < terms {
             self.places.resize(terms, (0, Place::default()));
@@ -134,6 +138,15 @@ impl Terms {
         if self.generation == 0 {
             self.places.fill((0, Place::default()));
             self.generation = 1;
+        }
+    }
+
+    /// Forgets terms with labels.
+    fn forget_labels(&mut self) {
+        for id in self.labelled.drain(..) {
+            if let Some(entry) = self.places.get_mut(id.index()) {
+                entry.0 = 0;
+            }
         }
     }
 }
@@ -209,7 +222,7 @@ impl<W: RowWriter> BinaryEncoder<W> {
         if self.flat {
             self.apart.clear();
             write_apart(self.begun, &mut self.apart);
-            self.terms.begin(table.terms().len());
+            self.terms.forget_labels();
         }
         self.begun += 1;
         if self.begun == 1 {
@@ -367,6 +380,12 @@ impl<W: RowWriter> BinaryEncoder<W> {
                     "the batch has a term where none of its kind can stand".to_owned(),
                 ));
             }
+        }
+        if self.terms.bytes.len() > MOST_BYTES {
+            return Err(self.too_long());
+        }
+        if self.flat && holds_labels(term.kind) {
+            self.terms.labelled.push(id);
         }
         let place = Place {
             start: start as u32,
