@@ -114,10 +114,11 @@ pub fn round_trip(
     });
     let wanted = &wanted[..delivered.min(wanted.len())];
     if !target.carries().boundaries && wanted.is_empty() {
-        // Such a log is one message, also where nothing is written.
+        // Where nothing is written, such a log may still be one message.
         assert!(
-            matches!(&back.messages[..], [message] if message.quads.is_empty()),
-            "{}: nothing written is not read as one empty message",
+            back.messages.len() <= 1
+                && back.messages.iter().all(|message| message.quads.is_empty()),
+            "{}: nothing written is read as something",
             target.name()
         );
         return;

@@ -5,6 +5,7 @@
 //! - Cost: linear; memory holds one row, one piece and one batch.
 //! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
 
+use super::model::Slots;
 use super::protobuf::{self, Protobuf, looks_like_messages};
 use super::terms::Terms;
 use super::thrift::{self, Thrift};
@@ -118,11 +119,12 @@ impl BinaryDecoder {
     #[inline]
     fn row(&mut self, start: usize, end: usize) -> Result<(), Failure> {
         let bytes = self.buffer.get(start..end).unwrap_or_default();
+        let mut slots = Slots::EMPTY;
         let end = if self.layout == Some(Layout::Bare) {
-            match thrift::row(bytes) {
+            match thrift::row(bytes, &mut slots) {
                 Ok((row, length)) => {
                     self.terms
-                        .row::<Thrift>(row)
+                        .row::<Thrift>(row, &slots)
                         .map_err(crate::wire::Fault::into_parts)?;
                     start + length
                 }
@@ -132,8 +134,8 @@ impl BinaryDecoder {
                 Err(fault) => return Err(fault.into_parts()),
             }
         } else {
-            protobuf::row(bytes)
-                .and_then(|row| self.terms.row::<Protobuf>(row))
+            protobuf::row(bytes, &mut slots)
+                .and_then(|row| self.terms.row::<Protobuf>(row, &slots))
                 .map_err(|fault| match fault.into_parts() {
                     // The row is there: its own lengths do not fit it.
                     (ErrorClass::Truncated, reason) => (ErrorClass::Malformed, reason),

@@ -49,11 +49,11 @@ pub(super) enum Row<'a> {
     /// Name and IRI.
     Prefix(&'a [u8], &'a [u8]),
     Base(&'a [u8]),
-    /// Subject, predicate, object, graph.
-    Statement([Raw<'a>; 3], Option<Raw<'a>>),
+    /// Its terms are in [`Slots`].
+    Statement,
 }
 
-/// The terms of a statement while its fields are read.
+/// The terms of a statement: subject, predicate, object, graph. Filled in place, since they are large.
 pub(super) struct Slots<'a>([Option<Raw<'a>>; 4]);
 
 impl<'a> Slots<'a> {
@@ -73,20 +73,19 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// Subject, predicate and object, which must be there, and the graph.
+    /// The term of subject, predicate or object, which must be there.
     #[inline]
-    pub fn finish(self) -> Checked<([Raw<'a>; 3], Option<Raw<'a>>)> {
-        match self.0 {
-            [Some(s), Some(p), Some(o), g] => Ok(([s, p, o], g)),
-            [s, p, ..] => Err(malformed(format!(
-                "a statement without {}",
-                match (s, p) {
-                    (None, _) => "a subject",
-                    (_, None) => "a predicate",
-                    _ => "an object",
-                }
-            ))),
-        }
+    pub fn get(&self, position: usize) -> Checked<&Raw<'a>> {
+        self.0[position].as_ref().ok_or_else(|| {
+            let part = ["a subject", "a predicate", "an object", "a graph"][position];
+            malformed(format!("a statement without {part}"))
+        })
+    }
+
+    /// The term of the graph.
+    #[inline]
+    pub fn graph(&self) -> Option<&Raw<'a>> {
+        self.0[3].as_ref()
     }
 }
 

@@ -34,14 +34,14 @@ pub(super) struct Protobuf;
 
 impl RowReader for Protobuf {
     #[inline]
-    fn triple(bytes: &[u8]) -> Checked<[Raw<'_>; 3]> {
-        Ok(statement(bytes, TRIPLE_FIELDS)?.0)
+    fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()> {
+        statement(bytes, TRIPLE_FIELDS, slots)
     }
 }
 
-/// A row.
+/// A row; of a statement the terms go into slots, which must be empty.
 #[inline]
-pub(super) fn row(bytes: &[u8]) -> Checked<Row<'_>> {
+pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<Row<'a>> {
     let mut wire = Wire::new(bytes);
     let mut row = None;
     while !wire.is_done() {
@@ -58,12 +58,12 @@ pub(super) fn row(bytes: &[u8]) -> Checked<Row<'_>> {
                 Row::Prefix(name, iri)
             }
             2 => {
-                let (terms, graph) = statement(payload, TRIPLE_FIELDS)?;
-                Row::Statement(terms, graph)
+                statement(payload, TRIPLE_FIELDS, slots)?;
+                Row::Statement
             }
             3 => {
-                let (terms, graph) = statement(payload, QUAD_FIELDS)?;
-                Row::Statement(terms, graph)
+                statement(payload, QUAD_FIELDS, slots)?;
+                Row::Statement
             }
             _ => Row::Base(string(payload, "the base")?),
         });
@@ -72,8 +72,7 @@ pub(super) fn row(bytes: &[u8]) -> Checked<Row<'_>> {
 }
 
 #[inline]
-fn statement(bytes: &[u8], fields: u32) -> Checked<([Raw<'_>; 3], Option<Raw<'_>>)> {
-    let mut slots = Slots::EMPTY;
+fn statement<'a>(bytes: &'a [u8], fields: u32, slots: &mut Slots<'a>) -> Checked<()> {
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
         let (field, payload) = wire.field(fields, "the statement")?;
@@ -81,7 +80,7 @@ fn statement(bytes: &[u8], fields: u32) -> Checked<([Raw<'_>; 3], Option<Raw<'_>
             slots.set(field, term(payload)?)?;
         }
     }
-    slots.finish()
+    Ok(())
 }
 
 #[inline]

@@ -9,7 +9,7 @@
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
-use super::model::{Kind, Name, Raw, Row, Value};
+use super::model::{Kind, Name, Raw, Row, Slots, Value};
 use crate::batch::BatchBuilder;
 use crate::cache::{Cache, Known};
 use crate::error::quote;
@@ -29,11 +29,11 @@ pub(super) const BNODE_IRI: &[u8] = b"_:";
 
 /// An encoding, as far as rows hold some of it.
 pub(super) trait RowReader {
-    /// The terms of a triple term.
+    /// The terms of a triple term, into slots that must be empty.
     ///
     /// # Errors
     /// The bytes break the encoding.
-    fn triple(bytes: &[u8]) -> Checked<[Raw<'_>; 3]>;
+    fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()>;
 }
 
 /// The state of a log.
@@ -71,15 +71,15 @@ impl Terms {
 
     /// Takes a row.
     #[inline]
-    pub fn row<R: RowReader>(&mut self, row: Row<'_>) -> Checked<()> {
+    pub fn row<R: RowReader>(&mut self, row: Row<'_>, slots: &Slots<'_>) -> Checked<()> {
         match row {
-            Row::Statement([s, p, o], graph) => {
-                let subject = self.term::<R>(s, 0, 0)?;
-                let predicate = self.term::<R>(p, 1, 0)?;
-                let object = self.term::<R>(o, 2, 0)?;
-                let graph = match graph {
+            Row::Statement => {
+                let subject = self.term::<R>(slots.get(0)?, 0, 0)?;
+                let predicate = self.term::<R>(slots.get(1)?, 1, 0)?;
+                let object = self.term::<R>(slots.get(2)?, 2, 0)?;
+                let graph = match slots.graph() {
                     None => TermId::DEFAULT_GRAPH,
-                    Some(Raw::Iri(iri)) if DEFAULT_GRAPHS.contains(&iri) => TermId::DEFAULT_GRAPH,
+                    Some(Raw::Iri(iri)) if DEFAULT_GRAPHS.contains(iri) => TermId::DEFAULT_GRAPH,
                     Some(graph) => self.term::<R>(graph, 3, 0)?,
                 };
                 self.builder.add_quad(Quad {
@@ -116,8 +116,13 @@ impl Terms {
     }
 
     #[inline]
-    fn term<R: RowReader>(&mut self, raw: Raw<'_>, position: usize, depth: u32) -> Checked<TermId> {
-        match raw {
+    fn term<R: RowReader>(
+        &mut self,
+        raw: &Raw<'_>,
+        position: usize,
+        depth: u32,
+    ) -> Checked<TermId> {
+        match *raw {
             Raw::Iri(text) => {
                 if text.starts_with(BNODE_IRI) {
                     self.bnode(&text[2..], position)
@@ -303,11 +308,12 @@ impl Terms {
                 self.max_depth
             )));
         }
-        let [s, p, o] = R::triple(bytes)?;
+        let mut slots = Slots::EMPTY;
+        R::triple(bytes, &mut slots)?;
         let parts = [
-            self.term::<R>(s, 0, depth)?,
-            self.term::<R>(p, 1, depth)?,
-            self.term::<R>(o, 2, depth)?,
+            self.term::<R>(slots.get(0)?, 0, depth)?,
+            self.term::<R>(slots.get(1)?, 1, depth)?,
+            self.term::<R>(slots.get(2)?, 2, depth)?,
         ];
         Ok(self.builder.add_triple_term(parts)?)
     }

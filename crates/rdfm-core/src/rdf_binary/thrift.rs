@@ -35,14 +35,14 @@ const MAX_TRIPLES: u32 = 2 * 1002;
 pub(super) struct Thrift;
 
 impl RowReader for Thrift {
-    fn triple(bytes: &[u8]) -> Checked<[Raw<'_>; 3]> {
-        Ok(statement(&mut Compact { rest: bytes }, 3)?.0)
+    fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()> {
+        statement(&mut Compact { rest: bytes }, 3, slots)
     }
 }
 
-/// A row and the bytes it takes.
+/// A row and the bytes it takes; of a statement the terms go into slots, which must be empty.
 #[inline]
-pub(super) fn row(bytes: &[u8]) -> Checked<(Row<'_>, usize)> {
+pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a>, usize)> {
     let mut wire = Compact { rest: bytes };
     let mut row = None;
     let mut last = 0;
@@ -61,12 +61,12 @@ pub(super) fn row(bytes: &[u8]) -> Checked<(Row<'_>, usize)> {
                 Row::Prefix(name, iri)
             }
             2 => {
-                let (terms, graph) = statement(&mut wire, 3)?;
-                Row::Statement(terms, graph)
+                statement(&mut wire, 3, slots)?;
+                Row::Statement
             }
             _ => {
-                let (terms, graph) = statement(&mut wire, 4)?;
-                Row::Statement(terms, graph)
+                statement(&mut wire, 4, slots)?;
+                Row::Statement
             }
         });
     }
@@ -75,8 +75,7 @@ pub(super) fn row(bytes: &[u8]) -> Checked<(Row<'_>, usize)> {
 }
 
 #[inline]
-fn statement<'a>(wire: &mut Compact<'a>, fields: i16) -> Checked<([Raw<'a>; 3], Option<Raw<'a>>)> {
-    let mut slots = Slots::EMPTY;
+fn statement<'a>(wire: &mut Compact<'a>, fields: i16, slots: &mut Slots<'a>) -> Checked<()> {
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
         if (1..=fields).contains(&field) {
@@ -86,7 +85,7 @@ fn statement<'a>(wire: &mut Compact<'a>, fields: i16) -> Checked<([Raw<'a>; 3], 
             wire.skip(kind, MAX_NESTING)?;
         }
     }
-    slots.finish()
+    Ok(())
 }
 
 #[inline]
