@@ -120,6 +120,23 @@ def test_noise_is_an_error_and_no_crash(data):
         list(cut(b"x" + data, 512))
 
 
+def huge(kind, size):
+    info = tarfile.TarInfo("a.nq")
+    info.type = kind
+    info.size = size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def test_sizes_that_headers_declare_take_no_memory():
+    with pytest.raises(TruncatedError, match=r"inside 'a\.nq'"):
+        list(cut(huge(tarfile.REGTYPE, 1 << 60) + b"1" * 1000, 512))
+    with pytest.raises(DecodeError, match="the size of a member is no number"):
+        list(cut(huge(tarfile.REGTYPE, 1 << 63), 512))
+    for kind in (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE):
+        with pytest.raises(rdfm.LimitError, match="1048576 are allowed"):
+            list(cut(huge(kind, 1 << 21), 512))
+
+
 def test_archives_that_were_joined_are_refused():
     one = tar(("a.nq", b"1"))
     with pytest.raises(DecodeError, match="behind the archive's end mark"):
