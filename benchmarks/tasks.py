@@ -53,11 +53,11 @@ def sample(folder: Path, log: str, messages: int) -> bytes:
 # --- rdfm ---
 
 
-def batches(format: str, data: bytes) -> Iterator[Any]:
+def batches(format: str, data: bytes, **options: Any) -> Iterator[Any]:
     """The batches of a log in memory, fed as a file would be."""
     from rdfm import formats
 
-    decoder = formats.find(format).Decoder()
+    decoder = formats.find(format).Decoder(**options)
     view = memoryview(data)
     for start in range(0, len(data), PIECE_BYTES):
         decoder.feed(view[start : start + PIECE_BYTES])
@@ -109,7 +109,30 @@ def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
     return Work(run, len(data))
 
 
-def rdfm_write(log: str, to: str, folder: Path, messages: int) -> Work:
+def translated(log: str, to: str, folder: Path, messages: int, **options: Any) -> bytes:
+    """A text log in another format; options are the encoder's."""
+    from rdfm import formats
+
+    encoder = formats.find(to).Encoder(**options)
+    text = sample(folder, log, messages)
+    parts = [encoder.encode(batch) for batch in batches(log.rpartition(".")[2], text)]
+    return b"".join([*parts, encoder.finish()])
+
+
+def rdfm_read_as(
+    log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
+) -> Work:
+    """Bytes in another format to batches; what is one message is read in parts."""
+    data = translated(log, to, folder, messages, **(writing or {}))
+    parts = (writing or {}).get("flat", False)
+    return Work(
+        lambda: sum(batch.quad_count for batch in batches(to, data, parts=parts)), len(data)
+    )
+
+
+def rdfm_write(
+    log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
+) -> Work:
     """Batches to bytes."""
     from rdfm import formats
 
@@ -122,7 +145,7 @@ def rdfm_write(log: str, to: str, folder: Path, messages: int) -> Work:
 
     def run() -> int:
         nonlocal written
-        encoder = formats.find(to).Encoder()
+        encoder = formats.find(to).Encoder(**(writing or {}))
         written = sum(len(encoder.encode(batch)) for batch in held) + len(encoder.finish())
         return sum(batch.quad_count for batch in held)
 
@@ -241,7 +264,14 @@ def pyjelly_write(log: str, folder: Path, messages: int) -> Work:
 
 # --- pyoxigraph: strict, as rdfm is ---
 
-OXIGRAPH_FORMATS = {"nt": "N_TRIPLES", "nq": "N_QUADS", "ttl": "TURTLE", "trig": "TRIG"}
+OXIGRAPH_FORMATS = {
+    "nt": "N_TRIPLES",
+    "nq": "N_QUADS",
+    "ttl": "TURTLE",
+    "trig": "TRIG",
+    "jsonld": "JSON_LD",
+    "rdfxml": "RDF_XML",
+}
 
 
 def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
@@ -270,6 +300,49 @@ def oxigraph_write(
         return len(quads)
 
     return Work(run, size=lambda: len(out))
+
+
+def oxigraph_read_lines(
+    log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
+) -> Work:
+    """Lines to pyoxigraph quads, each a document of its own; a leading context is put into each."""
+    import pyoxigraph
+
+    data = translated(log, to, folder, min(messages or SMALL, SMALL), **(writing or {}))
+    format = pyoxigraph.RdfFormat.RDF_XML if to == "rdfxml" else pyoxigraph.RdfFormat.JSON_LD
+
+    def run() -> int:
+        count, context = 0, b""
+        for line in data.splitlines():
+            if not context and line.startswith(b'{"@context"') and line.endswith(b"}}"):
+                context = line[:-1] + b","
+                continue
+            document = context + line[1:] if context else line
+            count += sum(1 for _ in pyoxigraph.parse(document, format))
+        return count
+
+    return Work(run, len(data))
+
+
+# --- PyYAML's C loader and PyLD: a small sample, they are slow ---
+
+SMALL = 20_000
+
+
+def pyld_read_yaml(log: str, folder: Path, messages: int, *, writing: dict[str, Any]) -> Work:
+    """A YAML-LD log to PyLD's quads; the leading context is put into each document."""
+    import yaml
+    from pyld import jsonld
+
+    data = translated(log, "yamlld", folder, min(messages or 500, 500), **writing)
+
+    def run() -> int:
+        documents = yaml.load_all(data, Loader=yaml.CSafeLoader)
+        context = next(documents)
+        datasets = (jsonld.to_rdf(document | context) for document in documents)
+        return sum(len(graph) for dataset in datasets for graph in dataset.values())
+
+    return Work(run, len(data))
 
 
 # --- rdflib: a small sample, it is slow ---
@@ -305,6 +378,60 @@ class Row(Generic[Side]):
     ours: Side
     peer: tuple[str, Side]
     target: float = 0
+
+
+IOT_NAMESPACES = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "om": "http://www.ontology-of-units-of-measure.org/resource/om-2/",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "iot": "https://iot.example/",
+}
+
+
+def binary_rows() -> list[Row[Task]]:
+    """RDF Protobuf and RDF Thrift, beside N-Quads of the same quads."""
+    found = []
+    for name, writing in (("rdf-protobuf", {}), ("rdf-thrift", {"flat": True})):
+        read = partial(rdfm_read_as, "iot.nq", name, writing=writing)
+        write = partial(rdfm_write, "iot.nq", name, writing=writing)
+        peers = partial(oxigraph_read, "iot.nq"), partial(oxigraph_write, "iot.nq", "nq")
+        found += [
+            Row(f"{name} read, batches (iot)", read, ("pyoxigraph, nq", peers[0]), 5),
+            Row(f"{name} write, batches (iot)", write, ("pyoxigraph, nq", peers[1]), 4),
+        ]
+    return found
+
+
+def document_rows() -> list[Row[Task]]:
+    """Formats whose messages are documents."""
+    named: dict[str, Any] = {"prefixes": IOT_NAMESPACES}
+    expanded: dict[str, Any] = {"context_lines": "none"}
+
+    def read(name: str, to: str, writing: dict[str, Any], target: float) -> Row[Task]:
+        ours = partial(rdfm_read_as, "iot.nq", to, writing=writing)
+        peer = partial(oxigraph_read_lines, "iot.nq", to, writing=writing)
+        return Row(name, ours, ("pyoxigraph a line", peer), target)
+
+    def write(to: str, peer: str, target: float) -> Row[Task]:
+        ours = partial(rdfm_write, "iot.nq", to, writing=named)
+        theirs = partial(oxigraph_write, "iot.nq", peer, prefixes=IOT_NAMESPACES)
+        return Row(f"{to} write, batches (iot)", ours, (f"pyoxigraph, {peer}", theirs), target)
+
+    return [
+        read("ndjsonld read, leading context (iot)", "ndjsonld", named, 15),
+        read("ndjsonld read, expanded (iot)", "ndjsonld", expanded, 8),
+        write("ndjsonld", "jsonld", 6),
+        Row(
+            "yamlld read, leading context (iot)",
+            partial(rdfm_read_as, "iot.nq", "yamlld", writing=named),
+            ("PyYAML, PyLD", partial(pyld_read_yaml, "iot.nq", writing=named)),
+            12,
+        ),
+        write("yamlld", "jsonld", 0),
+        read("rdfxml read, a document a line (iot)", "rdfxml", named, 0),
+        write("rdfxml", "rdfxml", 0),
+    ]
 
 
 def rows() -> list[Row[Task]]:
@@ -408,4 +535,6 @@ def rows() -> list[Row[Task]]:
             partial(rdfm_read, "nanopubs.trig"),
             ("rdflib", partial(rdflib_read, "nanopubs.trig")),
         ),
+        *binary_rows(),
+        *document_rows(),
     ]
