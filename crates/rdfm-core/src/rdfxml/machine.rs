@@ -167,6 +167,8 @@ pub(super) struct Machine {
     values: Vec<u8>,
     value_ends: Vec<usize>,
     resolved: String,
+    /// The namespace of the element that opens.
+    namespace: Vec<u8>,
 }
 
 /// A limit of the builder as a fault at a byte.
@@ -224,6 +226,7 @@ impl Machine {
             values: Vec::new(),
             value_ends: Vec::new(),
             resolved: String::new(),
+            namespace: Vec::new(),
         })
     }
 
@@ -629,11 +632,27 @@ impl Machine {
         if self.in_markup() {
             return self.open_markup(text, name, attributes, frame);
         }
+        let mut own = std::mem::take(&mut self.namespace);
+        own.clear();
+        own.extend_from_slice(namespace);
+        let result = self.open_rdf(text, name, &own, attributes, frame);
+        self.namespace = own;
+        result
+    }
+
+    /// Opens an element of RDF in a namespace.
+    fn open_rdf(
+        &mut self,
+        text: &[u8],
+        name: Name,
+        namespace: &[u8],
+        attributes: &[Attribute],
+        mut frame: Frame,
+    ) -> Read<()> {
         let local = name.local(text);
-        let namespace: Box<[u8]> = namespace.into();
         let mut said = Said::default();
         self.read_attributes(text, attributes, &mut frame, &mut said)?;
-        if self.frames.is_empty() && *namespace == *RDF && local == b"RDF" {
+        if self.frames.is_empty() && namespace == RDF && local == b"RDF" {
             let strange = [
                 said.about,
                 said.id,
@@ -658,7 +677,7 @@ impl Machine {
         } else {
             match self.frames.last().map(|parent| parent.state) {
                 Some(State::Node) => {
-                    self.property(text, name, &namespace, attributes, &said, &mut frame)?;
+                    self.property(text, name, namespace, attributes, &said, &mut frame)?;
                 }
                 Some(State::Full) => {
                     return malformed(
@@ -669,7 +688,7 @@ impl Machine {
                         ),
                     );
                 }
-                _ => self.node(text, name, &namespace, attributes, &said, &mut frame)?,
+                _ => self.node(text, name, namespace, attributes, &said, &mut frame)?,
             }
         }
         self.open_names.extend_from_slice(name.whole(text));

@@ -176,13 +176,7 @@ fn declaration(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Toke
     {
         return Ok(None);
     }
-    malformed(
-        start,
-        format!(
-            "expected a comment, CDATA or DOCTYPE, found {}",
-            quote(token)
-        ),
-    )
+    malformed(start, "expected a comment, CDATA or DOCTYPE behind '<!'")
 }
 
 /// A DOCTYPE's end: the first `>` outside quotes, comments, instructions and square brackets.
