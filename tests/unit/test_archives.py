@@ -20,6 +20,7 @@ from rdfm import (
     UnknownFormatError,
     UnsupportedError,
     archive,
+    formats,
 )
 
 S, P = Iri("http://e/s"), Iri("http://e/p")
@@ -439,3 +440,23 @@ def test_each_member_is_a_message_where_that_is_asked_for():
             to_format="nq",
             message_per_file=True,
         )
+
+
+@pytest.mark.parametrize("name", formats.names())
+def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
+    messages = [[str(number)] for number in range(5)]
+    for target, source in ((tmp_path / "a.tar.gz", None), (f"{tmp_path}/out/", tmp_path / "out")):
+        with rdfm.create_log(target, name) as log:
+            for (value,) in messages:
+                log.write(quads(value))
+        found = read(source or target)
+        assert [values for _, _, values in found] == messages
+        suffix = formats.find(name).FORMAT.suffixes[0]
+        assert [where.endswith(f"000000000{n}{suffix}") for n, (where, *_) in enumerate(found)] == [
+            True
+        ] * 5
+        # Without boundaries too: each message has a file of its own.
+        summary = rdfm.convert(
+            source or target, f"{tmp_path}/again/", to_format=name, overwrite=True
+        )
+        assert summary.messages == 5
