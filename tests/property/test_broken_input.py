@@ -18,12 +18,18 @@ CUT = {
     "ndjsonld": b'{"@id": "http:',
     "jsonld": b'{"@id": "http:',
     "yamlld": b'---\n"@id": "http:',
+    "rdfxml": b"<rdf:RDF xmlns:r",
 }
 
 
 def logs_of(name):
     carries = formats.find(name).FORMAT.carries
-    return logs(graphs=carries["graphs"], boundaries=carries["boundaries"], triples=False)
+    return logs(
+        graphs=carries["graphs"],
+        boundaries=carries["boundaries"],
+        triples=False,
+        any_text=carries["any_text"],
+    )
 
 
 @pytest.mark.parametrize("name", NATIVE)

@@ -23,6 +23,7 @@ def test_values_round_trip(name, data):
             graphs=carries["graphs"],
             generalized=False,
             triples=carries["triple_terms"] != "no",
+            any_text=carries["any_text"],
         )
     )
     everything = {"generalized": True, "rdf_star": True}
