@@ -59,6 +59,11 @@ _DECODE_OPTIONS = (
     "dialect",
     "announced",
     "base",
+    "rdf_direction",
+    "context",
+    "contexts",
+    "context_cache",
+    "allow_network",
     "frames",
     "max_frame_bytes",
     "max_name_table",
@@ -90,6 +95,11 @@ class ConvertOptions(TypedDict, total=False):
     announced: str | None
     version_label: str | None
     base: str | None
+    rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
+    context: Mapping[str, str] | None
+    contexts: str | None
+    context_cache: str | None
+    allow_network: bool
     lenient: bool
     generalized: bool
     merge_graphs: bool
@@ -202,6 +212,8 @@ def convert(
             - merge_graphs: Drop graph names where the target has none. flat: Write no
               delimiters; where the target has none, all messages become one.
             - rdf_star_syntax: Write triple terms as `<< s p o >>` in N-Triples and N-Quads.
+            - context, contexts, context_cache, allow_network: Where remote contexts of JSON-LD come from.
+              rdf_direction: What its base directions become.
             - prefixes: Names and IRIs to declare at the start.
             - message_per_file: Each input is one message, also an empty one.
             - group_by: Other messages of the same quads: "subject" or "graph" (consecutive quads with

@@ -42,6 +42,7 @@ class Report:
         version_label: The label by which a text log announces its dialect.
         jelly: The stream options of a Jelly log.
         messages: Number of messages.
+        declined: Those that JSON-LD's quick way left to the complete one; None in other formats.
         empty_messages: Those without quads.
         quads: Number of quads.
         quads_per_message: Smallest, mean and largest; None without messages.
@@ -62,6 +63,7 @@ class Report:
     version_label: str | None = None
     jelly: dict[str, Any] | None = None
     messages: int = 0
+    declined: int | None = None
     empty_messages: int = 0
     quads: int = 0
     quads_per_message: tuple[int, float, int] | None = None
@@ -125,7 +127,9 @@ def _one(data: Input, module: FormatModule, top: int, options: dict[str, Any]) -
             counts.add(batch)
     except RdfmError as error:
         report.fault = str(error)
-    _head(report, decoder.header())
+    header = decoder.header()
+    _head(report, header)
+    _add_declined(report, header)
     report.bytes = data.bytes_read
     report.decompressed_bytes = data.bytes_given
     counts.end(top)
@@ -149,8 +153,10 @@ def _several(
             report.logs += 1
             for batch in decode(decoder, data):
                 counts.add(batch)
+            header = decoder.header()
+            _add_declined(report, header)
             if report.logs == 1:
-                _head(report, decoder.header())
+                _head(report, header)
     except RdfmError as error:
         report.fault = str(error)
     finally:
@@ -180,6 +186,11 @@ def _head(report: Report, header: Mapping[str, Any]) -> None:
     report.dialect = header.get("dialect")
     report.version_label = header.get("version_label")
     report.jelly = header.get("jelly")
+
+
+def _add_declined(report: Report, header: Mapping[str, Any]) -> None:
+    if "declined" in header:
+        report.declined = (report.declined or 0) + header["declined"]
 
 
 class _Counts:

@@ -1,8 +1,9 @@
-"""Makes the line formats, RDF/XML and the binary formats of the fixtures from their expected.txt, without rdfm.
+"""Makes the line formats, RDF/XML, JSON-LD and the binary formats of the fixtures from their expected.txt, without rdfm.
 
 `python spec-fixtures/make.py` writes the files; `made()` gives them, for the test that they are current.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -77,6 +78,35 @@ def description(quad: tuple) -> str:
     )
 
 
+def node(quad: tuple) -> dict:
+    """A quad as a node object of expanded JSON-LD."""
+
+    def named(term: tuple) -> dict:
+        return {"@id": f"_:{term[1]}" if term[0] == "bnode" else term[1]}
+
+    subject, predicate, thing, graph = quad
+    if thing[0] == "literal":
+        _, text, language, direction, datatype = thing
+        value = {"@value": text}
+        if language:
+            value["@language"] = language
+            value |= {"@direction": direction} if direction else {}
+        elif datatype != nquads.XSD_STRING:
+            value["@type"] = datatype
+    else:
+        value = named(thing)
+    found = {**named(subject), predicate[1]: [value]}
+    return found if graph is None else {**named(graph), "@graph": [found]}
+
+
+def in_json(message: list[tuple]) -> bool:
+    """Whether JSON-LD holds a message: no triple terms, nothing generalized."""
+    return all(
+        quad[0][0] in ("iri", "bnode") and quad[1][0] == "iri" and quad[2][0] != "triple"
+        for quad in message
+    )
+
+
 def in_xml(message: str) -> bool:
     """Whether XML holds every character of a message as N-Quads."""
     return not re.search(r"\\[bf]|\\u00[01]|\\u0000", message)
@@ -100,6 +130,13 @@ def made() -> Iterator[tuple[Path, bytes]]:
             namespaces = NAMESPACES.get(folder.name, nothing)
             documents = map(document, quads, namespaces)
             yield folder / "log.rdfxml", "".join(documents).encode()
+        if all(map(in_json, quads)):
+            objects = [{"@graph": list(map(node, message))} if message else {} for message in quads]
+            texts = [json.dumps(each, ensure_ascii=False) for each in objects]
+            yield folder / "log.ndjsonld", "".join(f"{text}\n" for text in texts).encode()
+            for at, each in enumerate(objects):
+                text = json.dumps(each, indent=2)
+                yield folder / f"message-{at}.jsonld", f"{text}\n".encode()
         for physical in (1,) if triples else (2, 3):
             writer = jelly_proto.Writer(physical, version)
             metadata = METADATA.get(folder.name, nothing)

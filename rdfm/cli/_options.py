@@ -85,6 +85,69 @@ class Size(_Number):
             self.fail(f"'{value}' is no size; write it as 64M or 67108864", param, ctx)
 
 
+class ContextFile(_Pair):
+    """A remote context and the file that holds it: `URL=FILE`."""
+
+    name = "URL=FILE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """The URL and the file; of several `=`, the last is the one between them."""
+        if isinstance(value, tuple):
+            return value
+        url, equals, file = value.rpartition("=")
+        if not equals or not file or ":" not in url:
+            self.fail(f"'{value}' is no context; write it as https://host/c=c.jsonld", param, ctx)
+        return url, file
+
+
+def context_options(group: str) -> Callable[[F], F]:
+    """The options that say where the remote contexts of JSON-LD come from."""
+    options = (
+        option(
+            "--context",
+            group=group,
+            multiple=True,
+            type=ContextFile(),
+            help="The file of a remote context; may be repeated.",
+        ),
+        option(
+            "--contexts",
+            group=group,
+            metavar="DIR",
+            type=click.Path(),
+            help="A folder of remote contexts: by an index.json, or as host/path.",
+        ),
+        option(
+            "--context-cache",
+            group=group,
+            metavar="DIR",
+            type=click.Path(),
+            help="Where fetched contexts are kept (the user's cache folder).",
+        ),
+        option(
+            "--allow-network",
+            group=group,
+            is_flag=True,
+            help="Fetch remote contexts that are not at hand.",
+        ),
+        option(
+            "--rdf-direction",
+            group=group,
+            type=click.Choice(["literal", "none", "i18n-datatype", "compound-literal"]),
+            help="What base directions become: literals of RDF 1.2 (literal), or another form.",
+        ),
+    )
+
+    def add(function: F) -> F:
+        for each in reversed(options):
+            function = each(function)
+        return function
+
+    return add
+
+
 class Prefix(_Pair):
     """A namespace: `name=IRI`."""
 

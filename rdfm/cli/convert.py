@@ -9,10 +9,18 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import FormatName, GroupedCommand, Prefix, Size, option
+from rdfm.cli._options import (
+    FormatName,
+    GroupedCommand,
+    Prefix,
+    Size,
+    context_options,
+    option,
+)
 
 _FORMATS = "Formats"
 _TEXT = "Text formats (nt, nq, ttl, trig)"
+_JSON = "JSON-LD"
 _JELLY = "Jelly"
 _BINARY = "RDF Protobuf and RDF Thrift"
 _MESSAGES = "Which messages"
@@ -192,6 +200,7 @@ _SINGULAR = {"boundaries": "boundary"}
     is_flag=True,
     help="Drop graph names on purpose where the output has none.",
 )
+@context_options(_JSON)
 @option(
     "--options-from",
     group=_JELLY,
@@ -353,6 +362,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
 
     inputs, target = _files(files, output, options)
     options["prefixes"] = dict(options["prefixes"]) or None
+    options["context"] = dict(options["context"]) or None
     given = {
         name: value for name, value in options.items() if value is not None and value is not False
     }

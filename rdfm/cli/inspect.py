@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import FormatName, GroupedCommand, Size, option
+from rdfm.cli._options import FormatName, GroupedCommand, Size, context_options, option
 
 _EPILOG = """Examples:
   rdfm inspect log.jelly.gz
@@ -77,6 +77,7 @@ _EPILOG = """Examples:
     "--max-message-bytes", group="Options", type=Size(), help="Largest message, in decoded bytes."
 )
 @option("--max-frame-bytes", group="Options", type=Size(), help="Jelly: largest frame.")
+@context_options("JSON-LD")
 def command(
     logs: tuple[str, ...], from_format: str | None, as_json: bool, top: int, **options: Any
 ) -> int:
@@ -91,6 +92,7 @@ def command(
     from rdfm.inspect import inspect
 
     broken = False
+    options["context"] = dict(options["context"])
     for index, log in enumerate(logs):
         given: dict[str, Any] = {name: value for name, value in options.items() if value}
         module = find(from_format) if from_format else by_path(log)
@@ -143,6 +145,9 @@ def _lines(report: Any) -> list[str]:
     rows.append(("messages", f"{report.messages:,}{empty}"))
     graphs = "" if not report.has_graphs else ", some in named graphs"
     rows.append(("quads", f"{report.quads:,}{graphs}"))
+    if report.declined is not None and report.messages:
+        share = 100 * report.declined / report.messages
+        rows.append(("read slowly", f"{report.declined:,} messages ({share:.3g} %)"))
     if report.quads_per_message:
         least, mean, most = report.quads_per_message
         rows.append(("quads a message", f"{least:,} to {most:,}, {mean:,} on average"))

@@ -29,7 +29,7 @@ def test_fixture(path):
     wanted = read_expected(path.parent / "expected.txt")
     if path.stem.startswith("message-"):
         wanted = [wanted[int(path.stem.removeprefix("message-"))]]
-    if path.stem == "unordered":
+    if path.stem == "unordered" or not formats.find(name).FORMAT.carries["order"]:
         assert len(found) == len(wanted)
         assert all(map(isomorphic, found, wanted))
     else:

@@ -12,8 +12,8 @@ use crate::json::{Kind, View};
 
 /// What stands in a tape.
 pub(super) struct Survey<'a> {
-    /// Strings that name remote contexts.
-    pub references: Vec<&'a str>,
+    /// Strings that name remote contexts, and whether a definition does.
+    pub references: Vec<(&'a str, bool)>,
     /// Values of `@context`, those of definitions included.
     pub contexts: u64,
     /// Entries of these.
@@ -51,10 +51,11 @@ pub(super) fn survey<'a>(view: &View<'a>, root: u32, max_depth: u32) -> Result<S
             b"@context" => {
                 found.contexts += 1;
                 found.scoped |= at < inside;
+                let definitions = inside;
                 inside = inside.max(view.node(at + 1).next);
-                context(view, at + 1, max_depth, &mut found)?;
+                context(view, at + 1, at < definitions, max_depth, &mut found)?;
             }
-            b"@import" => reference(view, at + 1, &mut found),
+            b"@import" => reference(view, at + 1, false, &mut found),
             _ => {}
         }
     }
@@ -62,9 +63,10 @@ pub(super) fn survey<'a>(view: &View<'a>, root: u32, max_depth: u32) -> Result<S
 }
 
 /// Looks at the value of an `@context`, its arrays taken apart.
-pub(super) fn context<'a>(
+fn context<'a>(
     view: &View<'a>,
     value: u32,
+    scoped: bool,
     max_depth: u32,
     found: &mut Survey<'a>,
 ) -> Result<(), String> {
@@ -79,7 +81,7 @@ pub(super) fn context<'a>(
                 at = view.node(at).next;
             }
             _ => {
-                reference(view, at, found);
+                reference(view, at, scoped, found);
                 at += 1;
             }
         }
@@ -87,11 +89,11 @@ pub(super) fn context<'a>(
     Ok(())
 }
 
-fn reference<'a>(view: &View<'a>, value: u32, found: &mut Survey<'a>) {
+fn reference<'a>(view: &View<'a>, value: u32, scoped: bool, found: &mut Survey<'a>) {
     if view.kind(value) == Kind::String
         && let Ok(text) = std::str::from_utf8(view.text(value))
     {
-        found.references.push(text);
+        found.references.push((text, scoped));
     }
 }
 

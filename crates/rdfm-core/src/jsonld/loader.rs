@@ -17,7 +17,7 @@ use crate::json::{Bounds, Tape, View, parse};
 use crate::limits::Limits;
 
 /// Contexts that refer to others, at most so deep; `oxjsonld` goes no deeper.
-const MOST_DEPTH: u32 = 8;
+const MOST_DEPTH: usize = 8;
 /// Most terms and references that a context may stand for, with all that it refers to.
 const MOST_COST: u64 = 1 << 22;
 
@@ -46,6 +46,14 @@ pub(super) struct Loaded {
     pub url: String,
     /// Nodes that stand for it, with all that it refers to.
     pub cost: u64,
+}
+
+/// A context under way.
+struct Above {
+    url: String,
+    nodes: u64,
+    /// A definition refers to it.
+    scoped: bool,
 }
 
 type Outcome = Result<Arc<Loaded>, String>;
@@ -79,23 +87,24 @@ impl Store {
 
     /// The context of an absolute URL.
     pub fn load(&self, url: &str) -> Outcome {
-        self.load_at(url, 0)
+        self.load_below(url, false, &mut Vec::new())
     }
 
-    fn load_at(&self, url: &str, depth: u32) -> Outcome {
+    /// Loads a context that the last of those in `above` refers to, in a definition or not.
+    fn load_below(&self, url: &str, scoped: bool, above: &mut Vec<Above>) -> Outcome {
         {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(outcome) = known.outcomes.get(url) {
                 return outcome.clone();
             }
         }
-        if depth >= MOST_DEPTH {
+        if above.len() >= MOST_DEPTH {
             return Err(format!(
                 "contexts refer to each other more than {MOST_DEPTH} deep, at {}",
                 quote(url.as_bytes())
             ));
         }
-        let outcome = self.load_new(url, depth);
+        let outcome = self.load_new(url, scoped, above);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.bytes += url.len() as u64 + 128;
         if let Ok(loaded) = &outcome {
@@ -112,7 +121,7 @@ impl Store {
         outcome
     }
 
-    fn load_new(&self, url: &str, depth: u32) -> Outcome {
+    fn load_new(&self, url: &str, scoped: bool, above: &mut Vec<Above>) -> Outcome {
         let shown = quote(url.as_bytes());
         let loader = self.loader.as_ref();
         let found = loader.map_or(Ok(None), |loader| loader.load(url));
@@ -141,17 +150,30 @@ impl Store {
         let survey = guard::survey(&view, 0, self.bounds.max_depth).map_err(broken)?;
         let mut cost = tape.nodes().len() as u64;
         let base = Iri::parse(remote.url.as_str()).ok();
-        for reference in survey.references {
+        above.push(Above {
+            url: url.to_owned(),
+            nodes: cost,
+            scoped,
+        });
+        for (reference, scoped) in survey.references {
             let target = match &base {
                 Some(base) => base.resolve(reference),
                 None => Iri::parse(reference.to_owned()),
             };
             // One that cannot be resolved is told where it is used.
             if let Ok(target) = target {
-                if target.as_str() == url {
-                    return Err(broken("it refers to itself".to_owned()));
-                }
-                cost = cost.saturating_add(self.load_at(target.as_str(), depth + 1)?.cost);
+                let known = above.iter().position(|above| above.url == target.as_str());
+                let round = known.and_then(|at| above.get(at..)).unwrap_or_default();
+                let more = match round {
+                    [] => self.load_below(target.as_str(), scoped, above)?.cost,
+                    // A definition may lead back to the context that it stands in: nothing is read
+                    // before it is used.
+                    [first, rest @ ..] if scoped || rest.iter().any(|above| above.scoped) => {
+                        first.nodes
+                    }
+                    _ => return Err(broken("it refers to itself".to_owned())),
+                };
+                cost = cost.saturating_add(more);
                 if cost > MOST_COST {
                     return Err(broken(format!(
                         "with all that it refers to it stands for more than {MOST_COST} terms"
@@ -159,6 +181,7 @@ impl Store {
                 }
             }
         }
+        above.pop();
         Ok(Arc::new(Loaded {
             document: remote.document,
             url: remote.url,

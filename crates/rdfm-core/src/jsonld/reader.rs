@@ -258,7 +258,7 @@ impl MessageReader {
         };
         let found = guard::survey(view, 0, self.bounds.max_depth).map_err(limit)?;
         let mut entries = found.entries;
-        for reference in &found.references {
+        for (reference, _) in &found.references {
             if let Ok(loaded) = self.complete.store.load(reference) {
                 entries = entries.saturating_add(loaded.cost);
             }
