@@ -23,6 +23,8 @@ PAGE_OF = {
     "rdf-protobuf": "rdf-binary.md",
     "rdf-thrift": "rdf-binary.md",
     "rdfxml": "rdfxml.md",
+    "ndjsonld": "jsonld.md",
+    "jsonld": "jsonld.md",
     "parquet": "tables.md",
     "arrow": "tables.md",
 }
