@@ -80,6 +80,7 @@ _ENCODE_OPTIONS = (
     "prefixed_names",
     "values",
     "prefixes",
+    "context_lines",
     "frames",
     "namespaces",
 )
@@ -106,6 +107,7 @@ class ConvertOptions(TypedDict, total=False):
     flat: bool
     rdf_star_syntax: bool
     prefixes: Mapping[str, str] | None
+    context_lines: Literal["first", "every", "none"] | None
     message_per_file: bool
     group_by: str | None
     skolemize: str | None
@@ -213,7 +215,8 @@ def convert(
               delimiters; where the target has none, all messages become one.
             - rdf_star_syntax: Write triple terms as `<< s p o >>` in N-Triples and N-Quads.
             - context, contexts, context_cache, allow_network: Where remote contexts of JSON-LD come from.
-              rdf_direction: What its base directions become.
+              rdf_direction: What its base directions become. context_lines: Where the namespaces stand
+              in what is written: "first" (a context before the messages), "every" message, "none".
             - prefixes: Names and IRIs to declare at the start.
             - message_per_file: Each input is one message, also an empty one.
             - group_by: Other messages of the same quads: "subject" or "graph" (consecutive quads with

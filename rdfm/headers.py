@@ -163,6 +163,11 @@ def refuse_idle_options(given: Mapping[str, Any], target: Format) -> None:
             raise OptionError(
                 f"{option} ({name}) is for writing {holders}, and the output is {target.name}"
             )
+    if given.get("context_lines") is not None and "context_lines" not in target.encode_options:
+        raise OptionError(
+            "--context-lines (context_lines) is for writing NDJSON-LD, JSON-LD and YAML-LD, and the "
+            f"output is {target.name}"
+        )
     for name, most in _READ_BY_DEFAULT.items():
         if (given.get(name) or 0) > most:
             option = "--" + name.replace("_", "-")

@@ -1,4 +1,4 @@
-"""Makes the line formats, RDF/XML, JSON-LD and the binary formats of the fixtures from their expected.txt, without rdfm.
+"""Makes the line formats, RDF/XML, JSON-LD, YAML-LD and the binary formats of the fixtures from their expected.txt, without rdfm.
 
 `python spec-fixtures/make.py` writes the files; `made()` gives them, for the test that they are current.
 """
@@ -16,6 +16,7 @@ sys.path.insert(0, str(FIXTURES.parent / "tests"))
 import jelly_proto  # noqa: E402 - found through the line above
 import nquads  # noqa: E402
 import rdf_binary  # noqa: E402
+import yaml  # noqa: E402
 
 # What expected.txt does not say.
 METADATA = {"metadata": [{"key": b"value", "bytes": b"\x00\xff"}, {"only": b""}, {}]}
@@ -134,6 +135,14 @@ def made() -> Iterator[tuple[Path, bytes]]:
             objects = [{"@graph": list(map(node, message))} if message else {} for message in quads]
             texts = [json.dumps(each, ensure_ascii=False) for each in objects]
             yield folder / "log.ndjsonld", "".join(f"{text}\n" for text in texts).encode()
+            # In quotes, so that no schema of YAML takes a text for something else.
+            style = {
+                "allow_unicode": True,
+                "sort_keys": False,
+                "width": 10**6,
+                "default_style": '"',
+            }
+            yield folder / "log.yamlld", yaml.safe_dump_all(objects, **style).encode()
             for at, each in enumerate(objects):
                 text = json.dumps(each, indent=2)
                 yield folder / f"message-{at}.jsonld", f"{text}\n".encode()

@@ -202,6 +202,12 @@ _SINGULAR = {"boundaries": "boundary"}
 )
 @context_options(_JSON)
 @option(
+    "--context-lines",
+    group=_JSON,
+    type=_Choice(["first", "every", "none"]),
+    help="Where namespaces are written: before the messages (first), in every message, or nowhere (expanded form).",
+)
+@option(
     "--options-from",
     group=_JELLY,
     metavar="FILE",

@@ -53,9 +53,9 @@ _BUILT_IN = {
     "rdfxml": "rdfxml",
     "ndjsonld": "ndjsonld",
     "jsonld": "jsonld",
+    "yamlld": "yamlld",
     "parquet": "parquet",
     "arrow": "arrow",
-    "yamlld": "yamlld",
 }
 _registered: dict[str, FormatModule] = {}
 

@@ -25,6 +25,7 @@ PAGE_OF = {
     "rdfxml": "rdfxml.md",
     "ndjsonld": "jsonld.md",
     "jsonld": "jsonld.md",
+    "yamlld": "yamlld.md",
     "parquet": "tables.md",
     "arrow": "tables.md",
 }

@@ -319,7 +319,13 @@ impl<S: Statements> Encoder for TextEncoder<S> {
     }
 
     fn dropped(&self) -> Vec<(&'static str, u64)> {
+        let boundaries = if self.flat && !self.format.carries().boundaries {
+            self.delimiters.number()
+        } else {
+            0
+        };
         [
+            ("boundaries", boundaries),
             ("graph names", self.graph_names),
             ("namespaces", self.namespaces),
             ("metadata", self.metadata),
