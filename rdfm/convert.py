@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 from rdfm import formats, headers, regroup
-from rdfm._core import MessageBatch, Regrouper
+from rdfm._core import Decoder, MessageBatch, Regrouper
 from rdfm.channel import Channel, Stopped, feeding_thread
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
@@ -478,11 +478,16 @@ class _Conversion:
         total = 0
         try:
             for data in members:
-                decoder, module = self._codecs.decoder(data)
+                decoder, module = self._codecs.decoder(data, reset=False)
                 source = _Source(data, module, decoder=decoder)
-                for read, cost in self._decode_log(source, _pieces(source)):
-                    together.append(read)
-                    total += cost
+                if (batches := self._at_once(source)) is not None:
+                    together += [(source, batch) for batch in batches]
+                    together.append((source, None))
+                    total += sum(batch.memory_bytes for batch in batches)
+                else:
+                    for read, cost in self._decode_log(source, _pieces(source)):
+                        together.append(read)
+                        total += cost
                 if total >= TOGETHER_BYTES:
                     yield together, total
                     together, total = [], 0
@@ -492,6 +497,22 @@ class _Conversion:
             raise
         if together:
             yield together, total
+
+    def _at_once(self, source: _Source) -> list[MessageBatch] | None:
+        """The batches of a small log without faults; else None, and its decoder is at its start."""
+        data, decoder = source.data, source.decoder
+        native = isinstance(decoder, Decoder) and not self._options.get("message_per_file")
+        whole = data.take() if native and isinstance(data, MemberInput) else None
+        if whole is not None and isinstance(decoder, Decoder):
+            batches, ended = decoder.decode_log(whole)
+            if ended:
+                source.header = decoder.header()
+                self._trailing_namespaces += source.header.get("trailing_namespaces", 0)
+                return batches
+            data.give_back(whole)  # type: ignore[attr-defined]  # it is a member
+        if decoder is not None and hasattr(decoder, "reset"):
+            decoder.reset()
+        return None
 
     def _decode_log(self, source: _Source, stream: Iterator[_Piece]) -> Iterator[tuple[_Read, int]]:
         count = 0

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 from rdfm import archive as archives
 from rdfm import compression as compressions
 from rdfm import formats
-from rdfm._core import MessageBatch, Quad
+from rdfm._core import Decoder, MessageBatch, Quad
 from rdfm.compression import PIECE_BYTES
 from rdfm.errors import (
     DecodeError,
@@ -390,7 +390,8 @@ class LogsReader(LogReader):
         """The batches of the logs that are left."""
         while (data := self._next_input()) is not None:
             self._input, self.source = data, data.name
-            self._decoder, module = self._codecs.decoder(data)
+            small = isinstance(data, MemberInput) and data.whole
+            self._decoder, module = self._codecs.decoder(data, reset=not small)
             self.format, self._resumable = module.FORMAT.name, module.FORMAT.resumable
             whole = data.take() if isinstance(data, MemberInput) else None
             if whole is None:
@@ -464,8 +465,12 @@ class Codecs:
                 who = "no format takes the" if self._format is None else f"{self._format} takes no"
                 raise OptionError(f"{who} option '{name[:40]}' here")
 
-    def decoder(self, data: Input) -> tuple[DecoderLike, FormatModule]:
+    def decoder(self, data: Input, *, reset: bool = True) -> tuple[DecoderLike, FormatModule]:
         """Give a decoder at the start of a log, and its format.
+
+        Args:
+            data: The log.
+            reset: Whether the decoder is to be there already; else whoever uses it sees to that.
 
         Raises:
             UnknownFormatError: The format cannot be told.
@@ -478,7 +483,8 @@ class Codecs:
                 self._by_suffix[suffix] = module
         name = module.FORMAT.name
         if (found := self._made.get(name)) is not None and data.url is None:
-            found[0].reset()  # type: ignore[attr-defined]  # only such decoders are kept
+            if reset:
+                found[0].reset()  # type: ignore[attr-defined]  # only such decoders are kept
             return found
         known = module.FORMAT.decode_options
         given = {key: value for key, value in self._options.items() if key in known}
@@ -846,6 +852,11 @@ class MemberInput(Input):
         data = next(self._pieces, b"")
         self.bytes_given = len(data)
         return data
+
+    def give_back(self, whole: bytes) -> None:
+        """Take back what `take` gave: it is read in pieces."""
+        self._pieces = iter((whole,))
+        self.bytes_given = 0
 
     def format(self, name: str | None = None) -> FormatModule:
         """Find the format, as `Input.format` does; a member that is refused has any."""
@@ -1308,10 +1319,18 @@ def decode(decoder: DecoderLike, data: Input) -> Iterator[MessageBatch]:
 
 
 def decode_whole(decoder: DecoderLike, log: bytes, name: str) -> Iterator[MessageBatch]:
-    """As `decode`, of a small log that is there."""
+    """As `decode`, of a small log that is there, by a decoder wherever it stands."""
     try:
-        decoder.feed(log)
-        decoder.finish()
+        if isinstance(decoder, Decoder):  # at once
+            batches, ended = decoder.decode_log(log)
+            yield from batches
+            if ended:
+                return
+        else:
+            if hasattr(decoder, "reset"):
+                decoder.reset()
+            decoder.feed(log)
+            decoder.finish()
         while (batch := decoder.next_batch()) is not None:
             yield batch
     except DecodeError as error:

@@ -146,6 +146,32 @@ impl Decoder {
         run(py, &mut state, |decoder| decoder.done())
     }
 
+    /// Decode another log, of which all bytes are here, with the same options.
+    ///
+    /// Returns:
+    ///     Its batches, and whether that is all; if not, `next_batch` raises the fault behind them.
+    #[pyo3(signature = (log, /))]
+    fn decode_log(
+        &self,
+        py: Python<'_>,
+        log: &Bound<'_, PyBytes>,
+    ) -> PyResult<(Vec<MessageBatch>, bool)> {
+        let bytes = log.as_bytes();
+        run(py, &mut *take(&self.state, "decoder")?, |decoder| {
+            decoder.reset();
+            decoder.feed(bytes);
+            decoder.finish();
+            let mut batches = Vec::new();
+            loop {
+                match decoder.next_batch() {
+                    Ok(Some(batch)) => batches.push(MessageBatch::new(batch)),
+                    Ok(None) => return (batches, true),
+                    Err(_) => return (batches, false),
+                }
+            }
+        })
+    }
+
     /// Go to the start of another log, with the same options: what was fed and met before is forgotten.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         run(py, &mut *take(&self.state, "decoder")?, |decoder| {
