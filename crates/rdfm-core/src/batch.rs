@@ -591,7 +591,8 @@ impl BatchBuilder {
         LimitExceeded(format!(
             "the message is larger than {} decoded bytes; raise max_message_bytes (--max-message-bytes) if the \
              source is trusted, or write a format that can go on with a message in parts (nt, nq, ttl, trig, \
-             rdf-thrift, jelly with frames=flat, --frames flat, or rdf-protobuf with framing=rows, --framing rows)",
+             rdf-thrift, jelly with frames=flat, --frames flat, or rdf-protobuf with framing=rows, --framing rows), or \
+             divide messages (--group-by)",
             self.limits.max_message_bytes
         ))
     }
