@@ -109,11 +109,12 @@ class ContextLoader:
             return None
         names = [quote(url, safe="")]
         parts = urlsplit(url)
-        steps = [step for step in parts.path.split("/") if step]
+        host = parts.netloc.replace(":", "%3A")
+        steps = [host, *(step for step in parts.path.split("/") if step)]
         if parts.hostname and not any(
             step in (".", "..") or re.search(r"[\\:\0]", step) for step in steps
         ):
-            names.append("/".join([parts.netloc.replace(":", "%3A"), *steps]))
+            names.append("/".join(steps))
             names.append("/".join([names[-1], "index"]))
         for name in names:
             for suffix in SUFFIXES:

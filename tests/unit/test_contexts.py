@@ -1,0 +1,172 @@
+"""Remote contexts of JSON-LD: files, a folder, a cache; the network only where it is allowed."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+from urllib.parse import quote
+
+import pytest
+
+import rdfm
+from rdfm import contexts, formats
+
+URL = "https://example.org/some/c"
+CONTEXT = b'{"@context": {"@vocab": "http://v/"}}'
+LOG = json.dumps({"@context": URL}).encode() + b'\n{"p": "o"}\n'
+
+
+def predicates(data=LOG, **options):
+    batch = formats.find("ndjsonld").decode(data, **options)
+    return [quad.predicate.value for message in batch for quad in message.quads]
+
+
+def test_a_context_that_is_not_at_hand_is_an_error_that_names_the_ways_out():
+    with pytest.raises(rdfm.DecodeError) as caught:
+        predicates()
+    for part in (URL, "--context URL=FILE", "--contexts DIR", "--allow-network", "line 1"):
+        assert part in str(caught.value)
+
+
+def test_a_file_is_taken_for_its_url(tmp_path):
+    (tmp_path / "c.jsonld").write_bytes(CONTEXT)
+    assert predicates(context={URL: str(tmp_path / "c.jsonld")}) == ["http://v/p"]
+    with pytest.raises(rdfm.DecodeError, match="cannot be loaded"):
+        predicates(context={URL: str(tmp_path / "missing.jsonld")})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        quote(URL, safe=""),
+        f"{quote(URL, safe='')}.jsonld",
+        "example.org/some/c",
+        "example.org/some/c.json",
+        "example.org/some/c/index.jsonld",
+    ],
+)
+def test_a_folder_names_its_files_in_these_ways(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(CONTEXT)
+    assert predicates(contexts=str(tmp_path)) == ["http://v/p"]
+
+
+def test_the_index_of_a_folder_comes_first_and_names_nothing_outside(tmp_path):
+    (tmp_path / "mine.json").write_bytes(CONTEXT)
+    (tmp_path / "index.json").write_text(json.dumps({URL: "mine.json"}))
+    assert predicates(contexts=str(tmp_path)) == ["http://v/p"]
+    (tmp_path / "index.json").write_text(json.dumps({URL: "../mine.json"}))
+    with pytest.raises(rdfm.OptionError, match="outside the folder"):
+        predicates(contexts=str(tmp_path))
+
+
+@pytest.mark.parametrize("path", ["../secret", "a/../../secret", "%2e%2e/secret", "/secret"])
+def test_no_url_leads_out_of_the_folder(tmp_path, path):
+    (tmp_path / "secret").write_bytes(CONTEXT)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    assert contexts.ContextLoader(contexts=str(folder))(f"https://example.org/{path}") is None
+    assert contexts.ContextLoader(contexts=str(folder))(f"https://../{path}") is None
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    with pytest.raises(rdfm.OptionError, match="contexts is a folder"):
+        predicates(contexts=str(tmp_path / "missing"))
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (b"{", "cannot be used: expected a key"),
+        (b"\xff", "not UTF-8"),
+        (b"[" * 100, "max_depth"),
+        (b"[]", "must be a map"),
+        (b"{}", "@context key"),
+        (json.dumps({"@context": URL}).encode(), "refers to itself"),
+    ],
+)
+def test_a_broken_context_is_one_sentence(tmp_path, document, reason):
+    (tmp_path / "c").write_bytes(document)
+    with pytest.raises(rdfm.DecodeError, match=reason):
+        predicates(context={URL: str(tmp_path / "c")})
+
+
+def test_contexts_that_stand_for_too_much_are_refused(tmp_path):
+    files = {}
+    for depth in range(7):
+        url = f"https://example.org/{depth}"
+        below = [f"https://example.org/{depth + 1}"] * 50 if depth < 6 else [{"a": "http://a/"}]
+        (tmp_path / str(depth)).write_text(json.dumps({"@context": below}))
+        files[url] = str(tmp_path / str(depth))
+    with pytest.raises(rdfm.DecodeError, match="stands for more than"):
+        predicates(b'{"@context": "https://example.org/0"}\n', context=files)
+
+
+class Server(BaseHTTPRequestHandler):
+    """Contexts at `/c`, a page that points to it at `/page`, redirects at `/r`."""
+
+    asked: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_GET(self):
+        self.asked.append((self.path, self.headers.get("Accept")))
+        if self.path == "/r":
+            self.send_response(302)
+            self.send_header("Location", "/c")
+            self.end_headers()
+            return
+        if self.path == "/file":
+            self.send_response(302)
+            self.send_header("Location", "file:///etc/hostname")
+            self.end_headers()
+            return
+        page = self.path == "/page"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html" if page else "application/ld+json")
+        if page:
+            self.send_header("Link", '</c>; rel="alternate"; type="application/ld+json"')
+        self.end_headers()
+        self.wfile.write(b"<html>" if page else CONTEXT)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def site():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    Server.asked.clear()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("path", ["/c", "/r", "/page"])
+def test_a_context_is_fetched_where_that_is_allowed_and_then_kept(site, tmp_path, path):
+    log = json.dumps({"@context": site + path}).encode() + b'\n{"p": "o"}\n{"p": "o"}\n'
+    with pytest.raises(rdfm.DecodeError, match="not at hand"):
+        predicates(log, context_cache=str(tmp_path))
+    assert Server.asked == []
+    options = {"context_cache": str(tmp_path), "allow_network": True}
+    assert predicates(log, **options) == ["http://v/p"] * 2
+    asked = list(Server.asked)
+    assert asked[0] == (path, contexts.ACCEPT)
+    assert predicates(log, context_cache=str(tmp_path)) == ["http://v/p"] * 2
+    assert Server.asked == asked
+
+
+def test_only_http_is_fetched(site, tmp_path):
+    loader = contexts.ContextLoader(context_cache=str(tmp_path), allow_network=True)
+    for url in (f"{site}/file", "file:///etc/hostname", "ftp://127.0.0.1/x"):
+        with pytest.raises(OSError, match=r"only http and https|not allowed"):
+            loader(url)
+
+
+def test_the_largest_context_is_bounded(site, tmp_path, monkeypatch):
+    monkeypatch.setattr(contexts, "MOST_BYTES", 10)
+    loader = contexts.ContextLoader(context_cache=str(tmp_path), allow_network=True)
+    with pytest.raises(OSError, match="larger than 10 bytes"):
+        loader(f"{site}/c")
