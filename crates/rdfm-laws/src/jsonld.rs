@@ -51,7 +51,7 @@ pub fn ways(format: Format, options: &DecodeOptions, data: &[u8]) -> u64 {
 }
 
 /// The quads as a set, each blank node named by what is said of it.
-fn dataset(message: &Message) -> BTreeSet<String> {
+pub fn dataset(message: &Message) -> BTreeSet<String> {
     let mut colours: HashMap<&str, u64> = HashMap::new();
     for _ in 0..ROUNDS {
         let mut next: HashMap<&str, Vec<u64>> = HashMap::new();
