@@ -31,8 +31,8 @@ pub(super) const NO_LANGUAGE: &str = "x-rdfm-none";
 const MOST_FAULTS: usize = 64;
 /// Characters of a reason of `oxjsonld` that are shown.
 const MOST_REASON: usize = 300;
-/// Length of the labels that `oxjsonld` makes up.
-const RANDOM_LABEL: std::ops::RangeInclusive<usize> = 30..=32;
+/// Length of the labels that `oxjsonld` makes up: hexadecimal numbers of 128 bits without leading zeros.
+const RANDOM_LABEL: std::ops::RangeInclusive<usize> = 20..=32;
 
 /// What is wrong with a message.
 pub(super) struct Wrong {
