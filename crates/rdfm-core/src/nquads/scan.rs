@@ -5,19 +5,12 @@
 //! - Cost: a step is some arithmetic without a branch, which compilers turn into vector instructions
 //!   (comparisons instead come out as branches, at five times the cost).
 
+use crate::text::scan::iri_allows;
+
 /// The first byte at or after `from` that may not stand raw in an `IRIREF` (a closing `>` is one).
 #[inline]
 pub(super) fn iri_end(text: &[u8], from: usize) -> usize {
-    run(text, from, |byte| {
-        // Pairs that differ in bit 1 alone: `<` `>`, `\` `^`, and `"` with the space.
-        let pair = byte | 2;
-        (pair ^ b'>')
-            .min(pair ^ b'^')
-            .min(pair ^ b'"')
-            .min(byte ^ b'`')
-            .min(byte.saturating_sub(0x20))
-            .min(byte.wrapping_sub(b'{').saturating_sub(2))
-    })
+    run(text, from, iri_allows)
 }
 
 /// The first byte at or after `from` that a lexical form has to look at: `"`, `\`, a control, DEL, and

@@ -59,14 +59,11 @@ pub(super) struct Slots<'a>([Option<Raw<'a>>; 4]);
 impl<'a> Slots<'a> {
     pub const EMPTY: Self = Self([None; 4]);
 
-    /// Sets a term; `field` counts from 1.
+    /// The place of a term, to be filled; `field` counts from 1.
     #[inline]
-    pub fn set(&mut self, field: u32, term: Raw<'a>) -> Checked<()> {
+    pub fn slot(&mut self, field: u32) -> Checked<&mut Option<Raw<'a>>> {
         match self.0.get_mut(field.wrapping_sub(1) as usize) {
-            Some(slot @ None) => {
-                *slot = Some(term);
-                Ok(())
-            }
+            Some(slot @ None) => Ok(slot),
             _ => Err(malformed(format!(
                 "field {field} of a statement is repeated"
             ))),

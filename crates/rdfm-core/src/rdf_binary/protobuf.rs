@@ -77,30 +77,26 @@ fn statement<'a>(bytes: &'a [u8], fields: u32, slots: &mut Slots<'a>) -> Checked
     while !wire.is_done() {
         let (field, payload) = wire.field(fields, "the statement")?;
         if field != 0 {
-            slots.set(field, term(payload)?)?;
+            let slot = slots.slot(field)?;
+            match *payload {
+                // An IRI or a label and nothing else.
+                [tag @ (IRI | BNODE), outer, 0x0a, inner, ref text @ ..]
+                    if inner < 0x7e && text.len() == inner as usize && outer == inner + 2 =>
+                {
+                    *slot = Some(if tag == IRI {
+                        Raw::Iri(text)
+                    } else {
+                        Raw::Bnode(text)
+                    });
+                }
+                _ => *slot = Some(term(payload)?),
+            }
         }
     }
     Ok(())
 }
 
-#[inline]
 fn term(bytes: &[u8]) -> Checked<Raw<'_>> {
-    // An IRI or a label and nothing else.
-    if let [tag @ (IRI | BNODE), outer, 0x0a, inner, text @ ..] = bytes
-        && *inner < 0x7e
-        && text.len() == *inner as usize
-        && *outer == *inner + 2
-    {
-        return Ok(if *tag == IRI {
-            Raw::Iri(text)
-        } else {
-            Raw::Bnode(text)
-        });
-    }
-    any_term(bytes)
-}
-
-fn any_term(bytes: &[u8]) -> Checked<Raw<'_>> {
     let mut wire = Wire::new(bytes);
     let mut term = None;
     while !wire.is_done() {

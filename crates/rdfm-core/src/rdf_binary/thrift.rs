@@ -80,7 +80,21 @@ fn statement<'a>(wire: &mut Compact<'a>, fields: i16, slots: &mut Slots<'a>) -> 
     while let Some((field, kind)) = wire.field(&mut last)? {
         if (1..=fields).contains(&field) {
             expect(kind, STRUCT, field, "the statement")?;
-            slots.set(field.unsigned_abs().into(), term(wire)?)?;
+            let slot = slots.slot(field.unsigned_abs().into())?;
+            // An IRI or a label and nothing else.
+            if let [tag @ (0x1c | 0x2c), 0x18, length, rest @ ..] = wire.rest
+                && *length < 0x80
+                && let Some((text, [0, 0, rest @ ..])) = rest.split_at_checked(*length as usize)
+            {
+                wire.rest = rest;
+                *slot = Some(if *tag == 0x1c {
+                    Raw::Iri(text)
+                } else {
+                    Raw::Bnode(text)
+                });
+            } else {
+                *slot = Some(term(wire)?);
+            }
         } else {
             wire.skip(kind, MAX_NESTING)?;
         }
@@ -88,24 +102,7 @@ fn statement<'a>(wire: &mut Compact<'a>, fields: i16, slots: &mut Slots<'a>) -> 
     Ok(())
 }
 
-#[inline]
 fn term<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
-    // An IRI or a label and nothing else.
-    if let [tag @ (0x1c | 0x2c), 0x18, length, rest @ ..] = wire.rest
-        && *length < 0x80
-        && let Some((text, [0, 0, rest @ ..])) = rest.split_at_checked(*length as usize)
-    {
-        wire.rest = rest;
-        return Ok(if *tag == 0x1c {
-            Raw::Iri(text)
-        } else {
-            Raw::Bnode(text)
-        });
-    }
-    any_term(wire)
-}
-
-fn any_term<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
     let mut term = None;
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
