@@ -292,7 +292,9 @@ fn string(
     let range = span.byte_range().unwrap_or_default();
     let quotes = usize::from(!matches!(style, ScalarStyle::Plain));
     let inner = range.start + quotes..range.end.saturating_sub(quotes).max(range.start + quotes);
-    if source.get(inner.clone()) == Some(text) {
+    // A text that lies in the source is taken for one that JSON has without escapes.
+    let plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7F);
+    if source.get(inner.clone()) == Some(text) && text.bytes().all(plain) {
         return tape.borrowed(kind, range.start, inner, bounds);
     }
     tape.owned(kind, range.start, text.as_bytes(), bounds)
