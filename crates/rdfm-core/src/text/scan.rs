@@ -69,19 +69,19 @@ pub(crate) fn iri(text: &[u8]) -> Option<u8> {
     let Some(last) = text.last_chunk::<16>() else {
         return short_iri(text);
     };
-    let (mut high, mut least) = ([0u8; 16], [u8::MAX; 16]);
+    let (mut high, mut allowed) = ([0u8; 16], [u8::MAX; 16]);
     let (chunks, _) = text.as_chunks::<16>();
     for chunk in chunks.iter().chain([last]) {
-        for ((high, least), &byte) in high.iter_mut().zip(&mut least).zip(chunk) {
+        for ((high, allowed), &byte) in high.iter_mut().zip(&mut allowed).zip(chunk) {
             *high |= byte;
-            *least = (*least).min(iri_allows(byte));
+            *allowed = (*allowed).min(iri_allows(byte));
         }
     }
     let beyond_ascii = high.iter().any(|&byte| byte >= 0x80);
     if beyond_ascii && simdutf8::basic::from_utf8(text).is_err() {
         return None;
     }
-    let plain = least.iter().all(|&byte| byte != 0);
+    let plain = allowed.iter().all(|&byte| byte != 0);
     Some(if plain { flags::PLAIN } else { 0 })
 }
 
