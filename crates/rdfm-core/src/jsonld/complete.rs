@@ -138,7 +138,7 @@ impl Complete {
             match quad {
                 Ok(quad) if faults.is_empty() => each(quad)?,
                 Ok(_) => break,
-                Err(error) => faults.push(self.wrong(&error)),
+                Err(error) => faults.push(Self::wrong(&error)),
             }
             if faults.len() >= MOST_FAULTS {
                 break;
@@ -151,7 +151,7 @@ impl Complete {
             .map_or(Ok(()), Err)
     }
 
-    fn wrong(&self, error: &JsonLdSyntaxError) -> Wrong {
+    fn wrong(error: &JsonLdSyntaxError) -> Wrong {
         let mut reason = error.to_string();
         let loading = matches!(
             error.code(),
@@ -317,7 +317,7 @@ impl Made<'_> {
                 Some(tag) => self
                     .terms
                     .tagged(self.builder, text, false, tag.as_bytes(), 0),
-                None => self.terms.string(self.builder, text, false),
+                None => Terms::string(self.builder, text, false),
             };
             return Ok(Some(made?));
         }
@@ -376,7 +376,7 @@ impl Made<'_> {
                 continue;
             };
             let predicate = self.terms.iri(self.builder, predicate)?;
-            let object = self.terms.string(self.builder, text, false)?;
+            let object = Terms::string(self.builder, text, false)?;
             self.builder.add_quad(Quad {
                 subject,
                 predicate,

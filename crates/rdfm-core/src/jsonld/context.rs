@@ -88,6 +88,9 @@ pub(super) struct Property {
     pub container: Container,
 }
 
+/// A name and an IRI.
+pub(super) type Namespace = (Box<[u8]>, Box<[u8]>);
+
 /// A definition.
 #[derive(Clone, Debug)]
 struct Term {
@@ -252,15 +255,16 @@ impl Contexts {
     }
 
     /// The names and IRIs of a context that can stand as prefixes, by name.
-    pub fn prefixes(&self, number: u32) -> Vec<(Box<[u8]>, Box<[u8]>)> {
+    pub fn prefixes(&self, number: u32) -> Vec<Namespace> {
         let Some(active) = self.get(number) else {
             return Vec::new();
         };
-        let usable = |(name, term): (&Box<[u8]>, &Term)| {
-            let iri = term.iri.clone().filter(|iri| term.prefix && is_iri(iri))?;
-            Some((name.clone(), iri))
-        };
-        let mut found: Vec<_> = active.terms.iter().filter_map(usable).collect();
+        let mut found = Vec::new();
+        for (name, term) in active.terms.iter() {
+            if let Some(iri) = term.iri.clone().filter(|iri| term.prefix && is_iri(iri)) {
+                found.push((name.clone(), iri));
+            }
+        }
         found.sort_unstable();
         found
     }
@@ -687,7 +691,7 @@ impl Maker<'_> {
                 }
                 b"@prefix" => prefix = Some(boolean(&view, value)?),
                 b"@protected" => term.protected = boolean(&view, value)?,
-                b"@container" => self.container(&view, value, term)?,
+                b"@container" => Self::container(&view, value, term),
                 b"@reverse" => {
                     reverse = true;
                     term.unknown = true;
@@ -851,7 +855,7 @@ impl Maker<'_> {
         is_iri(&iri).then(|| iri.into())
     }
 
-    fn coercion<'v>(&mut self, local: &mut Local<'v>, value: u32, term: &mut Term) -> Option<()> {
+    fn coercion(&mut self, local: &mut Local<'_>, value: u32, term: &mut Term) -> Option<()> {
         if local.view.kind(value) != Kind::String {
             return None;
         }
@@ -880,7 +884,7 @@ impl Maker<'_> {
         Some(())
     }
 
-    fn container(&mut self, view: &View<'_>, value: u32, term: &mut Term) -> Option<()> {
+    fn container(view: &View<'_>, value: u32, term: &mut Term) {
         let mut items = vec![value];
         if view.kind(value) == Kind::Array {
             items = view.items(value).collect();
@@ -894,7 +898,6 @@ impl Maker<'_> {
             },
             _ => term.unknown = true,
         }
-        Some(())
     }
 }
 

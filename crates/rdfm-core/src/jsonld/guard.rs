@@ -97,6 +97,9 @@ fn reference<'a>(view: &View<'a>, value: u32, scoped: bool, found: &mut Survey<'
     }
 }
 
+/// The depth of a definition that was not looked at.
+const NEW: u32 = u32::MAX;
+
 /// Whether definitions of an object refer to each other too deep.
 fn chains(view: &View<'_>, object: u32, max_depth: u32) -> Result<(), String> {
     let keys: Vec<u32> = view.keys(object).collect();
@@ -129,7 +132,6 @@ fn chains(view: &View<'_>, object: u32, max_depth: u32) -> Result<(), String> {
     }
     starts.push(targets.len() as u32);
     // The depth below each definition; a cycle is the reader's to refuse.
-    const NEW: u32 = u32::MAX;
     let mut depths = vec![NEW; keys.len()];
     let mut stack: Vec<(u32, u32)> = Vec::new();
     for first in 0..keys.len() as u32 {

@@ -19,6 +19,11 @@ pub(super) enum Form {
 /// Digits of a double that are never rounded.
 const SURE_DIGITS: usize = 15;
 
+#[allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "lengths of a token, and a power between 0 and 20"
+)]
 /// Appends the canonical form of a number.
 pub(super) fn canonical(token: &[u8], double: bool, out: &mut Vec<u8>) -> Form {
     let (negative, rest) = match token {

@@ -8,7 +8,7 @@
 use oxiri::Iri;
 
 use super::complete::{Complete, NO_LANGUAGE, Wrong};
-use super::context::{Contexts, INITIAL};
+use super::context::{Contexts, INITIAL, Namespace};
 use super::guard;
 use super::loader::Store;
 use super::terms::Terms;
@@ -23,6 +23,14 @@ const MOST_WORK: u64 = 1 << 32;
 /// A tape may take so many times the bytes of the largest message.
 const TAPE_FACTOR: u64 = 4;
 
+/// A context's number if it compiles; unknown until it was tried.
+#[derive(Clone, Copy)]
+enum Compiled {
+    Unknown,
+    No,
+    Yes(u32),
+}
+
 /// Reads messages.
 pub struct MessageReader {
     complete: Complete,
@@ -34,9 +42,9 @@ pub struct MessageReader {
     /// It is wrong: so is every message until the next one.
     broken: bool,
     /// Its number among the compiled contexts, if it compiles and they were not forgotten since.
-    compiled: Option<Option<u32>>,
+    compiled: Compiled,
     /// Namespaces that the next message declares.
-    pending: Vec<(Box<[u8]>, Box<[u8]>)>,
+    pending: Vec<Namespace>,
     /// The contexts whose namespaces were declared last.
     declared: Box<[u8]>,
     declined: u64,
@@ -79,7 +87,7 @@ impl MessageReader {
             bounds,
             context: None,
             broken: false,
-            compiled: None,
+            compiled: Compiled::Unknown,
             pending: Vec::new(),
             declared: Box::default(),
             declined: 0,
@@ -100,7 +108,7 @@ impl MessageReader {
         self.contexts.forget();
         self.context = None;
         self.broken = false;
-        self.compiled = None;
+        self.compiled = Compiled::Unknown;
         self.pending.clear();
         self.declared = Box::default();
         self.declined = 0;
@@ -143,7 +151,6 @@ impl MessageReader {
         self.tidy();
         let mut keys = view.keys(0);
         match (keys.next(), keys.next()) {
-            (None, _) => self.message(view, position, builder, false),
             (Some(key), None) if view.text(key) == b"@context" => {
                 self.set_context(view, key + 1).map_err(|wrong| {
                     self.broken = true;
@@ -188,7 +195,7 @@ impl MessageReader {
     fn tidy(&mut self) {
         if self.contexts.is_full() {
             self.contexts.forget();
-            self.compiled = None;
+            self.compiled = Compiled::Unknown;
         }
     }
 
@@ -196,7 +203,7 @@ impl MessageReader {
         let mut text = Vec::new();
         write::write(view, value, &mut text);
         self.broken = false;
-        self.compiled = None;
+        self.compiled = Compiled::Unknown;
         if view.kind(value) == Kind::Null {
             self.context = None;
             return Ok(());
@@ -204,12 +211,11 @@ impl MessageReader {
         self.context = Some(text.into());
         self.survey(view)?;
         let compiled = self.compile_context(view, value);
-        match compiled {
-            Some(number) => self.declare(number),
-            None => {
-                let text = self.context.as_deref().unwrap_or_default();
-                self.complete.check(text)?;
-            }
+        if let Some(number) = compiled {
+            self.declare(number);
+        } else {
+            let text = self.context.as_deref().unwrap_or_default();
+            self.complete.check(text)?;
         }
         Ok(())
     }
@@ -219,14 +225,16 @@ impl MessageReader {
         let made = self
             .contexts
             .compile(INITIAL, view, value, |text| complete.takes(text));
-        self.compiled = Some(made);
+        self.compiled = made.map_or(Compiled::No, Compiled::Yes);
         made
     }
 
     /// The number of the log's context, if it compiles.
     fn compiled(&mut self) -> Option<u32> {
-        if let Some(known) = self.compiled {
-            return known;
+        match self.compiled {
+            Compiled::Unknown => {}
+            Compiled::No => return None,
+            Compiled::Yes(number) => return Some(number),
         }
         let text = self.context.clone()?;
         let mut tape = Tape::new();

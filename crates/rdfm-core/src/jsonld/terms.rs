@@ -105,7 +105,7 @@ impl Terms {
 
     /// A string; `clean` says that it holds neither quotes, backslashes nor C0 controls.
     #[inline]
-    pub fn string(&mut self, builder: &mut BatchBuilder, text: &[u8], clean: bool) -> Made {
+    pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> Made {
         builder.add_simple(TermKind::Literal, text, plain(text, clean))
     }
 
@@ -134,7 +134,7 @@ impl Terms {
         datatype: &[u8],
     ) -> Made {
         if datatype == XSD_STRING {
-            return self.string(builder, text, clean);
+            return Self::string(builder, text, clean);
         }
         let datatype = self.iri(builder, datatype)?;
         builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))

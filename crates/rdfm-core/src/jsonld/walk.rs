@@ -130,7 +130,7 @@ impl Walk<'_> {
     /// A node of a graph.
     fn top(&mut self, object: u32, place: Place) -> Walked<()> {
         let node = self.node(object, place)?;
-        self.content(node)
+        self.content(&node)
     }
 
     #[inline]
@@ -193,14 +193,14 @@ impl Walk<'_> {
     }
 
     /// What a node holds.
-    fn content(&mut self, node: Node) -> Walked<()> {
+    fn content(&mut self, node: &Node) -> Walked<()> {
         let Node {
             id,
             place,
             from,
             kinds,
             graph,
-        } = node;
+        } = *node;
         let to = self.stack.len();
         if let Some(kinds) = kinds {
             self.types(id, kinds, place)?;
@@ -284,13 +284,10 @@ impl Walk<'_> {
             .iri_again(self.builder, &property.iri, &mut property.known)?;
         match container {
             Container::None => self.values(id, predicate, number, value, place),
-            Container::List => match self.view.kind(value) {
-                Kind::Null => Err(Stop::Decline),
-                _ => {
-                    let head = self.list(value)?;
-                    self.link(id, predicate, head, number, place)
-                }
-            },
+            Container::List => {
+                let head = self.list(value)?;
+                self.link(id, predicate, head, number, place)
+            }
             Container::Language => self.languages(id, predicate, value, place),
         }
     }
@@ -352,7 +349,7 @@ impl Walk<'_> {
                     let clean = !self.view.is_owned(value);
                     let active = self.contexts.get(place.context).ok_or(Stop::Decline)?;
                     let Some(tag) = active.language_of(number) else {
-                        return Ok(self.terms.string(self.builder, text, clean)?);
+                        return Ok(Terms::string(self.builder, text, clean)?);
                     };
                     if !chars::is_language_tag(tag) {
                         return Err(Stop::Decline);
@@ -410,7 +407,7 @@ impl Walk<'_> {
         }
         let node = self.node(object, place)?;
         self.quad(id, predicate, node.id, place)?;
-        self.content(node)
+        self.content(&node)
     }
 
     /// The `@value` of an object, if it has one.
@@ -608,7 +605,7 @@ fn literal(
         Kind::String => {
             let (text, clean) = (view.text(value), !view.is_owned(value));
             match datatype {
-                None => terms.string(builder, text, clean)?,
+                None => Terms::string(builder, text, clean)?,
                 Some(datatype) => terms.typed(builder, text, clean, datatype)?,
             }
         }
