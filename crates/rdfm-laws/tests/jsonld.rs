@@ -17,7 +17,7 @@ const CONTEXTS: &[&str] = &[
     r#"{"xsd": "http://www.w3.org/2001/XMLSchema#", "ex": "http://ex/#", "n": {"@id": "ex:n", "@type": "xsd:double"}, "d": {"@id": "ex:d", "@type": "xsd:date", "@container": "@list"}}"#,
     r#"[{"a": "http://a/"}, null, {"@vocab": "http://v/#", "p": {"@type": "@vocab"}, "q": {"@language": "fr"}, "z": null}]"#,
     r#"{"@vocab": "http://v/", "rev": {"@reverse": "http://v/r"}, "scoped": {"@id": "http://v/s", "@context": {"x": "http://x/"}}, "j": {"@id": "http://v/j", "@type": "@json"}}"#,
-    r#"{"ex": {"@id": "http://ex/", "@prefix": true, "@protected": true}, "name": "ex:name", "noprefix": {"@id": "http://np/"}}"#,
+    r#"{"@protected": true, "ex": {"@id": "http://ex/", "@prefix": true}, "name": "ex:name", "noprefix": {"@id": "http://np/"}}"#,
     r#"{"@vocab": "http://v/", "@direction": "rtl", "@language": "ar"}"#,
 ];
 const KEYS: &[&str] = &[

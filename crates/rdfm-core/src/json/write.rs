@@ -8,15 +8,16 @@ use super::tape::{Kind, View};
 
 /// Appends a value.
 pub fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
-    write_with(view, value, out, |_, _| {});
+    write_with(view, value, out, |_, _| false);
 }
 
-/// Appends a value; `extra` may append members, each with a comma behind it, at the start of an object.
+/// Appends a value. At the start of an object `extra` may append members, each with a comma behind it;
+/// before a string or a null it may append the start of an object, and then gives true.
 pub fn write_with(
     view: &View<'_>,
     value: u32,
     out: &mut Vec<u8>,
-    mut extra: impl FnMut(u32, &mut Vec<u8>),
+    mut extra: impl FnMut(u32, &mut Vec<u8>) -> bool,
 ) {
     let end = view.node(value).next;
     // The ends of the open objects and arrays, and what closes each.
@@ -38,11 +39,20 @@ pub fn write_with(
                 out.push(b'[');
                 open.push((node.next, b']'));
             }
-            Kind::Key | Kind::String => string(view.text(at), out),
+            Kind::Key => string(view.text(at), out),
+            Kind::String => {
+                let wrapped = extra(at, out);
+                string(view.text(at), out);
+                out.extend(wrapped.then_some(b'}'));
+            }
             Kind::Number => out.extend_from_slice(view.text(at)),
             Kind::True => out.extend_from_slice(b"true"),
             Kind::False => out.extend_from_slice(b"false"),
-            Kind::Null => out.extend_from_slice(b"null"),
+            Kind::Null => {
+                let wrapped = extra(at, out);
+                out.extend_from_slice(b"null");
+                out.extend(wrapped.then_some(b'}'));
+            }
         }
         at += 1;
         if node.kind == Kind::Key {

@@ -129,7 +129,7 @@ impl Complete {
                 let store = &store;
                 let loaded = store.load(url)?;
                 Ok(JsonLdRemoteDocument {
-                    document: loaded.document.clone(),
+                    document: loaded.explicit.clone(),
                     document_url: loaded.url.clone(),
                 })
             });

@@ -12,6 +12,7 @@ use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
 use super::guard;
+use super::protect;
 use crate::error::quote;
 use crate::json::{Bounds, Tape, View, parse};
 use crate::limits::Limits;
@@ -43,6 +44,8 @@ pub struct RemoteContext {
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub document: Vec<u8>,
+    /// The same, as the complete way is given it.
+    pub explicit: Vec<u8>,
     pub url: String,
     /// Nodes that stand for it, with all that it refers to.
     pub cost: u64,
@@ -182,7 +185,10 @@ impl Store {
             }
         }
         above.pop();
+        let mut explicit = Vec::new();
+        protect::write(&view, 0, &mut explicit, |_, _| {});
         Ok(Arc::new(Loaded {
+            explicit,
             document: remote.document,
             url: remote.url,
             cost,

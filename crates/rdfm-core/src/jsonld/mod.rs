@@ -17,6 +17,7 @@ mod iri;
 pub mod lines;
 pub mod loader;
 mod number;
+mod protect;
 pub mod reader;
 pub mod sink;
 mod terms;

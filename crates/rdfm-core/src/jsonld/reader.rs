@@ -11,6 +11,7 @@ use super::complete::{Complete, NO_LANGUAGE, Wrong};
 use super::context::{Contexts, INITIAL, Namespace};
 use super::guard;
 use super::loader::Store;
+use super::protect;
 use super::terms::Terms;
 use super::walk::{Stop, Walk};
 use crate::batch::BatchBuilder;
@@ -39,6 +40,8 @@ pub struct MessageReader {
     bounds: Bounds,
     /// The log's context, as JSON text.
     context: Option<Box<[u8]>>,
+    /// The same, as the complete way is given it.
+    explicit: Option<Box<[u8]>>,
     /// It is wrong: so is every message until the next one.
     broken: bool,
     /// Its number among the compiled contexts, if it compiles and they were not forgotten since.
@@ -86,6 +89,7 @@ impl MessageReader {
             terms: Terms::new(),
             bounds,
             context: None,
+            explicit: None,
             broken: false,
             compiled: Compiled::Unknown,
             pending: Vec::new(),
@@ -107,6 +111,7 @@ impl MessageReader {
     pub fn reset(&mut self) {
         self.contexts.forget();
         self.context = None;
+        self.explicit = None;
         self.broken = false;
         self.compiled = Compiled::Unknown;
         self.pending.clear();
@@ -206,15 +211,17 @@ impl MessageReader {
         self.compiled = Compiled::Unknown;
         if view.kind(value) == Kind::Null {
             self.context = None;
+            self.explicit = None;
             return Ok(());
         }
         self.context = Some(text.into());
+        self.explicit = Some(explicit(view));
         self.survey(view)?;
         let compiled = self.compile_context(view, value);
         if let Some(number) = compiled {
             self.declare(number);
         } else {
-            let text = self.context.as_deref().unwrap_or_default();
+            let text = self.explicit.as_deref().unwrap_or_default();
             self.complete.check(text)?;
         }
         Ok(())
@@ -414,14 +421,14 @@ impl MessageReader {
 
     /// The document that the complete way reads.
     fn write_document(&self, view: &View<'_>, whole: bool, out: &mut Vec<u8>) {
-        let context = self.context.as_deref().filter(|_| !whole);
+        let context = self.explicit.as_deref().filter(|_| !whole);
         if let Some(context) = context {
             out.extend_from_slice(b"{\"@context\":");
             out.extend_from_slice(context);
             out.extend_from_slice(b",\"@graph\":");
         }
         let keep = self.complete.direction != RdfDirection::None;
-        write::write_with(view, 0, out, |object, out| {
+        protect::write(view, 0, out, |object, out| {
             if keep && lacks_language(view, object) {
                 out.extend_from_slice(format!("\"@language\":\"{NO_LANGUAGE}\",").as_bytes());
             }
@@ -430,6 +437,15 @@ impl MessageReader {
             out.push(b'}');
         }
     }
+}
+
+/// The value of the one key of a context message, as the complete way is given it.
+fn explicit(view: &View<'_>) -> Box<[u8]> {
+    let mut text = Vec::new();
+    protect::write(view, 0, &mut text, |_, _| {});
+    let inner = text.strip_prefix(b"{\"@context\":");
+    let inner = inner.and_then(|text| text.strip_suffix(b"}"));
+    inner.unwrap_or_default().into()
 }
 
 /// Whether an object is a value with a direction and without a language.
