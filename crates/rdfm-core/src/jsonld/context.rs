@@ -274,6 +274,9 @@ impl Active {
     /// What a key means.
     #[inline]
     pub fn meaning(&mut self, key: &[u8]) -> Meaning {
+        if key.first() == Some(&b'@') {
+            return keyword(key).map_or(Meaning::Decline, Meaning::Keyword);
+        }
         if let Some(&meaning) = self.keys.get(key) {
             return meaning;
         }
@@ -299,9 +302,6 @@ impl Active {
     }
 
     fn expand_key(&self, key: &[u8]) -> Result<Property, Meaning> {
-        if key.first() == Some(&b'@') {
-            return Err(keyword(key).map_or(Meaning::Decline, Meaning::Keyword));
-        }
         if let Some(term) = self.terms.get(key) {
             if term.unknown || term.scoped {
                 return Err(Meaning::Decline);
