@@ -28,12 +28,12 @@ def test_jelly_and_messages(tmp_path):
         *("--python", sys.executable, "--reading", "mixed"),
         *("--dialect-directive", "--dialect directive"),
         *("--announce-arg", "--announced {label}", "--context-arg", "--context {url}={file}"),
-        *("--only", "^(?!ndjsonld|discovery-mqtt)"),
     )
     # The two that are skipped are live streams, which no file stands for.
-    assert "all: passed 158 of 158 (skipped 2)" in printed.splitlines()
+    assert "all: passed 167 of 167 (skipped 2)" in printed.splitlines()
 
 
-def test_files_of_jelly_jvm(tmp_path):
-    printed = run(tmp_path, "jena.py", "--formats", "jelly")
-    assert printed.splitlines()[0] == "jelly: passed 21 of 21"
+def test_files_of_jelly_jvm_and_jena(tmp_path):
+    printed = run(tmp_path, "jena.py", "--formats", "jelly,rpb,rt")
+    counts = ["jelly: passed 21 of 21", "rpb: passed 27 of 27", "rt: passed 19 of 19"]
+    assert printed.splitlines() == counts

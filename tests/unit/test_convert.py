@@ -74,7 +74,9 @@ def test_progress_is_reported():
 
 
 def test_unknown_options_and_values():
-    with pytest.raises(OptionError, match="convert takes no option 'lenent'; it takes allow_network, announced"):
+    with pytest.raises(
+        OptionError, match="convert takes no option 'lenent'; it takes allow_network, announced"
+    ):
         converted(LOG, lenent=True)
     with pytest.raises(OptionError, match="on_error is 'fail' or 'skip'"):
         converted(LOG, on_error="ignore")

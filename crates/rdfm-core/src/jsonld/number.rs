@@ -51,7 +51,7 @@ pub(super) fn canonical(token: &[u8], double: bool, out: &mut Vec<u8>) -> Form {
         },
     };
     let dot = mantissa.iter().position(|&byte| byte == b'.');
-    let whole = dot.unwrap_or(mantissa.len()) as i64;
+    let whole = dot.unwrap_or(mantissa.len()).cast_signed() as i64;
     let digits = mantissa.iter().filter(|&&byte| byte != b'.').copied();
     let zeros = digits.clone().take_while(|&digit| digit == b'0').count();
     let mut digits: Vec<u8> = digits.skip(zeros).collect();
@@ -59,17 +59,20 @@ pub(super) fn canonical(token: &[u8], double: bool, out: &mut Vec<u8>) -> Form {
         digits.pop();
     }
     // The value is 0.DIGITS times ten to the power of this.
-    let mut power = whole - zeros as i64 + exponent;
+    let mut power = whole - zeros.cast_signed() as i64 + exponent;
     if digits.is_empty() {
         digits.push(b'0');
         power = 1;
     } else if negative {
         out.push(b'-');
     }
-    let count = digits.len() as i64;
+    let count = digits.len().cast_signed() as i64;
     if !double && power >= count && power <= 20 {
         out.extend_from_slice(&digits);
-        out.extend(std::iter::repeat_n(b'0', (power - count) as usize));
+        out.extend(std::iter::repeat_n(
+            b'0',
+            (power - count).unsigned_abs() as usize,
+        ));
         return Form::Integer;
     }
     if digits.len() > SURE_DIGITS || (!double && power == 21 && count <= 21) {

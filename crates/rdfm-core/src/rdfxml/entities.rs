@@ -384,14 +384,13 @@ mod tests {
 
     #[test]
     fn entities_are_bounded_and_stay_inside_the_document() {
-        let mut bomb = String::from("<!DOCTYPE a [<!ENTITY l0 'lol'>");
-        for level in 1..10 {
-            let one = format!("&l{};", level - 1);
-            bomb += &format!("<!ENTITY l{level} '{}'>", one.repeat(10));
-        }
-        let Err(error) = declared(&(bomb + "]>")) else {
-            panic!("a bomb was read")
+        let level = |level: usize| {
+            let ten = format!("&l{};", level - 1).repeat(10);
+            format!("<!ENTITY l{level} '{ten}'>")
         };
+        let bomb: String = (1..10).map(level).collect();
+        let bomb = declared(&format!("<!DOCTYPE a [<!ENTITY l0 'lol'>{bomb}]>"));
+        let error = bomb.err().unwrap_or_default();
         assert!(
             error.contains("'l3' expands to more than 1000 bytes")
                 && error.contains("--max-message-bytes"),
@@ -406,9 +405,7 @@ mod tests {
             ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "holds markup"),
             ("<!DOCTYPE a [%p;]>", "parameter entities"),
         ] {
-            let Err(error) = declared(doctype) else {
-                panic!("{doctype}")
-            };
+            let error = declared(doctype).err().unwrap_or_default();
             assert!(error.contains(part), "{error}");
         }
     }
