@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from support import NATIVE, SHARED, assert_same, needs_shared
+from support import DELIMITED, NATIVE, SHARED, assert_same, needs_shared, ordered
 
 import rdfm
 from rdfm import formats
@@ -50,7 +50,7 @@ def reading(name: str) -> dict:
 def carried(batch) -> list[str]:
     return [
         name
-        for name in NATIVE
+        for name in (NATIVE if len(batch) == 1 else DELIMITED)
         if not batch.has_graphs or formats.find(name).FORMAT.carries["graphs"]
     ]
 
@@ -66,11 +66,12 @@ def test_through_every_pair_and_back(path):
         there = log_of(formats.find(first).encode(source), first, **reading(first))
         for second in targets:
             written = formats.find(second).encode(there)
-            assert_same(tuples(log_of(written, second, **reading(second))), wanted)
+            found = tuples(log_of(written, second, **reading(second)))
+            assert_same(found, wanted, order=ordered(first, second))
 
 
 def test_a_flat_jelly_log_of_many_frames():
-    """Frames as transport: one message of 100,000 triples, through every format and back."""
+    """Frames as transport: one message of 100,000 triples, through every format that keeps quads in order, and back."""
     data = gzip.decompress((DATA / "jelly" / "assist-iot-weather_100kt.jelly.gz").read_bytes())
     source = log_of(data, "jelly")
     assert (len(source), source.quad_count) == (395, 100_000)
@@ -78,7 +79,7 @@ def test_a_flat_jelly_log_of_many_frames():
     assert (len(flat), flat.quad_count) == (1, 100_000)
     for batch in (source, flat):
         plain = formats.find("nt").encode(batch)
-        for name in NATIVE:
+        for name in filter(ordered, NATIVE if len(batch) == 1 else DELIMITED):
             written = formats.find(name).encode(batch)
             back = log_of(written, name, **reading(name))
             assert back.quad_counts() == batch.quad_counts()
