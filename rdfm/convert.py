@@ -38,7 +38,8 @@ from rdfm.log import (
     suffix_options,
 )
 from rdfm.parts import Part
-from rdfm.storage import find_files
+from rdfm.paths import local_path
+from rdfm.storage import find_files, is_glob, matches, storage_of
 
 __all__ = ["ConvertOptions", "Progress", "Summary", "convert"]
 
@@ -564,7 +565,8 @@ class _Conversion:
                 self._trailing_namespaces += source.header.get("trailing_namespaces", 0)
                 if isinstance(item, _End) and item.error is not None:
                     self._fault(source, item.error)
-                    self._abandon(source)
+                    if source.data.refusal is None:  # else nothing of it was read
+                        self._abandon(source)
                 return
 
     def _fault(self, source: _Source, error: DecodeError) -> None:
@@ -835,18 +837,31 @@ def _keep(output: Output | FolderOutput | None, error: BaseException) -> None:
 
 
 def _refuse_own_input(inputs: list[Any], output: Writable) -> None:
+    """Refuse an output that is, holds or lies in an input."""
     if not isinstance(output, (str, os.PathLike)):
         return
-    target = Path(output)
+    shown, target = os.fspath(output), Path(output)
+    for path in _local_paths(inputs):
+        if target.exists() and path.samefile(target):
+            raise OptionError(f"{shown} is an input too; write to another file")
+        if path.is_dir() and path.resolve() in target.resolve().parents:
+            raise OptionError(f"{shown} is in the folder {path}, which is read; write elsewhere")
+        if target.is_dir() and target.resolve() in path.resolve().parents:
+            raise OptionError(f"{path}, which is read, is in the folder {shown}; write elsewhere")
+
+
+def _local_paths(inputs: list[Any]) -> Iterator[Path]:
+    """The files and folders among the inputs that are on this machine, those of globs too."""
     for given in inputs:
-        if not isinstance(given, (str, os.PathLike)) or not Path(given).exists():
+        if not isinstance(given, (str, os.PathLike)):
             continue
-        if target.exists() and Path(given).samefile(target):
-            raise OptionError(f"{os.fspath(output)} is an input too; write to another file")
-        if Path(given).is_dir() and Path(given).resolve() in target.resolve().parents:
-            raise OptionError(
-                f"{os.fspath(output)} is in the folder {os.fspath(given)}, which is read; write elsewhere"
-            )
+        path = local_path(os.fspath(given))
+        if path is None:
+            continue
+        if Path(path).exists():
+            yield Path(path)
+        elif is_glob(path):
+            yield from map(Path, matches(*storage_of(path)))
 
 
 def _total_bytes(inputs: list[Any]) -> int | None:

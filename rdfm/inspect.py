@@ -149,7 +149,8 @@ def _several(
     try:
         for data in _logs(inputs, format, files):
             decoder, module = codecs.decoder(data)
-            found.setdefault(module.FORMAT.name)
+            if data.refusal is None:
+                found.setdefault(module.FORMAT.name)
             report.logs += 1
             for batch in decode(decoder, data):
                 counts.add(batch)

@@ -390,11 +390,12 @@ class LogsReader(LogReader):
         """The batches of the logs that are left."""
         while (data := self._next_input()) is not None:
             self._input, self.source = data, data.name
-            small = isinstance(data, MemberInput) and data.whole
-            self._decoder, module = self._codecs.decoder(data, reset=not small)
+            self._decoder, module = self._codecs.decoder(data, reset=False)
             self.format, self._resumable = module.FORMAT.name, module.FORMAT.resumable
             whole = data.take() if isinstance(data, MemberInput) else None
             if whole is None:
+                if hasattr(self._decoder, "reset"):
+                    self._decoder.reset()
                 yield from decode(self._decoder, data)
                 data.close()
             else:
@@ -475,11 +476,11 @@ class Codecs:
         Raises:
             UnknownFormatError: The format cannot be told.
         """
-        _, dot, suffix = data.name.rpartition(".")
+        _, _, suffix = data.name.rpartition(".")
         module = self._by_suffix.get(suffix)
         if module is None or data.compression is not None:
             module = data.format(self._format)
-            if dot and (self._format is not None or f".{suffix}" in module.FORMAT.suffixes):
+            if f".{suffix}" in module.FORMAT.suffixes:
                 self._by_suffix[suffix] = module
         name = module.FORMAT.name
         if (found := self._made.get(name)) is not None and data.url is None:
@@ -641,8 +642,12 @@ class Input:
         bytes_read: Bytes read of it so far (compressed).
         bytes_given: Bytes of the log given so far (decompressed).
         compression: The compression found, or None.
-        fault: What is wrong with the compression, once it was met.
+        fault: What is wrong with the compression, once it was met; or why it is not read.
+        refusal: Why a file among others is not read; None if it is.
     """
+
+    refusal: str | None = None
+    _holder: str | None = None  # the format of what it is in
 
     def __init__(
         self,
@@ -651,6 +656,7 @@ class Input:
         *,
         start: int = 0,
         storage_options: Mapping[str, Any] | None = None,
+        among: bool = False,
     ) -> None:
         """Open a source.
 
@@ -659,6 +665,7 @@ class Input:
             compression: As in `open_log`; "none" where `start` is given.
             start: The first byte to read.
             storage_options: As in `open_log`.
+            among: Whether it is one of many: then it is refused alone where its format cannot be told.
 
         Raises:
             OptionError: The source cannot be read from the middle, or takes no `storage_options`.
@@ -668,6 +675,7 @@ class Input:
         self.fault: DecodeError | None = None
         self._file, self.name, self.url, self.size, self._owned = _open(source, storage_options)
         self._remote = self._owned and is_url(self.name)
+        self._among = among
         try:
             if start:
                 if not self.seekable:
@@ -686,7 +694,15 @@ class Input:
             raise
 
     def __iter__(self) -> Iterator[bytes]:
-        """Give the pieces; each as soon as there is one."""
+        """Give the pieces; each as soon as there is one.
+
+        Raises:
+            DecodeError: The compression is broken.
+            UnsupportedError: It is refused.
+        """
+        if self.refusal is not None:
+            self.fault = UnsupportedError(self.refusal, format=self._holder, source=self.name)
+            raise self.fault
         try:
             for piece in self._pieces:
                 self.bytes_given += len(piece)
@@ -698,9 +714,13 @@ class Input:
     def format(self, name: str | None = None) -> FormatModule:
         """Find the format: by its name if given, else by the suffix, else by the content.
 
+        What is refused has any.
+
         Raises:
             UnknownFormatError: It cannot be told, or has no such name.
         """
+        if self.refusal is not None:
+            return formats.find(name or "nq")
         if name is not None:
             return formats.find(name)
         if (module := formats.by_path(self.name)) is not None:
@@ -716,6 +736,8 @@ class Input:
         clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
         if (module := clear or formats.by_content(start)) is not None:
             return module
+        if self._among:
+            return self._refuse(start)
         known = ", ".join(formats.names())
         reason = (
             "is empty" if not head else "shows its format neither by its name nor by its content"
@@ -723,6 +745,22 @@ class Input:
         raise UnknownFormatError(
             f"{self.name} {reason}; say it with --from (format=…), one of {known}"
         )
+
+    def _refuse(self, head: bytes) -> FormatModule:
+        """Refuse one of many whose format cannot be told."""
+        if archives.stem(self.name) is not None or archives.is_archive(head):
+            self.refusal = "an archive in an archive, which rdfm does not read; unpack it first"
+        else:
+            what = (
+                "neither its name nor its content shows its format"
+                if head
+                else ("it is empty, and its name does not show its format")
+            )
+            self.refusal = (
+                f"{what}; say that of all with --from (format=…), or leave out what is no log with "
+                "--on-error skip (skip_message())"
+            )
+        return self.format()
 
     def is_archive(self, format: str | None = None) -> bool:
         """Whether it is a tar archive, by its name or its content.
@@ -813,6 +851,8 @@ class MemberInput(Input):
         in_memory: Whether all of it is in memory, perhaps compressed.
     """
 
+    _holder = "tar"
+
     def __init__(self, archive: Input, member: archives.Member) -> None:
         """Take a member; `Input.members` does this."""
         self.name = f"{archive.name}!{member.name}"
@@ -822,7 +862,8 @@ class MemberInput(Input):
         self.fault = None
         self.compression = None
         self._owned = False
-        self._refusal = member.refusal
+        self._among = True
+        self.refusal = member.refusal
         self.whole = False
         self.in_memory = member.whole
         pieces = iter(member.pieces)
@@ -831,23 +872,12 @@ class MemberInput(Input):
         if (found := compressions.by_content(head)) is not None:
             self.compression = found
             self._pieces = compressions.decompress(found, self._pieces, self.name)
-        elif member.whole and member.refusal is None:
+        elif member.whole:
             self.whole = True
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Give the pieces.
-
-        Raises:
-            UnsupportedError: It is no plain file of the archive.
-        """
-        if self._refusal is not None:
-            self.fault = UnsupportedError(self._refusal, format="tar", source=self.name)
-            raise self.fault
-        return super().__iter__()
 
     def take(self) -> bytes | None:
         """Give all of it at once, if it is in memory as it is; then no pieces are left."""
-        if not self.whole:
+        if not self.whole or self.refusal is not None:
             return None
         data = next(self._pieces, b"")
         self.bytes_given = len(data)
@@ -857,12 +887,6 @@ class MemberInput(Input):
         """Take back what `take` gave: it is read in pieces."""
         self._pieces = iter((whole,))
         self.bytes_given = 0
-
-    def format(self, name: str | None = None) -> FormatModule:
-        """Find the format, as `Input.format` does; a member that is refused has any."""
-        if self._refusal is not None:
-            return formats.find(name or "nq")
-        return super().format(name)
 
     def close(self) -> None:
         """Do nothing: the archive is closed."""
@@ -921,7 +945,7 @@ def files_of(
     found, _ = find_files([path], recursive=True, options=storage_options)
     for file in found:
         options = storage_options if is_url(file.path) else None
-        yield Input(file.path, compression, storage_options=options)
+        yield Input(file.path, compression, storage_options=options, among=True)
 
 
 class Output:

@@ -166,7 +166,7 @@ _SINGULAR = {"boundaries": "boundary"}
     "--base",
     group=_TEXT,
     metavar="IRI",
-    help="Base of relative IRIs in Turtle and TriG; else the file's URL.",
+    help="Base of relative IRIs, also in RDF/XML and JSON-LD; else the file's URL.",
 )
 @option(
     "--prefix",
@@ -174,7 +174,7 @@ _SINGULAR = {"boundaries": "boundary"}
     group=_TEXT,
     multiple=True,
     type=Prefix(),
-    help="A namespace to declare at the start (Turtle, TriG, Jelly, Protobuf, Thrift); may be repeated.",
+    help="A namespace to declare at the start, in formats that have some; may be repeated.",
 )
 @option(
     "--lenient",

@@ -68,13 +68,33 @@ _EPILOG = """Examples:
     help="A version label that was announced outside the log.",
 )
 @option(
+    "--base",
+    group="Options",
+    metavar="IRI",
+    help="Base of relative IRIs; else the file's URL.",
+)
+@option(
     "--frames",
     group="Options",
     type=click.Choice(["message", "flat"]),
     help="Jelly: a frame is a message (default), or mere transport.",
 )
 @option(
+    "--from-framing",
+    "framing",
+    group="Options",
+    type=click.Choice(["messages", "rows"]),
+    help="RDF Protobuf: how the log is held together; found out by itself.",
+)
+@option(
     "--max-message-bytes", group="Options", type=Size(), help="Largest message, in decoded bytes."
+)
+@option(
+    "--max-depth",
+    group="Options",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Deepest nesting of triple terms and brackets.",
 )
 @option("--max-frame-bytes", group="Options", type=Size(), help="Jelly: largest frame.")
 @context_options("JSON-LD")
@@ -123,7 +143,7 @@ def _lines(report: Any) -> list[str]:
     """The report for people."""
     from rdfm.cli._io import safe, size
 
-    title = report.format + (f", {report.compression}" if report.compression else "")
+    title = (report.format or "none") + (f", {report.compression}" if report.compression else "")
     rows: list[tuple[str, str]] = [("format", title)]
     if report.dialect:
         label = f' (VERSION "{report.version_label}")' if report.version_label else ""

@@ -183,6 +183,9 @@ class RowDecoder:
             DecodeError: There is no column of quads, or it is of another type.
         """
         names = [name for name in ("quads", "metadata", NAMESPACES) if name in schema.names]
+        for name in names:
+            if schema.names.count(name) > 1:
+                raise DecodeError(f"the column {name} is there twice", format=self.format)
         pa = extra(self.format)
         none = [pa.array([], schema.field(name).type) for name in names]
         try:

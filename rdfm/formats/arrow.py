@@ -48,7 +48,18 @@ class Decoder(RowDecoder):
 
     def _open(self, file: BinaryIO) -> Iterator[Any]:
         head = file.read(_FILE_HEAD)
-        file.seek(-len(_MAGIC), io.SEEK_END)
+        size = file.seek(0, io.SEEK_END)
+        if not head.startswith((_MAGIC, _STREAM_MAGIC)):
+            # Before Arrow 0.15 a stream began with the length of its first message.
+            first = int.from_bytes(head[:4], "little")
+            if not 0 < first <= size - 4:
+                what = (
+                    "Feather 1, which is not read" if head.startswith(b"FEA1") else "something else"
+                )
+                raise DecodeError(
+                    f"expected an Arrow file or stream, found {what}", format=self.format, offset=0
+                )
+        file.seek(max(size - len(_MAGIC), 0))
         if head.startswith(_MAGIC) and file.read() == _MAGIC:
             yield from self._file_rows(file)
             return

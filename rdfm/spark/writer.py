@@ -345,12 +345,7 @@ class _Task:
                     "expected quads, found null; write `where quads is not null` to leave such rows out",
                     row=first + quads.is_null().index(True).as_py(),
                 )
-            try:
-                yield from batches_from_arrow(used, first_index=first)
-            except TypeError as error:  # of what is no quad the schema lets only null through
-                lists = enumerate(quads.to_pylist(), first)
-                row = next((row for row, found in lists if None in found), None)
-                raise DecodeError(str(error), row=row) from error
+            yield from batches_from_arrow(used, first_index=first)
             first += used.num_rows
 
     def _add(self, batch: MessageBatch) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,43 @@ BROKEN = {
         b"<?xml version='1.0' encoding='ISO-8859-1'?>\n<a xmlns='http://e/' b='\xe9'/>\n",
         "the document is in the encoding 'ISO-8859-1'; convert it to UTF-8 first (iconv",
     ),
+    "third.ndjsonld": (
+        b'{"@id":"http://e/s","http://e/p":1}\n{}\n{"@id": oops}\n{}\n',
+        "expected a JSON value, found 'oops' (line 3, column 9, byte 47, message 2)",
+    ),
+    "blank.ndjsonld": (
+        b"{}\n\n{}\n",
+        "a blank line; lenient (--lenient) passes over blank lines (line 2,",
+    ),
+    "context.ndjsonld": (
+        b'{"@context":"https://example.org/c","a":1}\n',
+        "the context 'https://example.org/c' is not at hand; name its file with context (--context URL=FILE)",
+    ),
+    "cut.jsonld": (
+        b'{"@id":\n"http://e/s"',
+        "expected ',' or '}', but the JSON text ends (line 2,",
+    ),
+    "tab.yamlld": (b"a: 1\n\tb: 2\n", "found a tab (line 1, column 4, byte 3, message 0)"),
+    "twice.yamlld": (b"a: 1\na: 2\n", "the key 'a' stands twice in an object"),
+    "cycle.yamlld": (b"a: &a [*a]\n", "an alias within the value that it stands for: a cycle"),
+    "bomb.yamlld": (
+        b"a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
+        + b"".join(
+            b"a%d: &a%d [%s]\n" % (level, level, b",".join([b"*a%d" % (level - 1)] * 9))
+            for level in range(1, 12)
+        ),
+        "raise max_message_bytes (--max-message-bytes)",
+    ),
+    "cut.rpb": (b"\x7a\x01", "the log ends inside a"),
+    "cut.rt": (b"hello", "the log ends inside a row"),
+    "text.parquet": (b"hello, this is no table", "parquet: the file is broken"),
+    "text.arrow": (b"hello, this is no table", "expected an Arrow file or stream"),
+    "cut.tar": (
+        tarfile.TarInfo("a.ttl").tobuf(),
+        "the archive ends before its end mark; the file is cut off, get it again (byte 512)",
+    ),
+    "cut.tar.gz": (gzip.compress(bytes(10240))[:-9], "the gzip data ends before its end mark"),
+    "text.tar": (b"hello" * 200, "expected the header of a member, found something else"),
     "string.ttl": (b'<http://e/s> <http://e/p> "open\n', "ttl: "),
 }
 

@@ -107,7 +107,7 @@ def test_inspect_goes_on_after_a_file_that_is_not_there(rdfm):
     ("words", "text"),
     [
         ("convert . out.nt --from nq", "out.nt is in the folder ., which is read"),
-        ("convert a.nq . --to nt", ". holds files; --overwrite"),
+        ("convert a.nq . --to nt", "a.nq, which is read, is in the folder .; write elsewhere"),
         ("convert a.nq out/", "out/ does not show its format by its suffix; say it with --to"),
         ("convert a.nq out.tar --split-messages 2", "an archive has a member for each message"),
         ("convert a.nq c.nq --overwrite", "--overwrite (overwrite) is for folders"),

@@ -227,8 +227,51 @@ def test_a_fault_ends_its_member_alone():
 def test_a_format_that_is_given_is_that_of_the_members():
     data = tar(("a", b"<a:s> a <a:o> ."), ("b.nq", b"@prefix e: <http://e/> . e:s a e:o ."))
     assert len(read(data, "ttl")) == 2
-    with pytest.raises(UnknownFormatError, match="bytes!README"):
-        read(tar(("README", b"Hello.")))
+
+
+def test_files_and_members_that_are_no_logs_are_refused_one_by_one(tmp_path):
+    inner = tar(("x.nq", line("x")))
+    others = {
+        "README": (b"Hello.", "neither its name nor its content shows its format"),
+        "b": (b"", "it is empty"),
+        "x.pdf": (b"%PDF-1.4 \xff", "neither its name"),
+    }
+    nested = {
+        "in.tar": (inner, "an archive in an archive"),
+        "in.tgz": (gzip.compress(inner), "an archive in an archive"),
+    }
+    packed = {**others, **nested}
+    archived = tar(
+        ("a.nq", line("a")),
+        *((name, data) for name, (data, _) in packed.items()),
+        ("z.nq", line("z")),
+    )
+    for name, data in {"a.nq": line("a"), "z.nq": line("z")}.items():
+        (tmp_path / name).write_bytes(data)
+    for name, (data, _) in others.items():
+        (tmp_path / name).write_bytes(data)
+    for source, expected in ((archived, packed), (tmp_path, others)):
+        found, faults = [], {}
+        with rdfm.open_log(source) as log:
+            while True:
+                try:
+                    found.extend(message.quads for message in log)
+                    break
+                except UnsupportedError as error:
+                    faults[error.source.replace("!", "/").rpartition("/")[2]] = error.reason
+                    assert log.skip_message() == b""
+        assert found == [quads("a"), quads("z")]
+        assert set(faults) == set(expected)
+        assert all(expected[name][1] in reason for name, reason in faults.items())
+        with pytest.raises(UnsupportedError):
+            rdfm.convert(source, io.BytesIO(), to_format="nq")
+        out = io.BytesIO()
+        summary = rdfm.convert(source, out, to_format="nq", on_error="skip")
+        assert out.getvalue() == line("a") + b"# @message\n" + line("z")
+        assert (summary.skipped, summary.abandoned) == (len(expected), ())
+        report = rdfm.inspect(source)
+        assert report.format in ("", "nq")
+        assert report.fault is not None
 
 
 def test_options_are_for_the_formats_that_take_them():
@@ -372,6 +415,21 @@ def test_an_output_in_a_folder_that_is_read_is_refused(tmp_path):
     (tmp_path / "a.nq").write_bytes(line(1))
     with pytest.raises(OptionError, match="which is read; write elsewhere"):
         rdfm.convert(tmp_path, tmp_path / "all.nq")
+
+
+def test_an_input_is_never_overwritten(tmp_path):
+    (tmp_path / "in").mkdir()
+    log = tmp_path / "in" / "a.nq"
+    log.write_bytes(line(1))
+    for source in (log, f"{tmp_path}/in/*.nq", f"{tmp_path}/*/*.nq", [log, log]):
+        for target in (log, tmp_path / "in"):
+            with pytest.raises(OptionError, match=r"is an input too|is in the folder"):
+                rdfm.convert(
+                    source, target, to_format="nq", **{"overwrite": True} if target != log else {}
+                )
+    assert [path.name for path in tmp_path.rglob("*.nq")] == ["a.nq"]
+    rdfm.convert(f"{tmp_path}/in/*.nq", tmp_path / "in" / "b.nq")
+    assert (tmp_path / "in" / "b.nq").read_bytes() == line(1)
 
 
 def test_options_of_folders_are_refused_elsewhere(tmp_path):

@@ -179,9 +179,6 @@ def test_a_bad_term_names_its_row(quad, text):
         pa.record_batch({"quads": [["x"]]}),
         pa.record_batch({"quads": [[{"subject": "<a>"}]]}),
         pa.record_batch({"quads": [[{"subject": "<a>", "predicate": "<a>", "object": 3}]]}),
-        pa.record_batch(
-            {"quads": [[None, {"subject": "<a>", "predicate": "<a>", "object": "<a>"}]]}
-        ),
         pa.record_batch({"quads": [[]], "metadata": [3]}),
     ],
     ids=repr,
@@ -189,6 +186,12 @@ def test_a_bad_term_names_its_row(quad, text):
 def test_other_shapes_are_refused(wrong):
     with pytest.raises(TypeError):
         MessageBatch.from_arrow(wrong)
+
+
+def test_a_null_quad_names_its_row():
+    quad = {"subject": "<a:a>", "predicate": "<a:a>", "object": "<a:a>"}
+    with pytest.raises(DecodeError, match=r"quad 1 is a null quad \(row 1\)"):
+        MessageBatch.from_arrow(pa.record_batch({"quads": [[quad], [quad, None]]}))
 
 
 def test_deep_triple_terms_are_bounded():

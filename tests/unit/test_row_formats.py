@@ -92,6 +92,31 @@ def test_rows_before_a_fault_come_first(tmp_path, suffix):
 
 
 @SUFFIXES
+def test_a_null_among_the_quads_is_told(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"quads": [[ROW], [ROW, None], [ROW]]}))
+    found = []
+    with pytest.raises(DecodeError, match=r"quad 1 is a null quad \(message 1\)"):
+        read(path, into=found)
+    assert len(found) == 1
+
+
+@SUFFIXES
+def test_a_column_that_is_there_twice_is_told(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    column = pa.array([[ROW]])
+    save(path, pa.Table.from_arrays([column, column], names=["quads", "quads"]))
+    with pytest.raises(DecodeError, match="the column quads is there twice"):
+        read(path)
+
+
+@pytest.mark.parametrize("data", [b"abc", b"Hello, this is text.", b"FEA1" + bytes(40)])
+def test_what_is_no_arrow_is_told(data):
+    with pytest.raises(DecodeError, match="expected an Arrow file or stream, found"):
+        read(data, "arrow")
+
+
+@SUFFIXES
 def test_a_row_over_the_limit_is_told(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW] * 1000, [ROW]]}))

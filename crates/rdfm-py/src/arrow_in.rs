@@ -15,6 +15,7 @@ use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, RecordBatch,
     RecordBatchReader, StructArray,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -241,6 +242,11 @@ impl Messages {
     fn add_quads(&mut self, quads: &Quads, row: usize) -> Result<(), Fault> {
         let range = quads.range(row);
         for (number, at) in range.enumerate() {
+            if quads.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
+                let reason = format!("quad {number} is a null quad");
+                let row = self.builder.message_index();
+                return Err(Fault::Row(row, ErrorClass::Malformed, reason));
+            }
             let added = match quads.cells(at) {
                 Ok((cells, graph)) => self.cells.quad(&mut self.builder, cells, graph),
                 Err(part) => Err(CellFault {
@@ -383,6 +389,8 @@ type Cells<'a> = ([&'a [u8]; 3], Option<&'a [u8]>);
 /// A column of quads.
 pub struct Quads {
     lists: Lists,
+    /// Which quads are there, if some are not.
+    nulls: Option<NullBuffer>,
     subjects: Strings,
     predicates: Strings,
     objects: Strings,
@@ -399,9 +407,6 @@ impl Quads {
             ))
         };
         let items: &StructArray = items.as_struct_opt().ok_or_else(shape)?;
-        if items.null_count() > 0 {
-            return Err(Fault::Shape("quads holds a null quad".to_owned()));
-        }
         let part = |name: &str| {
             items
                 .column_by_name(name)
@@ -410,6 +415,10 @@ impl Quads {
         };
         Ok(Self {
             lists,
+            nulls: items
+                .nulls()
+                .filter(|nulls| nulls.null_count() > 0)
+                .cloned(),
             subjects: part(PARTS[0])?.ok_or_else(shape)?,
             predicates: part(PARTS[1])?.ok_or_else(shape)?,
             objects: part(PARTS[2])?.ok_or_else(shape)?,
