@@ -82,6 +82,9 @@ def test_markup_declares_the_namespaces_that_it_uses():
         (document("<p x=1/>"), "is not in quotes"),
         (document("<p x='<'/>"), "it is written &lt; there"),
         (document("<p>]]></p>"), "is written ]]&gt;"),
+        (document("<p r:parseType='Literal'>]]></p>"), "is written ]]&gt;"),
+        ("<!DOCTYPE a [<!ENTITY b '&#60;c/>'>]>", "an entity holds markup"),
+        ("<!DOCTYPE a [<!ENTITY b 'c&#38;d'>]>", "'&' begins no entity"),
         (document("</p>"), "expected the end tag of 'T', found the one of 'p'"),
         (document("<r:li r:ID='a'/>", " xml:base='http://e/'") + "\n", None),
         (document("<p><T r:ID='a'/></p><p><T r:ID='a'/></p>", " xml:base='http://e/'"), "twice"),
@@ -131,6 +134,63 @@ def test_what_a_few_bytes_expand_to_has_a_bound():
         assert "max_message_bytes" in error
 
 
+def doubled(seed, times):
+    """A DOCTYPE whose entity `e` is `seed`, doubled so often."""
+    more = "".join(f'<!ENTITY e{at + 1} "&e{at};&e{at};">' for at in range(times))
+    return f'<!DOCTYPE T [<!ENTITY e0 "{seed}">{more}<!ENTITY e "&e{times};">]>'
+
+
+@pytest.mark.parametrize("parts", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p xml:space='&e;'>1</p>",
+        "<p xmlns:n='&e;'>1</p>",
+        "<p xml:lang='&e;a'>1</p>",
+        "<p><T r:about='http://e/' xml:base='http://e/&e;'/></p>",
+        "<p>&e;</p>",
+        "&e;<p>1</p>",
+        "<p r:parseType='Literal'><b xmlns:n='&e;'/></p>",
+    ],
+)
+def test_a_short_document_takes_a_short_time(text, parts):
+    """Also what no quad holds is bounded."""
+    seed = "        " if text[0] == "&" else "a-b-c-d-"
+    decoder = formats.find("rdfxml").Decoder(max_message_bytes=100_000, parts=parts)
+    decoder.feed((doubled(seed, 11) + document(text * 200)).encode())
+    decoder.finish()
+    with pytest.raises(rdfm.LimitError, match="max_message_bytes") as error:
+        list(iter(decoder.next_batch, None))
+    assert parts is False or "repeat more than" in str(error.value)
+
+
+def test_a_short_log_takes_a_short_time():
+    log = f"{doubled('abcdefgh', 12)}{document('')}\n" * 100
+    messages, error = decode("rdfxml", log.encode(), max_message_bytes=100_000)
+    assert 0 < len(messages) < 10
+    assert "entities, namespaces, bases and languages repeat more than" in error
+    small = f"{doubled('abcdefgh', 5)}{document('<p>&e;</p>')}\n" * 1000
+    assert len(decoded("rdfxml", small.encode(), max_message_bytes=10_000)) == 1000
+
+
+def test_nested_languages_have_a_bound():
+    deep = "<p xml:lang='&e;a'><T xml:lang='&e;a'>" * 20 + "</T></p>" * 20
+    log = doubled("a-b-c-d-", 10) + f"<!-- {'x' * 10_000} -->" + document(deep)
+    _, error = decode("rdfxml", log.encode(), max_message_bytes=100_000)
+    assert "the languages are longer than 100000 bytes" in error
+
+
+def test_what_an_entity_stands_for_is_read_where_it_is():
+    """`&` and `<` that an entity has as numbers are markup there, as XML says."""
+    declared = "<!DOCTYPE T [<!ENTITY e 'a&#38;amp;&#38;#60;&amp;&#62;\n'>]>"
+    log = declared + document("<p>&e;</p><q xmlns:n='http://n/'><T n:a='&e;'/></q>")
+    (message,) = decoded("rdfxml", log.encode())
+    assert [quad[2] for quad in message if quad[2][0] == literal("")[0]] == [
+        literal("a&<&>\n"),
+        literal("a&<&> "),
+    ]
+
+
 def test_a_document_of_any_size_is_read_in_parts():
     module = formats.find("rdfxml")
     decoder = module.Decoder(parts=True, max_message_bytes=100_000, batch_quads=1000)
@@ -170,6 +230,8 @@ def test_a_message_is_a_line_with_the_prefixes_of_the_log():
     [
         ((S, ("iri", "http://e/1"), O, None), "no XML name can express the predicate 'http://e/1'"),
         ((S, ("iri", f"{RDF}li"), O, None), "no XML name can express"),
+        ((S, ("iri", "http://e/ /p"), O, None), "has characters that an IRI cannot have"),
+        ((S, ("iri", "http://e/\ufffe/p"), O, None), "XML holds no character U+FFFE"),
         ((S, P, literal("a\x02"), None), "XML holds no character U+0002, found in 'a\\u0002'"),
         ((S, P, O, O), "merge_graphs (--merge-graphs)"),
     ],

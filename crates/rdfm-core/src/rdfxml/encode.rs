@@ -184,16 +184,30 @@ impl Names {
         namespace.prefix = prefix;
     }
 
-    /// Sees to it that a predicate can be written; false if no XML name can say it.
+    /// Sees to it that a predicate can be written.
     #[inline]
-    fn need_predicate(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) -> bool {
+    fn need_predicate(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        lenient: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
         let known = self.elements[id.index()];
         if known.batch == self.batch {
             self.need(known.namespace, out);
-            return true;
+            return Ok(());
         }
         let iri = table.text(id);
-        let Some(at) = split(iri) else { return false };
+        if let Some(fault) = fault(table, id, lenient) {
+            return Err(Stop::Term(fault));
+        }
+        let Some(at) = split(iri) else {
+            return Err(Stop::Predicate(id));
+        };
+        if let Some(at) = not_xml(&iri[..at]) {
+            return Err(Stop::Character(id, at));
+        }
         let namespace = self.intern(&iri[..at]);
         self.elements[id.index()] = Element {
             batch: self.batch,
@@ -201,7 +215,7 @@ impl Names {
             split: at as u32,
         };
         self.need(namespace, out);
-        true
+        Ok(())
     }
 
     /// Appends the name of a predicate's element.
@@ -356,9 +370,8 @@ impl RdfXmlEncoder {
         self.names.begin_message(out);
         let mut new = false;
         for quad in quads {
-            if !self.names.need_predicate(table, quad.predicate, out) {
-                return Err(Stop::Predicate(quad.predicate));
-            }
+            self.names
+                .need_predicate(table, quad.predicate, self.lenient, out)?;
             new |= self.need_object(table, quad.object, most, out)?;
         }
         if new {
@@ -405,9 +418,8 @@ impl RdfXmlEncoder {
                     return Err(Stop::TooLong);
                 }
                 let [_, predicate, object] = table.triple(term);
-                if !self.names.need_predicate(table, predicate, out) {
-                    return Err(Stop::Predicate(predicate));
-                }
+                self.names
+                    .need_predicate(table, predicate, self.lenient, out)?;
                 self.need_object(table, object, most, out)?;
                 Ok(true)
             }

@@ -27,6 +27,9 @@ pub(super) enum Place {
     Content,
     /// White space becomes spaces.
     Attribute,
+    /// What an entity stands for: read again where the entity is, so `&` and `<` that are written as
+    /// numbers are markup.
+    Entity,
 }
 
 impl Entities {
@@ -38,7 +41,13 @@ impl Entities {
         }
     }
 
-    /// Appends a text with its references replaced, `out` growing to `most` bytes at most.
+    /// What the entities of the document take.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Appends a text with its references replaced, `out` growing to `most` bytes at most. Gives the bytes
+    /// that came from entities.
     pub fn expand(
         &self,
         text: &[u8],
@@ -46,7 +55,7 @@ impl Entities {
         place: Place,
         most: u64,
         out: &mut Vec<u8>,
-    ) -> Read<()> {
+    ) -> Read<usize> {
         let (mut at, end) = range;
         if let Some(bad) = not_xml(&text[at..end]) {
             return malformed(
@@ -63,6 +72,7 @@ impl Entities {
             }
             Ok(())
         };
+        let mut repeated = 0;
         while at < end {
             let special = text[at..end]
                 .iter()
@@ -92,8 +102,21 @@ impl Entities {
             let Some(length) = memchr(b';', &text[at..end]) else {
                 return malformed(at, "'&' begins no entity; it is written &amp;");
             };
-            let name = &text[at + 1..at + length];
-            let next = at + length + 1;
+            let mut name = &text[at + 1..at + length];
+            let mut next = at + length + 1;
+            if place == Place::Entity {
+                match name.strip_prefix(b"#").and_then(character) {
+                    Some('<') => return markup(at),
+                    Some('&') => {
+                        let Some(length) = memchr(b';', &text[next..end]) else {
+                            return malformed(at, "'&' begins no entity; it is written &amp;");
+                        };
+                        name = &text[next..next + length];
+                        next += length + 1;
+                    }
+                    _ => {}
+                }
+            }
             if let Some(number) = name.strip_prefix(b"#") {
                 let Some(c) = character(number) else {
                     return malformed(
@@ -107,11 +130,18 @@ impl Entities {
             } else {
                 let text = self.text(name, at)?;
                 room(at, out, text.len())?;
+                let from = out.len();
                 out.extend_from_slice(text);
+                if place == Place::Attribute {
+                    for byte in &mut out[from..] {
+                        *byte = if is(*byte, SPACE) { b' ' } else { *byte };
+                    }
+                }
+                repeated += text.len();
             }
             at = next;
         }
-        Ok(())
+        Ok(repeated)
     }
 
     fn text(&self, name: &[u8], at: usize) -> Read<&[u8]> {
@@ -217,7 +247,7 @@ impl Entities {
         if !self.texts.contains_key(name) {
             let mut value = Vec::new();
             let left = most.saturating_sub(self.bytes);
-            self.expand(text, range, Place::Content, left, &mut value)
+            self.expand(text, range, Place::Entity, left, &mut value)
                 .map_err(|mut fault| {
                     if fault.class == ErrorClass::Limit {
                         fault.at = start;
@@ -230,14 +260,7 @@ impl Entities {
                     fault
                 })?;
             if memchr(b'<', &text[range.0..range.1]).is_some() {
-                return fault(
-                    start,
-                    ErrorClass::Unsupported,
-                    format!(
-                        "the entity {} holds markup; only entities of text are read",
-                        quote(name)
-                    ),
-                );
+                return markup(start);
             }
             self.bytes += (value.len() + name.len() + 64) as u64;
             self.texts.insert(name.into(), Some(value.into()));
@@ -251,6 +274,15 @@ impl Entities {
         }
         Ok(at + 1)
     }
+}
+
+#[cold]
+fn markup<T>(at: usize) -> Read<T> {
+    fault(
+        at,
+        ErrorClass::Unsupported,
+        "an entity holds markup; only entities of text are read",
+    )
 }
 
 #[cold]
@@ -358,7 +390,7 @@ mod tests {
     #[test]
     fn references_are_replaced_and_line_ends_made_one() {
         let entities =
-            declared("<!DOCTYPE a [<!ENTITY x 'X&#38;'>\n<!ENTITY % p \"q\"><!-- ' --><!ENTITY y \"&x;y\">]>")
+            declared("<!DOCTYPE a [<!ENTITY x 'X&#38;#38;'>\n<!ENTITY % p \"q\"><!-- ' --><!ENTITY y \"&x;y\">]>")
                 .unwrap();
         let text = "a\r\nb\rc\td &amp;&lt;&gt;&quot;&apos;&#65;&#x42;&x;&y;&#10;";
         assert_eq!(
@@ -369,6 +401,15 @@ mod tests {
             expanded(&entities, "a\r\nb\tc&#9;", Place::Attribute).unwrap(),
             "a b c\t"
         );
+        let again = "<!ENTITY b '&#38;amp; &#38;#60;&amp;&lt;&#62;\n&#x9;'><!ENTITY c '&#38;b;'>";
+        let entities = declared(&format!("<!DOCTYPE a [{again}]>")).unwrap();
+        for (place, text) in [
+            (Place::Content, "& <&<>\n\t"),
+            (Place::Attribute, "& <&<>  "),
+        ] {
+            assert_eq!(expanded(&entities, "&b;", place).unwrap(), text);
+            assert_eq!(expanded(&entities, "&c;", place).unwrap(), text);
+        }
         for (text, part) in [
             ("a & b", "&amp;"),
             ("&z;", "'z' is not declared"),
@@ -403,6 +444,8 @@ mod tests {
         for (doctype, part) in [
             ("<!DOCTYPE a [<!ENTITY a '&a;'>]>", "'a' is not declared"),
             ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "holds markup"),
+            ("<!DOCTYPE a [<!ENTITY a '&#x3C;b/>'>]>", "holds markup"),
+            ("<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>", "begins no entity"),
             ("<!DOCTYPE a [%p;]>", "parameter entities"),
         ] {
             let error = declared(doctype).err().unwrap_or_default();

@@ -23,6 +23,9 @@ use crate::error::{ErrorClass, LimitExceeded, quote};
 use crate::term::{Quad, TermId, flags};
 use crate::text::chars::{self, SPACE, is};
 
+/// How often a byte of the log may be repeated by entities, namespaces, bases and languages, beyond
+/// `max_message_bytes`. Documents as people write them stay below 10.
+const MOST_REPEATS: u64 = 100;
 /// Attributes from which on repeated names are looked for in a table.
 const MANY_ATTRIBUTES: usize = 12;
 
@@ -142,6 +145,8 @@ pub(super) struct Machine {
     lenient: bool,
     parts: bool,
     full: bool,
+    /// Bytes that entities, namespaces, bases and languages repeated.
+    repeated: u64,
     scan: Scan,
     prolog: Prolog,
     terms: Terms,
@@ -207,6 +212,7 @@ impl Machine {
             lenient: options.lenient,
             parts: options.parts,
             full: false,
+            repeated: 0,
             scan: Scan::default(),
             prolog: Prolog::default(),
             terms: Terms::new(),
@@ -236,6 +242,7 @@ impl Machine {
         self.offset = 0;
         self.builder.reset();
         self.full = false;
+        self.repeated = 0;
         self.scan = Scan::default();
         self.prolog = Prolog::default();
         self.declared = Namespaces::default();
@@ -259,6 +266,24 @@ impl Machine {
 
     fn most(&self) -> u64 {
         self.builder.limits().max_message_bytes
+    }
+
+    /// Counts bytes that the document names once and uses again, so that a short log takes a short time.
+    fn repeat(&mut self, bytes: usize, at: usize) -> Read<()> {
+        self.repeated += bytes as u64;
+        let read = self.offset + at as u64;
+        let most = self.most().saturating_add(MOST_REPEATS * read);
+        if self.repeated <= most {
+            return Ok(());
+        }
+        fault(
+            at,
+            ErrorClass::Limit,
+            format!(
+                "entities, namespaces, bases and languages repeat more than {most} bytes in {read} of the log; \
+                 raise max_message_bytes (--max-message-bytes) if the source is trusted"
+            ),
+        )
     }
 
     /// Reads on in `text` from [`Self::pos`] until something has to happen.
@@ -408,7 +433,8 @@ impl Machine {
                 self.prolog.doctype = true;
                 characters(text, start, end)?;
                 let most = self.most();
-                self.entities.declare(text, start, end, most)
+                self.entities.declare(text, start, end, most)?;
+                self.repeat(self.entities.bytes() as usize, start)
             }
             _ => {
                 let position = self.prolog.position.unwrap_or_default();
@@ -477,24 +503,21 @@ impl Machine {
         let most = self.most();
         let (start, end) = range;
         let state = self.top()?.state;
-        if state == State::Property {
-            if cdata {
-                return self.verbatim(text, range);
-            }
-            if let Some(at) = memchr::memmem::find(&text[start..end], b"]]>") {
-                return malformed(start + at, "']]>' in a text is written ]]&gt;");
-            }
-            return self
-                .entities
-                .expand(text, range, Place::Content, most, &mut self.text);
+        if !cdata && let Some(at) = memchr::memmem::find(&text[start..end], b"]]>") {
+            return malformed(start + at, "']]>' in a text is written ]]&gt;");
         }
-        if matches!(state, State::Literal | State::Markup) {
+        if matches!(state, State::Property | State::Literal | State::Markup) {
             let length = self.text.len();
             if cdata {
                 self.verbatim(text, range)?;
             } else {
-                self.entities
-                    .expand(text, range, Place::Content, most, &mut self.text)?;
+                let repeated =
+                    self.entities
+                        .expand(text, range, Place::Content, most, &mut self.text)?;
+                self.repeat(repeated, start)?;
+            }
+            if state == State::Property {
+                return Ok(());
             }
             return Canonical::escape_from(length, most, &mut self.text)
                 .map_err(|exceeded| limit(start, exceeded));
@@ -509,8 +532,11 @@ impl Machine {
                 return Ok(());
             }
             self.text.clear();
-            self.entities
-                .expand(text, (from, end), Place::Content, most, &mut self.text)?;
+            let range = (from, end);
+            let repeated =
+                self.entities
+                    .expand(text, range, Place::Content, most, &mut self.text)?;
+            self.repeat(repeated, start)?;
             let blank = self.text.iter().all(|&byte| is(byte, SPACE));
             self.text.clear();
             if blank {
@@ -629,13 +655,17 @@ impl Machine {
                 ),
             );
         };
+        let length = namespace.len();
         if self.in_markup() {
+            self.repeat(length, name.start)?;
             return self.open_markup(text, name, attributes, frame);
         }
         let mut own = std::mem::take(&mut self.namespace);
         own.clear();
         own.extend_from_slice(namespace);
-        let result = self.open_rdf(text, name, &own, attributes, frame);
+        let result = self
+            .repeat(length, name.start)
+            .and_then(|()| self.open_rdf(text, name, &own, attributes, frame));
         self.namespace = own;
         result
     }
@@ -717,13 +747,11 @@ impl Machine {
                     format!("the attribute {} stands twice in a tag", quote(name)),
                 );
             }
-            self.entities.expand(
-                text,
-                attribute.value,
-                Place::Attribute,
-                most,
-                &mut self.values,
-            )?;
+            let range = attribute.value;
+            let repeated =
+                self.entities
+                    .expand(text, range, Place::Attribute, most, &mut self.values)?;
+            self.repeat(repeated, attribute.name.start)?;
             self.value_ends.push(self.values.len());
         }
         Ok(())
@@ -910,7 +938,18 @@ impl Machine {
         if !tag.is_empty() && !chars::is_language_tag(tag) {
             return malformed(place, format!("{} is no language tag", quote(tag)));
         }
-        let tag = tag.into();
+        let tag: Box<[u8]> = tag.into();
+        let bytes: usize = self.languages.iter().map(|tag| tag.len()).sum();
+        if (bytes + tag.len()) as u64 > self.most() {
+            let most = self.most();
+            return fault(
+                place,
+                ErrorClass::Limit,
+                format!(
+                    "the languages are longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+                ),
+            );
+        }
         self.languages.push(tag);
         Ok(self.languages.len() as u32)
     }
@@ -927,6 +966,7 @@ impl Machine {
         };
         match resolved {
             Ok(base) => {
+                self.repeat(base.as_str().len(), place)?;
                 let bytes: usize = self.bases.iter().map(|base| base.as_str().len()).sum();
                 if (bytes + base.as_str().len()) as u64 > self.most() {
                     let most = self.most();
@@ -1185,15 +1225,17 @@ impl Machine {
             } else {
                 self.scope.get(prefix).unwrap_or_default().into()
             };
+            self.repeat(namespace.len(), name.start)?;
             let predicate = self.name_term(&namespace, local, name.start)?;
             let object = if rdf_name(&namespace, local) == Some(b"type") {
                 self.reference(at, frame.base, name.start)?
             } else {
                 let value = std::mem::take(&mut self.values);
                 let from = if at == 0 { 0 } else { self.value_ends[at - 1] };
-                let object = self.text_term(&value[from..self.value_ends[at]], frame, None);
+                let text = &value[from..self.value_ends[at]];
+                let object = self.text_term(text, frame, None, name.start);
                 self.values = value;
-                object.map_err(|exceeded| limit(name.start, exceeded))?
+                object?
             };
             self.emit([node, predicate, object], name.start)?;
         }
@@ -1206,18 +1248,24 @@ impl Machine {
         text: &[u8],
         frame: &Frame,
         datatype: Option<TermId>,
-    ) -> Result<TermId, LimitExceeded> {
+        at: usize,
+    ) -> Read<TermId> {
         let language = frame
             .language
             .checked_sub(1)
             .and_then(|at| self.languages.get(at as usize))
             .filter(|tag| datatype.is_none() && !tag.is_empty());
-        match language {
-            Some(tag) => self
-                .terms
-                .tagged(&mut self.builder, text, tag, frame.direction),
-            None => Terms::literal(&mut self.builder, text, datatype),
-        }
+        let Some(tag) = language else {
+            return Terms::literal(&mut self.builder, text, datatype)
+                .map_err(|exceeded| limit(at, exceeded));
+        };
+        let length = tag.len();
+        let literal = self
+            .terms
+            .tagged(&mut self.builder, text, tag, frame.direction)
+            .map_err(|exceeded| limit(at, exceeded))?;
+        self.repeat(length, at)?;
+        Ok(literal)
     }
 
     /// The term of an element's or attribute's name.
@@ -1302,6 +1350,7 @@ impl Machine {
                 format!("{} is not a valid relative IRI ({error})", quote(text)),
             );
         }
+        self.repeat(self.resolved.len(), place)?;
         self.terms
             .iri(&mut self.builder, b"", self.resolved.as_bytes())
             .map_err(|exceeded| limit(place, exceeded))
@@ -1459,11 +1508,10 @@ impl Machine {
             State::Property => {
                 let text = std::mem::take(&mut self.text);
                 let datatype = Some(frame.ids[OBJECT]).filter(|&id| id != NONE);
-                let object = self.text_term(&text, &frame, datatype);
+                let object = self.text_term(&text, &frame, datatype, at);
                 self.text = text;
                 self.text.clear();
-                let object = object.map_err(|exceeded| limit(at, exceeded))?;
-                self.state_property(frame, object, at)?;
+                self.state_property(frame, object?, at)?;
             }
             State::Collection => {
                 let nil = self.rdf_term(b"nil", at)?;
@@ -1529,6 +1577,12 @@ impl Machine {
         mut frame: Frame,
     ) -> Read<()> {
         frame.state = State::Markup;
+        for attribute in attributes {
+            // Namespaces are compared to put attributes in order.
+            let namespace = self.scope.get(attribute.name.prefix(text));
+            let length = namespace.map_or(0, <[u8]>::len);
+            self.repeat(length, attribute.name.start)?;
+        }
         let values: Vec<&[u8]> = (0..attributes.len())
             .map(|at| {
                 let from = if at == 0 { 0 } else { self.value_ends[at - 1] };
