@@ -18,6 +18,9 @@ use crate::json::{Bounds, Kind, Tape, View, parse, write};
 
 /// Bytes of compiled contexts that are kept, roughly.
 const MOST_BYTES: usize = 32 << 20;
+/// Bytes of a definition, and of a context besides, roughly.
+const TERM_BYTES: usize = 256;
+const CONTEXT_BYTES: usize = 512;
 /// Keys of messages that a context remembers.
 const MOST_KEYS: usize = 1 << 14;
 /// Contexts that refer to others, at most so deep.
@@ -111,7 +114,7 @@ struct Term {
 }
 
 /// A compiled context.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Active {
     terms: Arc<FxHashMap<Box<[u8]>, Term>>,
     vocab: Option<Box<[u8]>>,
@@ -125,8 +128,9 @@ pub(super) struct Active {
     colon_terms: bool,
     /// It holds what was compiled without being understood, so it must be checked.
     unchecked: bool,
-    /// JSON text of the contexts that it is made of, without brackets.
-    text: Arc<[u8]>,
+    /// JSON text of the context that made it of its parent.
+    text: Box<[u8]>,
+    parent: u32,
 }
 
 /// All contexts of a decoder.
@@ -135,6 +139,8 @@ pub(super) struct Contexts {
     list: Vec<Active>,
     found: FxHashMap<(u32, Box<[u8]>), Option<u32>>,
     bytes: usize,
+    /// Bytes of the largest one.
+    largest: usize,
     bounds: Bounds,
     store: Store,
     scratch: Vec<u8>,
@@ -153,10 +159,12 @@ impl Contexts {
                 properties: Vec::new(),
                 colon_terms: false,
                 unchecked: false,
-                text: Arc::default(),
+                text: Box::default(),
+                parent: INITIAL,
             }],
             found: FxHashMap::default(),
             bytes: 0,
+            largest: 0,
             bounds,
             store,
             scratch: Vec::new(),
@@ -165,7 +173,8 @@ impl Contexts {
 
     /// Whether so much is kept that [`forget`](Self::forget) is due.
     pub fn is_full(&self) -> bool {
-        self.bytes > MOST_BYTES
+        // A log's context that is large itself stays.
+        self.bytes > MOST_BYTES.max(2 * self.largest)
     }
 
     /// Forgets all contexts but the initial one: their numbers mean nothing any more.
@@ -173,6 +182,7 @@ impl Contexts {
         self.list.truncate(1);
         self.found.clear();
         self.bytes = 0;
+        self.largest = 0;
         if let Some(initial) = self.list.first_mut() {
             initial.keys.clear();
             initial.properties.clear();
@@ -189,8 +199,8 @@ impl Contexts {
         self.list.get_mut(number as usize)
     }
 
-    /// The context that a value makes of its parent. `check` says of the JSON text of contexts
-    /// whether the JSON-LD algorithms take it.
+    /// The context that a value makes of its parent; None also where one message has too many.
+    /// `check` says of the JSON text of contexts whether the JSON-LD algorithms take it.
     pub fn compile(
         &mut self,
         parent: u32,
@@ -207,6 +217,10 @@ impl Contexts {
             self.scratch = key.1.into_vec();
             return known;
         }
+        if self.is_full() {
+            self.scratch = key.1.into_vec();
+            return None;
+        }
         let made = self.compile_new(parent, view, value, &key.1, check);
         self.bytes += key.1.len() + 64;
         self.found.insert(key, made);
@@ -221,37 +235,56 @@ impl Contexts {
         text: &[u8],
         check: impl Fn(&[u8]) -> bool,
     ) -> Option<u32> {
-        let parent = self.get(parent)?;
+        let number = u32::try_from(self.list.len()).ok()?;
+        let above = parent;
+        let parent = self.get(above)?;
         let initial_base = self.get(INITIAL)?.base.clone();
         let mut maker = Maker {
             active: Active {
+                terms: Arc::clone(&parent.terms),
+                vocab: parent.vocab.clone(),
+                base: parent.base.clone(),
+                language: parent.language.clone(),
+                datatypes: Arc::clone(&parent.datatypes),
                 keys: FxHashMap::default(),
                 properties: Vec::new(),
-                ..parent.clone()
+                colon_terms: false,
+                unchecked: false,
+                text: text.into(),
+                parent: above,
             },
             initial_base,
             bounds: &self.bounds,
             store: &self.store,
-            defined: 0,
         };
         maker.any(view, value, None, 0)?;
-        let defined = maker.defined;
         let mut active = maker.active;
-        let mut all = active.text.to_vec();
-        if !all.is_empty() {
-            all.push(b',');
-        }
-        all.extend_from_slice(text);
-        if active.unchecked && !check(&all) {
+        if active.unchecked && !check(&self.texts(above, text)) {
             return None;
         }
-        active.unchecked = false;
         active.colon_terms = active.terms.iter().any(|(name, _)| name.contains(&b':'));
-        self.bytes += all.len() + 256 * defined + 256;
-        active.text = all.into();
-        let number = u32::try_from(self.list.len()).ok()?;
+        let shared = self
+            .get(above)
+            .is_some_and(|parent| Arc::ptr_eq(&parent.terms, &active.terms));
+        let terms = if shared { 0 } else { active.terms.len() };
+        let bytes = text.len() + TERM_BYTES * terms + CONTEXT_BYTES;
+        self.bytes += bytes;
+        self.largest = self.largest.max(bytes);
         self.list.push(active);
         Some(number)
+    }
+
+    /// The JSON text of a context and of those that it is made of, with commas between.
+    fn texts(&self, mut number: u32, last: &[u8]) -> Vec<u8> {
+        let mut texts = vec![last];
+        while number != INITIAL
+            && let Some(active) = self.get(number)
+        {
+            texts.push(&active.text);
+            number = active.parent;
+        }
+        texts.reverse();
+        texts.join(&b',')
     }
 
     /// The names and IRIs of a context that can stand as prefixes, by name.
@@ -467,8 +500,6 @@ struct Maker<'a> {
     initial_base: Option<Iri<String>>,
     bounds: &'a Bounds,
     store: &'a Store,
-    /// Definitions made.
-    defined: usize,
 }
 
 /// How far a term of a local context is.
@@ -656,7 +687,6 @@ impl Maker<'_> {
             _ => return None,
         }
         Arc::make_mut(&mut self.active.terms).insert(name.into(), term);
-        self.defined += 1;
         local.progress.insert(name, Progress::Defined);
         Some(())
     }

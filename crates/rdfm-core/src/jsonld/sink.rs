@@ -7,6 +7,9 @@
 
 use crate::json::write::string;
 
+/// Longest token of a key that stays where it was written, whatever the sink.
+pub const MOST_KEY: usize = 1000;
+
 /// Takes the events of documents.
 pub trait Sink: Clone + Send {
     /// A document begins.

@@ -6,10 +6,7 @@
 //!   stands in double quotes, with the escapes of JSON.
 
 use crate::json::write::string;
-use crate::jsonld::sink::Sink;
-
-/// Longest token that a reader takes for a key before a colon, less some room.
-const MOST_KEY: usize = 1000;
+use crate::jsonld::sink::{MOST_KEY, Sink};
 
 /// Writes blocks.
 #[derive(Clone, Default)]
@@ -138,7 +135,7 @@ impl Sink for Yaml {
 
     fn end_key(&mut self, out: &mut Vec<u8>) {
         if out.len() - self.key > MOST_KEY {
-            // A long key needs a mark before it, and its value a line of its own.
+            // Readers take no more than 1024 characters before a colon: a long key needs a mark before it, and its value a line of its own.
             let key = out.split_off(self.key);
             out.extend_from_slice(b"? ");
             out.extend_from_slice(&key);

@@ -9,7 +9,7 @@ use super::names::{Names, Wrote, is_absolute};
 use super::native::Native;
 use super::shape::{Known, Node, Property, Shape};
 use crate::batch::TermTable;
-use crate::jsonld::sink::Sink;
+use crate::jsonld::sink::{MOST_KEY, Sink};
 use crate::term::{Quad, TermId, TermKind, flags};
 use crate::text::encode::{Memo, Stop, holds_labels};
 use crate::text::write::{Fault, Style, fault};
@@ -384,7 +384,9 @@ impl<S: Sink> Nodes<S> {
                 S::text(&self.scratch, true, out);
             }
         }
-        if message.style.apart.is_none() || !holds_labels(term.kind) {
+        // A sink may move a long key, and what is kept is a place in the output.
+        let stays = out.len() - start <= MOST_KEY;
+        if stays && (message.style.apart.is_none() || !holds_labels(term.kind)) {
             self.tokens.keep(id, start, out);
         }
         Ok(())

@@ -585,6 +585,12 @@ impl Shape {
                     walk.push(at);
                     at = user;
                 }
+                (Place::Walked, Some(user)) => {
+                    // A cycle is cut here, and a list that went on here does not.
+                    node.place = Place::Top;
+                    self.end_lists(table, quads, user, at);
+                    break;
+                }
                 (Place::Walked | Place::Unknown, _) => {
                     node.place = Place::Top;
                     break;
@@ -608,6 +614,22 @@ impl Shape {
             }
         }
         self.walk = walk;
+    }
+
+    /// The cells before a cell that no longer follows them are no list: reading them as one would end it.
+    fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
+        while self.is_list(user)
+            && let Some((_, rest)) = self.cell(quads, user)
+            && self.next_cell(table, rest.object) == Some(cell)
+        {
+            let node = &mut self.nodes[user as usize];
+            node.list = List::No;
+            cell = user;
+            match node.inside {
+                Some(next) => user = next,
+                None => break,
+            }
+        }
     }
 
     /// Whether a cell is the rest of another that stands inside a node itself, so that both are in one list.
