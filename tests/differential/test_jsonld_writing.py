@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from logs import logs
 from nquads import isomorphic, literal, map_terms, read_quads
 from pyld import jsonld
-from support import as_batch
+from support import as_batch, assert_same, decoded, encode
 
 from rdfm._core import JsonLdEncoder, NdjsonLdEncoder
 
@@ -124,6 +124,30 @@ def test_lists_and_nested_nodes_that_are_none_stay_apart(contexts, message):
     (document,) = wrapped(data.split(b"\n")[:-1])
     assert isomorphic(pyoxigraph_reads(document), message), data.decode()
     assert isomorphic(pyld_reads(document), message), data.decode()
+
+
+@pytest.mark.parametrize("name", ["ndjsonld", "yamlld"])
+def test_a_list_that_leads_back_into_itself_is_none(name):
+    """The cycle is cut within the list, whose cells before the cut then do not end with rdf:nil."""
+    first, rest = (("iri", f"{RDF}{name}") for name in ("first", "rest"))
+    a, b, c, nil = ("bnode", "a"), ("bnode", "b"), ("bnode", "c"), ("iri", f"{RDF}nil")
+    quads = [
+        (b, first, c, None),
+        (b, rest, nil, None),
+        (a, rest, b, None),
+        (a, first, literal("x"), None),
+        (c, ("iri", "x:p"), a, None),
+    ]
+    for turn in range(len(quads)):
+        log = [quads[turn:] + quads[:turn]]
+        assert_same(decoded(name, encode(name, log)), log, order=False)
+
+
+@pytest.mark.parametrize("name", ["ndjsonld", "yamlld"])
+def test_a_long_key_may_stand_twice(name):
+    key = ("iri", "x:" + "k" * 1100)
+    log = [[(("iri", f"x:{at}"), key, literal("v"), None) for at in range(3)]]
+    assert_same(decoded(name, encode(name, log)), log, order=False)
 
 
 @pytest.mark.parametrize("length", [1, 2, 40, 3000])

@@ -107,3 +107,52 @@ def test_prefixes_become_namespaces_also_those_of_a_message():
 def test_inspect_tells_how_many_messages_declined():
     data = CONTEXT + b'{"p": 1}\n{"@reverse": {"p": {"@id": "http://x/"}}, "@id": "http://y/"}\n'
     assert rdfm.inspect(data, "ndjsonld").declined == 1
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        b'{"@id": "v:a", "k": {"@id": "v:a", "v:p": 1}, "v:q": 2}',
+        b'{"@id": "v:b", "k": {"@id": "v:a", "v:p": 1}}, {"@id": "v:a", "v:q": 2}',
+        b'{"k": {"@id": "v:a", "@graph": {"@id": "v:b", "v:p": 1}}}, {"@id": "v:a", "v:q": 2}',
+        b'{"k": {"@reverse": {"v:p": {"@id": "v:b"}}}}, {"@id": "v:a", "v:q": 2}',
+        b'{"k": [{"m": {"@id": "v:a", "v:p": 1}}], "m": 3}, {"@id": "v:a", "v:q": 2}',
+    ],
+)
+@pytest.mark.parametrize("context", [b'"v:x"', b'["v:x", {"n": "v:n"}]', b'{"n": "v:n"}', None])
+def test_what_stands_below_a_key_without_meaning_takes_nothing_else_along(nodes, context, tmp_path):
+    """The index makes the message one for the complete way."""
+    start = b'{"@index": "i", "@included": [' + nodes + b"]}"
+    remote = tmp_path / "x.jsonld"
+    remote.write_text('{"@context": {"o": "v:o"}}')
+    if context:
+        start = b'{"@context": ' + context + b", " + start[1:]
+    messages, error = decode("ndjsonld", start, context={"v:x": str(remote)})
+    assert error is None
+    integer = ("literal", "2", None, None, "http://www.w3.org/2001/XMLSchema#integer")
+    assert [[quad[:2] for quad in message] for message in messages] == [
+        [(("iri", "v:a"), ("iri", "v:q"))]
+    ]
+    assert messages[0][0][2][:2] == integer[:2]
+
+
+def test_a_node_below_a_key_that_may_have_a_meaning_is_refused_and_not_lost():
+    line = (
+        b'{"@context": {"x": {"@id": "v:x", "@context": {"@vocab": "v:"}}}, "@index": "i", '
+        b'"@included": [{"@id": "v:b", "k": {"@id": "v:a", "v:p": 1}}, {"@id": "v:a", "v:q": 2}]}'
+    )
+    found, error = objects(line)
+    assert found == []
+    assert "the node 'v:a' stands below a key that no context maps" in error
+
+
+def test_contexts_of_one_message_take_no_more_memory_than_is_due():
+    """Each of them would be a copy of the log's context: some gigabytes of one message."""
+    terms = ", ".join(f'"t{at}": "http://e/{at}"' for at in range(20_000))
+    nodes = ", ".join(
+        f'{{"@context": {{"t{at}": "http://x/{at}"}}, "t{at}": 1}}' for at in range(4000)
+    )
+    log = f'{{"@context": {{{terms}}}}}\n{{"t1": [{nodes}]}}\n'
+    found, error = objects(log.encode())
+    assert found == []
+    assert "copied too often" in error

@@ -56,6 +56,16 @@ fn malformed(reason: String) -> Wrong {
     }
 }
 
+/// What was left out since no context maps its key.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    pub keys: FxHashSet<String>,
+    /// There were nodes below these keys.
+    pub nodes: bool,
+    /// A node with a name, of which other places may speak too.
+    pub named: Option<String>,
+}
+
 /// Reads with `oxjsonld`.
 #[derive(Clone)]
 pub(super) struct Complete {
@@ -77,21 +87,23 @@ impl Complete {
         self.quads(&text, |_| Ok(()))
     }
 
-    /// Adds the quads of a document to the open message.
+    /// Adds the quads of a document to the open message. What was left out is told in any case.
     pub fn read(
         &self,
         text: &[u8],
         terms: &mut Terms,
         builder: &mut BatchBuilder,
-    ) -> Result<(), Wrong> {
+    ) -> (Result<(), Wrong>, LeftOut) {
         let mut made = Made {
             way: self,
             terms,
             builder,
             generated: FxHashMap::default(),
             ignored: FxHashSet::default(),
+            left: LeftOut::default(),
         };
-        self.quads(text, |quad| made.quad(&quad))
+        let outcome = self.quads(text, |quad| made.quad(&quad));
+        (outcome, made.left)
     }
 
     /// Runs the parser. It drops terms that are none without a word; asked to check little, it hands
@@ -179,6 +191,11 @@ impl Complete {
     }
 }
 
+/// Whether `oxjsonld` may have made up a label.
+fn is_random(label: &str) -> bool {
+    RANDOM_LABEL.contains(&label.len()) && label.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Makes the terms of one message.
 struct Made<'a> {
     way: &'a Complete,
@@ -188,6 +205,7 @@ struct Made<'a> {
     generated: FxHashMap<String, TermId>,
     /// Nodes below the last key that means nothing.
     ignored: FxHashSet<String>,
+    left: LeftOut,
 }
 
 /// A term; None where it is none and `lenient` leaves its quad out.
@@ -203,11 +221,18 @@ impl Made<'_> {
         // which follows at once.
         let unknown = !quad.predicate.as_str().contains(':');
         if unknown || self.ignored.contains(below) {
-            match &quad.object {
-                OxTerm::NamedNode(node) => self.ignored.insert(node.as_str().to_owned()),
-                OxTerm::BlankNode(node) => self.ignored.insert(node.as_str().to_owned()),
-                OxTerm::Literal(_) | OxTerm::Triple(_) => false,
+            if unknown && !self.left.keys.contains(quad.predicate.as_str()) {
+                self.left.keys.insert(quad.predicate.as_str().to_owned());
+            } else if !unknown && self.left.named.is_none() && !is_random(below) {
+                self.left.named = Some(below.to_owned());
+            }
+            let node = match &quad.object {
+                OxTerm::NamedNode(node) => node.as_str(),
+                OxTerm::BlankNode(node) => node.as_str(),
+                OxTerm::Literal(_) | OxTerm::Triple(_) => return Ok(()),
             };
+            self.left.nodes = true;
+            self.ignored.insert(node.to_owned());
             return Ok(());
         }
         self.ignored.clear();
@@ -268,9 +293,7 @@ impl Made<'_> {
     }
 
     fn bnode(&mut self, label: &str) -> Found {
-        let random = RANDOM_LABEL.contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if random {
+        if is_random(label) {
             if let Some(&id) = self.generated.get(label) {
                 self.builder.charge(16)?;
                 return Ok(Some(id));

@@ -88,6 +88,13 @@ impl Store {
         }
     }
 
+    /// Whether a text stands in a context that was loaded.
+    pub fn holds(&self, text: &[u8]) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = known.outcomes.values().flatten();
+        loaded.any(|loaded| memchr::memmem::find(&loaded.document, text).is_some())
+    }
+
     /// The context of an absolute URL.
     pub fn load(&self, url: &str) -> Outcome {
         self.load_below(url, false, &mut Vec::new())

@@ -13,6 +13,7 @@ mod context;
 pub mod document;
 pub mod encode;
 mod guard;
+mod ignored;
 mod iri;
 pub mod lines;
 pub mod loader;

@@ -10,6 +10,7 @@ use oxiri::Iri;
 use super::complete::{Complete, NO_LANGUAGE, Wrong};
 use super::context::{Contexts, INITIAL, Namespace};
 use super::guard;
+use super::ignored;
 use super::loader::Store;
 use super::protect;
 use super::terms::Terms;
@@ -20,7 +21,7 @@ use crate::error::{ErrorClass, quote};
 use crate::json::{Bounds, Fault, Kind, Tape, View, parse, write};
 
 /// Most entries of contexts that the algorithms may copy for one message.
-const MOST_WORK: u64 = 1 << 32;
+const MOST_WORK: u64 = 1 << 26;
 /// A tape may take so many times the bytes of the largest message.
 const TAPE_FACTOR: u64 = 4;
 
@@ -42,6 +43,10 @@ pub struct MessageReader {
     context: Option<Box<[u8]>>,
     /// The same, as the complete way is given it.
     explicit: Option<Box<[u8]>>,
+    /// It may hold contexts of definitions, which objects of messages call for.
+    scoped: bool,
+    /// Its entries, with all that it refers to.
+    own: u64,
     /// It is wrong: so is every message until the next one.
     broken: bool,
     /// Its number among the compiled contexts, if it compiles and they were not forgotten since.
@@ -90,6 +95,8 @@ impl MessageReader {
             bounds,
             context: None,
             explicit: None,
+            scoped: false,
+            own: 0,
             broken: false,
             compiled: Compiled::Unknown,
             pending: Vec::new(),
@@ -112,6 +119,8 @@ impl MessageReader {
         self.contexts.forget();
         self.context = None;
         self.explicit = None;
+        self.scoped = false;
+        self.own = 0;
         self.broken = false;
         self.compiled = Compiled::Unknown;
         self.pending.clear();
@@ -208,6 +217,8 @@ impl MessageReader {
         let mut text = Vec::new();
         write::write(view, value, &mut text);
         self.broken = false;
+        self.scoped = false;
+        self.own = 0;
         self.compiled = Compiled::Unknown;
         if view.kind(value) == Kind::Null {
             self.context = None;
@@ -216,7 +227,9 @@ impl MessageReader {
         }
         self.context = Some(text.into());
         self.explicit = Some(explicit(view));
-        self.survey(view)?;
+        let found = guard::survey(view, 0, self.bounds.max_depth).map_err(limit)?;
+        self.scoped = found.scoped || !found.references.is_empty();
+        self.own = self.entries(&found);
         let compiled = self.compile_context(view, value);
         if let Some(number) = compiled {
             self.declare(number);
@@ -265,31 +278,20 @@ impl MessageReader {
         }
     }
 
-    /// Whether the contexts of a message, and those that they refer to, cost too much.
-    fn survey(&self, view: &View<'_>) -> Result<(), Wrong> {
-        let limit = |reason| Wrong {
-            class: ErrorClass::Limit,
-            reason,
-        };
+    /// Entries that the algorithms copy for the contexts of a message, and those that they refer to.
+    fn survey(&self, view: &View<'_>) -> Result<u64, Wrong> {
         let found = guard::survey(view, 0, self.bounds.max_depth).map_err(limit)?;
-        let mut entries = found.entries;
-        for (reference, _) in &found.references {
-            if let Ok(loaded) = self.complete.store.load(reference) {
-                entries = entries.saturating_add(loaded.cost);
-            }
-        }
-        let own = self
-            .context
-            .as_ref()
-            .map_or(0, |text| text.len() as u64 / 8);
-        let copies = found.contexts + if found.scoped { found.objects } else { 0 };
-        if copies.saturating_mul(entries.saturating_add(own)) > MOST_WORK {
-            return Err(limit(
-                "the contexts of the message would be copied too often; split it, or use fewer contexts"
-                    .to_owned(),
-            ));
-        }
-        Ok(())
+        let entries = self.entries(&found).saturating_add(self.own);
+        let scoped = found.scoped || self.scoped || !found.references.is_empty();
+        let copies = found.contexts + if scoped { found.objects } else { 0 };
+        Ok(copies.saturating_mul(entries))
+    }
+
+    /// Entries of the contexts that were found.
+    fn entries(&self, found: &guard::Survey<'_>) -> u64 {
+        let loaded = |(reference, _): &(&str, bool)| self.complete.store.load(reference).ok();
+        let remote = found.references.iter().filter_map(loaded);
+        remote.fold(found.entries, |sum, loaded| sum.saturating_add(loaded.cost))
     }
 
     fn begin(&mut self, position: u64, builder: &mut BatchBuilder) -> Result<(), Wrong> {
@@ -342,8 +344,9 @@ impl MessageReader {
                     .to_owned(),
             });
         }
+        let mut work = 0;
         if has_context(view) {
-            self.survey(view)?;
+            work = self.survey(view)?;
             self.declare_local(view, whole);
         }
         self.begin(position, builder)?;
@@ -354,13 +357,32 @@ impl MessageReader {
         }
         builder.discard_message();
         self.declined += 1;
+        if work == 0 && self.scoped {
+            work = self.survey(view)?;
+        }
+        if work > MOST_WORK {
+            return Err(limit(
+                "the contexts of the message would be copied too often; split it, or use fewer contexts"
+                    .to_owned(),
+            ));
+        }
         self.begin(position, builder)?;
         let mut text = std::mem::take(&mut self.text);
         text.clear();
         self.write_document(view, whole, &mut text);
-        let outcome = self.complete.read(&text, &mut self.terms, builder);
+        let (mut outcome, mut left) = self.complete.read(&text, &mut self.terms, builder);
+        // Nodes below keys that mean nothing are told from others only if a context says so.
+        if left.nodes
+            && !self.complete.store.holds(b"@vocab")
+            && let Some(mapped) = ignored::mapped(&text, &left.keys, &self.bounds)
+        {
+            builder.discard_message();
+            self.begin(position, builder)?;
+            (outcome, left) = self.complete.read(&mapped, &mut self.terms, builder);
+        }
         self.text = text;
-        outcome
+        outcome?;
+        left.named.map_or(Ok(()), |name| Err(lost(&name)))
     }
 
     /// The prefixes of the context at a message's start become namespaces too, when they change.
@@ -446,6 +468,25 @@ fn explicit(view: &View<'_>) -> Box<[u8]> {
     let inner = text.strip_prefix(b"{\"@context\":");
     let inner = inner.and_then(|text| text.strip_suffix(b"}"));
     inner.unwrap_or_default().into()
+}
+
+fn limit(reason: String) -> Wrong {
+    Wrong {
+        class: ErrorClass::Limit,
+        reason,
+    }
+}
+
+/// Quads of a node might be left out that stand elsewhere.
+fn lost(name: &str) -> Wrong {
+    Wrong {
+        class: ErrorClass::Malformed,
+        reason: format!(
+            "the node {} stands below a key that no context maps, where it cannot be told from the same node \
+             elsewhere; map the key, or map it to null",
+            quote(name.as_bytes())
+        ),
+    }
 }
 
 /// Whether an object is a value with a direction and without a language.
