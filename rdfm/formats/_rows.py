@@ -162,7 +162,7 @@ class RowDecoder:
         try:
             for rows in self._open(self._file):
                 yield from self._within(rows)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             text = str(error).strip().split("\n")[0][:200]
@@ -187,6 +187,8 @@ class RowDecoder:
             if schema.names.count(name) > 1:
                 raise DecodeError(f"the column {name} is there twice", format=self.format)
         pa = extra(self.format)
+        for name in names:
+            _check_names(schema.field(name).type)
         none = [pa.array([], schema.field(name).type) for name in names]
         try:
             MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
@@ -217,10 +219,19 @@ class RowDecoder:
 
     def _read(self) -> Iterator[MessageBatch]:
         for rows in self.record_batches():
-            made = batches_from_arrow(rows, first_index=self._row, max_depth=self._max_depth)
             with _named(self.format):
-                yield from made
+                yield from batches_from_arrow(
+                    rows, first_index=self._row, max_depth=self._max_depth
+                )
             self._row += rows.num_rows
+
+
+def _check_names(type: Any) -> None:
+    """Read the names in a nested type, which nobody has looked at; not all bytes are text."""
+    for number in range(type.num_fields if hasattr(type, "field") else 0):
+        field = type.field(number)
+        if field.name is not None:
+            _check_names(field.type)
 
 
 class _named:
@@ -233,6 +244,8 @@ class _named:
         pass
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if isinstance(error, TypeError):  # values that are not of the type that their column says
+            raise DecodeError(f"the file is broken: {error}", format=self._format) from error
         if isinstance(error, DecodeError):
             error.format = self._format
             if error.message_index is None:

@@ -78,7 +78,7 @@ class Decoder(RowDecoder):
         rows = ipc.open_file(file)
         columns = self._wanted(rows.schema)
         for number in range(rows.num_record_batches):
-            yield rows.get_batch(number).select(columns)
+            yield _valid(rows.get_batch(number).select(columns))
 
     def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import ipc
@@ -86,7 +86,7 @@ class Decoder(RowDecoder):
         with ipc.open_stream(file) as rows:
             columns = self._wanted(rows.schema)
             for some in rows:
-                yield some.select(columns)
+                yield _valid(some.select(columns))
 
     def _check_end(self, file: BinaryIO) -> None:
         at = file.tell()
@@ -107,6 +107,12 @@ class Decoder(RowDecoder):
             format=self.format,
             message_index=self._row,
         )
+
+
+def _valid(rows: Any) -> Any:
+    """The same rows, once no offset in them leads out of what was read: nobody else looks."""
+    rows.validate(full=True)
+    return rows
 
 
 class Encoder(RowEncoder):

@@ -1,6 +1,9 @@
 """Parquet and Arrow IPC: logs as tables, as other programs read and write them."""
 
+import contextlib
 import io
+import random
+import struct
 
 import pyarrow as pa
 import pytest
@@ -99,6 +102,33 @@ def test_a_null_among_the_quads_is_told(tmp_path, suffix):
     with pytest.raises(DecodeError, match=r"quad 1 is a null quad \(message 1\)"):
         read(path, into=found)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("offsets", [(0, 1, 2_000_000_000), (0, 1, -1), (0, -2, 2)])
+def test_offsets_that_lead_out_of_an_arrow_log_are_told(offsets):
+    sink = io.BytesIO()
+    rows = pa.table({"quads": [[ROW], [ROW]]})
+    with ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    data = sink.getvalue()
+    whole = struct.pack("<3i", 0, 1, 2)
+    assert data.count(whole) == 1
+    with pytest.raises(DecodeError, match="the file is broken: .*[oO]ffset"):
+        read(data.replace(whole, struct.pack("<3i", *offsets)), "arrow")
+
+
+@SUFFIXES
+def test_noise_in_a_table_is_an_error_and_no_crash(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"quads": [[ROW], [ROW] * 3, []], "metadata": [[("k", b"v")], [], None]}))
+    data = path.read_bytes()
+    chance = random.Random(5)
+    wild = [b"\xff" * 4, b"\xff\xff\xff\x7f", bytes(4), b"\x80", b"\x01"]
+    for _ in range(300):
+        noise, at = chance.choice(wild), chance.randrange(len(data) - 4)
+        path.write_bytes(data[:at] + noise + data[at + len(noise) :])
+        with contextlib.suppress(DecodeError):
+            read(path)
 
 
 @SUFFIXES
