@@ -191,12 +191,19 @@ class RowDecoder:
             _check_names(schema.field(name).type)
         none = [pa.array([], schema.field(name).type) for name in names]
         try:
-            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none[:1], names[:1]))
         except TypeError as error:
             found = ", ".join(f"{field.name} {field.type}"[:60] for field in schema)
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph "
                 f"with terms as N-Triples; found {found or 'no column'}",
+                format=self.format,
+            ) from error
+        try:
+            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+        except TypeError as error:
+            raise DecodeError(
+                f"the column {error}; write maps there, as rdfm and Arrow do, or leave that column out",
                 format=self.format,
             ) from error
         return names

@@ -104,6 +104,16 @@ def test_a_null_among_the_quads_is_told(tmp_path, suffix):
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("name", ["metadata", "namespaces"])
+def test_what_pandas_makes_of_maps_is_told(tmp_path, name):
+    path = tmp_path / "log.parquet"
+    save(path, pa.table({"quads": [[ROW]], name: [[["ex", "http://e/"]]]}))
+    with pytest.raises(
+        DecodeError, match=rf"the column {name} is a map of .*leave that column out"
+    ):
+        read(path)
+
+
 @pytest.mark.parametrize("offsets", [(0, 1, 2_000_000_000), (0, 1, -1), (0, -2, 2)])
 def test_offsets_that_lead_out_of_an_arrow_log_are_told(offsets):
     sink = io.BytesIO()
@@ -113,7 +123,7 @@ def test_offsets_that_lead_out_of_an_arrow_log_are_told(offsets):
     data = sink.getvalue()
     whole = struct.pack("<3i", 0, 1, 2)
     assert data.count(whole) == 1
-    with pytest.raises(DecodeError, match="the file is broken: .*[oO]ffset"):
+    with pytest.raises(DecodeError, match=r"the file is broken: .*[oO]ffset"):
         read(data.replace(whole, struct.pack("<3i", *offsets)), "arrow")
 
 
