@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import stat
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -1119,6 +1120,8 @@ class FolderOutput:
         self._compressor: compressions.Compressor | None = None
         self._file: BinaryIO | None = None
         self._overwrite = overwrite
+        self._writing = threading.RLock()
+        self._discarded = False
         self._final = Path(os.path.realpath(path))
         if is_url(self.name):
             raise OptionError(
@@ -1139,18 +1142,25 @@ class FolderOutput:
             self._forgotten.detach()
             parent = str(self._final.parent)
             raise FileNotFoundError(error.errno, "No such folder", parent) from None
+        except OSError as error:
+            self._forgotten.detach()
+            error.filename = self.name  # nobody knows the temporary name
+            raise
 
     def write(self, parts: Iterable[Part]) -> None:
-        """Write parts of files."""
+        """Write parts of files; nothing any more once they are discarded."""
         for part in parts:
-            if self._file is None:
-                path = self._staging / part.name
-                path.parent.mkdir(exist_ok=True)
-                self._file = path.open("xb")
-                self._compressor = _compressor(self._compression)
-            self._write(part.data)
-            if part.ended:
-                self._end()
+            with self._writing:
+                if self._discarded:
+                    return
+                if self._file is None:
+                    path = self._staging / part.name
+                    path.parent.mkdir(exist_ok=True)
+                    self._file = path.open("xb")
+                    self._compressor = _compressor(self._compression)
+                self._write(part.data)
+                if part.ended:
+                    self._end()
 
     def _write(self, data: bytes) -> None:
         if self._file is not None:
@@ -1203,9 +1213,11 @@ class FolderOutput:
     def discard(self) -> None:
         """Remove what was written."""
         self._forgotten.detach()
-        with contextlib.suppress(OSError):
-            self._end()
-        shutil.rmtree(self._staging, ignore_errors=True)
+        with self._writing:  # another thread may be at it
+            self._discarded = True
+            with contextlib.suppress(OSError):
+                self._end()
+            shutil.rmtree(self._staging, ignore_errors=True)
 
 
 class Shape:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+import threading
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,8 @@ from rdfm import (
     archive,
     formats,
 )
+from rdfm.log import FolderOutput
+from rdfm.parts import Part
 
 S, P = Iri("http://e/s"), Iri("http://e/p")
 
@@ -397,6 +400,22 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
         )
     assert str(tmp_path / "out.partial") in fault.value.__notes__[0]
     assert len(read(tmp_path / "out.partial")) == 1
+
+
+def test_nothing_is_written_into_a_folder_that_was_discarded(tmp_path):
+    output = FolderOutput(f"{tmp_path}/out/", None, False)
+
+    def parts():
+        yield Part("000/a.nq", line(1), True)
+        yield Part("000/b.nq", line(2), False)
+        thread = threading.Thread(target=output.discard)  # as after an interrupt
+        thread.start()
+        thread.join()
+        yield Part("000/b.nq", line(3), True)
+        yield Part("000/c.nq", line(4), True)
+
+    output.write(parts())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_holds_something_is_replaced_on_request_only(tmp_path):
