@@ -1,5 +1,7 @@
 """RDF/XML: where documents end, what makes them wrong, how they are written."""
 
+import time
+
 import pytest
 from nquads import literal
 from support import decode, decoded, encode
@@ -223,6 +225,19 @@ def test_a_message_is_a_line_with_the_prefixes_of_the_log():
         f'{start} xmlns:e="http://f/"><rdf:Description rdf:about="http://e/s">'
         '<e:q rdf:resource="http://e/o"/></rdf:Description></rdf:RDF>',
     ]
+
+
+def test_many_namespaces_take_a_short_time():
+    declared = "".join(f"PREFIX ns{at}: <http://n/{at}/>\n" for at in range(1, 50_000))
+    again = "".join(f"PREFIX ns{at}: <http://n/>\n" for at in range(1, 50_000))
+    quads = "# @message\n<http://s> <http://a/p> 1 ; <http://b/p> 1 ; <http://n/p> 1 .\n" * 2000
+    batch = formats.find("ttl").decode(f"{declared}{again}{quads}".encode())
+    start = time.monotonic()
+    written = formats.find("rdfxml").encode(batch).decode()
+    assert time.monotonic() - start < 10
+    assert written.splitlines()[-1].startswith(
+        f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:ns0="http://a/" xmlns:ns50000="http://b/" xmlns:ns1="http://n/">'
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@
 //! Predicates whose namespace the log does not declare get the prefixes `ns0`, `ns1`, … by their first use
 //! in the message.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::names::{is_declarable, is_label, split};
@@ -50,11 +52,14 @@ struct Namespace {
 /// The prefixes of the log and the names of predicates.
 #[derive(Default)]
 struct Names {
-    /// What the log declares: by prefix, and the prefixes by namespace.
-    by_prefix: FxHashMap<Box<[u8]>, Box<[u8]>>,
-    by_iri: FxHashMap<Box<[u8]>, Vec<Box<[u8]>>>,
-    /// Declared since the last document.
-    waiting: Vec<Box<[u8]>>,
+    /// What the log declares: by prefix, each with the number of its declaration, and the prefixes by
+    /// namespace, in that order.
+    by_prefix: FxHashMap<Box<[u8]>, (Box<[u8]>, u64)>,
+    by_iri: FxHashMap<Box<[u8]>, BTreeMap<u64, Box<[u8]>>>,
+    /// The number of the next declaration.
+    declared: u64,
+    /// Declared since the last document, by those numbers.
+    waiting: BTreeMap<u64, Box<[u8]>>,
     /// Namespaces of predicates.
     namespaces: Vec<Namespace>,
     of_iri: FxHashMap<Box<[u8]>, u32>,
@@ -63,6 +68,8 @@ struct Names {
     message: u64,
     /// The number of the next prefix that is made.
     made: u64,
+    /// Above the numbers of those that the log declares itself.
+    above: u64,
 }
 
 /// Namespaces of predicates that are kept from batch to batch.
@@ -74,24 +81,32 @@ impl Names {
         if self
             .by_prefix
             .get(prefix)
-            .is_some_and(|known| **known == *iri)
+            .is_some_and(|(known, _)| **known == *iri)
         {
             return true;
         }
         if !is_declarable(prefix, iri) {
             return false;
         }
-        if let Some(old) = self.by_prefix.insert(prefix.into(), iri.into())
-            && let Some(prefixes) = self.by_iri.get_mut(&old)
-        {
-            prefixes.retain(|known| **known != *prefix);
+        if let Some(number) = made_number(prefix) {
+            self.above = self.above.max(number + 1);
+        }
+        let number = self.declared;
+        self.declared += 1;
+        if let Some((old, before)) = self.by_prefix.insert(prefix.into(), (iri.into(), number)) {
+            self.waiting.remove(&before);
+            if let Some(prefixes) = self.by_iri.get_mut(&old) {
+                prefixes.remove(&before);
+                if prefixes.is_empty() {
+                    self.by_iri.remove(&old);
+                }
+            }
         }
         self.by_iri
             .entry(iri.into())
             .or_default()
-            .push(prefix.into());
-        self.waiting.retain(|waiting| **waiting != *prefix);
-        self.waiting.push(prefix.into());
+            .insert(number, prefix.into());
+        self.waiting.insert(number, prefix.into());
         true
     }
 
@@ -114,8 +129,8 @@ impl Names {
         out.extend_from_slice(b"<rdf:RDF xmlns:rdf=\"");
         out.extend_from_slice(RDF);
         out.push(b'"');
-        for prefix in std::mem::take(&mut self.waiting) {
-            if let Some(iri) = self.by_prefix.get(&prefix)
+        for prefix in std::mem::take(&mut self.waiting).into_values() {
+            if let Some((iri, _)) = self.by_prefix.get(&prefix)
                 && *prefix != *b"rdf"
             {
                 write_declaration(&prefix, iri, out);
@@ -134,7 +149,7 @@ impl Names {
     /// The prefix that the log declares for a namespace. Attributes need one that is not empty.
     fn first_prefix(&self, iri: &[u8]) -> Option<&[u8]> {
         let all = self.by_iri.get(iri)?;
-        all.iter()
+        all.values()
             .map(|prefix| &**prefix)
             .find(|prefix| !prefix.is_empty() || iri != ITS)
     }
@@ -175,6 +190,7 @@ impl Names {
                 if !self.by_prefix.contains_key(&*prefix) {
                     break prefix;
                 }
+                self.made = self.made.max(self.above);
             };
             write_declaration(&prefix, iri, out);
             prefix
@@ -229,6 +245,12 @@ impl Names {
         }
         out.extend_from_slice(&table.text(id)[element.split as usize..]);
     }
+}
+
+/// The number of a prefix that may be made.
+fn made_number(prefix: &[u8]) -> Option<u64> {
+    let number = prefix.strip_prefix(b"ns").filter(|rest| rest.len() < 16)?;
+    std::str::from_utf8(number).ok()?.parse().ok()
 }
 
 fn write_declaration(prefix: &[u8], iri: &[u8], out: &mut Vec<u8>) {
