@@ -156,3 +156,18 @@ def test_contexts_of_one_message_take_no_more_memory_than_is_due():
     found, error = objects(log.encode())
     assert found == []
     assert "copied too often" in error
+
+
+def test_a_json_literal_is_kept_whatever_its_keys_are():
+    """Each of them means something to JSON-LD elsewhere."""
+    text = (
+        '{"@context":{"@protected":true,"b":"x:b"},'
+        '"c":{"@direction":"rtl","@value":"\\"@language\\""},"d":[1.5,1e+21,null]}'
+    )
+    line = f'{{"@id": "v:a", "v:p": {{"@type": "@json", "@value": {text}}}}}'
+    (message,), error = decode("ndjsonld", line.encode())
+    assert error is None
+    assert message[0][2][1] == text
+    found, error = objects(b'{"@id": "v:a", "v:p": {"@type": "@json", "@value": [1e400]}}')
+    assert found == []
+    assert "beyond the range of doubles" in error

@@ -17,12 +17,14 @@ use super::terms::Terms;
 use crate::batch::BatchBuilder;
 use crate::codec::RdfDirection;
 use crate::error::{ErrorClass, LimitExceeded, quote};
+use crate::json::{Bounds, Tape, parse};
 use crate::term::{Quad, TermId, flags};
 use crate::text::chars;
 
 const RDF_VALUE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#value";
 const RDF_LANGUAGE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#language";
 const RDF_DIRECTION: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#direction";
+const RDF_JSON: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
 const I18N: &str = "https://www.w3.org/ns/i18n#";
 
 /// Stands for the language of a value that has a direction and no language.
@@ -220,6 +222,11 @@ impl Made<'_> {
         // A key without a colon that no context knows: JSON-LD leaves it out, and what is below it,
         // which follows at once.
         let unknown = !quad.predicate.as_str().contains(':');
+        let below = match &quad.graph_name {
+            GraphName::NamedNode(node) if self.ignored.contains(node.as_str()) => node.as_str(),
+            GraphName::BlankNode(node) if self.ignored.contains(node.as_str()) => node.as_str(),
+            _ => below,
+        };
         if unknown || self.ignored.contains(below) {
             if unknown && !self.left.keys.contains(quad.predicate.as_str()) {
                 self.left.keys.insert(quad.predicate.as_str().to_owned());
@@ -318,6 +325,9 @@ impl Made<'_> {
             if super::context::is_language_type(datatype.as_bytes()) {
                 return self.refuse("the datatype", datatype, "needs a language");
             }
+            if datatype.as_bytes() == RDF_JSON {
+                return self.json(literal.value());
+            }
             let made = self
                 .terms
                 .typed(self.builder, text, false, datatype.as_bytes());
@@ -374,6 +384,26 @@ impl Made<'_> {
                 Ok(Some(made?))
             }
         }
+    }
+
+    /// A literal of JSON, which may hold what looks like a value with a direction.
+    fn json(&mut self, text: &str) -> Found {
+        let text = text.replace(&format!("\"@language\":\"{NO_LANGUAGE}\","), "");
+        let bounds = Bounds {
+            max_depth: u32::MAX,
+            max_bytes: u64::MAX,
+            duplicates: true,
+        };
+        if text.contains("Infinity") && parse(text.as_bytes(), &mut Tape::new(), &bounds).is_err() {
+            return Err(malformed(
+                "a JSON literal holds a number beyond the range of doubles, which has no canonical form"
+                    .to_owned(),
+            ));
+        }
+        let made = self
+            .terms
+            .typed(self.builder, text.as_bytes(), false, RDF_JSON);
+        Ok(Some(made?))
     }
 
     /// A blank node that says what a literal with a direction says.

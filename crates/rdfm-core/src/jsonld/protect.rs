@@ -38,10 +38,17 @@ pub(super) fn write(
 fn definitions(view: &View<'_>, value: u32) -> FxHashSet<u32> {
     let mut found = FxHashSet::default();
     let end = view.node(value).next;
-    for at in value..end {
-        if view.kind(at) == Kind::Key && view.text(at) == b"@context" {
-            contexts(view, at + 1, &mut found);
+    let mut at = value;
+    while at < end {
+        if view.kind(at) == Kind::Key {
+            match view.text(at) {
+                b"@context" => contexts(view, at + 1, &mut found),
+                // A JSON literal is no context.
+                b"@value" => at = view.node(at + 1).next - 1,
+                _ => {}
+            }
         }
+        at += 1;
     }
     found
 }
