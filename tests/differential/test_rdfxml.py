@@ -33,6 +33,71 @@ DOCUMENTS = [
     '<?xml version="1.0" encoding="utf-8"?>\n<!-- a -->\n<T xmlns="http://e/">\n<p>\n x\n</p>\n</T>\n',
 ]
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+DECLARED = (
+    "<!DOCTYPE r:RDF [<!ENTITY e \"http://e/\"> <!-- \"'> --> <!ENTITY x 'X &#38;amp; &lt;y'>\n"
+    '<?pi ]> ?><!ENTITY w " \n "><!ENTITY x "another"><!ENTITY d "&x;&w;">]>\n'
+)
+BOTH = ["a", " ", "\n", "\r\n", "\t", "é", "&amp;", "&lt;", "&x;", "&w;", "&d;", "&#10;", "&#13;"]
+TEXTS = st.lists(
+    st.sampled_from([*BOTH, "<![CDATA[<q>&x;]]>", "<!-- c -->", "<?p i?>", "]]"]), max_size=5
+).map("".join)
+VALUES = st.lists(st.sampled_from([*BOTH, "&quot;", ">"]), max_size=5).map("".join)
+SPACES = st.sampled_from(["", " ", "\n", "<!-- x -->", "<?q?>", "\r\n\t"])
+IRIS = st.sampled_from(
+    [
+        "",
+        "#f",
+        "a/b",
+        "../c",
+        "?q=1&amp;r",
+        "&e;z",
+        "http://e/é",
+        "//h/p",
+        "urn:x:y",
+        "./",
+        "g;x=1/../y",
+    ]
+)
+INHERITED = st.sampled_from(
+    ["", "", ' xml:lang="en"', ' xml:lang=""', ' xml:base="http://q/r/s?t#u"', ' xml:base="u/"']
+)
+
+
+@st.composite
+def nodes(draw, depth=3):
+    """A node, and what stands before it."""
+    name = draw(st.sampled_from(["r:Description", "T", "e:Ué", "r:Seq"]))
+    who = draw(
+        st.sampled_from(["", f' r:about="{draw(IRIS)}"', ' r:nodeID="b1"', ' r:nodeID="b2"'])
+    )
+    said = draw(st.sampled_from(["", "", f' e:at="{draw(VALUES)}"', f' r:type="{draw(IRIS)}"']))
+    inner = "".join(draw(st.lists(properties(depth), max_size=3))) if depth else ""
+    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{who}{said}>{inner}{draw(SPACES)}</{name}>"
+
+
+@st.composite
+def properties(draw, depth):
+    """A property, and what stands before it."""
+    name = draw(st.sampled_from(["p", "e:q", "r:li", "r:_3", "r:value"]))
+    start = f"{draw(SPACES)}<{name}{draw(INHERITED)}"
+    end = f"{draw(SPACES)}</{name}>"
+    match draw(st.integers(0, 6 if depth else 3)):
+        case 0:
+            return f"{start}>{draw(TEXTS)}</{name}>"
+        case 1:
+            return f'{start} r:datatype="&e;d">{draw(TEXTS)}</{name}>'
+        case 2:
+            return f'{start} r:resource="{draw(IRIS)}"/>'
+        case 3:
+            return f'{start} e:at="{draw(VALUES)}"/>'
+        case 4:
+            inner = draw(st.lists(properties(depth - 1), max_size=2))
+            return f'{start} r:parseType="Resource">{"".join(inner)}{end}'
+        case 5:
+            inner = draw(st.lists(nodes(depth - 1), max_size=3))
+            return f'{start} r:parseType="Collection">{"".join(inner)}{end}'
+        case _:
+            return f"{start}>{draw(nodes(depth - 1))}{end}"
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +134,14 @@ def test_documents_are_read_as_others_read_them(read, document):
     data = document.replace("{rdf}", RDF).encode()
     (message,) = decoded("rdfxml", data)
     assert isomorphic(message, read(data))
+
+
+@given(inner=st.lists(nodes(), max_size=3).map("".join))
+def test_documents_of_any_shape_are_read_as_rdflib_reads_them(inner):
+    root = f'<r:RDF xmlns:r="{RDF}" xmlns="&e;" xmlns:e="http://f/" xml:base="http://b/c/d#e">'
+    document = f"{DECLARED}{root}{inner}</r:RDF>".encode()
+    (message,) = decoded("rdfxml", document)
+    assert isomorphic(message, by_rdflib(document))
 
 
 @pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
