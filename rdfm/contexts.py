@@ -230,8 +230,11 @@ def _body(response: HTTPResponse, deadline: float) -> bytes:
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise OSError(f"{path}: {error.strerror or error}") from error
     if len(data) > MOST_BYTES:
         raise OSError(f"{path} is larger than {MOST_BYTES} bytes")
     return data

@@ -152,9 +152,15 @@ def refuse_idle_options(given: Mapping[str, Any], target: Format) -> None:
     """
     if given.get("flat") and target.name == "jelly":
         raise OptionError("--flat (flat) is for writing text; for Jelly say --frames flat (frames)")
-    if given.get("prefixes") and "prefixes" not in target.encode_options:
+    if given.get("flat") and not {"flat", "dialect"} & set(target.encode_options):
         raise OptionError(
-            f"--prefix (prefixes) declares namespaces, and {target.name} has none; leave it out"
+            f"--flat (flat) does nothing in {target.name}; --group-by all (group_by) makes one message "
+            "of all"
+        )
+    if given.get("prefixes") and "prefixes" not in target.encode_options:
+        has = "those of the messages alone" if target.carries.get("namespaces") else "none"
+        raise OptionError(
+            f"--prefix (prefixes) declares namespaces, and {target.name} has {has}; leave it out"
         )
     for name in _BINARY_ONLY:
         if given.get(name) is not None and name not in target.encode_options:

@@ -136,3 +136,10 @@ def test_inspect_says_the_first_fault(rdfm):
     assert run.code == 1
     assert "first fault      bad.nq: nq: " in run.out
     assert "messages         1" in run.out
+
+
+def test_a_file_of_a_context_that_is_not_there_is_named(rdfm):
+    Path("log.ndjsonld").write_text('{"@context":"https://e/c","a":1}\n')
+    run = rdfm("convert", "log.ndjsonld", "-o", "out.nq", "--context", "https://e/c=none.jsonld")
+    assert run.code == 1
+    assert "cannot be loaded: none.jsonld: No such file or directory (line 1," in run.error

@@ -30,6 +30,12 @@ import pytest
         ),
         ("convert a.nq out.jelly --name-table 3", "name_table is 3, expected 8 or more"),
         ("convert a.nq out.jelly --flat", "for Jelly say --frames flat"),
+        ("convert a.nq out.ndjsonld --flat", "does nothing in ndjsonld; --group-by all (group_by)"),
+        ("convert a.nq out.parquet --flat", "does nothing in parquet; --group-by all (group_by)"),
+        (
+            "convert a.nq out.arrow --prefix ex=http://e/",
+            "declares namespaces, and arrow has those of the messages alone; leave it out",
+        ),
         ("convert a.nq out.nq --prefix ex=http://e/", "nq has none; leave it out"),
         ("convert a.nq out.trig --version-label 1.2", "add --to-dialect directive"),
         ("convert a.nq out.jelly --name-table 65537", "readers take 65536 at most"),

@@ -114,6 +114,19 @@ def test_messages_are_made_of_consecutive_quads(how, log, sizes):
     assert_same(found, wanted)
 
 
+def test_equal_triple_terms_are_one_subject_unless_they_hold_blank_nodes():
+    def log(term):
+        subject = ("triple", term, ("iri", "http://e/p"), ("iri", "http://e/o"))
+        return [
+            [(subject, ("iri", "http://e/p"), ("iri", f"http://e/{at}"), None)] for at in range(3)
+        ]
+
+    for term, count in ((("iri", "http://e/s"), 1), (("bnode", "b"), 3)):
+        for size in (1, 2, 3):
+            found = messages(regrouped(cut(as_batch(log(term)), [size]), "subject"))
+            assert len(found) == count
+
+
 @pytest.mark.parametrize("how", WAYS)
 @given(log=logs(), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
 def test_skolem_iris_are_nodes_of_their_message(how, log, sizes):

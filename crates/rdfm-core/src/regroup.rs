@@ -15,7 +15,6 @@ use crate::error::{EncodeError, ErrorClass, LimitExceeded, quote};
 use crate::limits::Limits;
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 use crate::text::chars::{self, NAME};
-use crate::text::encode::holds_labels;
 use crate::text::write::{set_apart, write_apart, write_term};
 
 /// What a message is made of.
@@ -353,7 +352,7 @@ impl Regrouper {
         };
         let id = part(quad);
         // Labels of two messages mean two nodes.
-        let apart = |other: u64| other != message && holds_labels(table.term(id).kind);
+        let apart = |other: u64| other != message && has_bnode(table, id);
         if let Some((last, other)) = self.last {
             let last = part(last);
             return apart(other) || !(last == id || table.same_term(last, table, id));
@@ -399,10 +398,9 @@ impl Regrouper {
         if term.kind == TermKind::Bnode {
             self.stands_in(text)?;
         }
-        let labels = holds_labels(term.kind);
         let known = self.copied[id.index()];
         if known.serial == self.builder.serial()
-            && (known.message == message || !labels)
+            && (known.message == message || term.kind != TermKind::Bnode)
             && term.kind != TermKind::TripleTerm
         {
             if let TermKind::LangLiteral | TermKind::TypedLiteral = term.kind {
@@ -508,5 +506,22 @@ impl Regrouper {
             kind,
             flags: plain,
         }))
+    }
+}
+
+/// Whether a blank node stands in a term.
+fn has_bnode(table: &TermTable, id: TermId) -> bool {
+    if id == TermId::DEFAULT_GRAPH {
+        return false;
+    }
+    let term = table.term(id);
+    match term.kind {
+        TermKind::Bnode => true,
+        // As deep as the decoder let it become.
+        TermKind::TripleTerm => {
+            let parts = table.triple(term);
+            parts.into_iter().any(|part| has_bnode(table, part))
+        }
+        _ => false,
     }
 }
