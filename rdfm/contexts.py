@@ -33,6 +33,8 @@ ACCEPT = "application/ld+json, application/json;q=0.9, */*;q=0.1"
 INDEX = "index.json"
 SUFFIXES = ("", ".jsonld", ".json")
 _CHUNK = 1 << 16
+# What a URL holds as it is; the rest of an IRI is percent-encoded.
+_KEPT = "%/:?#[]@!$&'()*+,;=~"
 
 
 def cache_folder() -> Path:
@@ -168,7 +170,7 @@ def fetch(url: str) -> tuple[bytes, str]:
     deadline = time.monotonic() + MOST_SECONDS
     for _ in range(2):
         _check_scheme(url)
-        request = Request(url, headers={"Accept": ACCEPT, "User-Agent": "rdfm"})
+        request = Request(quote(url, safe=_KEPT), headers={"Accept": ACCEPT, "User-Agent": "rdfm"})
         with _opener().open(request, timeout=MOST_SECONDS) as response:
             final = str(response.geturl())
             other = _alternate(response)
@@ -219,7 +221,8 @@ def _alternate(response: HTTPResponse) -> str | None:
 def _body(response: HTTPResponse, deadline: float) -> bytes:
     parts: list[bytes] = []
     size = 0
-    while part := response.read(_CHUNK):
+    # One read of the socket at a time: a body that drips must not outlast the deadline.
+    while part := response.read1(_CHUNK):
         parts.append(part)
         size += len(part)
         if size > MOST_BYTES:

@@ -1,7 +1,9 @@
 """Remote contexts of JSON-LD: files, a folder, a cache; the network only where it is allowed."""
 
+import contextlib
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 from urllib.parse import quote
@@ -120,6 +122,14 @@ class Server(BaseHTTPRequestHandler):
             self.send_header("Location", "file:///etc/hostname")
             self.end_headers()
             return
+        if self.path == "/drip":
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for _ in range(60):
+                    self.wfile.write(b" ")
+                    time.sleep(0.05)
+            return
         page = self.path == "/page"
         self.send_response(200)
         self.send_header("Content-Type", "text/html" if page else "application/ld+json")
@@ -163,6 +173,19 @@ def test_only_http_is_fetched(site, tmp_path):
     for url in (f"{site}/file", "file:///etc/hostname", "ftp://127.0.0.1/x"):
         with pytest.raises(OSError, match=r"only http and https|not allowed"):
             loader(url)
+
+
+def test_a_context_that_drips_is_given_up_in_time(site, monkeypatch):
+    monkeypatch.setattr(contexts, "MOST_SECONDS", 0.3)
+    started = time.monotonic()
+    with pytest.raises(OSError, match="takes more than"):
+        contexts.fetch(f"{site}/drip")
+    assert time.monotonic() - started < 2
+
+
+def test_a_url_that_is_no_ascii_is_asked_for_percent_encoded(site):
+    contexts.fetch(f"{site}/é%20")
+    assert Server.asked[-1][0] == "/%C3%A9%20"
 
 
 def test_the_largest_context_is_bounded(site, tmp_path, monkeypatch):

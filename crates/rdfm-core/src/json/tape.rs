@@ -74,6 +74,7 @@ pub struct Tape {
     /// Objects and arrays that are not ended.
     open: Vec<u32>,
     duplicates: bool,
+    contexts: bool,
     /// Keys of an object, to be sorted.
     keys: Vec<u32>,
 }
@@ -93,6 +94,7 @@ impl Tape {
         self.texts.clear();
         self.open.clear();
         self.duplicates = false;
+        self.contexts = false;
     }
 
     /// The nodes, in document order.
@@ -105,6 +107,12 @@ impl Tape {
     #[inline]
     pub fn has_duplicates(&self) -> bool {
         self.duplicates
+    }
+
+    /// Whether an object holds the key `@context`.
+    #[inline]
+    pub fn has_contexts(&self) -> bool {
+        self.contexts
     }
 
     /// How many objects and arrays are open.
@@ -147,7 +155,7 @@ impl Tape {
         if let Some(node) = self.nodes.get_mut(open as usize) {
             node.next = next;
             if node.kind == Kind::Object
-                && let Some(twice) = self.duplicate(open, source)
+                && let Some(twice) = self.look_at_keys(open, source)
             {
                 self.duplicates = true;
                 if !bounds.duplicates {
@@ -282,37 +290,46 @@ impl Tape {
         self.nodes.len() * size_of::<Node>() + self.texts.len()
     }
 
-    /// A key of an object that stands there before.
+    /// Looks at the keys of an object: is one a context, and which stands there before?
     #[inline]
-    fn duplicate(&mut self, object: u32, source: &[u8]) -> Option<u32> {
+    fn look_at_keys(&mut self, object: u32, source: &[u8]) -> Option<u32> {
+        let view = View { tape: self, source };
+        let mut few: [&[u8]; FEW_KEYS] = [&[]; FEW_KEYS];
+        let (mut count, mut twice, mut contexts) = (0, None, false);
+        for key in view.keys(object) {
+            let text = view.text(key);
+            contexts |= text == b"@context";
+            if let Some(place) = few.get_mut(count) {
+                *place = text;
+                let before = few.get(..count).unwrap_or_default();
+                if before.contains(&text) {
+                    twice = twice.or(Some(key));
+                }
+            }
+            count += 1;
+        }
+        self.contexts |= contexts;
+        if count <= FEW_KEYS {
+            return twice;
+        }
+        self.sort_keys(object, source)
+    }
+
+    /// The first key of many that stands before in its object.
+    fn sort_keys(&mut self, object: u32, source: &[u8]) -> Option<u32> {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
         let view = View { tape: self, source };
         keys.extend(view.keys(object));
-        let found = if keys.len() <= FEW_KEYS {
-            few_twice(&view, &keys)
-        } else {
-            keys.sort_unstable_by(|&a, &b| view.text(a).cmp(view.text(b)).then(a.cmp(&b)));
-            keys.windows(2)
-                .filter(|pair| view.text(pair[0]) == view.text(pair[1]))
-                .map(|pair| pair[1])
-                .min()
-        };
+        keys.sort_unstable_by(|&a, &b| view.text(a).cmp(view.text(b)).then(a.cmp(&b)));
+        let found = keys
+            .windows(2)
+            .filter(|pair| view.text(pair[0]) == view.text(pair[1]))
+            .map(|pair| pair[1])
+            .min();
         self.keys = keys;
         found
     }
-}
-
-#[inline]
-fn few_twice(view: &View<'_>, keys: &[u32]) -> Option<u32> {
-    for (count, &key) in keys.iter().enumerate() {
-        let text = view.text(key);
-        let before = keys.get(..count).unwrap_or_default();
-        if before.iter().any(|&other| view.text(other) == text) {
-            return Some(key);
-        }
-    }
-    None
 }
 
 #[cold]

@@ -345,7 +345,7 @@ impl MessageReader {
             });
         }
         let mut work = 0;
-        if has_context(view) {
+        if view.tape.has_contexts() {
             work = self.survey(view)?;
             self.declare_local(view, whole);
         }
@@ -501,12 +501,6 @@ fn lacks_language(view: &View<'_>, object: u32) -> bool {
         }
     }
     direction && value && !other
-}
-
-/// Whether a message holds a context.
-fn has_context(view: &View<'_>) -> bool {
-    let nodes = view.tape.nodes().len() as u32;
-    (0..nodes).any(|at| view.kind(at) == Kind::Key && view.text(at) == b"@context")
 }
 
 fn at_start(view: &View<'_>, wrong: Wrong) -> Fault {

@@ -145,6 +145,9 @@ impl Walk<'_> {
     /// The context within an object.
     #[inline]
     fn context_of(&mut self, object: u32, context: u32) -> Walked<u32> {
+        if !self.view.tape.has_contexts() {
+            return Ok(context);
+        }
         let mut local = None;
         for key in self.view.keys(object) {
             if self.view.text(key) == b"@context" {
