@@ -83,6 +83,7 @@ OPTIONS = (
         (b'[{"@id": "a:b"}]', "jsonld"),
         (b'{"type": "FeatureCollection"}', None),
         (b"<?xml version='1.0'?>\n<rdf:RDF/>", "rdfxml"),
+        (b"<?xml-stylesheet href='x'?>\n<rdf:RDF/>", "rdfxml"),
         (b'<a:B xmlns:a="x" xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>', "rdfxml"),
         (b"<!DOCTYPE html><html><head>", None),
         (b"s,p,o\n1,2,3\n", None),
