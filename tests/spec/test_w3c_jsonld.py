@@ -29,7 +29,6 @@ KNOWN = {
     "te062": _BASE,
     "te091": _BASE,
     "tc013": "oxjsonld does not take up the context of a type that is a key of a type map",
-    "te065": "what is below a key that means nothing is kept in @reverse",
     "ter23": "oxjsonld checks it only where it drops what is wrong without a word",
     "ter50": "oxjsonld checks it only where it drops what is wrong without a word",
     "te077": "there is no option for a context beside the document",
