@@ -197,17 +197,13 @@ impl Format {
             Self::RdfProtobuf | Self::RdfThrift => Ok(Box::new(
                 crate::rdf_binary::decode::BinaryDecoder::new(self, options),
             )),
-            Self::RdfXml => Ok(Box::new(crate::rdfxml::decode::RdfXmlDecoder::new(
-                options,
-            )?)),
+            Self::RdfXml => crate::rdfxml::decode::decoder(options),
             Self::Ndjsonld => Ok(Box::new(crate::jsonld::lines::NdjsonDecoder::new(options)?)),
             Self::Jsonld => Ok(Box::new(crate::jsonld::document::DocumentDecoder::new(
                 options,
             )?)),
             Self::Yamlld => Ok(Box::new(crate::yaml::decode::YamlDecoder::new(options)?)),
-            Self::Ttl | Self::Trig => Ok(Box::new(crate::turtle::decode::TurtleDecoder::new(
-                self, options,
-            )?)),
+            Self::Ttl | Self::Trig => crate::turtle::decode::decoder(self, options),
         }
     }
 

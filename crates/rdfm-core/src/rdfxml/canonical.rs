@@ -7,8 +7,9 @@
 //! - Law: the text does not grow beyond its bound.
 
 use super::scope::Scope;
-use super::xml::{Attribute, Fault, Name, Read, malformed};
+use super::xml::{Attribute, Name, Read, malformed};
 use crate::error::{ErrorClass, LimitExceeded, quote};
+use crate::text::grammar::Fault;
 
 /// The state of one literal.
 #[derive(Default)]

@@ -49,13 +49,15 @@ struct Namespace {
     prefix: Vec<u8>,
 }
 
+type Bytes = Box<[u8]>;
+
 /// The prefixes of the log and the names of predicates.
 #[derive(Default)]
 struct Names {
     /// What the log declares: by prefix, each with the number of its declaration, and the prefixes by
     /// namespace, in that order.
-    by_prefix: FxHashMap<Box<[u8]>, (Box<[u8]>, u64)>,
-    by_iri: FxHashMap<Box<[u8]>, BTreeMap<u64, Box<[u8]>>>,
+    by_prefix: FxHashMap<Bytes, (Bytes, u64)>,
+    by_iri: FxHashMap<Bytes, BTreeMap<u64, Bytes>>,
     /// The number of the next declaration.
     declared: u64,
     /// Declared since the last document, by those numbers.

@@ -13,15 +13,14 @@ use super::canonical::Canonical;
 use super::entities::{Entities, Place};
 use super::scope::{Scope, rdf_name};
 use super::terms::{QUAD, Terms, has_scheme};
-use super::xml::{
-    self, Attribute, Fault, Name, Read, Scan, Token, fault, is_nc_name, malformed, not_xml,
-};
+use super::xml::{self, Attribute, Name, Read, Scan, Token, fault, is_nc_name, malformed, not_xml};
 use super::{ITS, RDF, XML, XMLNS};
 use crate::batch::{BatchBuilder, MessageBatch, Namespaces, TermTable};
 use crate::codec::DecodeOptions;
 use crate::error::{ErrorClass, LimitExceeded, quote};
 use crate::term::{Quad, TermId, flags};
 use crate::text::chars::{self, SPACE, is};
+use crate::text::grammar::{Fault, Pause};
 
 /// How often a byte of the log may be repeated by entities, namespaces, bases and languages, beyond
 /// `max_message_bytes`. Documents as people write them stay below 10.
@@ -92,17 +91,6 @@ struct Frame {
     version: Version,
     /// The last number that `rdf:li` stood for.
     li: u64,
-}
-
-/// Why [`Machine::run`] came back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pause {
-    /// The batch is full: take it (or, while a message is open, a part) and run again.
-    Full,
-    /// More text is needed.
-    Need,
-    /// The log ended well.
-    Done,
 }
 
 /// Where in a document, or between two, the machine is.

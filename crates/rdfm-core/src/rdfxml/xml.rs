@@ -9,17 +9,7 @@ use memchr::{memchr, memchr2, memchr3, memmem};
 
 use crate::error::{ErrorClass, quote};
 use crate::text::chars::{LETTER, NAME, SPACE, is, is_letter, is_name};
-
-/// Something wrong at a byte of the text.
-#[derive(Debug)]
-pub(super) struct Fault {
-    /// Index in the text.
-    pub at: usize,
-    /// What a caller can do.
-    pub class: ErrorClass,
-    /// What is wrong, what was expected, the way out.
-    pub reason: String,
-}
+use crate::text::grammar::Fault;
 
 /// A value, or what is wrong.
 pub(super) type Read<T> = Result<T, Box<Fault>>;

@@ -10,17 +10,7 @@ use memchr::{memchr, memchr2};
 use crate::error::{ErrorClass, quote};
 use crate::term::flags;
 use crate::text::chars::{DIGIT, ESCAPE, HEX, IRI, LETTER, NAME, is, is_letter, is_name};
-
-/// Something wrong at a byte of the text.
-#[derive(Debug)]
-pub(super) struct Fault {
-    /// Index in the text.
-    pub at: usize,
-    /// What a caller can do.
-    pub class: ErrorClass,
-    /// What is wrong, what was expected, the way out.
-    pub reason: String,
-}
+use crate::text::grammar::Fault;
 
 /// Why no token was read.
 #[derive(Debug)]

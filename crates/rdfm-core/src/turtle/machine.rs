@@ -11,7 +11,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::lexer::{self, Fault, Lexed, Number, Stop, Text, Word};
+use super::lexer::{self, Lexed, Number, Stop, Text, Word};
 use super::terms::{Known, Terms, limit};
 use crate::batch::{BatchBuilder, MessageBatch, Span};
 use crate::codec::Dialect;
@@ -19,6 +19,7 @@ use crate::error::{ErrorClass, quote};
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 use crate::text::chars::{SPACE, is};
 use crate::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
+use crate::text::grammar::{Fault, Pause, Reach};
 
 /// What a frame waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,28 +148,6 @@ const fn position(state: State) -> (u8, &'static str) {
     }
 }
 
-/// Why [`Machine::run`] came back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pause {
-    /// The batch is full: take it (or, while a message is open, a part) and run again.
-    Full,
-    /// More text is needed.
-    Need,
-    /// The log ended well.
-    Done,
-}
-
-/// How much of the text there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// More may come.
-    Open,
-    /// Nothing more comes, since what follows is no text.
-    Cut,
-    /// The log ends here.
-    End,
-}
-
 /// A string whose language or datatype may follow.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -273,7 +252,7 @@ impl Machine {
     }
 
     /// Reads on in `text` from [`Self::pos`] until something has to happen.
-    pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Fault> {
+    pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<Fault>> {
         self.reach = reach;
         loop {
             if self.full {
@@ -283,9 +262,9 @@ impl Machine {
                 Ok(()) => {}
                 Err(Stop::Fault(fault)) => {
                     if fault.at.saturating_sub(self.pos) as u64 > self.max_token() {
-                        return Err(self.token_too_long());
+                        return Err(Box::new(self.token_too_long()));
                     }
-                    return Err(*fault);
+                    return Err(fault);
                 }
                 // A comment ended a message, and the batch with it.
                 Err(Stop::Need { .. }) if self.full => {
@@ -293,7 +272,7 @@ impl Machine {
                 }
                 Err(Stop::Need { scanned, phase }) => {
                     if (text.len() - self.pos) as u64 > self.max_token() {
-                        return Err(self.token_too_long());
+                        return Err(Box::new(self.token_too_long()));
                     }
                     if reach == Reach::End {
                         return self.end_of_log(text);
@@ -367,7 +346,7 @@ impl Machine {
     }
 
     #[cold]
-    fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Fault> {
+    fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<Fault>> {
         let rest = &text[self.pos..];
         if rest.is_empty() && self.top.state == State::Statement && !self.in_graph {
             if self.builder.is_open() {
@@ -381,7 +360,7 @@ impl Machine {
                 if let Stop::Fault(fault) = lexer::iri_fault(text, self.pos, text.len())
                     && fault.at < text.len()
                 {
-                    return Err(*fault);
+                    return Err(fault);
                 }
                 "an IRI; expected '>'"
             }
@@ -410,11 +389,11 @@ impl Machine {
                 },
             },
         };
-        Err(Fault {
+        Err(Box::new(Fault {
             at: text.len(),
             class: ErrorClass::Truncated,
             reason: format!("the log ends inside {inside}"),
-        })
+        }))
     }
 
     // --- white space, comments and delimiters ---
