@@ -92,7 +92,9 @@ def looks_like_trig(head: bytes) -> bool:
 def looks_like_rdfxml(head: bytes) -> bool:
     """Whether an XML document begins, whose first element is `rdf:RDF` or which speaks of RDF's namespace."""
     text = head.decode("utf-8-sig", errors="replace").lstrip()
-    if not re.match(r"<(?:\?xml[\s-]|!DOCTYPE\s|!--|[^\W\d][\w.-]*(?::[^\W\d][\w.-]*)?[\s>])", text):
+    if not re.match(
+        r"<(?:\?xml[\s-]|!DOCTYPE\s|!--|[^\W\d][\w.-]*(?::[^\W\d][\w.-]*)?[\s>])", text
+    ):
         return False
     return "<rdf:RDF" in text or "http://www.w3.org/1999/02/22-rdf-syntax-ns#" in text
 
