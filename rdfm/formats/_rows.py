@@ -35,6 +35,7 @@ COLUMNS = ("source", "offset", "quads", "metadata")
 NAMESPACES = "namespaces"
 SPOOLED_BYTES = 16 << 20
 READ_ROWS = 1024
+READ_BYTES = 32 << 20
 WRITE_ROWS = 1 << 16
 WRITE_BYTES = 32 << 20
 MAX_MESSAGE_BYTES = 64 << 20

@@ -11,6 +11,7 @@ from rdfm.formats._rows import (
     CARRIES,
     DECODE_OPTIONS,
     ENCODE_OPTIONS,
+    READ_BYTES,
     READ_ROWS,
     RowDecoder,
     RowEncoder,
@@ -46,7 +47,16 @@ class Decoder(RowDecoder):
         # Without read-ahead a group of rows is read as it is needed, however large it is.
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         columns = self._wanted(rows.schema_arrow)
-        yield from rows.iter_batches(batch_size=READ_ROWS, columns=columns, use_threads=False)
+        yield from rows.iter_batches(
+            batch_size=_rows_at_once(rows.metadata), columns=columns, use_threads=False
+        )
+
+
+def _rows_at_once(metadata: Any) -> int:
+    """As many rows as take about `READ_BYTES`, as far as a file says how large its rows are."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    largest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0)
+    return max(1, min(READ_ROWS, int(READ_BYTES / max(largest, 1))))
 
 
 class Encoder(RowEncoder):

@@ -280,3 +280,19 @@ def test_texts_of_other_kinds_are_read(name, tmp_path):
     save(path, rows)
     with rdfm.open_log(path) as log:
         assert [message.metadata for message in log] == [{}, {"k": b"v"}]
+
+
+def test_fewer_rows_of_parquet_are_held_where_they_are_large(tmp_path, monkeypatch):
+    path = tmp_path / "log.parquet"
+    large = [[{**ROW, "object": f'"{at}{"x" * (4 << 20)}"'}] for at in range(20)]
+    parquet.write_table(pa.table({"quads": large}), path, use_dictionary=False)
+    held = []
+    within = formats.find("parquet").Decoder._within
+
+    def watched(self, rows):
+        held.append(rows.num_rows)
+        return within(self, rows)
+
+    monkeypatch.setattr(formats.find("parquet").Decoder, "_within", watched)
+    assert len(read(path)) == 20
+    assert max(held) < 10
