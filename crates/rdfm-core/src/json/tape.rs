@@ -71,6 +71,8 @@ pub struct Bounds {
 pub struct Tape {
     nodes: Vec<Node>,
     texts: Vec<u8>,
+    /// Bytes of texts that stand for more than one node, each time but the first.
+    repeated: usize,
     /// Objects and arrays that are not ended.
     open: Vec<u32>,
     duplicates: bool,
@@ -92,6 +94,7 @@ impl Tape {
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.texts.clear();
+        self.repeated = 0;
         self.open.clear();
         self.duplicates = false;
         self.contexts = false;
@@ -237,6 +240,15 @@ impl Tape {
         if (self.bytes() + size) as u64 > bounds.max_bytes {
             return Err(too_large(at, bounds));
         }
+        // Whoever writes the value out writes its texts again.
+        let copied = self.nodes.get(start..end).unwrap_or_default();
+        self.repeated += copied
+            .iter()
+            .map(|node| node.length as usize)
+            .sum::<usize>();
+        if (self.bytes() + size) as u64 > bounds.max_bytes {
+            return Err(too_large(at, bounds));
+        }
         let mut inside: Vec<u32> = Vec::new();
         let shift = (self.nodes.len() - start) as u32;
         for from in start..end {
@@ -287,7 +299,7 @@ impl Tape {
 
     #[inline]
     fn bytes(&self) -> usize {
-        self.nodes.len() * size_of::<Node>() + self.texts.len()
+        self.nodes.len() * size_of::<Node>() + self.texts.len() + self.repeated
     }
 
     /// Looks at the keys of an object: is one a context, and which stands there before?

@@ -1,0 +1,15 @@
+"""YAML-LD: what its aliases may repeat."""
+
+import pytest
+from support import decode
+
+
+@pytest.mark.parametrize("way", ["", '"@index": i\n'])
+def test_texts_that_aliases_repeat_count_as_often_as_they_stand(way):
+    """The index makes the message one for the complete way, which is given its text written out."""
+    text = "k" * 100_000
+    aliases = ", ".join(["*s"] * 100_000)
+    document = f'{way}"@id": x:a\nx:s: &s "{text}"\nx:l: [{aliases}]\n'
+    messages, error = decode("yamlld", document.encode())
+    assert messages == []
+    assert "raise max_message_bytes (--max-message-bytes)" in error
