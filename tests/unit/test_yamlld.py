@@ -1,4 +1,4 @@
-"""YAML-LD: what its aliases may repeat."""
+"""YAML-LD: what its aliases may repeat, and where a fault is."""
 
 import pytest
 from support import decode
@@ -13,3 +13,10 @@ def test_texts_that_aliases_repeat_count_as_often_as_they_stand(way):
     messages, error = decode("yamlld", document.encode())
     assert messages == []
     assert "raise max_message_bytes (--max-message-bytes)" in error
+
+
+def test_a_tab_is_found_where_it_stands():
+    messages, error = decode("yamlld", b'"@id": x:a\n---\n"@id": x:b\nx:p:\n  x:q: 1\n\tx:r: 2\n')
+    assert len(messages) == 1
+    assert "found a tab" in error
+    assert "(line 6, column 1, byte 40, message 1)" in error

@@ -308,9 +308,25 @@ fn malformed(at: usize, reason: &str) -> Fault {
     }
 }
 
+/// The first tab that indents a line behind a place: the parser tells where the scalar before it begins.
+fn tab(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    for line in text.get(from..)?.split_inclusive('\n').skip(1) {
+        at += text.get(at..)?.find('\n')? + 1;
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        if line.get(spaces..)?.starts_with('\t') {
+            return Some(at + spaces);
+        }
+    }
+    None
+}
+
 /// The parser's fault. It is truncated where the text could have gone on.
 fn scan_fault(error: &ScanError, text: &str, bounds: &Bounds) -> Fault {
-    let at = error.marker().byte_offset().unwrap_or_default();
+    let mut at = error.marker().byte_offset().unwrap_or_default();
+    if error.info().contains("found a tab") {
+        at = tab(text, at).unwrap_or(at);
+    }
     let class = match error.kind() {
         ErrorKind::UnexpectedEof
         | ErrorKind::UnexpectedEofFlowSequence
