@@ -24,7 +24,7 @@ from rdfm.errors import OptionError
 if TYPE_CHECKING:
     from http.client import HTTPResponse
 
-__all__ = ["ContextLoader", "cache_folder"]
+__all__ = ["ContextLoader", "cache_folder", "context_text"]
 
 MOST_BYTES = 16 << 20
 MOST_SECONDS = 30
@@ -154,6 +154,42 @@ class ContextLoader:
             Path(file.name).replace(self._cache_file(url))
         except (OSError, UnicodeDecodeError):
             return
+
+
+def context_text(given: object) -> str:
+    """Give the JSON text of a context to compact with.
+
+    Args:
+        given: The path of its file, the text itself (which begins with `{` or `[`), or what JSON
+            makes of it.
+
+    Raises:
+        OptionError: It is none of these, or the file cannot be read.
+
+    Example:
+        >>> context_text({"ex": "http://example.org/"})
+        '{"ex": "http://example.org/"}'
+    """
+    if isinstance(given, (Mapping, list)):
+        try:
+            return json.dumps(given, ensure_ascii=False)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"compact_with is a context in JSON: {error}") from error
+    if isinstance(given, str) and given.lstrip().startswith(("{", "[")):
+        return given
+    if not isinstance(given, (str, os.PathLike)):
+        raise OptionError(
+            "compact_with is a file of JSON, its text or a dict, not " + repr(given)[:60]
+        )
+    path = os.fspath(given)
+    if isinstance(path, str) and re.match(r"https?://", path, re.IGNORECASE):
+        raise OptionError(
+            f"compact_with is a file, and contexts to write with are not fetched: save {path[:200]}"
+        )
+    try:
+        return _read(Path(os.fsdecode(path))).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise OptionError(f"the context {os.fsdecode(path)} cannot be read: {error}") from error
 
 
 def fetch(url: str) -> tuple[bytes, str]:

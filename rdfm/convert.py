@@ -20,6 +20,7 @@ from typing import Any, Literal, TypedDict, Unpack
 from rdfm import formats, headers, regroup
 from rdfm._core import Decoder, MessageBatch, Regrouper
 from rdfm.channel import Channel, Stopped, feeding_thread
+from rdfm.contexts import context_text
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
 from rdfm.log import (
@@ -82,6 +83,7 @@ _ENCODE_OPTIONS = (
     "values",
     "prefixes",
     "context_lines",
+    "compact_with",
     "frames",
     "namespaces",
 )
@@ -109,6 +111,7 @@ class ConvertOptions(TypedDict, total=False):
     rdf_star_syntax: bool
     prefixes: Mapping[str, str] | None
     context_lines: Literal["first", "every", "none"] | None
+    compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
     message_per_file: bool
     group_by: str | None
     skolemize: str | None
@@ -218,6 +221,7 @@ def convert(
             - context, contexts, context_cache, allow_network: Where remote contexts of JSON-LD come from.
               rdf_direction: What its base directions become. context_lines: Where the namespaces stand
               in what is written: "first" (a context before the messages), "every" message, "none".
+              compact_with: A context to write with instead: its file, its JSON text, or a dict.
             - prefixes: Names and IRIs to declare at the start.
             - message_per_file: Each input is one message, also an empty one.
             - group_by: Other messages of the same quads: "subject" or "graph" (consecutive quads with
@@ -313,6 +317,9 @@ class _Conversion:
 
     def __init__(self, inputs: list[Any], output: Writable, options: ConvertOptions) -> None:
         self._inputs = inputs
+        if (given := options.get("compact_with")) is not None:
+            # Read once, however many files are written.
+            options = {**options, "compact_with": context_text(given)}
         self._options = options
         self._target = output_format(output, options.get("to_format"))
         self._skipping = options.get("on_error") == "skip"

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _SIZES_AND_NAME = ("stream_name", "name_table", "prefix_table", "datatype_table", "frame_rows")
+_JSON_ONLY = ("context_lines", "compact_with")
 _BINARY_ONLY = ("framing", "prefixed_names", "values")
 _TYPES = ("physical_type", "logical_type")
 _JELLY_ONLY = ("options_from", "delimited", "namespaces", *_TYPES, *_SIZES_AND_NAME)
@@ -169,11 +170,13 @@ def refuse_idle_options(given: Mapping[str, Any], target: Format) -> None:
             raise OptionError(
                 f"{option} ({name}) is for writing {holders}, and the output is {target.name}"
             )
-    if given.get("context_lines") is not None and "context_lines" not in target.encode_options:
-        raise OptionError(
-            "--context-lines (context_lines) is for writing NDJSON-LD, JSON-LD and YAML-LD, and the "
-            f"output is {target.name}"
-        )
+    for name in _JSON_ONLY:
+        if given.get(name) is not None and name not in target.encode_options:
+            option = "--" + name.replace("_", "-")
+            raise OptionError(
+                f"{option} ({name}) is for writing NDJSON-LD, JSON-LD and YAML-LD, and the output is "
+                f"{target.name}"
+            )
     for name, most in _READ_BY_DEFAULT.items():
         if (given.get(name) or 0) > most:
             option = "--" + name.replace("_", "-")

@@ -208,6 +208,13 @@ _SINGULAR = {"boundaries": "boundary"}
     help="Where namespaces are written: before the messages (first), in every message, or nowhere (expanded form).",
 )
 @option(
+    "--compact-with",
+    group=_JSON,
+    metavar="FILE",
+    type=click.Path(),
+    help="Write with the JSON-LD context in this file instead of one of the namespaces.",
+)
+@option(
     "--options-from",
     group=_JELLY,
     metavar="FILE",

@@ -16,8 +16,8 @@ from rdfm.errors import LimitError, OptionError
 __all__ = ["DecoderLike", "EncoderLike", "Format", "FormatModule", "decode_all", "encode_all"]
 
 # What the value of an option is: True or False, a number (sizes in bytes too), a text (choices too), or
-# a dict of texts.
-KINDS = ("switch", "number", "text", "pairs")
+# a dict of texts, or a context of JSON-LD (its file, its text or a dict).
+KINDS = ("switch", "number", "text", "pairs", "context")
 # The largest batches that the core makes.
 WHOLE = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
 

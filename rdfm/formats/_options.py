@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from rdfm.contexts import context_text
 from rdfm.errors import OptionError
 from rdfm.formats._base import Format
 
@@ -99,6 +100,8 @@ def _value(name: str, kind: str, text: str) -> Any:
         if isinstance(pairs, dict) and all(isinstance(value, str) for value in pairs.values()):
             return pairs
         expected = 'a JSON object of names and IRIs, such as {"ex": "http://example.org/"}'
+    elif kind == "context":
+        return context_text(text)  # here, since the codec may work where the file is not
     else:
         return text
     raise OptionError(f"{name} is {expected}, not '{text[:60]}'")

@@ -290,3 +290,22 @@ def test_namespaces_of_the_source_are_declared(rdfm):
     assert jelly(rdfm, "t.ttl", "-o", "out.jelly", "--no-namespaces")["version"] == 1
     rdfm("convert", "a.nq", "-o", "out.trig", "--prefix", "e=http://e/")
     assert Path("out.trig").read_text().startswith("PREFIX e: <http://e/>\ne:s e:p e:o .\n")
+
+
+def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
+    Path("c.jsonld").write_text(
+        '{"@context": {"e": "http://e/", "p": {"@id": "e:p", "@type": "@id"}}}'
+    )
+    rdfm("convert", "a.nq", "a.ndjsonld", "--compact-with", "c.jsonld")
+    lines = Path("a.ndjsonld").read_text().splitlines()
+    assert json.loads(lines[0]) == json.loads(Path("c.jsonld").read_text())
+    assert json.loads(lines[1]) == {"@id": "e:s", "p": "e:o"}
+    rdfm("convert", "a.ndjsonld", "back.nq")
+    assert Path("back.nq").read_text() == A + MARK + B + MARK + C
+    run = rdfm("convert", "a.nq", "c.nq", "--compact-with", "c.jsonld")
+    assert run.code == 2
+    assert "--compact-with (compact_with) is for writing NDJSON-LD" in run.err
+    run = rdfm("convert", "a.nq", "b.ndjsonld", "--compact-with", "none.jsonld")
+    assert run.code == 2
+    assert "the context none.jsonld cannot be read" in run.err
+    assert not Path("b.ndjsonld").exists()

@@ -26,6 +26,15 @@ def test_contexts_replace_each_other_and_local_ones_never_leak():
     assert found == [["http://local/p"], ["http://v/p"], ["http://q/"], []]
 
 
+def test_a_context_may_be_an_array_whatever_it_holds():
+    context = b'{"@context": [{"v": "http://v/"}, {"q": {"@reverse": "v:r"}}]}\n'
+    messages, error = decode("ndjsonld", context + b'{"@id": "v:a", "q": {"@id": "v:b"}}\n')
+    assert error is None
+    assert [[term and term[1] for term in quad] for quad in messages[0]] == [
+        ["http://v/b", "http://v/r", "http://v/a", None]
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

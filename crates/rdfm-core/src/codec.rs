@@ -245,6 +245,8 @@ pub struct EncodeOptions {
     pub prefixes: Vec<(String, String)>,
     /// JSON-LD: where the context stands.
     pub context_lines: ContextLines,
+    /// JSON-LD: the JSON text of a context to compact with, instead of one of the namespaces.
+    pub compact_with: Option<String>,
     /// RDF Protobuf: how rows are held together; messages unless given or `flat`.
     pub framing: Option<Framing>,
     /// RDF Protobuf, RDF Thrift: abbreviate IRIs with the namespaces; Thrift unless given, as Jena does.
@@ -274,6 +276,7 @@ impl Default for EncodeOptions {
             rdf_star_syntax: false,
             prefixes: Vec::new(),
             context_lines: ContextLines::First,
+            compact_with: None,
             framing: None,
             prefixed_names: None,
             values: false,

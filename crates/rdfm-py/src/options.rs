@@ -43,6 +43,8 @@ pub enum Kind {
     Text,
     /// Names and IRIs.
     Pairs,
+    /// A context of JSON-LD: its file, or what is in it.
+    Context,
 }
 
 impl Kind {
@@ -52,6 +54,7 @@ impl Kind {
             Self::Number => "number",
             Self::Text => "text",
             Self::Pairs => "pairs",
+            Self::Context => "context",
         }
     }
 }
@@ -111,6 +114,7 @@ const JSONLD_ENCODE: &Kinds = &[
     ("lenient", Kind::Switch),
     ("prefixes", Kind::Pairs),
     ("context_lines", Kind::Text),
+    ("compact_with", Kind::Context),
 ];
 const SINGLE_ENCODE: &Kinds = &[("flat", Kind::Switch)];
 const JELLY_ENCODE: &Kinds = &[
@@ -271,6 +275,7 @@ pub fn encode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Enc
             "rdf_star_syntax" => options.rdf_star_syntax = option.switch()?,
             "prefixes" => options.prefixes = option.pairs()?,
             "context_lines" => options.context_lines = option.choice(&CONTEXT_LINES)?,
+            "compact_with" => options.compact_with = option.unless_none(Given::context)?,
             "framing" => options.framing = option.unless_none(|given| given.choice(&FRAMINGS))?,
             "prefixed_names" => options.prefixed_names = option.unless_none(Given::switch)?,
             "values" => options.values = option.switch()?,
@@ -489,6 +494,14 @@ impl<'py> Given<'py> {
             self.value.cast::<PyMapping>()?.items()?.extract()
         };
         pairs().map_err(|_| self.refused("a dict of names (without colon) and IRIs"))
+    }
+
+    /// The JSON text of a context.
+    fn context(&self) -> PyResult<String> {
+        let module = self.value.py().import("rdfm.contexts")?;
+        module
+            .call_method1("context_text", (&self.value,))?
+            .extract()
     }
 
     fn unless_none<T>(&self, take: impl FnOnce(&Self) -> PyResult<T>) -> PyResult<Option<T>> {

@@ -78,6 +78,8 @@ pub(super) enum Language {
 pub(super) enum Container {
     None,
     List,
+    /// Values that always stand in an array, which makes no difference to a reader.
+    Set,
     Language,
 }
 
@@ -144,6 +146,8 @@ pub(super) struct Contexts {
     bounds: Bounds,
     store: Store,
     scratch: Vec<u8>,
+    /// The entry at which the last context that did not compile stopped.
+    stopped: Option<Box<[u8]>>,
 }
 
 impl Contexts {
@@ -168,6 +172,7 @@ impl Contexts {
             bounds,
             store,
             scratch: Vec::new(),
+            stopped: None,
         }
     }
 
@@ -256,8 +261,12 @@ impl Contexts {
             initial_base,
             bounds: &self.bounds,
             store: &self.store,
+            stopped: None,
         };
-        maker.any(view, value, None, 0)?;
+        if maker.any(view, value, None, 0).is_none() {
+            self.stopped = maker.stopped;
+            return None;
+        }
         let mut active = maker.active;
         if active.unchecked && !check(&self.texts(above, text)) {
             return None;
@@ -276,15 +285,27 @@ impl Contexts {
 
     /// The JSON text of a context and of those that it is made of, with commas between.
     fn texts(&self, mut number: u32, last: &[u8]) -> Vec<u8> {
-        let mut texts = vec![last];
+        let mut texts = vec![members(last)];
         while number != INITIAL
             && let Some(active) = self.get(number)
         {
-            texts.push(&active.text);
+            texts.push(members(&active.text));
             number = active.parent;
         }
+        texts.retain(|text| !text.is_empty());
         texts.reverse();
         texts.join(&b',')
+    }
+
+    /// One context alone.
+    pub fn take(mut self, number: u32) -> Option<Active> {
+        let at = number as usize;
+        (at < self.list.len()).then(|| self.list.swap_remove(at))
+    }
+
+    /// The entry at which the last context that did not compile stopped, if one is to blame.
+    pub fn stopped(&self) -> Option<&[u8]> {
+        self.stopped.as_deref()
     }
 
     /// The names and IRIs of a context that can stand as prefixes, by name.
@@ -334,7 +355,8 @@ impl Active {
         meaning
     }
 
-    fn expand_key(&self, key: &[u8]) -> Result<Property, Meaning> {
+    /// The property that a key which is no keyword names, or what else it means.
+    pub fn expand_key(&self, key: &[u8]) -> Result<Property, Meaning> {
         if let Some(term) = self.terms.get(key) {
             if term.unknown || term.scoped {
                 return Err(Meaning::Decline);
@@ -385,6 +407,23 @@ impl Active {
     #[inline]
     pub fn datatype(&self, number: u32) -> Option<&[u8]> {
         self.datatypes.get(number as usize).map(|iri| &**iri)
+    }
+
+    /// Terms that mean an IRI or a keyword, in no order.
+    pub fn names(&self) -> impl Iterator<Item = (&[u8], &[u8], Option<Keyword>)> {
+        self.terms
+            .iter()
+            .filter_map(|(name, term)| Some((&**name, term.iri.as_deref()?, term.keyword)))
+    }
+
+    /// Where names without a colon belong.
+    pub fn vocab(&self) -> Option<&[u8]> {
+        self.vocab.as_deref()
+    }
+
+    /// Whether a term is protected, so that `null` cannot clear the context.
+    pub fn is_protected(&self) -> bool {
+        self.terms.values().any(|term| term.protected)
     }
 
     /// Whether a text is a term.
@@ -500,6 +539,8 @@ struct Maker<'a> {
     initial_base: Option<Iri<String>>,
     bounds: &'a Bounds,
     store: &'a Store,
+    /// The entry at which it stopped.
+    stopped: Option<Box<[u8]>>,
 }
 
 /// How far a term of a local context is.
@@ -538,7 +579,7 @@ impl Maker<'_> {
     }
 
     fn null(&mut self) -> Option<()> {
-        if self.active.terms.values().any(|term| term.protected) {
+        if self.active.is_protected() {
             return None;
         }
         self.active.terms = Arc::default();
@@ -582,20 +623,12 @@ impl Maker<'_> {
         for key in view.keys(object) {
             let (name, value) = (view.text(key), key + 1);
             match name {
-                b"@version" => {
-                    if view.kind(value) != Kind::Number || view.text(value) != b"1.1" {
-                        return None;
-                    }
-                }
                 b"@base" => base = Some(value),
                 b"@vocab" => vocab = Some(value),
-                b"@language" => match view.kind(value) {
-                    Kind::Null => self.active.language = None,
-                    Kind::String => self.active.language = Some(view.text(value).into()),
-                    _ => return None,
-                },
-                b"@protected" => local.protected = boolean(view, value)?,
-                [] | [b'@', ..] => return None,
+                [] | [b'@', ..] => {
+                    let taken = self.keyword(view, name, value, &mut local.protected);
+                    self.at(name, taken)?;
+                }
                 _ => {
                     local.terms.insert(name, value);
                     names.push(name);
@@ -603,13 +636,45 @@ impl Maker<'_> {
             }
         }
         if let Some(base) = base.filter(|_| remote.is_none()) {
-            self.base(view, base)?;
+            let taken = self.base(view, base);
+            self.at(b"@base", taken)?;
         }
         if let Some(vocab) = vocab {
-            self.vocab(view, vocab)?;
+            let taken = self.vocab(view, vocab);
+            self.at(b"@vocab", taken)?;
         }
         for name in names {
-            self.define(&mut local, name)?;
+            let taken = self.define(&mut local, name);
+            self.at(name, taken)?;
+        }
+        Some(())
+    }
+
+    /// Notes at which entry a context stops.
+    fn at(&mut self, name: &[u8], taken: Option<()>) -> Option<()> {
+        if taken.is_none() {
+            self.stopped = Some(name.into());
+        }
+        taken
+    }
+
+    /// An entry that is no term.
+    fn keyword(
+        &mut self,
+        view: &View<'_>,
+        name: &[u8],
+        value: u32,
+        protected: &mut bool,
+    ) -> Option<()> {
+        match name {
+            b"@version" if view.kind(value) == Kind::Number && view.text(value) == b"1.1" => {}
+            b"@language" => match view.kind(value) {
+                Kind::Null => self.active.language = None,
+                Kind::String => self.active.language = Some(view.text(value).into()),
+                _ => return None,
+            },
+            b"@protected" => *protected = boolean(view, value)?,
+            _ => return None,
         }
         Some(())
     }
@@ -922,13 +987,21 @@ impl Maker<'_> {
         match *items {
             [one] if view.kind(one) == Kind::String => match view.text(one) {
                 b"@list" => term.container = Container::List,
-                b"@set" => {}
+                b"@set" => term.container = Container::Set,
                 b"@language" => term.container = Container::Language,
                 _ => term.unknown = true,
             },
             _ => term.unknown = true,
         }
     }
+}
+
+/// The contexts of a JSON text, without the brackets of an array.
+pub(super) fn members(text: &[u8]) -> &[u8] {
+    let inner = text.strip_prefix(b"[");
+    inner
+        .and_then(|text| text.strip_suffix(b"]"))
+        .unwrap_or(text)
 }
 
 /// Datatypes that go with a language tag only.

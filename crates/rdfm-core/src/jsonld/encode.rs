@@ -9,11 +9,13 @@
 //! [`native`] literals. Behind a context message a document is wrapped (`{"@context": C, "@graph": L}`), so
 //! a message of several nodes is `{"@included": […]}` there, since a `@graph` in L would name a graph.
 
+mod compact;
 mod names;
 mod native;
 mod nodes;
 mod shape;
 
+use compact::Compact;
 use nodes::{Message, Nodes};
 
 use crate::batch::MessageBatch;
@@ -52,11 +54,30 @@ fn with<S: Sink + 'static>(
         ContextLines::First if single => ContextLines::Every,
         contexts => contexts,
     };
+    let compact = options.compact_with.as_deref().map(Compact::new);
+    let compact = compact.transpose()?;
+    let merged = single && options.flat;
+    if let Some(compact) = &compact {
+        if contexts == ContextLines::None {
+            return Err(
+                "context_lines none (--context-lines) writes no context, and compact_with \
+                        (--compact-with) gives one; leave one of them out"
+                    .to_owned(),
+            );
+        }
+        if merged && compact.is_protected() {
+            return Err("compact_with (--compact-with) gives a context with protected terms, which a \
+                        document of several messages cannot set aside; leave @protected out, or flat \
+                        (--flat)"
+                .to_owned());
+        }
+    }
     let documents = Documents {
-        nodes: Nodes::new(sink, options.lenient),
+        changed: compact.is_some(),
+        nodes: Nodes::new(sink, compact, options.lenient),
         contexts,
-        changed: false,
-        merged: single && options.flat,
+        set_aside: false,
+        merged,
         open: false,
     };
     Ok(Box::new(TextEncoder::new(format, options, documents)?))
@@ -67,6 +88,8 @@ struct Documents<S> {
     contexts: ContextLines,
     /// The context is not the one that was written last.
     changed: bool,
+    /// The context is not in force for one message.
+    set_aside: bool,
     /// All messages are one document.
     merged: bool,
     /// That document is open.
@@ -90,7 +113,11 @@ impl<S: Sink> Documents<S> {
         self.changed = false;
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
-        self.context(out);
+        if self.set_aside {
+            self.nodes.no_context(out);
+        } else {
+            self.context(out);
+        }
         self.nodes.sink.end_object(out);
         self.nodes.sink.end(out);
     }
@@ -98,7 +125,10 @@ impl<S: Sink> Documents<S> {
     /// `"@context": {…}`.
     fn context(&mut self, out: &mut Vec<u8>) {
         self.nodes.keyword(b"\"@context\"", out);
-        self.nodes.names.write(&mut self.nodes.sink, out);
+        match &self.nodes.compact {
+            Some(compact) => compact.write(&mut self.nodes.sink, out),
+            None => self.nodes.names.write(&mut self.nodes.sink, out),
+        }
     }
 
     /// A document; with `bare`, without the context.
@@ -110,7 +140,8 @@ impl<S: Sink> Documents<S> {
     ) -> Result<(), Stop> {
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
-        let wrapped = self.contexts == ContextLines::First && !self.nodes.names.is_empty();
+        let wrapped =
+            self.contexts == ContextLines::First && self.nodes.has_context() && !self.set_aside;
         if wrapped && bare {
             self.nodes.no_context(out);
         } else if message.context && !wrapped {
@@ -204,7 +235,7 @@ impl<S: Sink> Documents<S> {
             self.open = true;
             self.nodes.sink.begin(out);
             self.nodes.sink.begin_object(out);
-            if !self.nodes.names.is_empty() {
+            if self.nodes.has_context() {
                 self.context(out);
             }
             self.nodes.keyword(b"\"@graph\"", out);
@@ -221,6 +252,9 @@ impl<S: Sink> Statements for Documents<S> {
     fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> bool {
         if self.contexts == ContextLines::None {
             return false;
+        }
+        if let Some(compact) = &self.nodes.compact {
+            return compact.has(name, iri);
         }
         if self.open {
             // The only document has its context already.
@@ -250,10 +284,11 @@ impl<S: Sink> Statements for Documents<S> {
             table: batch.table(),
             quads: batch.message(message),
             style: &style,
-            context: self.contexts != ContextLines::None && !self.nodes.names.is_empty(),
+            context: self.contexts != ContextLines::None && self.nodes.has_context(),
             reset: false,
             expanded: self.contexts == ContextLines::None,
         };
+        self.nodes.compacting = false;
         if self.merged {
             self.open_document(out);
         }
@@ -263,6 +298,7 @@ impl<S: Sink> Statements for Documents<S> {
             return self.document(content, false, out);
         }
         self.nodes.hazard = false;
+        self.nodes.compacting = self.nodes.compact.is_some();
         if self.merged {
             self.items(content, out)?;
         } else {
@@ -272,10 +308,20 @@ impl<S: Sink> Statements for Documents<S> {
             out.truncate(start);
             self.nodes.sink = sink;
             self.nodes.forget();
+            self.nodes.compacting = false;
             content.context = false;
             if self.merged {
                 content.reset = true;
                 self.items(content, out)?;
+            } else if self.contexts == ContextLines::First && self.nodes.is_protected() {
+                // A message cannot clear such a context.
+                self.set_aside = true;
+                self.changed = true;
+                self.context_message(out);
+                let written = self.document(content, true, out);
+                self.set_aside = false;
+                self.changed = true;
+                written?;
             } else {
                 self.document(content, true, out)?;
             }
@@ -298,7 +344,7 @@ impl<S: Sink> Statements for Documents<S> {
     fn reset(&mut self) {
         self.nodes.names = names::Names::default();
         self.nodes.sink.reset();
-        self.changed = false;
+        self.changed = self.nodes.compact.is_some();
         self.open = false;
     }
 

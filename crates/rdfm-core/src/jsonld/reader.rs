@@ -8,7 +8,7 @@
 use oxiri::Iri;
 
 use super::complete::{Complete, NO_LANGUAGE, Wrong};
-use super::context::{Contexts, INITIAL, Namespace};
+use super::context::{Contexts, INITIAL, Namespace, members};
 use super::guard;
 use super::ignored;
 use super::loader::Store;
@@ -235,7 +235,7 @@ impl MessageReader {
             self.declare(number);
         } else {
             let text = self.explicit.as_deref().unwrap_or_default();
-            self.complete.check(text)?;
+            self.complete.check(members(text))?;
         }
         Ok(())
     }
@@ -462,7 +462,7 @@ impl MessageReader {
 }
 
 /// The value of the one key of a context message, as the complete way is given it.
-fn explicit(view: &View<'_>) -> Box<[u8]> {
+pub(super) fn explicit(view: &View<'_>) -> Box<[u8]> {
     let mut text = Vec::new();
     protect::write(view, 0, &mut text, |_, _| {});
     let inner = text.strip_prefix(b"{\"@context\":");

@@ -6,6 +6,7 @@
 //! - Law: the token of a text is the same wherever it stands.
 
 use crate::json::write::string;
+use crate::json::{Kind, View};
 
 /// Longest token of a key that stays where it was written, whatever the sink.
 pub const MOST_KEY: usize = 1000;
@@ -34,6 +35,43 @@ pub trait Sink: Clone + Send {
     fn scalar(&mut self, out: &mut Vec<u8>);
     /// Appends the token of a text. `plain` says that it holds no quote, backslash or control character.
     fn text(text: &[u8], plain: bool, out: &mut Vec<u8>);
+}
+
+/// Writes a value of a tape.
+pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8>) {
+    let end = view.node(value).next;
+    // The ends of the open objects and arrays.
+    let mut open: Vec<(u32, Kind)> = Vec::new();
+    let mut at = value;
+    while at < end {
+        let node = view.node(at);
+        match node.kind {
+            Kind::Object => sink.begin_object(out),
+            Kind::Array => sink.begin_array(out),
+            Kind::Key => {
+                sink.begin_key(out);
+                S::text(view.text(at), false, out);
+                sink.end_key(out);
+            }
+            _ => sink.scalar(out),
+        }
+        match node.kind {
+            Kind::Object | Kind::Array => open.push((node.next, node.kind)),
+            Kind::Key => {}
+            Kind::String => S::text(view.text(at), false, out),
+            Kind::Number => out.extend_from_slice(view.text(at)),
+            Kind::True => out.extend_from_slice(b"true"),
+            Kind::False => out.extend_from_slice(b"false"),
+            Kind::Null => out.extend_from_slice(b"null"),
+        }
+        at += 1;
+        while let Some((_, kind)) = open.pop_if(|(end, _)| *end == at) {
+            match kind {
+                Kind::Object => sink.end_object(out),
+                _ => sink.end_array(out),
+            }
+        }
+    }
 }
 
 /// JSON: a document a line, or indented for people.

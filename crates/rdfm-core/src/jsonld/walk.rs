@@ -286,7 +286,7 @@ impl Walk<'_> {
             .terms
             .iri_again(self.builder, &property.iri, &mut property.known)?;
         match container {
-            Container::None => self.values(id, predicate, number, value, place),
+            Container::None | Container::Set => self.values(id, predicate, number, value, place),
             Container::List => {
                 let head = self.list(value)?;
                 self.link(id, predicate, head, number, place)

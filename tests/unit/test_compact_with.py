@@ -1,0 +1,154 @@
+"""Writing JSON-LD with a context of the user's: what is written, and what is refused."""
+
+import json
+
+import pytest
+from nquads import isomorphic, read_quads
+from support import as_batch, decode
+
+import rdfm
+from rdfm import formats
+from rdfm.formats._options import from_text
+
+CONTEXT = {
+    "@vocab": "http://schema.org/",
+    "ex": "http://example.org/",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "id": "@id",
+    "type": "@type",
+    "knows": {"@type": "@id", "@container": "@set"},
+    "born": {"@type": "xsd:date"},
+    "names": {"@id": "name", "@container": "@language"},
+    "steps": {"@container": "@list", "@type": "@id"},
+    "label": {"@id": "ex:label", "@language": "en"},
+    "gender": {"@type": "@vocab"},
+}
+QUADS = """
+<http://example.org/a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Person> .
+<http://example.org/a> <http://schema.org/knows> <http://example.org/b> .
+<http://example.org/a> <http://schema.org/born> "1912-06-23"^^<http://www.w3.org/2001/XMLSchema#date> .
+<http://example.org/a> <http://schema.org/name> "Alan"@en .
+<http://example.org/a> <http://schema.org/name> "Al"@en .
+<http://example.org/a> <http://schema.org/name> "Alain"@fr .
+<http://example.org/a> <http://schema.org/name> "A." .
+<http://example.org/a> <http://schema.org/steps> _:1 .
+_:1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> <http://example.org/1> .
+_:1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#rest> <http://www.w3.org/1999/02/22-rdf-syntax-ns#nil> .
+<http://example.org/a> <http://example.org/label> "x"@en .
+<http://example.org/a> <http://example.org/label> "y" .
+<http://example.org/a> <http://schema.org/gender> <http://schema.org/Male> .
+<http://example.org/a> <http://schema.org/age> "41"^^<http://www.w3.org/2001/XMLSchema#integer> .
+<http://example.org/a> <http://other/p> "z" .
+"""
+NODE = {
+    "id": "ex:a",
+    "type": "Person",
+    "knows": ["ex:b"],
+    "born": "1912-06-23",
+    "names": {"en": ["Alan", "Al"], "fr": "Alain"},
+    "name": "A.",
+    "steps": ["ex:1"],
+    "label": "x",
+    "ex:label": "y",
+    "gender": "Male",
+    "age": 41,
+    "http://other/p": "z",
+}
+
+
+def written(quads, context, format="ndjsonld", **options):
+    batch = as_batch([read_quads(text) for text in quads])
+    encoder = formats.find(format).Encoder(compact_with=context, **options)
+    return encoder.encode(batch) + encoder.finish()
+
+
+@pytest.mark.parametrize("context", [CONTEXT, {"@context": CONTEXT, "about": "x"}])
+def test_terms_are_chosen_by_what_fits_their_values(context):
+    first, second = written([QUADS], context).splitlines()
+    assert json.loads(first) == {"@context": CONTEXT}
+    assert json.loads(second) == NODE
+    assert list(json.loads(first)["@context"]) == list(CONTEXT)
+
+
+def test_the_context_stands_in_every_message_on_request():
+    lines = written([QUADS, "", QUADS], CONTEXT, context_lines="every").splitlines()
+    whole = {"@context": CONTEXT, **NODE}
+    assert [json.loads(line) for line in lines] == [whole, {}, whole]
+    assert json.loads(written([QUADS], CONTEXT, "jsonld")) == whole
+
+
+def test_a_protected_context_is_set_aside_by_a_context_message():
+    context = {"urn": {"@id": "http://u/", "@prefix": True, "@protected": True}}
+    quads = ["<urn:x> <http://u/p> <http://u/o> .", "<http://u/x> <http://u/p> <http://u/o> ."]
+    data = written(quads, context)
+    assert [json.loads(line) for line in data.splitlines()] == [
+        {"@context": context},
+        {"@context": None},
+        {"@id": "urn:x", "http://u/p": {"@id": "http://u/o"}},
+        {"@context": context},
+        {"@id": "urn:x", "urn:p": {"@id": "urn:o"}},
+    ]
+    found, error = decode("ndjsonld", data)
+    assert error is None
+    assert all(isomorphic(a, read_quads(b)) for a, b in zip(found, quads, strict=True))
+
+
+def test_messages_of_one_document_set_the_context_aside_for_themselves():
+    quads = ["<urn:x> <http://u/p> <http://u/o> .", "<http://u/x> <http://u/p> <http://u/o> ."]
+    context = {"urn": {"@id": "http://u/", "@prefix": True}}
+    data = written(quads, context, "jsonld", flat=True)
+    found, error = decode("jsonld", data)
+    assert error is None
+    assert isomorphic(found[0], read_quads("\n".join(quads)))
+    context["@protected"] = True
+    with pytest.raises(rdfm.OptionError, match="protected terms"):
+        written(quads, context, "jsonld", flat=True)
+
+
+@pytest.mark.parametrize(
+    ("context", "reason"),
+    [
+        ("{", "no JSON that can be read"),
+        ('{"a": 1, "a": 2}', "stands twice"),
+        ('{"@context": null}', "holds no context"),
+        ({"@context": "http://c/"}, "names the remote context 'http://c/'"),
+        ([{"@import": "http://c/"}], "names the remote context 'http://c/'"),
+        ({"a": 1}, "no context of JSON-LD 1.1"),
+        ({"a": {"@id": "http://a/", "@type": "@what"}}, "no context of JSON-LD 1.1"),
+        ({"@direction": "rtl"}, "the entry '@direction' of compact_with"),
+        ({"ex": "http://e/", "none": "@none"}, "the entry 'none' of compact_with"),
+        ({"@type": {"@container": "@set"}}, "the entry '@type' of compact_with"),
+        (1, "compact_with is a file of JSON, its text or a dict, not 1"),
+        ({"a": object()}, "compact_with is a context in JSON"),
+        ("https://schema.org/", "contexts to write with are not fetched"),
+        ("missing.jsonld", "the context missing.jsonld cannot be read"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(context, reason):
+    with pytest.raises(rdfm.OptionError, match=r"^[^\n]*$") as caught:
+        formats.find("ndjsonld").Encoder(compact_with=context)
+    assert reason in str(caught.value)
+
+
+def test_a_context_and_none_contradict_each_other():
+    with pytest.raises(rdfm.OptionError, match="leave one of them out"):
+        formats.find("yamlld").Encoder(compact_with={"a": "http://a/"}, context_lines="none")
+
+
+def test_namespaces_that_the_context_lacks_are_dropped_and_counted():
+    encoder = formats.find("ndjsonld").Encoder(
+        compact_with={"ex": "http://example.org/"},
+        prefixes={"ex": "http://example.org/", "v": "http://v/"},
+    )
+    encoder.encode(as_batch([[]]))
+    assert encoder.dropped()["namespaces"] == 1
+
+
+def test_a_value_that_arrives_as_text_is_read_at_once(tmp_path):
+    path = tmp_path / "c.jsonld"
+    path.write_bytes(b'\xef\xbb\xbf{"a": "http://a/"}')
+    module = formats.find("ndjsonld").FORMAT
+    assert from_text(module, "encoder", {"compactWith": str(path)}) == {
+        "compact_with": '{"a": "http://a/"}'
+    }
+    assert from_text(module, "encoder", {"compactWith": "{}"}) == {"compact_with": "{}"}
