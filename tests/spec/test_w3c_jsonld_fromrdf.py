@@ -1,0 +1,68 @@
+"""The suite of the W3C that turns RDF into JSON-LD: what we write of its inputs, and what it expects, read.
+
+Which document says a dataset is the writer's choice, so datasets are compared, not documents.
+"""
+
+import json
+import tarfile
+from functools import cache
+
+import pytest
+from nquads import isomorphic, read_quads
+from support import SHARED, as_batch, decoded, needs_shared
+
+from rdfm import formats
+
+ARCHIVE = SHARED / "conformance" / "w3c" / "w3c-json-ld-api-rdf.tar.gz"
+pytestmark = needs_shared("conformance", "w3c")
+
+# Documents that say less than their inputs, by the test's name, each with what is lost.
+KNOWN = {
+    "t0016": "the type rdf:List of the cells",
+    "t0027": "booleans written as 1 and 0",
+    "t0028": "the white space of JSON",
+}
+
+
+@cache
+def files():
+    """The suite's files by name."""
+    if not ARCHIVE.exists():
+        return {}
+    with tarfile.open(ARCHIVE) as archive:
+        members = [member for member in archive if member.isfile()]
+        return {
+            member.name.removeprefix("./"): archive.extractfile(member).read() for member in members
+        }
+
+
+def cases():
+    for case in json.loads(files().get("fromRdf-manifest.jsonld", b'{"sequence": []}'))["sequence"]:
+        yield pytest.param(case, id=case["@id"].removeprefix("#"))
+
+
+CASES = list(cases())
+
+
+def test_the_suite_is_whole():
+    assert len(CASES) == 54
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"context_lines": "none"}, {"compact_with": {"@vocab": "http://example.com/"}}]
+)
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_written_is_the_input(case, options):
+    quads = read_quads(files()[case["input"]].decode())
+    data = formats.find("jsonld").encode(as_batch([quads]), **options)
+    assert isomorphic(decoded("jsonld", data)[0], quads), data.decode()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "expect" in case.values[0]])
+def test_what_is_expected_is_read_as_the_input(case, request):
+    if reason := KNOWN.get(case["@id"].removeprefix("#")):
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+    quads = read_quads(files()[case["input"]].decode())
+    direction = case.get("option", {}).get("rdfDirection", "none")
+    data = files()[case["expect"]]
+    assert isomorphic(decoded("jsonld", data, rdf_direction=direction)[0], quads)
