@@ -23,21 +23,9 @@ from rdfm.channel import Channel, Stopped, feeding_thread
 from rdfm.contexts import context_text
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
-from rdfm.log import (
-    Codecs,
-    FolderOutput,
-    Input,
-    MemberInput,
-    Output,
-    Readable,
-    Shape,
-    Writable,
-    files_of,
-    holds_files,
-    make_codec,
-    output_format,
-    suffix_options,
-)
+from rdfm.input import Input, MemberInput, Readable, files_of, holds_files
+from rdfm.log import Codecs, make_codec
+from rdfm.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.parts import Part
 from rdfm.paths import local_path
 from rdfm.storage import find_files, is_glob, matches, storage_of

@@ -17,7 +17,8 @@ from typing import Any
 from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
 from rdfm.formats import FormatModule
-from rdfm.log import Codecs, Input, Readable, decode, files_of, holds_files, make_codec
+from rdfm.input import Input, Readable, files_of, holds_files
+from rdfm.log import Codecs, decode, make_codec
 
 __all__ = ["Report", "inspect"]
 

@@ -11,7 +11,7 @@ import re
 
 from rdfm.errors import OptionError
 
-__all__ = ["is_url", "local_path"]
+__all__ = ["is_url", "local_path", "no_path"]
 
 # One letter before the colon is a drive; `simplecache::s3://…` is a chain of fsspec's.
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
@@ -52,3 +52,13 @@ def local_path(path: str) -> str | None:
 
         return unquote(local)
     return local
+
+
+def no_path(given: object) -> str:
+    """What was given where a path is wanted, for errors.
+
+    Example:
+        >>> no_path(5)
+        '5 (int)'
+    """
+    return f"{repr(given)[:40]} ({type(given).__name__})"

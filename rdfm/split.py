@@ -18,7 +18,8 @@ from typing import Any
 from rdfm._core import DelimiterCounter
 from rdfm.errors import OptionError
 from rdfm.formats import Format
-from rdfm.log import Input, LogReader, Readable, holds_files
+from rdfm.input import Input, Readable, holds_files
+from rdfm.log import LogReader
 
 __all__ = ["Split", "plan"]
 

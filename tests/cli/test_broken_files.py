@@ -70,7 +70,7 @@ BROKEN = {
         b'{"@id":\n"http://e/s"',
         "expected ',' or '}', but the JSON text ends (line 2,",
     ),
-    "tab.yamlld": (b"a: 1\n\tb: 2\n", "found a tab (line 1, column 4, byte 3, message 0)"),
+    "tab.yamlld": (b"a: 1\n\tb: 2\n", "found a tab (line 2, column 1, byte 5, message 0)"),
     "twice.yamlld": (b"a: 1\na: 2\n", "the key 'a' stands twice in an object"),
     "cycle.yamlld": (b"a: &a [*a]\n", "an alias within the value that it stands for: a cycle"),
     "bomb.yamlld": (

@@ -23,7 +23,7 @@ from rdfm import (
     archive,
     formats,
 )
-from rdfm.log import FolderOutput
+from rdfm.output import FolderOutput
 from rdfm.parts import Part
 
 S, P = Iri("http://e/s"), Iri("http://e/p")

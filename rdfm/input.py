@@ -1,0 +1,430 @@
+"""Where logs are read from: files, folders, archives, URLs, file objects and bytes, compressed or not.
+
+In: what a user names. Out: `Input`, the pieces of one log, and the inputs that folders and archives hold.
+Cost: pieces of 1 MiB. Law: an input is read once, from its start to its end; every error names it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rdfm import archive as archives
+from rdfm import compression as compressions
+from rdfm import formats
+from rdfm.compression import PIECE_BYTES
+from rdfm.errors import (
+    DecodeError,
+    MissingExtraError,
+    OptionError,
+    UnknownFormatError,
+    UnsupportedError,
+)
+from rdfm.formats import DecoderLike, FormatModule
+from rdfm.paths import is_url, local_path, no_path
+from rdfm.storage import find_files, is_glob, matches, storage_of
+
+__all__ = ["Input", "MemberInput", "Readable", "every_input", "files_of", "holds_files"]
+
+Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
+
+
+class Input:
+    """The bytes of a log, decompressed, in pieces as they come.
+
+    Attributes:
+        name: The file's name or URL, for errors.
+        url: The file's URL, the base of its relative IRIs; None where it has none.
+        size: Bytes of the file (compressed), if known.
+        bytes_read: Bytes read of it so far (compressed).
+        bytes_given: Bytes of the log given so far (decompressed).
+        compression: The compression found, or None.
+        fault: What is wrong with the compression, once it was met; or why it is not read.
+        refusal: Why a file among others is not read; None if it is.
+    """
+
+    refusal: str | None = None
+    _holder: str | None = None  # the format of what it is in
+
+    def __init__(
+        self,
+        source: Readable,
+        compression: str | None = None,
+        *,
+        start: int = 0,
+        storage_options: Mapping[str, Any] | None = None,
+        among: bool = False,
+    ) -> None:
+        """Open a source.
+
+        Args:
+            source: As in `open_log`.
+            compression: As in `open_log`; "none" where `start` is given.
+            start: The first byte to read.
+            storage_options: As in `open_log`.
+            among: Whether it is one of many: then it is refused alone where its format cannot be told.
+
+        Raises:
+            OptionError: The source cannot be read from the middle, or takes no `storage_options`.
+            OSError: It cannot be read.
+        """
+        self.bytes_read = self.bytes_given = 0
+        self.fault: DecodeError | None = None
+        self._file, self.name, self.url, self.size, self._owned = _open(source, storage_options)
+        self._remote = self._owned and is_url(self.name)
+        self._among = among
+        try:
+            if start:
+                if not self.seekable:
+                    raise OptionError(f"{self.name} cannot be read from the middle; read it whole")
+                self._file.seek(start)
+            raw = self._raw()
+            head = _gather(raw, compressions.MAGIC_BYTES)
+            found = compressions.by_content(head) if compression is None else compression
+            self.compression = None if found == "none" else found
+            pieces = _chain(head, raw)
+            if self.compression is not None:
+                pieces = compressions.decompress(self.compression, pieces, self.name)
+            self._pieces = pieces
+        except BaseException:
+            self.close()
+            raise
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Give the pieces; each as soon as there is one.
+
+        Raises:
+            DecodeError: The compression is broken.
+            UnsupportedError: It is refused.
+        """
+        if self.refusal is not None:
+            self.fault = UnsupportedError(self.refusal, format=self._holder, source=self.name)
+            raise self.fault
+        try:
+            for piece in self._pieces:
+                self.bytes_given += len(piece)
+                yield piece
+        except DecodeError as error:
+            self.fault = error
+            raise
+
+    def format(self, name: str | None = None) -> FormatModule:
+        """Find the format: by its name if given, else by the suffix, else by the content.
+
+        What is refused has any.
+
+        Raises:
+            UnknownFormatError: It cannot be told, or has no such name.
+        """
+        if self.refusal is not None:
+            return formats.find(name or "nq")
+        if name is not None:
+            return formats.find(name)
+        if (module := formats.by_path(self.name)) is not None:
+            return module
+        head = _gather(
+            self._pieces,
+            formats.HEAD_BYTES,
+            lambda head: formats.by_clear_content(head) is not None,
+        )
+        self._pieces = _chain(head, self._pieces)
+        start = head[: formats.HEAD_BYTES]
+        # What is clear comes first: the last line may be cut off.
+        clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
+        if (module := clear or formats.by_content(start)) is not None:
+            return module
+        if self._among:
+            return self._refuse(start)
+        known = ", ".join(formats.names())
+        reason = (
+            "is empty" if not head else "shows its format neither by its name nor by its content"
+        )
+        raise UnknownFormatError(
+            f"{self.name} {reason}; say it with --from (format=…), one of {known}"
+        )
+
+    def _refuse(self, head: bytes) -> FormatModule:
+        """Refuse one of many whose format cannot be told."""
+        if archives.stem(self.name) is not None or archives.is_archive(head):
+            self.refusal = "an archive in an archive, which rdfm does not read; unpack it first"
+        else:
+            what = (
+                "neither its name nor its content shows its format"
+                if head
+                else ("it is empty, and its name does not show its format")
+            )
+            self.refusal = (
+                f"{what}; say that of all with --from (format=…), or leave out what is no log with "
+                "--on-error skip (skip_message())"
+            )
+        return self.format()
+
+    def is_archive(self, format: str | None = None) -> bool:
+        """Whether it is a tar archive, by its name or its content.
+
+        Args:
+            format: The name of the logs' format, if given. Then an archive shows in the first piece,
+                since a live log need not wait for more.
+        """
+        if archives.stem(self.name) is not None:
+            return True
+        if format is None and formats.by_path(self.name) is not None:
+            return False
+        enough = formats.by_clear_content if format is None else bool
+        head = _gather(self._pieces, archives.HEAD_BYTES, lambda head: bool(enough(head)))
+        self._pieces = _chain(head, self._pieces)
+        return archives.is_archive(head)
+
+    def members(self) -> Iterator[list[Input]]:
+        """Give the logs in an archive, those together that are there together; close it at the end.
+
+        Each is to be read before the next is asked for, unless it is `whole`.
+
+        Raises:
+            DecodeError: The archive is broken, behind the members that were given.
+        """
+        try:
+            for some in archives.members(self):
+                yield [MemberInput(self, member) for member in some]
+        except DecodeError as error:
+            error.source = self.name
+            raise
+        finally:
+            self.close()
+
+    def hand_over(self, decoder: DecoderLike) -> bool:
+        """Give a decoder the file itself, where it reads from the middle and the file can be read so.
+
+        Such a decoder has a method `feed_file`; else, and for other inputs, it is fed pieces.
+        """
+        feed_file = getattr(decoder, "feed_file", None)
+        if feed_file is None or self.compression is not None or not self.seekable:
+            return False
+        feed_file(self._file)
+        self.bytes_read = self.bytes_given = self.size or 0
+        return True
+
+    @property
+    def seekable(self) -> bool:
+        """Whether it can be read from the middle, as often as it is opened."""
+        return self._owned and self.size is not None and self._file.seekable()
+
+    def close(self) -> None:
+        """Close the file, unless the caller opened it."""
+        if self._owned:
+            self._file.close()
+
+    def _raw(self) -> Iterator[bytes]:
+        """The file's bytes as they come, without waiting for whole pieces."""
+        read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
+        while piece := self._read(read):
+            if not isinstance(piece, bytes):
+                raise OptionError(
+                    f"{self.name} is open in text mode; open it in binary mode ('rb')"
+                )
+            self.bytes_read += len(piece)
+            yield piece
+
+    def _read(self, read: Callable[[int], bytes]) -> bytes:
+        try:
+            return read(PIECE_BYTES)
+        except OSError as error:
+            if error.filename is None and error.errno is not None:
+                error.filename = self.name
+            raise
+        except Exception as error:
+            if not self._remote:
+                raise
+            # What fsspec and the packages under it raise is not always of the system's kind.
+            reason = str(error) or type(error).__name__
+            raise OSError(errno.EIO, f"reading failed: {reason}", self.name) from error
+
+
+class MemberInput(Input):
+    """A member of an archive. It has no URL: relative IRIs in it need a base.
+
+    Attributes:
+        whole: Whether all of it is in memory as it is.
+        in_memory: Whether all of it is in memory, perhaps compressed.
+    """
+
+    _holder = "tar"
+
+    def __init__(self, archive: Input, member: archives.Member) -> None:
+        """Take a member; `Input.members` does this."""
+        self.name = f"{archive.name}!{member.name}"
+        self.url = None
+        self.size = None
+        self.bytes_read = self.bytes_given = 0
+        self.fault = None
+        self.compression = None
+        self._owned = False
+        self._among = True
+        self.refusal = member.refusal
+        self.whole = False
+        self.in_memory = member.whole
+        pieces = iter(member.pieces)
+        head = next(pieces, b"") if member.whole else _gather(pieces, compressions.MAGIC_BYTES)
+        self._pieces = _chain(head, pieces)
+        if (found := compressions.by_content(head)) is not None:
+            self.compression = found
+            self._pieces = compressions.decompress(found, self._pieces, self.name)
+        elif member.whole:
+            self.whole = True
+
+    def take(self) -> bytes | None:
+        """Give all of it at once, if it is in memory as it is; then no pieces are left."""
+        if not self.whole or self.refusal is not None:
+            return None
+        data = next(self._pieces, b"")
+        self.bytes_given = len(data)
+        return data
+
+    def give_back(self, whole: bytes) -> None:
+        """Take back what `take` gave: it is read in pieces."""
+        self._pieces = iter((whole,))
+        self.bytes_given = 0
+
+    def close(self) -> None:
+        """Do nothing: the archive is closed."""
+
+
+def holds_files(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:
+    """Whether a source is a folder, or a glob of files."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    path = os.fspath(source)
+    local = local_path(path)
+    if local is None:  # the web has no folders, and `?` is not of a glob there
+        if re.match("https?://", path, re.IGNORECASE):
+            return False
+        return path.endswith("/") or is_glob(path)
+    if Path(local).exists() or not is_glob(local):
+        return Path(local).is_dir()
+    return bool(matches(*storage_of(local)))  # else it is the name of a file that is not there
+
+
+def every_input(
+    source: Readable,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    format: str | None = None,
+) -> Iterator[Input]:
+    """Open the logs that a source stands for, one after the other; each closes with its last byte.
+
+    Args:
+        source: As in `open_log`.
+        compression: As in `open_log`, of files.
+        storage_options: As in `open_log`.
+        format: As in `open_log`.
+
+    Raises:
+        FileNotFoundError: A path is not there, or a glob matches nothing.
+        DecodeError: An archive is broken, behind the members that were given.
+    """
+    for data in files_of(source, compression, storage_options):
+        if data.is_archive(format):
+            yield from chain.from_iterable(data.members())
+        else:
+            yield data
+
+
+def files_of(
+    source: Readable,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Iterator[Input]:
+    """Open the files that a source stands for: those of a folder or glob, else itself."""
+    if not holds_files(source, storage_options):
+        yield Input(source, compression, storage_options=storage_options)
+        return
+    path = os.fspath(source)  # type: ignore[arg-type]  # it is a path
+    found, _ = find_files([path], recursive=True, options=storage_options)
+    for file in found:
+        options = storage_options if is_url(file.path) else None
+        yield Input(file.path, compression, storage_options=options, among=True)
+
+
+def _open(
+    source: Readable, storage_options: Mapping[str, Any] | None = None
+) -> tuple[BinaryIO, str, str | None, int | None, bool]:
+    """A source's file, name, URL, size, and whether it is ours to close."""
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    if path is not None:
+        local = local_path(path)
+        if local is None:
+            return _open_url(path, storage_options or {})
+        path = local
+    if storage_options:
+        raise OptionError(
+            "storage_options are for URLs, such as s3://bucket/log.nq; leave them out here"
+        )
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        import io
+
+        return io.BytesIO(source), "bytes", None, len(source), True
+    if not isinstance(source, (str, os.PathLike)):
+        name = getattr(source, "name", None)
+        if not hasattr(source, "read"):
+            raise OptionError(
+                f"cannot read {no_path(source)}; give a path, a URL, bytes or a binary file object"
+            )
+        return source, name if isinstance(name, str) else "input", None, None, False
+    path = os.fspath(source) if path is None else path
+    # Unbuffered: a read gives what is there.
+    file = Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed by Input.close
+    status = os.fstat(file.fileno())
+    regular = stat.S_ISREG(status.st_mode)
+    url = Path(path).resolve().as_uri() if regular else None
+    return file, path, url, status.st_size if regular else None, True
+
+
+def _open_url(
+    url: str, storage_options: Mapping[str, Any]
+) -> tuple[BinaryIO, str, str | None, int | None, bool]:
+    try:
+        import fsspec
+    except ImportError as error:
+        raise MissingExtraError(
+            f"reading {url} needs fsspec: pip install 'rdfm[fsspec]'"
+        ) from error
+    try:
+        # The web is read from its beginning to its end: no server need know parts of files.
+        settings = {"block_size": 0} if re.match("https?://", url, re.IGNORECASE) else {}
+        file = fsspec.open(url, "rb", **settings, **storage_options).open()
+    except ImportError as error:
+        raise MissingExtraError(f"reading {url} needs another package: {error}") from error
+    except (ValueError, TypeError) as error:
+        raise OptionError(f"cannot read {url}: {error}") from error
+    except FileNotFoundError as error:  # fsspec's own holds the URL or a path alone
+        raise FileNotFoundError(
+            errno.ENOENT, "not found, or its host cannot be reached", url
+        ) from error
+    size = getattr(file, "size", None)
+    return file, url, url, size if isinstance(size, int) else None, True
+
+
+def _gather(
+    pieces: Iterator[bytes], count: int, enough: Callable[[bytes], bool] | None = None
+) -> bytes:
+    """The first pieces, until they are enough, there are `count` bytes or no more."""
+    head = b""
+    while (
+        len(head) < count
+        and not (enough and enough(head))
+        and (piece := next(pieces, None)) is not None
+    ):
+        head += piece
+    return head
+
+
+def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if head:
+        yield head
+    yield from rest

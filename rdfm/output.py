@@ -1,0 +1,453 @@
+"""Where logs are written to: files, folders, archives and file objects, compressed or not.
+
+In: what a user names, and bytes. Out: `Output`, `FolderOutput`, and the `Shape` that tells them apart.
+Cost: no bytes are held. Law: a file or folder appears under its name only when it is complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import stat
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rdfm import archive as archives
+from rdfm import compression as compressions
+from rdfm import formats
+from rdfm.errors import (
+    OptionError,
+    UnknownFormatError,
+)
+from rdfm.formats import EncoderLike, Format, FormatModule
+from rdfm.parts import ArchiveEncoder, FolderEncoder, Part
+from rdfm.paths import is_url, no_path
+
+__all__ = ["FolderOutput", "Output", "Shape", "Writable", "output_format", "suffix_options"]
+
+Writable = str | os.PathLike[str] | BinaryIO
+NAME_BYTES = 255
+# What members of an archive are written in, where nothing says another: it holds what RDF 1.2 does.
+ARCHIVED_FORMAT = "trig"
+
+
+class Output:
+    """A file that appears under its name when committed; a file object is written as it comes.
+
+    Attributes:
+        name: The file's name, for errors.
+        bytes_written: Bytes written so far (compressed).
+    """
+
+    def __init__(self, target: Writable, compression: str | None = None) -> None:
+        """Open a target; `compression` as in `create_log`."""
+        self.bytes_written = 0
+        self._final: Path | None = None  # where the temporary file goes
+        self._temporary: Path | None = None
+        self._forgotten: weakref.finalize[..., Output] | None = None
+        self._owned = isinstance(target, (str, os.PathLike))
+        if isinstance(target, (str, os.PathLike)):
+            path = os.fspath(target)
+            self.name = path
+            if is_url(path):
+                raise OptionError(
+                    f"{path} is a URL, which rdfm does not write; write a file, then copy it"
+                )
+            compression = compressions.by_suffix(path) if compression is None else compression
+            self._compressor = _compressor(compression)
+            try:
+                self._file = self._create(Path(path))
+            except BaseException:
+                self.discard()
+                raise
+        elif not hasattr(target, "write"):
+            raise OptionError(
+                f"cannot write to {no_path(target)}; give a path or a binary file object"
+            )
+        else:
+            self.name = str(getattr(target, "name", "output"))
+            self._compressor = _compressor(compression)
+            self._file = target
+
+    def _create(self, path: Path) -> BinaryIO:
+        # Through a link the file it points to is replaced, not the link.
+        final = Path(os.path.realpath(path))
+        mode: int | None = None
+        with contextlib.suppress(FileNotFoundError):
+            mode = final.stat().st_mode
+        if mode is not None:
+            if not stat.S_ISREG(mode):  # a pipe or a device; a folder is refused by open
+                return final.open("wb", buffering=0)
+            if not os.access(final, os.W_OK):
+                raise PermissionError(13, "Permission denied", str(path))
+        temporary = final.with_name(f".{_cut(final.name, 100)}.{os.urandom(6).hex()}.tmp")
+        opened: list[BinaryIO] = []
+        # Both before the file is there: Ctrl-C may come at any time, and a writer be forgotten.
+        self._final, self._temporary = final, temporary
+        self._forgotten = weakref.finalize(self, _forget, self.name, temporary, opened)
+        try:
+            file = temporary.open("xb", buffering=0)
+        except FileNotFoundError as error:
+            raise FileNotFoundError(error.errno, "No such folder", str(final.parent)) from None
+        except OSError as error:
+            error.filename = str(path)  # nobody knows the temporary name
+            raise
+        opened.append(file)
+        if mode is not None:
+            with contextlib.suppress(OSError):
+                temporary.chmod(stat.S_IMODE(mode))
+        return file
+
+    def write(self, data: bytes) -> None:
+        """Compress and write bytes."""
+        if self._compressor is not None:
+            data = self._compressor.compress(data)
+        self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            with self._named():
+                written = self._file.write(view)
+            # Buffered files take all; raw ones say how much; some file objects say nothing.
+            written = len(view) if written is None else written
+            self.bytes_written += written
+            view = view[written:]
+
+    def commit(self) -> None:
+        """End the file and give it its name."""
+        try:
+            self._end()
+            if self._temporary is not None and self._final is not None:
+                self._temporary.replace(self._final)
+                self._done()
+        except BaseException:
+            self.discard()
+            raise
+
+    def keep_partial(self) -> Path | None:
+        """End the file and name it `NAME.partial`, or `NAME.partial.1` and so on where that exists.
+
+        Gives that name; None for file objects and devices.
+        """
+        try:
+            self._end()
+            if self._temporary is None or self._final is None:
+                return None
+            partial = _free_name(self._final)
+            self._temporary.replace(partial)
+            self._done()
+        except BaseException:
+            self.discard()
+            raise
+        return partial
+
+    def discard(self) -> None:
+        """Close and remove what was written."""
+        if self._owned and hasattr(self, "_file"):
+            with contextlib.suppress(OSError):
+                self._file.close()
+        if self._temporary is not None:
+            with contextlib.suppress(OSError):
+                self._temporary.unlink()
+        self._done()
+
+    def _done(self) -> None:
+        """There is no temporary file any more."""
+        self._temporary = None
+        if self._forgotten is not None:
+            self._forgotten.detach()
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Errors of the system name the file."""
+        try:
+            yield
+        except OSError as error:
+            if error.filename is None and error.errno is not None:
+                error.filename = self.name
+            raise
+
+    def _end(self) -> None:
+        if self._compressor is not None:
+            compressor, self._compressor = self._compressor, None
+            self._write(compressor.flush())
+        with self._named():
+            if self._owned:
+                self._file.close()
+            elif hasattr(self._file, "flush"):
+                self._file.flush()
+
+
+class FolderOutput:
+    """A folder that appears under its name, with all its files, when committed.
+
+    Attributes:
+        name: The folder's name, for errors.
+        bytes_written: Bytes written so far (compressed).
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], compression: str | None, overwrite: bool
+    ) -> None:
+        """Make a folder beside the target, which gets its name at the end.
+
+        Raises:
+            OptionError: The folder is there and holds something, and is not to be overwritten.
+            OSError: The folder cannot be made.
+        """
+        self.name = os.fspath(path)
+        self.bytes_written = 0
+        self._compression = compression
+        self._compressor: compressions.Compressor | None = None
+        self._file: BinaryIO | None = None
+        self._overwrite = overwrite
+        self._writing = threading.RLock()
+        self._discarded = False
+        self._final = Path(os.path.realpath(path))
+        if is_url(self.name):
+            raise OptionError(
+                f"{self.name} is a URL, which rdfm does not write; write a folder, then copy it"
+            )
+        _compressor(compression)  # one that is not there is told now
+        if self._final.exists() and any(self._final.iterdir()) and not overwrite:
+            raise OptionError(
+                f"{self.name} holds files; --overwrite (overwrite) replaces them, or name another folder"
+            )
+        beside = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
+        self._staging = self._final.with_name(f"{beside}.tmp")
+        self._old = self._final.with_name(f"{beside}.old")
+        self._forgotten = weakref.finalize(self, _forget_folder, self.name, self._staging)
+        try:
+            self._staging.mkdir()
+        except FileNotFoundError as error:
+            self._forgotten.detach()
+            parent = str(self._final.parent)
+            raise FileNotFoundError(error.errno, "No such folder", parent) from None
+        except OSError as error:
+            self._forgotten.detach()
+            error.filename = self.name  # nobody knows the temporary name
+            raise
+
+    def write(self, parts: Iterable[Part]) -> None:
+        """Write parts of files; nothing any more once they are discarded."""
+        for part in parts:
+            with self._writing:
+                if self._discarded:
+                    return
+                if self._file is None:
+                    path = self._staging / part.name
+                    path.parent.mkdir(exist_ok=True)
+                    self._file = path.open("xb")
+                    self._compressor = _compressor(self._compression)
+                self._write(part.data)
+                if part.ended:
+                    self._end()
+
+    def _write(self, data: bytes) -> None:
+        if self._file is not None:
+            if self._compressor is not None:
+                data = self._compressor.compress(data)
+            self.bytes_written += self._file.write(data)
+
+    def _end(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            with file:
+                if self._compressor is not None:
+                    self.bytes_written += file.write(self._compressor.flush())
+
+    def commit(self) -> None:
+        """Give the folder its name; one that is overwritten goes then."""
+        try:
+            self._end()
+            self._forgotten.detach()
+            if not self._final.exists():
+                self._staging.rename(self._final)
+                return
+            if not self._overwrite:
+                self._final.rmdir()
+                self._staging.rename(self._final)
+                return
+            self._final.rename(self._old)
+            try:
+                self._staging.rename(self._final)
+            except BaseException:
+                self._old.rename(self._final)
+                raise
+            shutil.rmtree(self._old, ignore_errors=True)
+        except BaseException:
+            self.discard()
+            raise
+
+    def keep_partial(self) -> Path:
+        """Name what was written `NAME.partial`, or `NAME.partial.1` and so on; gives that name."""
+        try:
+            self._end()
+            partial = _free_name(self._final)
+            self._staging.rename(partial)
+            self._forgotten.detach()
+        except BaseException:
+            self.discard()
+            raise
+        return partial
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        self._forgotten.detach()
+        with self._writing:  # another thread may be at it
+            self._discarded = True
+            with contextlib.suppress(OSError):
+                self._end()
+            shutil.rmtree(self._staging, ignore_errors=True)
+
+
+class Shape:
+    """What an output is: a file, an archive or a folder.
+
+    Attributes:
+        archive: Whether it is a tar archive.
+        folder: Whether it is a folder.
+    """
+
+    def __init__(
+        self,
+        target: Writable,
+        compression: str | None = None,
+        split_messages: int | None = None,
+        split_bytes: int | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Tell from a target's name, and the options; all as in `create_log`.
+
+        Raises:
+            OptionError: Options do not fit together.
+        """
+        path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
+        splits = split_messages is not None or split_bytes is not None
+        for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
+            if number is not None and number < 1:
+                raise OptionError(f"{name} is a number from 1, not {number}")
+        self.archive = path is not None and archives.stem(path) is not None
+        ends = path is not None and (path.endswith("/") or path.endswith(os.sep))
+        self.folder = (
+            not self.archive and path is not None and (ends or splits or Path(path).is_dir())
+        )
+        if splits and not self.folder:
+            what = (
+                "an archive has a member for each message"
+                if self.archive
+                else "a file is no folder"
+            )
+            raise OptionError(
+                f"--split-messages and --split-bytes (split_messages, split_bytes) are for folders, and "
+                f"{what}; name a folder, such as out/"
+            )
+        if overwrite and not self.folder:
+            raise OptionError(
+                "--overwrite (overwrite) is for folders; files are replaced without it"
+            )
+        if self.folder and path is not None and Path(path).is_file():
+            raise OptionError(f"{path} is a file; name a folder")
+        self._target = target
+        self._compression = compression
+        self._split = (split_messages, split_bytes)
+        self._overwrite = overwrite
+
+    def encoder(self, make: Callable[[], EncoderLike], format: Format) -> Any:
+        """Give the encoder of the output, from one that encodes a log of the format."""
+        suffix = (format.suffixes or (f".{format.name}",))[0]
+        if self.archive:
+            return ArchiveEncoder(make, suffix)
+        if self.folder:
+            suffix += compressions.suffix_of(self._compression or "none")
+            return FolderEncoder(make, suffix, *self._split)
+        return make()
+
+    def output(self) -> Output | FolderOutput:
+        """Give the output, opened."""
+        if not self.folder:
+            return Output(self._target, self._compression)
+        return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
+
+
+def _forget_folder(name: str, staging: Path) -> None:
+    """Remove the folder of a writer that nobody closed."""
+    if staging.exists():
+        shutil.rmtree(staging, ignore_errors=True)
+        warnings.warn(
+            f"the logs in {name} were never closed, so what was written is gone; use a with block",
+            ResourceWarning,
+            stacklevel=2,
+        )
+
+
+def _forget(name: str, temporary: Path, opened: list[BinaryIO]) -> None:
+    """Remove the file of a writer that nobody closed, when it is collected or Python ends."""
+    for file in opened:
+        with contextlib.suppress(OSError):
+            file.close()
+    with contextlib.suppress(OSError):
+        temporary.unlink()
+        warnings.warn(
+            f"the log {name} was never closed, so what was written is gone; use it in a with block",
+            ResourceWarning,
+            stacklevel=2,
+        )
+
+
+def _cut(name: str, count: int) -> str:
+    """The first bytes of a file name; file systems count bytes, 255 at most."""
+    return os.fsencode(name)[:count].decode("utf-8", "ignore")
+
+
+def _free_name(final: Path) -> Path:
+    """The first of `NAME.partial`, `NAME.partial.1` … that does not exist."""
+    for count in itertools.count():
+        suffix = f".partial.{count}" if count else ".partial"
+        name = final.name
+        if len(os.fsencode(name)) + len(suffix) > NAME_BYTES:
+            name = _cut(name, NAME_BYTES - len(suffix))
+        partial = final.with_name(name + suffix)
+        if not partial.exists():
+            return partial
+    raise AssertionError
+
+
+def output_format(target: Writable, name: str | None = None) -> FormatModule:
+    """Find the format to write: by its name if given, else by the target's suffix.
+
+    Raises:
+        UnknownFormatError: It cannot be told, or has no such name.
+    """
+    if name is not None:
+        return formats.find(name)
+    path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
+    if path is not None and (inner := archives.stem(path)) is not None:
+        return formats.by_path(inner) or formats.find(ARCHIVED_FORMAT)
+    if path is not None and (module := formats.by_path(path)) is not None:
+        return module
+    shown = path if path is not None else "the output"
+    known = ", ".join(formats.names())
+    raise UnknownFormatError(
+        f"{shown} does not show its format by its suffix; say it with --to (format=…), one of {known}"
+    )
+
+
+def suffix_options(target: Writable, format: Format) -> Mapping[str, Any]:
+    """Give the options of an encoder that a target's suffix stands for."""
+    if not format.suffix_options or not isinstance(target, (str, os.PathLike)):
+        return {}
+    name = os.fspath(target).lower()
+    found = (options for suffix, options in format.suffix_options.items() if name.endswith(suffix))
+    return next(found, {})
+
+
+def _compressor(name: str | None) -> compressions.Compressor | None:
+    return None if name is None or name == "none" else compressions.compressor(name)
