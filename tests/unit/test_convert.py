@@ -234,7 +234,10 @@ def test_ctrl_c_at_any_line_leaves_nothing(tmp_path, number, target):
     def trace(frame, event, argument):
         nonlocal lines
         path = frame.f_code.co_filename
-        if not path.endswith(("convert.py", "log.py", "input.py", "output.py")) or frame.f_code.co_name == "__init__":
+        if (
+            not path.endswith(("convert.py", "log.py", "input.py", "output.py"))
+            or frame.f_code.co_name == "__init__"
+        ):
             return trace if path.endswith(("log.py", "input.py", "output.py")) else None
         if event == "line":
             lines += 1
