@@ -525,7 +525,7 @@ def rows() -> list[Row[Task]]:
             ("pyoxigraph", partial(oxigraph_write, "iot.nq", "ttl")),
         ),
         Row(
-            "tar of ttl read, batches (iot, 50 k members)",
+            "tar of 50 k ttl read, batches (iot)",
             partial(rdfm_read_archive, "iot.nq"),
             ("tarfile, pyoxigraph", partial(oxigraph_read_archive, "iot.nq")),
             3,
