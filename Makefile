@@ -78,7 +78,7 @@ bench-spark: build ## rdfm in Spark beside pyoxigraph and pyjelly there, ratios 
 
 fuzz: ## Fuzz every target for FUZZ_SECONDS (nightly Rust and cargo-fuzz)
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo 'make fuzz needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz' >&2; exit 1; }
-	@for target in nt nq ttl trig jelly rdfxml; do mkdir -p fuzz/corpus/$$target; \
+	@for target in $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)); do mkdir -p fuzz/corpus/$$target; \
 	  cargo +nightly fuzz run $$target fuzz/corpus/$$target spec-fixtures -- \
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=1024 || exit 1; done
 
