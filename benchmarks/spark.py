@@ -58,6 +58,7 @@ def make_tables(spark: SparkSession, data: Path) -> None:
     import rdfm
     from rdfm._core import ArrowCoalescer
     from rdfm.spark.functions import to_rdf
+    from rdfm.spark.rows import BATCH_BYTES, BATCH_ROWS
 
     for log in sorted((data / "jelly").iterdir()):
         target = data / "table" / f"{log.stem}.parquet"
@@ -66,7 +67,9 @@ def make_tables(spark: SparkSession, data: Path) -> None:
         for folder_of_kind in ("arrow", "table"):
             (data / folder_of_kind).mkdir(exist_ok=True)
         # Batches as large as those of the reader.
-        coalescer = ArrowCoalescer(["source", "offset", "quads", "metadata"], max_rows=8192)
+        coalescer = ArrowCoalescer(
+            ["source", "offset", "quads", "metadata"], max_rows=BATCH_ROWS, max_bytes=BATCH_BYTES
+        )
         with rdfm.open_log(log) as opened:
             held = [made for batch in opened.batches() for made in coalescer.push(batch, str(log))]
         rows = pa.Table.from_batches(
