@@ -9,7 +9,6 @@ status is always 0.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -20,13 +19,14 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice, pairwise
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet
 from generate import iot_messages, jelly, nquads, pyjelly_sink, write
-from run import QUICK_SIZES, SIZES, best, command_line, environment, folder
+from run import QUICK_SIZES, SIZES, command_line, environment, folder
 from tasks import Row
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def as_line(quad: Column) -> Column:
 # --- what is asked of every reader: how many quads there are, and how many each predicate has ---
 
 Answer = dict[str, int]
+Figures = dict[str, Any]
 Side = Callable[["SparkSession", Path], Answer]
 Of = Callable[["DataFrame"], Answer]
 
@@ -344,64 +345,57 @@ def java_version(spark: SparkSession) -> str:
     return f"{system.getProperty('java.version')} ({system.getProperty('java.vendor')})"
 
 
-def warm(rows: list[Row[Side]], spark: SparkSession, data: Path, worth: float) -> None:
-    """Run all sides in turn, so that none is timed while the JVM still compiles what all share.
+def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> list[Figures]:
+    """Seconds of the best run of each side.
+
+    The sides take turns, so that none is measured in a JVM that compiled less, or on a machine that
+    was busier, than the others; the first turn only warms.
 
     Args:
-        rows: The rows to be measured.
+        sides: What is timed.
         spark: The session.
         data: Where the data lies.
-        worth: Seconds to go on for; once at least.
+        worth: Seconds to go on for; two turns at least.
     """
-    sides = {repr(side): side for row in rows for side in (row.ours, row.peer[1])}
+    figures: list[Figures] = [{"seconds": inf, "runs": 0} for _ in sides]
     begin = time.perf_counter()
-    while True:
-        for side in sides.values():
-            with contextlib.suppress(Exception):  # told when it is timed
-                side(spark, data)
-        if time.perf_counter() - begin > worth:
-            return
+    turn = 0
+    while turn < 2 or time.perf_counter() - begin < worth:
+        for side, known in zip(sides, figures, strict=True):
+            if "error" not in known:
+                known.update(turned(side, spark, data, known, turn, worth))
+        turn += 1
+    return figures
 
 
-def timed(side: Side, spark: SparkSession, data: Path, worth: float) -> dict[str, Any]:
-    """Seconds of the best run, after one that may still warm something.
-
-    Args:
-        side: What is timed.
-        spark: The session.
-        data: Where the data lies.
-        worth: Seconds to go on for; three runs at least.
-    """
-    seconds: list[float] = []
+def turned(
+    side: Side, spark: SparkSession, data: Path, known: Figures, turn: int, worth: float
+) -> Figures:
+    """What is known of a side after another turn; quick ones run several times in a turn."""
+    spent, best, runs = 0.0, known["seconds"], known["runs"]
     try:
-        while len(seconds) < 4 or (sum(seconds) < worth and len(seconds) < 40):
+        while spent == 0.0 or spent < worth / 100:
             begin = time.perf_counter()
             answer = side(spark, data)
-            seconds.append(time.perf_counter() - begin)
+            seconds = time.perf_counter() - begin
+            spent += seconds
+            if turn:
+                best, runs = min(best, seconds), runs + 1
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if "SQLSTATE" not in line]
         return {"error": ([line for line in lines if line] or [type(error).__name__])[-1]}
-    return {"seconds": best(seconds[1:]), "runs": len(seconds) - 1, "answer": answer}
+    return {"seconds": best, "runs": runs, "answer": answer}
 
 
-def measured(
-    row: Row[Side],
-    spark: SparkSession,
-    data: Path,
-    quads: int,
-    worth: float,
-    known: dict[str, dict[str, Any]],
-) -> dict[str, Any]:
-    """Both sides of a row; a side that several rows share is measured once."""
+def compared(row: Row[Side], quads: int, known: dict[str, Figures]) -> dict[str, Any]:
+    """Both sides of a row."""
     result: dict[str, Any] = {"task": row.name, "target": row.target or None}
     for name, side in (("rdfm", row.ours), ("peer", row.peer[1])):
-        if repr(side) not in known:
-            figures = timed(side, spark, data, worth)
-            answer = figures.pop("answer", None)
-            if answer and sum(answer.values()) != quads:
-                figures["error"] = f"{sum(answer.values())} quads instead of {quads}"
-            known[repr(side)] = {"quads": quads, **figures}
-        result[name] = known[repr(side)]
+        figures = {"quads": quads, **known[repr(side)]}
+        answer = figures.pop("answer", None)
+        if answer and sum(answer.values()) != quads:
+            figures["error"] = f"{sum(answer.values())} quads instead of {quads}"
+        result[name] = figures
     result["peer"] = {"name": row.peer[0], **result["peer"]}
     if "error" not in result["rdfm"] and "error" not in result["peer"]:
         result["ratio"] = result["peer"]["seconds"] / result["rdfm"]["seconds"]
@@ -434,7 +428,7 @@ def main() -> None:
 
     print("generating the data (kept in benchmarks/data) …", file=sys.stderr)
     make_data(data, messages)
-    results, known = [], {}
+    results = []
     with tempfile.TemporaryDirectory() as temporary:
         spark = start(Path(temporary))
         make_tables(spark, data)
@@ -445,9 +439,11 @@ def main() -> None:
         heading = f"local[{CORES}], {quads / 1e6:g} M quads, best of several"
         print(f"\n{heading:<32} M quads/s  {'peer':<38} M quads/s     ratio target met")
         chosen = [row for row in rows() if re.search(options.only, row.name)]
-        warm(chosen, spark, data, 5 * worth)
+        sides = {repr(side): side for row in chosen for side in (row.ours, row.peer[1])}
+        figures = timed(list(sides.values()), spark, data, worth * len(sides))
+        known = dict(zip(sides, figures, strict=True))
         for row in chosen:
-            results.append(measured(row, spark, data, quads, worth, known))
+            results.append(compared(row, quads, known))
             print_row(results[-1])
         spark.stop()
     shutil.rmtree(data / "written", ignore_errors=True)
