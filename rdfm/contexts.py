@@ -164,7 +164,7 @@ def context_text(given: object) -> str:
             makes of it.
 
     Raises:
-        OptionError: It is none of these, or the file cannot be read.
+        OptionError: It is none of these, or the file cannot be read, or holds neither object nor array.
 
     Example:
         >>> context_text({"ex": "http://example.org/"})
@@ -181,15 +181,21 @@ def context_text(given: object) -> str:
         raise OptionError(
             "compact_with is a file of JSON, its text or a dict, not " + repr(given)[:60]
         )
-    path = os.fspath(given)
-    if isinstance(path, str) and re.match(r"https?://", path, re.IGNORECASE):
+    path = os.fsdecode(given)
+    if re.match(r"https?://", path, re.IGNORECASE):
         raise OptionError(
             f"compact_with is a file, and contexts to write with are not fetched: save {path[:200]}"
         )
     try:
-        return _read(Path(os.fsdecode(path))).decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise OptionError(f"the context {os.fsdecode(path)} cannot be read: {error}") from error
+        text = _read(Path(path)).decode("utf-8-sig")
+    except OSError as error:
+        raise OptionError(f"the context cannot be read: {error}") from error
+    except ValueError as error:
+        raise OptionError(f"the context {path} cannot be read: {error}") from error
+    if not text.lstrip().startswith(("{", "[")):
+        # Given on as it is, it would be taken for a path.
+        raise OptionError(f"the file {path} holds no context: no object or array of JSON")
+    return text
 
 
 def fetch(url: str) -> tuple[bytes, str]:

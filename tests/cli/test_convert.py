@@ -307,5 +307,5 @@ def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
     assert "--compact-with (compact_with) is for writing NDJSON-LD" in run.err
     run = rdfm("convert", "a.nq", "b.ndjsonld", "--compact-with", "none.jsonld")
     assert run.code == 2
-    assert "the context none.jsonld cannot be read" in run.err
+    assert "the context cannot be read: none.jsonld" in run.err
     assert not Path("b.ndjsonld").exists()

@@ -121,13 +121,21 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
         (1, "compact_with is a file of JSON, its text or a dict, not 1"),
         ({"a": object()}, "compact_with is a context in JSON"),
         ("https://schema.org/", "contexts to write with are not fetched"),
-        ("missing.jsonld", "the context missing.jsonld cannot be read"),
+        ("missing.jsonld", "the context cannot be read: missing.jsonld: No such file"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_a_sentence(context, reason):
     with pytest.raises(rdfm.OptionError, match=r"^[^\n]*$") as caught:
         formats.find("ndjsonld").Encoder(compact_with=context)
     assert reason in str(caught.value)
+
+
+def test_a_file_that_holds_no_context_is_named_and_not_quoted(tmp_path):
+    file = tmp_path / "context.json"
+    file.write_text("<rdf:RDF/>")
+    with pytest.raises(rdfm.OptionError) as caught:
+        formats.find("ndjsonld").Encoder(compact_with=file)
+    assert str(caught.value) == f"the file {file} holds no context: no object or array of JSON"
 
 
 def test_a_context_and_none_contradict_each_other():
