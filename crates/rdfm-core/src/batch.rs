@@ -625,16 +625,7 @@ impl BatchBuilder {
     #[inline]
     pub fn add_term(&mut self, term: Term) -> Result<TermId, LimitExceeded> {
         self.charge(16)?;
-        Ok(self.append_term(term))
-    }
-
-    /// Adds a term record, uncounted: the caller charges 16 bytes.
-    #[inline]
-    pub fn append_term(&mut self, term: Term) -> TermId {
-        self.written.term(u64::from(term.length));
-        let id = TermId(self.table.terms.len() as u32);
-        self.table.terms.push(term);
-        id
+        Ok(self.push_term(term))
     }
 
     /// Adds a term record uncounted: the caller charges it, with a sum that does not depend on which
@@ -930,7 +921,7 @@ impl BatchBuilder {
             _ => {}
         }
         term.offset = self.append_text(from.text_of(from.term(id)));
-        let new = self.append_term(term);
+        let new = self.push_term(term);
         moved.insert(id, new);
         new
     }
