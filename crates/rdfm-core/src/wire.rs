@@ -91,10 +91,11 @@ impl<'a> Wire<'a> {
     }
 
     /// The next field, which is length-delimited if its number is in `known` (a set of bits up to
-    /// 31); number 0 is a field that is not, which was skipped.
+    /// 31); number 0 is a field that is not, which was skipped. The number is as wide as a fault, whose
+    /// place in the result it shares: a narrower one would be read back from memory slowly.
     #[inline(always)]
     #[allow(clippy::inline_always)] // the hottest function: one call a field
-    pub fn field(&mut self, known: u32, message: &'static str) -> Checked<(u32, &'a [u8])> {
+    pub fn field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
         if let [tag, length, rest @ ..] = self.rest
             && tag & 0x87 == LENGTH
             && known >> (tag >> 3) & 1 == 1
@@ -102,17 +103,23 @@ impl<'a> Wire<'a> {
             && let Some((payload, rest)) = rest.split_at_checked(*length as usize)
         {
             self.rest = rest;
-            return Ok((u32::from(tag >> 3), payload));
+            return Ok((usize::from(tag >> 3), payload));
         }
         self.long_field(known, message)
     }
 
+    /// Whether the next field is length-delimited with a number in `known` that is below 16.
+    #[inline]
+    pub fn next_is(&self, known: u32) -> bool {
+        matches!(*self.rest, [tag, ..] if tag & 0x87 == LENGTH && known >> (tag >> 3) & 1 == 1)
+    }
+
     #[inline(never)]
-    fn long_field(&mut self, known: u32, message: &'static str) -> Checked<(u32, &'a [u8])> {
+    fn long_field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
         let (field, kind) = self.tag()?;
         if field < 32 && known >> field & 1 == 1 {
             Self::expect(kind, LENGTH, field, message)?;
-            return Ok((field, self.bytes()?));
+            return Ok((field as usize, self.bytes()?));
         }
         self.skip(field, kind)?;
         Ok((0, &[]))

@@ -42,8 +42,6 @@ const ROW_FIELDS: u32 = 0b1110_0111_1110;
 /// The fields of a triple and of a quad.
 const TRIPLE_FIELDS: u32 = (1 << 13) - 2;
 const QUAD_FIELDS: u32 = (1 << 17) - 2;
-/// Those that are IRIs.
-const IRI_FIELDS: u32 = 1 << 1 | 1 << 5 | 1 << 9 | 1 << 13;
 const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
 /// The graph's place among the positions.
 const GRAPH: usize = 3;
@@ -63,7 +61,7 @@ pub(super) struct TableLimits {
 /// A term's field and its bytes; field 0 is a repeated term.
 #[derive(Clone, Copy, Default)]
 struct Slot<'a> {
-    field: u32,
+    field: usize,
     bytes: &'a [u8],
 }
 
@@ -235,7 +233,7 @@ impl Rows {
     }
 
     #[inline]
-    fn typed_row(&mut self, field: u32, payload: &[u8]) -> Checked<()> {
+    fn typed_row(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
         if self.options.is_none() && field != 1 {
             return Err(before_options(field));
         }
@@ -268,7 +266,7 @@ impl Rows {
             6 => self.namespace(payload),
             2..=5 => Err(malformed(format!(
                 "a {} row in a log of physical type {}",
-                ROWS[field as usize],
+                ROWS[field],
                 self.physical.name()
             ))),
             _ => Err(malformed(
@@ -346,7 +344,9 @@ impl Rows {
     #[inline]
     fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<()> {
         let iri_state = (self.last_prefix, self.last_name);
-        let ids = if let Ok(Some(ids)) = self.direct(bytes, fields) {
+        let ids = if self.required & !self.live == 0
+            && let Ok(Some(ids)) = self.direct(bytes, fields)
+        {
             ids
         } else {
             (self.last_prefix, self.last_name) = iri_state;
@@ -361,34 +361,44 @@ impl Rows {
         Ok(())
     }
 
-    /// The terms of a statement whose fields stand in order, as writers write them; None or a fault
-    /// where they may not.
+    /// The terms of a statement whose fields stand in order, as writers write them, and where what
+    /// they leave out is in the batch; None or a fault where they may not.
     #[inline]
     fn direct(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
-        let mut ids = self.last;
-        let mut given = 0;
-        let mut next = 0;
         let mut wire = Wire::new(bytes);
-        while !wire.is_done() {
-            let (field, payload) = wire.field(fields, "the statement")?;
-            let position = (field.wrapping_sub(1) / 4) as usize;
-            if position < next || position > GRAPH {
-                return Ok(None);
-            }
-            ids[position] = if IRI_FIELDS >> field & 1 == 1 {
-                self.iri(payload)?
-            } else {
-                let bytes = payload;
-                self.term(Slot { field, bytes }, 0)?
-            };
-            given |= 1 << position;
-            next = position + 1;
+        // Without a loop, and by nothing that takes their address, so that the ids stay in registers.
+        let subject = self.in_order::<0>(&mut wire, fields)?;
+        let predicate = self.in_order::<1>(&mut wire, fields)?;
+        let object = self.in_order::<2>(&mut wire, fields)?;
+        let graph = self.in_order::<GRAPH>(&mut wire, fields)?;
+        if !wire.is_done() {
+            return Ok(None);
         }
-        self.finish_statement(&mut ids, given)?;
-        Ok(Some(ids))
+        self.last = [subject, predicate, object, graph];
+        Ok(Some([subject, predicate, object, graph]))
     }
 
-    /// As [`direct`](Self::direct), for fields in any order.
+    /// The term at a position if it comes next, otherwise the last one there.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // four calls a statement
+    fn in_order<const POSITION: usize>(
+        &mut self,
+        wire: &mut Wire<'_>,
+        fields: u32,
+    ) -> Checked<TermId> {
+        let fields = fields & (0b1_1110 << (4 * POSITION));
+        if !wire.next_is(fields) {
+            return Ok(self.last[POSITION]);
+        }
+        let (field, bytes) = wire.field(fields, "the statement")?;
+        if field == 4 * POSITION + 1 {
+            self.iri(bytes)
+        } else {
+            self.term(Slot { field, bytes }, 0)
+        }
+    }
+
+    /// As [`direct`](Self::direct), for fields in any order, and for terms repeated from an earlier batch.
     #[cold]
     fn odd_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
         let Some(slots) = positions(bytes, fields)? else {
@@ -403,20 +413,10 @@ impl Rows {
                 given |= 1 << position;
             }
         }
-        self.finish_statement(&mut ids, given)?;
-        Ok(ids)
-    }
-
-    /// Repeats the terms that were not given, and remembers all.
-    #[inline]
-    fn finish_statement(&mut self, ids: &mut [TermId; 4], given: u8) -> Checked<()> {
-        let missing = self.required & !(given | self.live);
-        if missing != 0 {
-            self.repeat_from_kept(ids, missing)?;
-        }
-        self.last = *ids;
+        self.repeat_from_kept(&mut ids, self.required & !(given | self.live))?;
+        self.last = ids;
         self.live |= given;
-        Ok(())
+        Ok(ids)
     }
 
     #[cold]
@@ -686,13 +686,13 @@ impl Rows {
 }
 
 #[cold]
-fn before_options(field: u32) -> Fault {
+fn before_options(field: usize) -> Fault {
     if field == 0 {
         return malformed("the row is empty; exactly one of its fields must be set");
     }
     malformed(format!(
         "the log begins with a {} row, expected the stream options",
-        ROWS[field as usize]
+        ROWS[field]
     ))
 }
 
@@ -706,7 +706,7 @@ fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
         if field == 0 {
             continue;
         }
-        let slot = &mut slots[((field as usize - 1) / 4) & 3];
+        let slot = &mut slots[((field - 1) / 4) & 3];
         if slot.field == field && is_message(field) {
             return Ok(None);
         }
@@ -719,21 +719,21 @@ fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
 }
 
 /// Whether a term's field is a message, which protobuf merges, or a string, which it replaces.
-const fn is_message(field: u32) -> bool {
+const fn is_message(field: usize) -> bool {
     (field - 1) & 3 != 1
 }
 
 /// A statement whose repeated fields are merged as protobuf says.
 #[cold]
 fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
-    let mut slots: [(u32, Vec<u8>); 4] = Default::default();
+    let mut slots: [(usize, Vec<u8>); 4] = Default::default();
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
         let (field, payload) = wire.field(fields, "the statement")?;
         if field == 0 {
             continue;
         }
-        let slot = &mut slots[((field as usize - 1) / 4) & 3];
+        let slot = &mut slots[((field - 1) / 4) & 3];
         if slot.0 != field || !is_message(field) {
             slot.1.clear();
         }

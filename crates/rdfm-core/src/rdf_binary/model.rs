@@ -61,8 +61,8 @@ impl<'a> Slots<'a> {
 
     /// The place of a term, to be filled; `field` counts from 1.
     #[inline]
-    pub fn slot(&mut self, field: u32) -> Checked<&mut Option<Raw<'a>>> {
-        match self.0.get_mut(field.wrapping_sub(1) as usize) {
+    pub fn slot(&mut self, field: usize) -> Checked<&mut Option<Raw<'a>>> {
+        match self.0.get_mut(field.wrapping_sub(1)) {
             Some(slot @ None) => Ok(slot),
             _ => Err(malformed(format!(
                 "field {field} of a statement is repeated"

@@ -232,7 +232,7 @@ fn strings<'a>(bytes: &'a [u8], message: &'static str) -> Checked<[&'a [u8]; 2]>
     while !wire.is_done() {
         match wire.field(0b110, message)? {
             (0, _) => {}
-            (field, payload) => texts[field as usize - 1] = payload,
+            (field, payload) => texts[field - 1] = payload,
         }
     }
     Ok(texts)
