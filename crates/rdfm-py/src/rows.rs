@@ -26,6 +26,15 @@ use rdfm_core::text::write::write_term;
 /// Bytes of strings that one record batch may hold.
 pub const MAX_BYTES: usize = i32::MAX as usize;
 
+/// Most bytes that are set aside for a column because the record batch before had as many.
+const MOST_ROOM: usize = 8 << 20;
+
+/// An empty vector with room for about as much as another one holds, so that it need not grow.
+fn like<T>(other: &[T]) -> Vec<T> {
+    let room = other.len() + other.len() / 16;
+    Vec::with_capacity(room.min(MOST_ROOM / size_of::<T>()))
+}
+
 /// A column of the row schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
@@ -137,6 +146,16 @@ impl Texts {
         Self {
             values: Vec::new(),
             offsets: vec![0],
+        }
+    }
+
+    /// An empty column with room for about as much.
+    fn like(&self) -> Self {
+        let mut offsets = like(&self.offsets);
+        offsets.push(0);
+        Self {
+            values: like(&self.values),
+            offsets,
         }
     }
 
@@ -275,6 +294,17 @@ impl QuadLists {
             terms: std::array::from_fn(|_| Texts::new()),
             graph_valid: Vec::new(),
             ends: vec![0],
+        }
+    }
+
+    /// An empty column with room for about as much.
+    fn like(&self) -> Self {
+        let mut ends = like(&self.ends);
+        ends.push(0);
+        Self {
+            terms: self.terms.each_ref().map(Texts::like),
+            graph_valid: like(&self.graph_valid),
+            ends,
         }
     }
 
@@ -507,7 +537,8 @@ impl Rows {
     /// Takes the rows, and begins anew.
     pub fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, Fault> {
         places.generation += 1;
-        let next = Self::new(&self.columns);
+        let mut next = Self::new(&self.columns);
+        next.quads = self.quads.like();
         std::mem::replace(self, next).finish()
     }
 
