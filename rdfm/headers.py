@@ -26,8 +26,18 @@ __all__ = [
 ]
 
 _SIZES_AND_NAME = ("stream_name", "name_table", "prefix_table", "datatype_table", "frame_rows")
-_JSON_ONLY = ("context_lines", "compact_with")
-_BINARY_ONLY = ("framing", "prefixed_names", "values")
+_JSON = "NDJSON-LD, JSON-LD and YAML-LD"
+_BINARY = "RDF Protobuf and RDF Thrift"
+# Options of few writers: their name there, and who they are for.
+_OF_FEW = {
+    "context_lines": ("context_lines", _JSON),
+    "compact_with": ("compact_with", _JSON),
+    "framing": ("framing", "RDF Protobuf"),
+    "prefixed_names": ("prefixed_names", _BINARY),
+    "values": ("values", _BINARY),
+    "to_dialect": ("dialect", "N-Triples, N-Quads, Turtle and TriG"),
+    "rdf_star_syntax": ("rdf_star_syntax", "N-Triples and N-Quads"),
+}
 _TYPES = ("physical_type", "logical_type")
 _JELLY_ONLY = ("options_from", "delimited", "namespaces", *_TYPES, *_SIZES_AND_NAME)
 # The largest lookup tables that rdfm reads unless told otherwise.
@@ -163,19 +173,11 @@ def refuse_idle_options(given: Mapping[str, Any], target: Format) -> None:
         raise OptionError(
             f"--prefix (prefixes) declares namespaces, and {target.name} has {has}; leave it out"
         )
-    for name in _BINARY_ONLY:
-        if given.get(name) is not None and name not in target.encode_options:
+    for name, (its_name, holders) in _OF_FEW.items():
+        if given.get(name) and its_name not in target.encode_options:
             option = "--" + name.replace("_", "-")
-            holders = "RDF Protobuf" if name == "framing" else "RDF Protobuf and RDF Thrift"
             raise OptionError(
                 f"{option} ({name}) is for writing {holders}, and the output is {target.name}"
-            )
-    for name in _JSON_ONLY:
-        if given.get(name) is not None and name not in target.encode_options:
-            option = "--" + name.replace("_", "-")
-            raise OptionError(
-                f"{option} ({name}) is for writing NDJSON-LD, JSON-LD and YAML-LD, and the output is "
-                f"{target.name}"
             )
     for name, most in _READ_BY_DEFAULT.items():
         if (given.get(name) or 0) > most:

@@ -38,6 +38,11 @@ import pytest
         ),
         ("convert a.nq out.nq --prefix ex=http://e/", "nq has none; leave it out"),
         ("convert a.nq out.trig --version-label 1.2", "add --to-dialect directive"),
+        (
+            "convert a.nq out.jelly --to-dialect directive",
+            "is for writing N-Triples, N-Quads, Turtle",
+        ),
+        ("convert a.nq out.trig --rdf-star-syntax", "is for writing N-Triples and N-Quads"),
         ("convert a.nq out.jelly --name-table 65537", "readers take 65536 at most"),
         ("convert a.nq out.jelly --skip -1", "Invalid value for '--skip'"),
         ("convert a.nq out.jelly --prefix foo", "'foo' is no namespace; write it as ex=http://"),
