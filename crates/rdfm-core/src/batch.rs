@@ -8,6 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rpds::{HashTrieMapSync, VectorSync};
 use rustc_hash::FxHashMap;
 
 use crate::error::LimitExceeded;
@@ -129,10 +130,12 @@ impl TermTable {
 type Declaration = (Box<[u8]>, Box<[u8]>);
 
 /// Namespace declarations in force, in the order in which their names first came.
+///
+/// Persistent: a copy costs nothing and shares what is not changed, since every batch has its own.
 #[derive(Clone, Debug, Default)]
 pub struct Namespaces {
-    entries: Vec<Declaration>,
-    by_name: FxHashMap<Box<[u8]>, usize>,
+    entries: VectorSync<Declaration>,
+    by_name: HashTrieMapSync<Box<[u8]>, usize>,
     bytes: u64,
 }
 
@@ -154,21 +157,40 @@ impl Namespaces {
 
     /// The IRI of a name.
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
-        self.by_name.get(name).map(|&at| &*self.entries[at].1)
+        let (_, iri) = self.entries.get(*self.by_name.get(name)?)?;
+        Some(iri)
     }
 
     /// Declares or redeclares a name.
     pub fn set(&mut self, name: &[u8], iri: &[u8]) {
+        let declaration = (name.into(), iri.into());
         if let Some(&at) = self.by_name.get(name) {
-            if &*self.entries[at].1 != iri {
-                self.bytes = self.bytes + iri.len() as u64 - self.entries[at].1.len() as u64;
-                self.entries[at].1 = iri.into();
-            }
+            let before = self.entries.get(at).map_or(0, |(_, known)| known.len());
+            self.bytes = self.bytes + iri.len() as u64 - before as u64;
+            self.entries.set_mut(at, declaration);
         } else {
-            self.by_name.insert(name.into(), self.entries.len());
-            self.entries.push((name.into(), iri.into()));
+            self.by_name.insert_mut(name.into(), self.entries.len());
+            self.entries.push_back_mut(declaration);
             self.bytes += (2 * name.len() + iri.len() + 64) as u64;
         }
+    }
+}
+
+/// The namespaces in force after the last batch of those that an encoder takes.
+#[derive(Debug, Default)]
+pub struct InForce(Option<Arc<Namespaces>>);
+
+impl InForce {
+    /// Those at the start of the next batch that may be new: none if it follows the last one. What the
+    /// batch itself declares then counts as in force.
+    pub fn news<'a>(
+        &mut self,
+        batch: &'a MessageBatch,
+    ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        let last = self.0.replace(Arc::clone(&batch.namespaces_after));
+        let follows = last.is_some_and(|last| Arc::ptr_eq(&last, &batch.namespaces));
+        let most = if follows { 0 } else { usize::MAX };
+        batch.namespaces.iter().take(most)
     }
 }
 
@@ -202,6 +224,7 @@ pub struct MessageBatch {
     message_ends: Vec<u32>,
     positions: Vec<u64>,
     namespaces: Arc<Namespaces>,
+    namespaces_after: Arc<Namespaces>,
     namespace_changes: Vec<NamespaceChange>,
     metadata: Vec<Metadata>,
     first_index: u64,
@@ -271,6 +294,15 @@ impl MessageBatch {
         &self.namespace_changes
     }
 
+    /// Namespaces declared for a message.
+    pub fn namespace_changes_of(&self, message: usize) -> &[NamespaceChange] {
+        let up_to = |message: usize| {
+            self.namespace_changes
+                .partition_point(|change| (change.message as usize) < message)
+        };
+        &self.namespace_changes[up_to(message)..up_to(message + 1)]
+    }
+
     /// Namespaces in force at a message, its own declarations included.
     pub fn namespaces(&self, message: usize) -> Namespaces {
         let mut result = (*self.namespaces).clone();
@@ -333,6 +365,13 @@ impl MessageBatch {
         } else {
             Arc::new(self.namespaces(start - 1))
         };
+        let namespaces_after = if end == self.len() {
+            Arc::clone(&self.namespaces_after)
+        } else if end == start {
+            Arc::clone(&namespaces)
+        } else {
+            Arc::new(self.namespaces(end - 1))
+        };
         let (from, to) = (start as u32, end as u32);
         let quads = self.quads[first_quad as usize..last_quad.max(first_quad) as usize].to_vec();
         Self {
@@ -346,6 +385,7 @@ impl MessageBatch {
                 .collect(),
             positions: self.positions[start..end].to_vec(),
             namespaces,
+            namespaces_after,
             namespace_changes: self
                 .namespace_changes
                 .iter()
@@ -942,10 +982,10 @@ impl BatchBuilder {
             .partition_point(|change| change.message < messages);
         let pending = self.namespace_changes.split_off(waiting);
         let at_start = Arc::clone(&self.at_start);
-        if !self.namespace_changes.is_empty() {
-            let next = Arc::make_mut(&mut self.at_start);
-            for change in &self.namespace_changes {
-                next.set(table.span(change.name), table.span(change.iri));
+        for change in &self.namespace_changes {
+            let (name, iri) = (table.span(change.name), table.span(change.iri));
+            if self.at_start.get(name) != Some(iri) {
+                Arc::make_mut(&mut self.at_start).set(name, iri);
             }
         }
         let changes = std::mem::take(&mut self.namespace_changes);
@@ -971,6 +1011,7 @@ impl BatchBuilder {
             message_ends: std::mem::take(&mut self.message_ends),
             positions: std::mem::take(&mut self.positions),
             namespaces: at_start,
+            namespaces_after: Arc::clone(&self.at_start),
             namespace_changes: changes,
             metadata: std::mem::take(&mut self.metadata),
             first_index: self.first_index,
@@ -1134,6 +1175,39 @@ mod tests {
         assert_eq!(second.namespaces(0).get(b"ex"), Some(&b"http://ex/"[..]));
         message(&mut builder, &["c"]);
         assert_eq!(builder.take().unwrap().namespaces_at_start().len(), 1);
+    }
+
+    #[test]
+    fn namespaces_are_news_to_who_did_not_take_the_batch_before() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        let mut batch = |declared: &[&str]| {
+            for name in declared {
+                builder
+                    .add_namespace(name.as_bytes(), b"http://ex/")
+                    .unwrap();
+            }
+            message(&mut builder, &["a"]);
+            message(&mut builder, &["b"]);
+            builder.take().unwrap()
+        };
+        let [first, second, third] = [batch(&["a"]), batch(&["b", "a"]), batch(&[])];
+        let news = |in_force: &mut InForce, batch: &MessageBatch| -> String {
+            let names = in_force.news(batch).map(|(name, _)| name);
+            String::from_utf8(names.collect::<Vec<_>>().concat()).unwrap()
+        };
+        let mut in_force = InForce::default();
+        assert_eq!(news(&mut in_force, &first), "");
+        assert_eq!(news(&mut in_force, &second), "");
+        assert_eq!(news(&mut in_force, &third), "");
+        let mut in_force = InForce::default();
+        assert_eq!(news(&mut in_force, &second), "a");
+        assert_eq!(news(&mut in_force, &first), "");
+        assert_eq!(news(&mut in_force, &third), "ab");
+        // Slices: of the first message, then of both.
+        let mut in_force = InForce::default();
+        assert_eq!(news(&mut in_force, &second.slice(0..1)), "a");
+        assert_eq!(news(&mut in_force, &second.slice(1..2)), "ab");
+        assert_eq!(news(&mut in_force, &third), "");
     }
 
     #[test]

@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::batch::{BatchBuilder, MessageBatch, Namespaces, TermTable};
+use crate::batch::{BatchBuilder, InForce, MessageBatch, Namespaces, TermTable};
 use crate::error::{EncodeError, ErrorClass, LimitExceeded, quote};
 use crate::limits::Limits;
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
@@ -82,6 +82,7 @@ pub struct Regrouper {
     count: u64,
     bytes: u64,
     declared: Namespaces,
+    in_force: InForce,
     /// The blank nodes of the input's message, and the messages that they stand in.
     labels: FxHashMap<Box<[u8]>, u64>,
     label_bytes: u64,
@@ -137,6 +138,7 @@ impl Regrouper {
             count: 0,
             bytes: 0,
             declared: Namespaces::default(),
+            in_force: InForce::default(),
             labels: FxHashMap::default(),
             label_bytes: 0,
             scratch: Vec::new(),
@@ -300,14 +302,12 @@ impl Regrouper {
     fn enter(&mut self, input: &MessageBatch, at: usize) -> Result<(), Stop> {
         let table = input.table();
         if at == 0 {
-            for (name, iri) in input.namespaces_at_start().iter() {
+            for (name, iri) in self.in_force.news(input) {
                 self.declare(name, iri)?;
             }
         }
-        for change in input.namespace_changes() {
-            if change.message as usize == at {
-                self.declare(table.span(change.name), table.span(change.iri))?;
-            }
+        for change in input.namespace_changes_of(at) {
+            self.declare(table.span(change.name), table.span(change.iri))?;
         }
         let goes_on = input.continued() && at == 0;
         let whole = matches!(self.options.by, GroupBy::Message | GroupBy::All);

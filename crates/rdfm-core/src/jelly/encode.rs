@@ -10,7 +10,7 @@
 use super::lru::Lru;
 use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
 use super::owned::OwnedTerm;
-use crate::batch::{MessageBatch, Namespaces, TermTable};
+use crate::batch::{InForce, MessageBatch, Namespaces, TermTable};
 use crate::codec::{EncodeOptions, Encoder, Frames};
 use crate::error::{EncodeError, ErrorClass, quote};
 use crate::term::{Quad, Term, TermId, TermKind, flags};
@@ -85,6 +85,7 @@ pub struct JellyEncoder {
     apart: Vec<u8>,
     mark: Mark,
     declared: Namespaces,
+    in_force: InForce,
     dropped_namespaces: u64,
     merged_quads: u64,
     error: Option<EncodeError>,
@@ -168,6 +169,7 @@ impl JellyEncoder {
             apart: Vec::new(),
             mark: Mark::default(),
             declared: Namespaces::default(),
+            in_force: InForce::default(),
             dropped_namespaces: 0,
             merged_quads: 0,
             error: None,
@@ -195,20 +197,13 @@ impl JellyEncoder {
             self.begin_message(batch.table(), out)?;
         }
         if message == 0 {
-            for (name, iri) in batch.namespaces_at_start().iter() {
+            for (name, iri) in self.in_force.news(batch) {
                 self.namespace(name, iri)?;
             }
         }
         let table = batch.table();
-        let changes = batch.namespace_changes();
-        if !changes.is_empty() {
-            let first = changes.partition_point(|change| (change.message as usize) < message);
-            for change in &changes[first..] {
-                if change.message as usize != message {
-                    break;
-                }
-                self.namespace(table.span(change.name), table.span(change.iri))?;
-            }
+        for change in batch.namespace_changes_of(message) {
+            self.namespace(table.span(change.name), table.span(change.iri))?;
         }
         for entry in batch.metadata(message) {
             let key = entry.key.as_bytes();
@@ -764,6 +759,7 @@ impl Encoder for JellyEncoder {
         self.apart.clear();
         self.mark = Mark::default();
         self.declared = Namespaces::default();
+        self.in_force = InForce::default();
         self.dropped_namespaces = 0;
         self.merged_quads = 0;
         self.error = None;

@@ -14,7 +14,7 @@ use super::protobuf::ProtobufRows;
 use super::terms::{BNODE_IRI, DEFAULT_GRAPHS};
 use super::thrift::ThriftRows;
 use super::values::of_literal;
-use crate::batch::{MessageBatch, Namespaces, TermTable};
+use crate::batch::{InForce, MessageBatch, Namespaces, TermTable};
 use crate::codec::{EncodeOptions, Encoder, Framing};
 use crate::error::{EncodeError, ErrorClass, quote};
 use crate::formats::{Format, refuse_second};
@@ -99,6 +99,7 @@ struct BinaryEncoder<W> {
     values: bool,
     prefixes_to_declare: Vec<(String, String)>,
     declared: Namespaces,
+    in_force: InForce,
     /// What IRIs are abbreviated with, if they are.
     prefixes: Option<Prefixes>,
     terms: Terms,
@@ -164,6 +165,7 @@ impl<W: RowWriter> BinaryEncoder<W> {
             values: options.values,
             prefixes_to_declare: options.prefixes.clone(),
             declared: Namespaces::default(),
+            in_force: InForce::default(),
             prefixes: abbreviates.then(Prefixes::default),
             terms: Terms::default(),
             message: Vec::new(),
@@ -181,16 +183,11 @@ impl<W: RowWriter> BinaryEncoder<W> {
             self.begin_message(table, out)?;
         }
         if message == 0 {
-            for (name, iri) in batch.namespaces_at_start().iter() {
+            for (name, iri) in self.in_force.news(batch) {
                 self.declare(table, name, iri, out);
             }
         }
-        let changes = batch.namespace_changes();
-        let first = changes.partition_point(|change| (change.message as usize) < message);
-        for change in &changes[first..] {
-            if change.message as usize != message {
-                break;
-            }
+        for change in batch.namespace_changes_of(message) {
             self.declare(table, table.span(change.name), table.span(change.iri), out);
         }
         let quads = batch.message(message);
@@ -472,6 +469,7 @@ impl<W: RowWriter> Encoder for BinaryEncoder<W> {
 
     fn reset(&mut self) {
         self.declared = Namespaces::default();
+        self.in_force = InForce::default();
         if self.prefixes.is_some() {
             self.prefixes = Some(Prefixes::default());
         }

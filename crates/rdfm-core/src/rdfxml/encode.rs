@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use super::names::{is_declarable, is_label, split};
 use super::xml::{code_point, not_xml};
 use super::{ITS, RDF};
-use crate::batch::{MessageBatch, TermTable};
+use crate::batch::{InForce, MessageBatch, TermTable};
 use crate::codec::{EncodeOptions, Encoder};
 use crate::error::{EncodeError, ErrorClass, quote};
 use crate::formats::{Format, refuse};
@@ -329,6 +329,7 @@ pub struct RdfXmlEncoder {
     /// Where a blank node was written as a label.
     labels: Memo,
     started: bool,
+    in_force: InForce,
     room: usize,
     most_text: usize,
     graph_names: u64,
@@ -348,6 +349,7 @@ impl RdfXmlEncoder {
             iris: Memo::default(),
             labels: Memo::default(),
             started: false,
+            in_force: InForce::default(),
             room: 0,
             most_text: MOST_TEXT,
             graph_names: 0,
@@ -372,7 +374,7 @@ impl RdfXmlEncoder {
             }
             self.prefixes = prefixes;
         }
-        for (prefix, iri) in batch.namespaces_at_start().iter() {
+        for (prefix, iri) in self.in_force.news(batch) {
             self.declare(prefix, iri);
         }
         let terms = batch.table().terms().len();
@@ -709,6 +711,7 @@ impl Encoder for RdfXmlEncoder {
     fn reset(&mut self) {
         self.names = Names::default();
         self.started = false;
+        self.in_force = InForce::default();
         self.graph_names = 0;
         self.namespaces = 0;
         self.metadata = 0;

@@ -5,7 +5,7 @@
 //! - Cost: a batch's text may not exceed [`MOST_TEXT`], however often its terms repeat long texts.
 //! - Law: an error leaves the last whole message at the end of the output, and comes again.
 
-use crate::batch::{MessageBatch, TermTable};
+use crate::batch::{InForce, MessageBatch, TermTable};
 use crate::codec::{Dialect, EncodeOptions, Encoder};
 use crate::error::{EncodeError, ErrorClass, quote};
 use crate::formats::{Format, refuse, refuse_second};
@@ -74,6 +74,7 @@ pub struct TextEncoder<S> {
     merge_graphs: bool,
     prefixes: Vec<(String, String)>,
     started: bool,
+    in_force: InForce,
     /// Bytes to make room for: a little more than the batch before took.
     room: usize,
     graph_names: u64,
@@ -114,6 +115,7 @@ impl<S: Statements> TextEncoder<S> {
             merge_graphs: options.merge_graphs,
             prefixes: options.prefixes.clone(),
             started: false,
+            in_force: InForce::default(),
             room: 0,
             graph_names: 0,
             namespaces: 0,
@@ -150,7 +152,7 @@ impl<S: Statements> TextEncoder<S> {
         }
         let holds = self.format.carries().namespaces;
         if holds || first {
-            for (name, iri) in batch.namespaces_at_start().iter() {
+            for (name, iri) in self.in_force.news(batch) {
                 self.declare(name, iri, out);
             }
         }
@@ -312,6 +314,7 @@ impl<S: Statements> Encoder for TextEncoder<S> {
         self.delimiters.reset();
         self.statements.reset();
         self.started = false;
+        self.in_force = InForce::default();
         self.graph_names = 0;
         self.namespaces = 0;
         self.metadata = 0;

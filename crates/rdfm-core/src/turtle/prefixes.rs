@@ -87,7 +87,12 @@ impl Prefixes {
         if tails.len() == 1 {
             // The usual case: one namespace, which ends where the head does.
             let (tail, names) = tails.first_key_value()?;
-            let local = rest.strip_prefix(&**tail)?;
+            // Empty boxes point nowhere, and memcmp looks there slowly.
+            let local = if tail.is_empty() {
+                rest
+            } else {
+                rest.strip_prefix(&**tail)?
+            };
             return names
                 .first()
                 .filter(|_| is_plain_local(local))
