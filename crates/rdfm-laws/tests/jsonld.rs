@@ -146,6 +146,11 @@ fn object(random: &mut Random, depth: usize) -> String {
             let key = KEYS[random.below(KEYS.len())];
             let value = if key == "@context" {
                 CONTEXTS[random.below(CONTEXTS.len())].to_owned()
+            } else if matches!(key, "@graph" | "@included") && depth < 4 && random.below(2) > 0 {
+                let nodes: Vec<String> = (0..random.below(3))
+                    .map(|_| object(random, depth + 1))
+                    .collect();
+                format!("[{}]", nodes.join(", "))
             } else if key.starts_with('@') && random.below(4) > 0 {
                 string(random)
             } else {

@@ -68,6 +68,7 @@ struct Node {
     from: usize,
     kinds: Option<u32>,
     graph: Option<u32>,
+    included: Option<u32>,
 }
 
 impl Walk<'_> {
@@ -167,7 +168,7 @@ impl Walk<'_> {
     fn node(&mut self, object: u32, place: Place) -> Walked<Node> {
         let context = self.context_of(object, place.context)?;
         let from = self.stack.len();
-        let (mut id, mut kinds, mut graph) = (None, None, None);
+        let (mut id, mut kinds, mut graph, mut included) = (None, None, None, None);
         for key in self.view.keys(object) {
             let value = key + 1;
             match self.meaning(key, context)? {
@@ -176,6 +177,9 @@ impl Walk<'_> {
                 Meaning::Keyword(Keyword::Id) if id.is_none() => id = Some(value),
                 Meaning::Keyword(Keyword::Type) if kinds.is_none() => kinds = Some(value),
                 Meaning::Keyword(Keyword::Graph) if graph.is_none() => graph = Some(value),
+                Meaning::Keyword(Keyword::Included) if included.is_none() => {
+                    included = Some(value);
+                }
                 Meaning::Ignored
                     if !matches!(self.view.kind(value), Kind::Object | Kind::Array) => {}
                 _ => return Err(Stop::Decline),
@@ -192,6 +196,7 @@ impl Walk<'_> {
             from,
             kinds,
             graph,
+            included,
         })
     }
 
@@ -203,6 +208,7 @@ impl Walk<'_> {
             from,
             kinds,
             graph,
+            included,
         } = *node;
         let to = self.stack.len();
         if let Some(kinds) = kinds {
@@ -217,6 +223,9 @@ impl Walk<'_> {
         self.stack.truncate(from);
         if let Some(graph) = graph {
             self.nodes(graph, Place { graph: id, ..place })?;
+        }
+        if let Some(included) = included {
+            self.nodes(included, place)?;
         }
         Ok(())
     }

@@ -282,6 +282,7 @@ fn quoted(keyword: Keyword) -> &'static [u8] {
         Keyword::Context => b"\"@context\"",
         Keyword::Graph => b"\"@graph\"",
         Keyword::Id => b"\"@id\"",
+        Keyword::Included => b"\"@included\"",
         Keyword::Language => b"\"@language\"",
         Keyword::List => b"\"@list\"",
         Keyword::Set => b"\"@set\"",
