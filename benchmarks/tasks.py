@@ -305,7 +305,7 @@ def oxigraph_write(
 def oxigraph_read_lines(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Lines to pyoxigraph quads, each a document of its own; a leading context is put into each."""
+    """Lines to pyoxigraph quads, each a document of its own; a context's line is put into those below."""
     import pyoxigraph
 
     data = translated(log, to, folder, min(messages or SMALL, SMALL), **(writing or {}))
@@ -314,7 +314,7 @@ def oxigraph_read_lines(
     def run() -> int:
         count, context = 0, b""
         for line in data.splitlines():
-            if not context and line.startswith(b'{"@context"') and line.endswith(b"}}"):
+            if line.startswith(b'{"@context"') and line.endswith(b"}}"):
                 context = line[:-1] + b","
                 continue
             document = context + line[1:] if context else line
@@ -408,9 +408,11 @@ def document_rows() -> list[Row[Task]]:
     named: dict[str, Any] = {"prefixes": IOT_NAMESPACES}
     expanded: dict[str, Any] = {"context_lines": "none"}
 
-    def read(name: str, to: str, writing: dict[str, Any], target: float) -> Row[Task]:
-        ours = partial(rdfm_read_as, "iot.nq", to, writing=writing)
-        peer = partial(oxigraph_read_lines, "iot.nq", to, writing=writing)
+    def read(
+        name: str, to: str, writing: dict[str, Any], target: float, log: str = "iot.nq"
+    ) -> Row[Task]:
+        ours = partial(rdfm_read_as, log, to, writing=writing)
+        peer = partial(oxigraph_read_lines, log, to, writing=writing)
         return Row(name, ours, ("pyoxigraph a line", peer), target)
 
     def write(to: str, peer: str, target: float) -> Row[Task]:
@@ -421,6 +423,7 @@ def document_rows() -> list[Row[Task]]:
     return [
         read("ndjsonld read, leading context (iot)", "ndjsonld", named, 15),
         read("ndjsonld read, expanded (iot)", "ndjsonld", expanded, 8),
+        read("ndjsonld read, several nodes (nanopubs)", "ndjsonld", {}, 0, "nanopubs.trig"),
         write("ndjsonld", "jsonld", 6),
         Row(
             "yamlld read, leading context (iot)",
