@@ -123,7 +123,7 @@ class Options:
         """Take the paths of `load`: one, or several as Spark hands them over.
 
         Raises:
-            OptionError: There is none.
+            OptionError: There is none, or it is empty, which would mean the process's own folder.
         """
         one, several = self.rest.pop("path", None), self.rest.pop("paths", None)
         found = [one] if one is not None else []
@@ -136,6 +136,8 @@ class Options:
                 "to Python sources, so make a view instead: "
                 "CREATE TEMPORARY VIEW name USING rdfm OPTIONS (path '...')"
             )
+        if "" in found:
+            raise OptionError("the path is an empty text; a folder of this machine is '.' at least")
         return found
 
 

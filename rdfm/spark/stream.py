@@ -114,7 +114,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """
         options = Options(given)
         location = options.text("stateLocation")
-        if location is None:
+        if not location:
             raise OptionError(
                 "a stream needs the option stateLocation, a folder for the list of the files it "
                 "has found; give each query its own, and keep it as long as its checkpoint"

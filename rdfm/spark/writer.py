@@ -88,6 +88,8 @@ class Plan:
                 "there is no path: save(path) or start(path) needs one; a table of the catalog passes "
                 "none to Python sources"
             )
+        if not path:  # an overwrite would empty the folder that Spark was started in
+            raise OptionError("the path is an empty text; a folder of this machine is '.' at least")
         to = options.text("to")
         if to is None:
             known = ", ".join(formats.names())

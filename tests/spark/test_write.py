@@ -274,6 +274,28 @@ def test_the_format_and_the_path_have_to_be_said(rows, tmp_path):
         save(rows, tmp_path / "file")
 
 
+def test_an_empty_path_is_not_the_folder_that_spark_was_started_in(tmp_path, monkeypatch):
+    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.schema import default_schema
+    from rdfm.spark.stream import LogSourceStreamReader
+    from rdfm.spark.writer import LogSourceStreamWriter, LogSourceWriter
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    for make in (
+        lambda: LogSourceWriter({"path": "", "to": "nq"}, default_schema(), True),
+        lambda: LogSourceStreamWriter({"path": "", "to": "nq"}, default_schema(), False),
+        lambda: LogSourceReader({"path": ""}),
+        lambda: LogSourceReader({"paths": '["other", ""]'}),
+        lambda: LogSourceStreamReader({"path": "", "stateLocation": "other"}),
+    ):
+        with pytest.raises(rdfm.OptionError, match="the path is an empty text"):
+            make()
+    with pytest.raises(rdfm.OptionError, match="needs the option stateLocation"):
+        LogSourceStreamReader({"path": "other", "stateLocation": ""})
+    assert [path.name for path in tmp_path.rglob("*")] == ["other"]
+
+
 def test_encoders_take_their_options_as_text(rows, tmp_path):
     save(rows, tmp_path, "trig", dialect="directive", PREFIXES='{"ex": "http://ex/"}')
     text = shown(tmp_path)[0].read_text()
