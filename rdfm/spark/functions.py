@@ -21,10 +21,10 @@ from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # lac
 from pyspark.sql.types import BinaryType, DataType
 
 from rdfm import MessageBatch, formats
-from rdfm.errors import DecodeError, LimitError, OptionError
+from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
 from rdfm.formats import FormatModule
 from rdfm.formats._options import from_text, key
-from rdfm.spark.options import MODES
+from rdfm.spark.options import MODES, for_spark
 from rdfm.spark.schema import QUADS
 from rdfm.spark.terms import (
     datatype,
@@ -225,7 +225,11 @@ def _ways_out() -> Iterator[None]:
     """Errors say which of Spark's settings would help."""
     try:
         yield
+    except EncodeError as error:
+        error.reason = for_spark(error.reason)
+        raise
     except DecodeError as error:
+        error.reason = for_spark(error.reason)
         if isinstance(error, LimitError) and error.source is None:
             error.reason += " (spark.sql.execution.arrow.maxRecordsPerBatch)"
         elif error.source is not None:

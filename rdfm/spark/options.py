@@ -7,6 +7,7 @@ Law: an option that nobody knows, or a value that does not fit, is an error that
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +16,7 @@ from rdfm import compression as compressions
 from rdfm.errors import OptionError
 from rdfm.formats._options import key, size
 
-__all__ = ["COMPRESSIONS", "MODES", "Options", "as_text"]
+__all__ = ["COMPRESSIONS", "MODES", "Options", "as_text", "for_spark"]
 
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 # What users say, and how `open_log` and `create_log` take it.
@@ -157,3 +158,28 @@ def _as_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return json.dumps(dict(value))
     return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def for_spark(reason: str) -> str:
+    """An error's ways out as Spark's users can take them: without those of the command line.
+
+    Example:
+        >>> for_spark("raise max_depth (--max-depth) if the source is trusted, or write less")
+        'raise the option max_depth if the source is trusted'
+        >>> for_spark("split_messages=1 (--split-messages 1) writes one file a message")
+        'maxRecordsPerFile=1 writes one file a message'
+    """
+    # What follows is for who converts.
+    reason = re.sub(r"(?s)(?<= if the source is trusted), .*", "", reason)
+    for pattern, spark in (
+        (
+            r"(?:a folder as output or )?split_messages=1 \(--split-messages 1\)",
+            "maxRecordsPerFile=1",
+        ),
+        (r"--from \(format=…\)", "the option format"),
+        (r"\braise (\w+) \(--[\w-]+\)", r"raise the option \1"),
+        (r"\(--from (\w+)\)", r"(format=\1)"),
+        (r" \(--[^()]+\)", ""),
+    ):
+        reason = re.sub(pattern, spark, reason)
+    return reason

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,7 +34,7 @@ from rdfm.errors import (
 from rdfm.formats._options import from_text, key
 from rdfm.log import LogReader, make_codec, open_log
 from rdfm.paths import is_url
-from rdfm.spark.options import COMPRESSIONS, MODES, Options
+from rdfm.spark.options import COMPRESSIONS, MODES, Options, for_spark
 from rdfm.spark.schema import columns_of, default_schema
 from rdfm.split import Split, plan
 from rdfm.storage import storage_of
@@ -434,12 +433,11 @@ def _with_ways_out(error: DecodeError | UnknownFormatError) -> DecodeError | Unk
     """An error that says which of Spark's options would help."""
     if isinstance(error, UnknownFormatError):
         return UnknownFormatError(
-            f"{error}; the option pathGlobFilter chooses files by their names, format says the "
+            f"{for_spark(str(error))}; the option pathGlobFilter chooses files by their names, format says the "
             "format of all, ignoreCorruptFiles=true passes over such files"
         )
-    if isinstance(error, LimitError):
-        error.reason = re.sub(r"(\w+) \(--[\w-]+\)", r"the option \1", error.reason)
-    else:
+    error.reason = for_spark(error.reason)
+    if not isinstance(error, LimitError):
         error.reason += (
             "; mode=PERMISSIVE gives a row that holds the fault, mode=DROPMALFORMED leaves it out, "
             "ignoreCorruptFiles=true ends the file there"

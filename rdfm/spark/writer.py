@@ -34,7 +34,7 @@ from rdfm.formats._options import from_text
 from rdfm.log import LogWriter, create_log
 from rdfm.paths import local_path
 from rdfm.spark.commit import Commit, Target, stream_job
-from rdfm.spark.options import COMPRESSIONS, Options
+from rdfm.spark.options import COMPRESSIONS, Options, for_spark
 from rdfm.spark.schema import COLUMNS, QUADS
 
 if TYPE_CHECKING:
@@ -330,6 +330,7 @@ class _Task:
         except (DecodeError, EncodeError) as error:
             self._discard()
             error.source = f"partition {self.partition} of the rows"
+            error.reason = for_spark(error.reason)
             raise
         except BaseException:
             self._discard()

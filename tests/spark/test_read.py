@@ -189,7 +189,10 @@ def test_the_format_shows_in_the_content(tmp_path):
 def test_a_file_that_shows_no_format_is_an_error(tmp_path):
     (tmp_path / "notes.txt").write_text("buy milk")
     (tmp_path / "a.nq").write_text(lines("a"))
-    with pytest.raises(UnknownFormatError, match=r"notes.txt shows its format neither"):
+    with pytest.raises(
+        UnknownFormatError,
+        match=r"notes.txt shows its format neither .*; say it with the option format, one of",
+    ):
         read(tmp_path)
     with pytest.raises(UnknownFormatError):
         read(tmp_path, mode="PERMISSIVE")
@@ -518,8 +521,11 @@ def test_what_passes_a_limit_is_never_left_out_in_silence(tmp_path):
     (tmp_path / "a.nq").write_text(lines("a", "x" * 3000, "c"))
     limit = {"maxMessageBytes": "1k"}
     for silent in ({"mode": "DROPMALFORMED"}, {"ignoreCorruptFiles": "true"}):
-        with pytest.raises(LimitError):
+        with pytest.raises(LimitError) as error:
             read(tmp_path, **limit, **silent)
+        assert "raise the option max_message_bytes if the source is trusted (line" in str(
+            error.value
+        )
     rows = read(tmp_path, **limit, mode="PERMISSIVE")
     assert texts(rows) == ["a", None, "c"]
     assert "xxx" in rows[1]["_corrupt_record"]

@@ -206,6 +206,8 @@ def test_what_a_format_cannot_hold_is_refused_by_its_encoder(spark, tmp_path):
     assert "graph" in text
     assert "message 0" in text
     save(rows, tmp_path / "out", "trig")
+    text = refused(numbered(spark.range(2)).coalesce(1), tmp_path / "many", "jsonld")
+    assert "; maxRecordsPerFile=1 writes one file a message, flat makes them one message" in text
 
 
 @pytest.mark.parametrize(
