@@ -24,7 +24,7 @@ from rdfm import MessageBatch, formats
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
 from rdfm.formats import FormatModule
 from rdfm.formats._options import from_text, key
-from rdfm.spark.options import MODES, for_spark
+from rdfm.spark.options import MODES, as_text, for_spark
 from rdfm.spark.schema import QUADS
 from rdfm.spark.terms import (
     datatype,
@@ -123,7 +123,7 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
 def register_functions(spark: SparkSession) -> list[str]:
     """Make functions for SQL: `from_NAME` and `to_NAME` for each format, with `_` for `-`.
 
-    They take the column, and options as a map of texts if wanted, the same for all rows:
+    They take the column, and options as a map if wanted, the same for all rows:
     `from_NAME(value, map('mode', 'PERMISSIVE'))`. A name that is one of Spark's own functions, such as
     `from_json`, is left out with a warning: it stays Spark's.
 
@@ -173,8 +173,8 @@ def _encoding(module: FormatModule, max_depth: int, options: Mapping[str, Any]) 
 def _sql_decoding(module: FormatModule) -> Function:
     name = module.FORMAT.name
 
-    def from_rdf(values: pa.Array, *options: pa.Array) -> pa.Array:
-        given = _texts(options)
+    def from_rdf(*columns: pa.Array) -> pa.Array:
+        values, given = _arguments(columns)
         mode = given.pop("mode", "FAILFAST")
         keywords = from_text(formats.find(name).FORMAT, "decoder", given)
         with _ways_out():
@@ -186,8 +186,9 @@ def _sql_decoding(module: FormatModule) -> Function:
 def _sql_encoding(module: FormatModule) -> Function:
     name = module.FORMAT.name
 
-    def to_rdf(quads: pa.Array, *options: pa.Array) -> pa.Array:
-        keywords = from_text(formats.find(name).FORMAT, "encoder", _texts(options))
+    def to_rdf(*columns: pa.Array) -> pa.Array:
+        quads, given = _arguments(columns)
+        keywords = from_text(formats.find(name).FORMAT, "encoder", given)
         with _ways_out():
             return pa.array(ValueEncoder(name, **keywords)(quads))
 
@@ -205,19 +206,28 @@ def _on_error(mode: str) -> Literal["raise", "null"]:
     return "raise" if mode.upper() == "FAILFAST" else "null"
 
 
-def _texts(options: tuple[pa.Array, ...]) -> dict[str, str]:
-    """The map of options of a call in SQL.
+def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]:
+    """The column and the options of a call in SQL.
 
     Raises:
-        OptionError: It is not the same in each row.
+        OptionError: There are other arguments, or the options are not the same in each row.
     """
-    if not options or not len(options[0]):
-        return {}
-    maps = options[0]
+    is_options = [
+        pa.types.is_map(column.type) or pa.types.is_null(column.type) for column in columns
+    ]
+    if not 1 <= len(columns) <= 2 or not all(is_options[1:]):
+        raise OptionError(
+            "this function takes a column, and options as a map if wanted: map('name', 'value')"
+        )
+    if len(columns) == 1 or not len(columns[1]):
+        return columns[0], {}
+    maps = columns[1]
     if not maps[1:].equals(maps[:-1]):
         raise OptionError("options are the same in all rows: give a map of literals")
-    given = cast("list[tuple[str, str]] | None", maps[0].as_py())
-    return {"mode" if key(name) == "mode" else name: text for name, text in given or []}
+    given = as_text(dict(maps[0].as_py() or []))
+    return columns[0], {
+        "mode" if key(name) == "mode" else name: text for name, text in given.items()
+    }
 
 
 @contextmanager
@@ -225,6 +235,11 @@ def _ways_out() -> Iterator[None]:
     """Errors say which of Spark's settings would help."""
     try:
         yield
+    except TypeError as error:
+        raise TypeError(
+            f"{error}; messages are decoded from binary columns, so cast a text: "
+            "cast(text AS binary); they are encoded from columns of the type of quads"
+        ) from None
     except EncodeError as error:
         error.reason = for_spark(error.reason)
         raise

@@ -98,6 +98,14 @@ def test_a_broken_value_fails_the_query_or_gives_null(spark, bad, reason):
     assert {row.id: row.quads is None for row in found} == {1: False, 2: True}
 
 
+def test_a_column_of_another_type_is_an_error_that_says_what_to_do(spark):
+    frame = spark.createDataFrame([("<a:s> <a:p> <a:o> .",)], "v string")
+    for make in (from_rdf, to_rdf):
+        with pytest.raises(PythonException, match=r"cast a text: cast\(text AS binary\)"):
+            frame.select(make("v", "nq")).collect()
+    assert frame.select(from_rdf(frame.v.cast("binary"), "nq")).head()[0][0].subject == "<a:s>"
+
+
 def test_options_reach_the_codecs(spark, messages):
     frame = spark.createDataFrame([(MANY,)], "v binary")
     assert len(frame.select(from_rdf("v", "nq", dialect="plain")).head()[0]) == 2
@@ -168,6 +176,14 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
         spark.sql(query.format("")).collect()
     with pytest.raises(PythonException, match="the nq decoder has no option 'loud'"):
         spark.sql(query.format(", map('loud', '1')")).collect()
+    for wrong in (", 'permissive'", ", map('mode', 'permissive'), 1"):
+        with pytest.raises(PythonException, match="a column, and options as a map if wanted"):
+            spark.sql(query.format(wrong)).collect()
+    relative = query.replace("3c", b"<s> <p> <o> .".hex())
+    found = spark.sql(relative.format(", map('lenient', true)")).first()
+    assert found.quads[0].subject == "<s>"
+    with pytest.raises(PythonException, match="than 3 "):
+        spark.sql(relative.format(", map('max_message_bytes', 3)")).collect()
     differing = query.format(", map('mode', if(v is null, 'FAILFAST', 'PERMISSIVE'))")
     with pytest.raises(PythonException, match="options are the same in all rows"):
         spark.sql(
