@@ -394,10 +394,10 @@ class _Task:
 
 
 def columns_of(schema: StructType) -> tuple[str, ...]:
-    """Give the columns of rows that are used: the quads, and what else of a message fits.
+    """Give the columns of rows that are used: the quads, and what else belongs to a message.
 
     Raises:
-        OptionError: There are no quads, or not such.
+        OptionError: There are no quads, or not such, or a map that would be lost in silence.
     """
     types = {field.name: field.dataType for field in schema.fields}
     wanted = f"a column quads of the type {QUADS.simpleString()}"
@@ -411,7 +411,15 @@ def columns_of(schema: StructType) -> tuple[str, ...]:
             f"the rows need {wanted} (graph may be left out); "
             f"here it is {types['quads'].simpleString()}"
         )
-    others = [name for name in ("metadata", "namespaces") if _is_same_map(types.get(name), name)]
+    # Of a type that is no map it is a column like any other, which only has the name.
+    maps = {name: type for name, type in types.items() if isinstance(type, MapType)}
+    others = [name for name in ("metadata", "namespaces") if name in maps]
+    for name in others:
+        if not _is_same_map(maps[name], name):
+            raise OptionError(
+                f"the column {name} is {COLUMNS[name].simpleString()}, and here it is "
+                f"{maps[name].simpleString()}; cast it to be written, or drop it"
+            )
     return ("quads", *others)
 
 
@@ -425,11 +433,9 @@ def _are_quads(found: Any) -> bool:
     )
 
 
-def _is_same_map(found: Any, name: str) -> bool:
+def _is_same_map(found: MapType, name: str) -> bool:
     wanted = COLUMNS[name]
-    if not isinstance(found, MapType) or not isinstance(wanted, MapType):
-        return False
-    value = BinaryType if isinstance(wanted.valueType, BinaryType) else StringType
+    value = BinaryType if wanted == COLUMNS["metadata"] else StringType
     return isinstance(found.keyType, StringType) and isinstance(found.valueType, value)
 
 

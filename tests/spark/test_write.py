@@ -217,6 +217,10 @@ def test_what_a_format_cannot_hold_is_refused_by_its_encoder(spark, tmp_path):
         (["'text' AS quads"], ["column quads", "here it is string"]),
         (["array(struct(1 AS subject, 'p' AS predicate, 'o' AS object)) AS quads"], ["int"]),
         (["array(struct('s' AS subject, 'p' AS predicate)) AS quads"], ["object"]),
+        (
+            ["quads", "map('topic', 'birds') AS metadata"],
+            ["metadata is map<string,binary>", "here it is map<string,string>", "cast it", "drop"],
+        ),
     ],
 )
 def test_rows_of_another_shape_are_refused_before_a_task_begins(rows, tmp_path, columns, words):
