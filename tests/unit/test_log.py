@@ -233,6 +233,15 @@ def test_a_new_prefix_a_message_costs_no_more_than_the_prefix():
     assert copy.getvalue() == file.getvalue()
 
 
+def test_a_new_prefix_costs_no_more_after_a_megabyte_of_them():
+    prefixes = "".join(f"@prefix p{i}: <http://example.org/{i}/> .\n" for i in range(150_000))
+    start = time.perf_counter()
+    with rdfm.open_log(f"{prefixes}<p1:s> <p2:p> p149999:o .".encode(), "trig") as log:
+        (message,) = log
+    assert time.perf_counter() - start < 2  # 0.3 s; some 5 s if all were looked at each time
+    assert message.quads[0].object == rdfm.Iri("http://example.org/149999/o")
+
+
 def test_a_file_object_stays_open():
     file = io.BytesIO()
     with rdfm.create_log(file, "nq") as log:

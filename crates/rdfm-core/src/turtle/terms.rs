@@ -87,6 +87,8 @@ pub(super) struct Terms {
     namespaces: Vec<Namespace>,
     namespace_of_iri: FxHashMap<Box<[u8]>, usize>,
     namespace_bytes: usize,
+    /// Bytes of the IRIs that prefixes are bound to, each as often as it is.
+    bound_bytes: usize,
     next_key: u32,
     slots: Box<[Slot]>,
     known: [Slot; KNOWN.len()],
@@ -192,6 +194,7 @@ impl Terms {
             namespaces: Vec::new(),
             namespace_of_iri: FxHashMap::default(),
             namespace_bytes: 0,
+            bound_bytes: 0,
             next_key: FIRST_NAMESPACE,
             slots,
             known: [Slot::default(); KNOWN.len()],
@@ -509,8 +512,11 @@ impl Terms {
         builder
             .add_namespace(name, &iri)
             .map_err(|exceeded| limit(start, exceeded))?;
+        let length = iri.len();
         let namespace = self.intern(iri);
+        self.bound_bytes += length;
         if let Some(at) = bound {
+            self.bound_bytes -= self.namespaces[self.prefixes[at]].iri.len();
             self.prefixes[at] = namespace;
         } else {
             self.prefix_of_name.insert(name.into(), self.prefixes.len());
@@ -524,7 +530,7 @@ impl Terms {
             return at;
         }
         if self.namespaces.len() >= MAX_NAMESPACES.max(2 * self.prefixes.len())
-            || self.namespace_bytes > MAX_NAMESPACE_BYTES.max(2 * self.bound_bytes())
+            || self.namespace_bytes > MAX_NAMESPACE_BYTES.max(2 * self.bound_bytes)
         {
             self.forget_unbound();
         }
@@ -545,16 +551,6 @@ impl Terms {
             }
         }
         at
-    }
-
-    fn bound_bytes(&self) -> usize {
-        if self.namespace_bytes <= MAX_NAMESPACE_BYTES {
-            return 0;
-        }
-        self.prefixes
-            .iter()
-            .map(|&namespace| self.namespaces[namespace].iri.len())
-            .sum()
     }
 
     /// Keeps the namespaces that a prefix is bound to. Their keys stay, so cached names stay too.
