@@ -108,10 +108,15 @@ impl<'a> Wire<'a> {
         self.long_field(known, message)
     }
 
-    /// Whether the next field is length-delimited with a number in `known` that is below 16.
+    /// Whether the next field is length-delimited with a number in `known` that is 16 or below, and its
+    /// tag as short as can be.
     #[inline]
     pub fn next_is(&self, known: u32) -> bool {
-        matches!(*self.rest, [tag, ..] if tag & 0x87 == LENGTH && known >> (tag >> 3) & 1 == 1)
+        match *self.rest {
+            [tag, ..] if tag & 0x87 == LENGTH => known >> (tag >> 3) & 1 == 1,
+            [0x82, 0x01, ..] => known >> 16 & 1 == 1,
+            _ => false,
+        }
     }
 
     #[inline(never)]

@@ -438,6 +438,28 @@ fn a_frame_comes_in_parts_when_asked() {
 }
 
 #[test]
+fn a_statement_counts_once_whatever_its_graph_is() {
+    let object = bytes(11, bytes(1, "x".repeat(1000)));
+    let log = |graph: &[u8]| {
+        let quad = [&bytes(2, "s"), &bytes(6, "p"), &*object, graph].concat();
+        let rows = vec![row(3, quad); 10];
+        frame(&[options(2, &[number(3, 1)]), rows.concat()])
+    };
+    let options = DecodeOptions {
+        limits: Limits {
+            max_message_bytes: 13_000,
+            ..Limits::default()
+        },
+        ..DecodeOptions::default()
+    };
+    for graph in [bytes(14, "g"), bytes(15, ""), bytes(16, bytes(1, "g"))] {
+        let (messages, error) = decode_with(&options, &log(&graph));
+        assert_eq!(error, None, "{graph:?}");
+        assert_eq!(counts(&messages), [10]);
+    }
+}
+
+#[test]
 fn bare_and_delimited_are_found_out_or_forced() {
     let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
     let metadata = bytes(15, [bytes(1, "k"), bytes(2, "v")].concat());
