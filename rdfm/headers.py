@@ -174,7 +174,10 @@ def refuse_idle_options(given: Mapping[str, Any], target: Format) -> None:
             f"--prefix (prefixes) declares namespaces, and {target.name} has {has}; leave it out"
         )
     for name, (its_name, holders) in _OF_FEW.items():
-        if given.get(name) and its_name not in target.encode_options:
+        value = given.get(name)
+        # A switch that is off asks for nothing, but that is no default of prefixed_names.
+        asked = value is not None and (value is not False or name == "prefixed_names")
+        if asked and its_name not in target.encode_options:
             option = "--" + name.replace("_", "-")
             raise OptionError(
                 f"{option} ({name}) is for writing {holders}, and the output is {target.name}"

@@ -42,6 +42,7 @@ import pytest
             "convert a.nq out.jelly --to-dialect directive",
             "is for writing N-Triples, N-Quads, Turtle",
         ),
+        ("convert a.nq out.jelly --full-iris", "is for writing RDF Protobuf and RDF Thrift"),
         ("convert a.nq out.trig --rdf-star-syntax", "is for writing N-Triples and N-Quads"),
         ("convert a.nq out.jelly --name-table 65537", "readers take 65536 at most"),
         ("convert a.nq out.jelly --skip -1", "Invalid value for '--skip'"),
