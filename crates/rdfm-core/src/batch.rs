@@ -296,23 +296,35 @@ impl MessageBatch {
 
     /// Namespaces declared for a message.
     pub fn namespace_changes_of(&self, message: usize) -> &[NamespaceChange] {
-        let up_to = |message: usize| {
-            self.namespace_changes
-                .partition_point(|change| (change.message as usize) < message)
-        };
-        &self.namespace_changes[up_to(message)..up_to(message + 1)]
+        &self.namespace_changes[self.changes_before(message)..self.changes_before(message + 1)]
+    }
+
+    fn changes_before(&self, message: usize) -> usize {
+        self.namespace_changes
+            .partition_point(|change| (change.message as usize) < message)
     }
 
     /// Namespaces in force at a message, its own declarations included.
     pub fn namespaces(&self, message: usize) -> Namespaces {
+        Arc::unwrap_or_clone(self.namespaces_before(message + 1))
+    }
+
+    /// Namespaces in force before a message, or at the end; those that the batch holds are shared.
+    fn namespaces_before(&self, message: usize) -> Arc<Namespaces> {
+        let (before, rest) = self
+            .namespace_changes
+            .split_at(self.changes_before(message));
+        if before.is_empty() {
+            return Arc::clone(&self.namespaces);
+        }
+        if rest.is_empty() {
+            return Arc::clone(&self.namespaces_after);
+        }
         let mut result = (*self.namespaces).clone();
-        for change in &self.namespace_changes {
-            if change.message as usize > message {
-                break;
-            }
+        for change in before {
             result.set(self.table.span(change.name), self.table.span(change.iri));
         }
-        result
+        Arc::new(result)
     }
 
     /// All metadata entries, by message.
@@ -360,18 +372,6 @@ impl MessageBatch {
         } else {
             self.message_ends[end - 1]
         };
-        let namespaces = if start == 0 {
-            Arc::clone(&self.namespaces)
-        } else {
-            Arc::new(self.namespaces(start - 1))
-        };
-        let namespaces_after = if end == self.len() {
-            Arc::clone(&self.namespaces_after)
-        } else if end == start {
-            Arc::clone(&namespaces)
-        } else {
-            Arc::new(self.namespaces(end - 1))
-        };
         let (from, to) = (start as u32, end as u32);
         let quads = self.quads[first_quad as usize..last_quad.max(first_quad) as usize].to_vec();
         Self {
@@ -384,8 +384,8 @@ impl MessageBatch {
                 .map(|quad_end| quad_end - first_quad)
                 .collect(),
             positions: self.positions[start..end].to_vec(),
-            namespaces,
-            namespaces_after,
+            namespaces: self.namespaces_before(start),
+            namespaces_after: self.namespaces_before(end),
             namespace_changes: self
                 .namespace_changes
                 .iter()
@@ -1203,11 +1203,41 @@ mod tests {
         assert_eq!(news(&mut in_force, &second), "a");
         assert_eq!(news(&mut in_force, &first), "");
         assert_eq!(news(&mut in_force, &third), "ab");
-        // Slices: of the first message, then of both.
+        // Slices follow each other too, unless the batch declares before and after the cut.
         let mut in_force = InForce::default();
-        assert_eq!(news(&mut in_force, &second.slice(0..1)), "a");
-        assert_eq!(news(&mut in_force, &second.slice(1..2)), "ab");
+        assert_eq!(news(&mut in_force, &second.slice(0..0)), "a");
+        assert_eq!(news(&mut in_force, &second.slice(0..1)), "");
+        assert_eq!(news(&mut in_force, &second.slice(1..1)), "");
+        assert_eq!(news(&mut in_force, &second.slice(1..2)), "");
         assert_eq!(news(&mut in_force, &third), "");
+    }
+
+    #[test]
+    fn what_an_open_message_declared_is_news_in_its_batch() {
+        let declare = |builder: &mut BatchBuilder, name: &[u8]| {
+            builder.add_namespace(name, b"http://ex/").unwrap();
+        };
+        for own in [false, true] {
+            let mut builder = BatchBuilder::new(Limits::default());
+            declare(&mut builder, b"a");
+            message(&mut builder, &["x"]);
+            builder.begin_message(0);
+            if own {
+                declare(&mut builder, b"b");
+            }
+            let first = builder.take_complete(&mut FxHashMap::default()).unwrap();
+            builder.end_message();
+            let second = builder.take().unwrap();
+            let names = |namespaces: &Namespaces| -> Vec<Vec<u8>> {
+                namespaces.iter().map(|(name, _)| name.to_vec()).collect()
+            };
+            assert_eq!(names(&first.namespaces(0)), [b"a"]);
+            let mut in_force = InForce::default();
+            assert_eq!(in_force.news(&first).count(), 0);
+            let expected = if own { 2 } else { 0 };
+            assert_eq!(in_force.news(&second).count(), expected);
+            assert_eq!(names(&second.namespaces(0)).len(), 1 + usize::from(own));
+        }
     }
 
     #[test]
