@@ -903,9 +903,9 @@ impl BatchBuilder {
         batch
     }
 
-    /// The completed messages while a message is open, which moves to the next batch; or None if none is
-    /// complete. `moved` gets the new ids of the open message's terms. A message moves once at most, since
-    /// none is complete behind it afterwards.
+    /// The completed messages while a message is open, which moves to the next batch with its namespaces
+    /// and metadata; or None if none is complete. `moved` gets the new ids of the open message's terms. A
+    /// message moves once at most, since none is complete behind it afterwards.
     pub fn take_complete(&mut self, moved: &mut FxHashMap<TermId, TermId>) -> Option<MessageBatch> {
         if self.message_ends.is_empty() {
             return None;
@@ -914,9 +914,19 @@ impl BatchBuilder {
             return self.take();
         }
         let bytes = self.message_bytes;
+        let declared = self
+            .namespace_changes
+            .split_off(self.mark.namespace_changes);
+        let metadata = self.metadata.split_off(self.mark.metadata);
         let all = self.take_part();
         self.continued = false;
         self.message_bytes = bytes;
+        self.move_namespaces(all.table(), declared);
+        let metadata = metadata.into_iter();
+        self.metadata.extend(metadata.map(|entry| Metadata {
+            message: 0,
+            ..entry
+        }));
         let open = all.len() - 1;
         for quad in all.message(open) {
             let mut copy = |id| self.copy_term(all.table(), id, moved);
@@ -966,6 +976,22 @@ impl BatchBuilder {
         new
     }
 
+    /// Declares namespaces of an earlier batch for the first message, uncounted.
+    fn move_namespaces(&mut self, from: &TermTable, changes: Vec<NamespaceChange>) {
+        for NamespaceChange { name, iri, .. } in changes {
+            let mut copy = |span: Span| Span {
+                offset: self.append_text(from.span(span)),
+                ..span
+            };
+            let (name, iri) = (copy(name), copy(iri));
+            self.namespace_changes.push(NamespaceChange {
+                message: 0,
+                name,
+                iri,
+            });
+        }
+    }
+
     fn cut(&mut self, continues: bool) -> MessageBatch {
         self.serial = self.serial.wrapping_add(1).max(1);
         self.arena_hint = self.table.arena.len();
@@ -989,21 +1015,7 @@ impl BatchBuilder {
             }
         }
         let changes = std::mem::take(&mut self.namespace_changes);
-        for change in pending {
-            let name = self.append_text(table.span(change.name));
-            let iri = self.append_text(table.span(change.iri));
-            self.namespace_changes.push(NamespaceChange {
-                message: 0,
-                name: Span {
-                    offset: name,
-                    ..change.name
-                },
-                iri: Span {
-                    offset: iri,
-                    ..change.iri
-                },
-            });
-        }
+        self.move_namespaces(&table, pending);
         let quads_hint = self.quads.len();
         let batch = MessageBatch {
             table: Arc::new(table),
@@ -1213,31 +1225,33 @@ mod tests {
     }
 
     #[test]
-    fn what_an_open_message_declared_is_news_in_its_batch() {
+    fn what_an_open_message_declares_moves_with_it() {
         let declare = |builder: &mut BatchBuilder, name: &[u8]| {
             builder.add_namespace(name, b"http://ex/").unwrap();
         };
-        for own in [false, true] {
-            let mut builder = BatchBuilder::new(Limits::default());
-            declare(&mut builder, b"a");
-            message(&mut builder, &["x"]);
-            builder.begin_message(0);
-            if own {
-                declare(&mut builder, b"b");
-            }
-            let first = builder.take_complete(&mut FxHashMap::default()).unwrap();
-            builder.end_message();
-            let second = builder.take().unwrap();
-            let names = |namespaces: &Namespaces| -> Vec<Vec<u8>> {
-                namespaces.iter().map(|(name, _)| name.to_vec()).collect()
-            };
-            assert_eq!(names(&first.namespaces(0)), [b"a"]);
-            let mut in_force = InForce::default();
-            assert_eq!(in_force.news(&first).count(), 0);
-            let expected = if own { 2 } else { 0 };
-            assert_eq!(in_force.news(&second).count(), expected);
-            assert_eq!(names(&second.namespaces(0)).len(), 1 + usize::from(own));
-        }
+        let names = |namespaces: &Namespaces| -> Vec<u8> {
+            let names: Vec<&[u8]> = namespaces.iter().map(|(name, _)| name).collect();
+            names.concat()
+        };
+        let mut builder = BatchBuilder::new(Limits::default());
+        declare(&mut builder, b"a");
+        message(&mut builder, &["x"]);
+        builder.begin_message(0);
+        declare(&mut builder, b"b");
+        builder.add_metadata("key", b"value").unwrap();
+        let mut moved = FxHashMap::default();
+        let first = builder.take_complete(&mut moved).unwrap();
+        builder.end_message();
+        let second = builder.take().unwrap();
+        assert_eq!(names(&first.namespaces(0)), b"a");
+        assert_eq!(names(second.namespaces_at_start()), b"a");
+        assert_eq!(names(&second.namespaces(0)), b"ab");
+        assert_eq!(first.all_metadata(), []);
+        assert_eq!(second.metadata(0)[0].key.as_ref(), "key");
+        let mut in_force = InForce::default();
+        assert_eq!(in_force.news(&first).count(), 0);
+        assert_eq!(in_force.news(&second).count(), 0);
+        assert_eq!(names(&builder.at_start), b"ab");
     }
 
     #[test]
