@@ -9,8 +9,10 @@ apply. Text that is no N-Triples term gives null or what its beginning says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TypeAlias, TypeVar, cast
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 Term: TypeAlias = "Column | str"
+Helper = TypeVar("Helper", bound=Callable[[Term], Column])
 
 _XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -58,6 +61,19 @@ _IDENTITIES = (("source", "position"), ("source", "offset"))
 _INDEX = "quad_index"
 
 
+def _named_as_called(function: Helper) -> Helper:
+    """Call the result as Spark calls those of its own functions: `iri(subject)`."""
+
+    @wraps(function)
+    def named(col: Term) -> Column:
+        column = _column(col)
+        text = re.fullmatch("Column<'(.*)'>", str(column), re.DOTALL)
+        return function(column).alias(f"{function.__name__}({text[1] if text else column})")
+
+    return cast("Helper", named)
+
+
+@_named_as_called
 def term_kind(col: Term) -> Column:
     """Give `iri`, `bnode`, `literal` or `triple term`; null for null, which is the default graph.
 
@@ -73,6 +89,7 @@ def term_kind(col: Term) -> Column:
     )
 
 
+@_named_as_called
 def is_blank(col: Term) -> Column:
     """Tell whether a term is a blank node; null for null.
 
@@ -82,6 +99,7 @@ def is_blank(col: Term) -> Column:
     return _column(col).startswith("_:")
 
 
+@_named_as_called
 def iri(col: Term) -> Column:
     """Give an IRI without its brackets; null for other terms.
 
@@ -92,6 +110,7 @@ def iri(col: Term) -> Column:
     return F.when(_is_iri(term), _unescaped(_inside(term), term))
 
 
+@_named_as_called
 def value(col: Term) -> Column:
     """Give the text of a term, as `value` of rdfm's terms does.
 
@@ -112,6 +131,7 @@ def value(col: Term) -> Column:
     )
 
 
+@_named_as_called
 def language(col: Term) -> Column:
     """Give the language tag of a literal, in the case it is written in; null for other terms.
 
@@ -122,6 +142,7 @@ def language(col: Term) -> Column:
     return F.when(suffix.startswith("@"), F.substring_index(F.substr(suffix, F.lit(2)), "--", 1))
 
 
+@_named_as_called
 def direction(col: Term) -> Column:
     """Give the base direction of a literal, `ltr` or `rtl`; null for other terms.
 
@@ -135,6 +156,7 @@ def direction(col: Term) -> Column:
     )
 
 
+@_named_as_called
 def datatype(col: Term) -> Column:
     """Give the IRI of a literal's datatype, the implied ones included; null for other terms.
 

@@ -198,6 +198,33 @@ def test_no_text_is_an_error(spark):
     assert found['"a'][1:6] == (None,) * 5
 
 
+def test_results_are_named_as_called_wherever_they_stand(spark):
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    from rdfm.spark import terms
+
+    frame = spark.createDataFrame([('"b"@en', 1), ('"a"@en', 2)], "`a term` string, n int")
+    term = F.col("a term")
+    assert frame.select(*columns(terms, term)).columns[1:4] == [
+        "iri(a term)",
+        "value(a term)",
+        "language(a term)",
+    ]
+    number = F.row_number().over(
+        Window.partitionBy(terms.language(term)).orderBy(terms.value(term))
+    )
+    rows = frame.where(terms.value(term).isin("a", "b")).orderBy(terms.value(term))
+    assert [tuple(row) for row in rows.select("n", number).collect()] == [(2, 1), (1, 2)]
+    joined = frame.alias("x").join(
+        frame.alias("y"), terms.value("x.a term") == terms.value("y.a term")
+    )
+    assert joined.count() == 2
+    counted = frame.groupBy(terms.language(term)).agg(F.max(terms.value(term)).alias("last"))
+    assert counted.columns == ["language(a term)", "last"]
+    assert counted.first() == ("en", "b")
+
+
 def test_no_python_worker_takes_part(spark):
     from pyspark.sql import functions as F
 
