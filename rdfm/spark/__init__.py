@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from rdfm.errors import OptionError
+from rdfm.paths import no_path
 from rdfm.spark.versions import check_pyspark
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def read(
     from rdfm.spark.options import as_text
     from rdfm.spark.reader import LogSourceReader
 
-    each = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    listed = [os.fspath(path) for path in each]
+    listed = [_path(path) for path in _each(paths)]
     given = as_text(options)
     reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
     if not _is_remote(spark):
@@ -128,12 +128,27 @@ def read_stream(
     from rdfm.spark import stream
     from rdfm.spark.options import as_text
 
-    return stream.read_stream(spark, os.fspath(folder), _schema(schema), as_text(options))
+    return stream.read_stream(spark, _path(folder), _schema(schema), as_text(options))
 
 
 def _is_remote(spark: SparkSession) -> bool:
     """Whether a session is of Spark Connect."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def _each(paths: object) -> Iterable[object]:
+    """Paths, where one or several are given."""
+    if isinstance(paths, (str, bytes, os.PathLike)) or not isinstance(paths, Iterable):
+        return [paths]
+    return paths
+
+
+def _path(given: object) -> str:
+    """A path or URL as text."""
+    path = os.fspath(given) if isinstance(given, os.PathLike) else given
+    if not isinstance(path, str):
+        raise OptionError(f"a path is a text or a Path, not {no_path(given)}")
+    return path
 
 
 def _schema(schema: StructType | str | None) -> StructType | None:
@@ -142,7 +157,8 @@ def _schema(schema: StructType | str | None) -> StructType | None:
 
     wanted = DataType.fromDDL(schema) if isinstance(schema, str) else schema
     if wanted is not None and not isinstance(wanted, StructType):
-        raise OptionError(f"the schema is {wanted.simpleString()}; give columns with types")
+        found = wanted.simpleString() if isinstance(wanted, DataType) else no_path(wanted)
+        raise OptionError(f"the schema is {found}; give columns with types")
     return wanted
 
 

@@ -353,8 +353,12 @@ def test_typed_options_are_checked_before_spark_is_asked(spark, tmp_path):
         rdfm.spark.read(spark, tmp_path, modus="PERMISSIVE")
     with pytest.raises(OptionError, match="no column 'x'"):
         rdfm.spark.read(spark, tmp_path, schema="x int")
-    with pytest.raises(OptionError, match="give columns with types"):
-        rdfm.spark.read(spark, tmp_path, schema="int")
+    for schema in ("int", 5):
+        with pytest.raises(OptionError, match=rf"the schema is {schema}.*give columns with types"):
+            rdfm.spark.read(spark, tmp_path, schema=schema)
+    for path in (None, b"a.nq", [tmp_path, 5]):
+        with pytest.raises(OptionError, match=r"a path is a text or a Path, not .* \("):
+            rdfm.spark.read(spark, path)
     with pytest.raises(FileNotFoundError):
         rdfm.spark.read(spark, tmp_path / "nothing")
     frame = rdfm.spark.read(
