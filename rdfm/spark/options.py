@@ -6,6 +6,7 @@ Law: an option that nobody knows, or a value that does not fit, is an error that
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -126,10 +127,17 @@ class Options:
         Raises:
             OptionError: There is none, or it is empty, which would mean the process's own folder.
         """
-        one, several = self.rest.pop("path", None), self.rest.pop("paths", None)
+        one = self.rest.pop("path", None)
+        several: Any = self.rest.pop("paths", None)
         found = [one] if one is not None else []
         if several is not None:
-            found += json.loads(several)
+            with contextlib.suppress(ValueError):
+                several = json.loads(several)
+            if not isinstance(several, list):
+                raise OptionError(
+                    "the option paths is Spark's own, a JSON array; give load(path) or load([path, …])"
+                )
+            found += several
         # Where a table is made Spark shows its properties, but where it is read nothing at all.
         if not found or {"owner", "provider"} <= self.rest.keys():
             raise OptionError(

@@ -30,7 +30,7 @@ from rdfm import compression as compressions
 from rdfm import formats
 from rdfm._core import MessageBatch, batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
-from rdfm.formats._options import from_text
+from rdfm.formats._options import from_text, key
 from rdfm.log import LogWriter, create_log
 from rdfm.paths import local_path
 from rdfm.spark.commit import Commit, Target, stream_job
@@ -92,12 +92,20 @@ class Plan:
             raise OptionError("the path is an empty text; a folder of this machine is '.' at least")
         to = options.text("to")
         if to is None:
-            known = ", ".join(formats.names())
-            raise OptionError(f"the option to says the format to write, one of {known}")
+            names = ", ".join(formats.names())
+            raise OptionError(f"the option to says the format to write, one of {names}")
         format = formats.find(to).FORMAT
         compression = COMPRESSIONS[options.choice("compression", tuple(COMPRESSIONS), "none")]
         max_messages = options.number("maxRecordsPerFile", 0)
         storage = options.mapping("storageOptions")
+        known = {key(name): name for name in format.encode_options}
+        for name in options.rest:
+            if name not in known:
+                takers = ", ".join(sorted({*options.taken} - {*_OF_SPARK}))
+                raise OptionError(
+                    f"there is no option '{name[:40]}'; writing takes {takers}, and the format "
+                    f"{format.name} {', '.join(sorted(known.values())) or 'none'}"
+                )
         encoder = from_text(format, "encoder", options.rest)
         # Made once here, so that a value that does not fit is told before a task begins.
         create_log(io.BytesIO(), format.name, compression=compression, **encoder).discard()
@@ -240,7 +248,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
         given = Options(options)
         if overwrite:
             raise OptionError("rdfm streams in the output mode 'append' only, not 'complete'")
-        if given.text("writeId") is not None:
+        if key("writeId") in given.rest:
             raise OptionError(
                 "writeId is for batch writes; a stream knows its batches by its checkpoint"
             )

@@ -237,6 +237,14 @@ def test_rows_of_another_shape_are_refused_before_a_task_begins(rows, tmp_path, 
         ("nq", {"compression": "rar"}, ["compression", "gzip"]),
         ("nq", {"maxRecordsPerFile": "-1"}, ["maxRecordsPerFile"]),
         ("nq", {"dialekt": "comment"}, ["dialekt", "dialect"]),
+        (
+            "nq",
+            {"maxRecordPerFile": "5"},
+            [
+                "no option 'maxrecordperfile'; writing takes compression, maxRecordsPerFile, path, "
+                "storageOptions, to, writeId, and the format nq dialect,"
+            ],
+        ),
         ("nq", {"dialect": "klingon"}, ["dialect", "directive"]),
         ("nq", {"writeId": ""}, ["writeId"]),
         ("nq", {"storageOptions": "secret"}, ["storageOptions", "JSON"]),
@@ -280,7 +288,7 @@ def test_the_format_and_the_path_have_to_be_said(rows, tmp_path):
         save(rows, tmp_path / "file")
 
 
-def test_an_empty_path_is_not_the_folder_that_spark_was_started_in(tmp_path, monkeypatch):
+def test_no_path_is_not_the_folder_that_spark_was_started_in(tmp_path, monkeypatch):
     from rdfm.spark.reader import LogSourceReader
     from rdfm.spark.schema import default_schema
     from rdfm.spark.stream import LogSourceStreamReader
@@ -297,6 +305,9 @@ def test_an_empty_path_is_not_the_folder_that_spark_was_started_in(tmp_path, mon
     ):
         with pytest.raises(rdfm.OptionError, match="the path is an empty text"):
             make()
+    for paths in ("other", '"other"'):
+        with pytest.raises(rdfm.OptionError, match="the option paths is Spark's own, a JSON array"):
+            LogSourceReader({"paths": paths})
     with pytest.raises(rdfm.OptionError, match="needs the option stateLocation"):
         LogSourceStreamReader({"path": "other", "stateLocation": ""})
     assert [path.name for path in tmp_path.rglob("*")] == ["other"]
