@@ -8,6 +8,7 @@ do the rows of a query that does not shuffle; a path that is not there is an err
 from __future__ import annotations
 
 import errno
+import logging
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,6 +38,8 @@ __all__ = ["LogSourceReader", "absolute", "pack", "real", "s3_as_s3"]
 SPLIT_BYTES = 64 << 20
 PACK_BYTES = 4 << 20
 OPEN_COST_BYTES = 256 << 10
+
+_log = logging.getLogger("rdfm.spark")
 
 
 class LogSourceReader(DataSourceReader):
@@ -146,9 +149,16 @@ class LogSourceReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Give the work of each task. Runs once a query, at the driver."""
+        files = self.files()
+        if not files:
+            _log.warning(
+                "%s: no file is read; names that begin with _ or . are passed over, and folders in "
+                "folders unless recursiveFileLookup=true",
+                ", ".join(self._paths),
+            )
         return [
             InputPartition([(file.path, split) for file, split in task])
-            for task in self.work(self.files())
+            for task in self.work(files)
         ]
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:

@@ -339,6 +339,20 @@ def test_files_by_name_and_time(tmp_path):
     assert texts(read([tmp_path / "b.nq", (tmp_path / "a.nq").as_uri()])) == ["b", "a"]
 
 
+def test_a_query_without_files_says_what_is_passed_over(tmp_path, caplog):
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "a.nq").write_text(lines("a"))
+    (tmp_path / "_b.nq").write_text(lines("b"))
+    assert read(tmp_path) == []
+    assert [message.split("; ")[0] for message in caplog.messages] == [
+        f"{tmp_path}: no file is read"
+    ]
+    assert "recursiveFileLookup" in caplog.text
+    caplog.clear()
+    assert texts(read(tmp_path, recursiveFileLookup="true")) == ["a"]
+    assert caplog.messages == []
+
+
 def test_compression_is_found_or_said(tmp_path):
     (tmp_path / "a.nq").write_bytes(gzip.compress(lines("a").encode()))
     assert texts(read(tmp_path / "a.nq")) == ["a"]
