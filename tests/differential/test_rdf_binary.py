@@ -68,6 +68,25 @@ def test_names_and_values_say_the_same_terms(values, log):
         assert rdf_binary.decode_thrift(thrift) == log[0]
 
 
+@pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
+def test_a_name_that_gets_a_meaning_of_no_use_loses_the_one_it_had(name):
+    log = b"PREFIX x: <http://e/>\nx:s x:p x:o .\nPREFIX x: <http://e:port/>\n<http://e/s> x:p x:o .\n"
+    decoder = formats.find("ttl").Decoder(lenient=True)
+    decoder.feed(log)
+    decoder.finish()
+    options = {"framing": "rows"} if name == "rdf-protobuf" else {}
+    encoder = formats.find(name).Encoder(flat=True, prefixed_names=True, **options)
+    written = encoder.encode(decoder.next_batch()) + encoder.finish()
+    of_name = {
+        "rdf-protobuf": rdf_binary.decode_protobuf_rows,
+        "rdf-thrift": rdf_binary.decode_thrift,
+    }
+    iris = [("iri", f"http://e{port}/{local}") for port in ("", ":port") for local in "spo"]
+    expected = [(*iris[:3], None), (iris[0], *iris[4:], None)]
+    assert of_name[name](written) == expected
+    assert decoded(name, written) == [expected]
+
+
 VALUES = [
     ({"valInteger": 42}, "42", "integer"),
     ({"valInteger": -(1 << 63)}, "-9223372036854775808", "integer"),

@@ -21,7 +21,7 @@ use crate::formats::{Format, refuse_second};
 use crate::term::{Quad, Term, TermId, TermKind, flags};
 use crate::text::encode::holds_labels;
 use crate::text::write::{set_apart, write_apart};
-use crate::turtle::prefixes::Prefixes;
+use crate::turtle::prefixes::{Declared, Prefixes};
 use crate::wire::put_varint;
 
 /// Most bytes that one batch, or one message, may be written as.
@@ -248,7 +248,10 @@ impl<W: RowWriter> BinaryEncoder<W> {
         }
         self.declared.set(name, iri);
         if let Some(prefixes) = &mut self.prefixes {
-            prefixes.declare(name, iri);
+            if prefixes.declare(name, iri) == Declared::Refused {
+                // It is declared all the same, so that the name no longer means what it did.
+                prefixes.forget(name);
+            }
             self.terms.begin(table.terms().len());
         }
         let out = if self.in_message {

@@ -63,6 +63,13 @@ impl Prefixes {
         Declared::New
     }
 
+    /// Forgets a name, whose meaning is another one now that cannot be used.
+    pub fn forget(&mut self, name: &[u8]) {
+        if let Some(iri) = self.by_name.remove(name) {
+            self.remove(name, &iri);
+        }
+    }
+
     fn remove(&mut self, name: &[u8], iri: &[u8]) {
         let (head, tail) = iri.split_at(head_length(iri));
         let Some(tails) = self.by_iri.get_mut(head) else {
