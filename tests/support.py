@@ -59,10 +59,14 @@ def as_term(term: tuple | None) -> Any:
     return rdfm.Literal(value, datatype=datatype)
 
 
-def as_batch(messages: list[list[tuple]]) -> rdfm.MessageBatch:
+def as_batch(messages: list[list[tuple]], first_index: int = 0) -> rdfm.MessageBatch:
     """Messages of tuples as a batch."""
     return rdfm.MessageBatch.from_messages(
-        [[rdfm.Quad(*(as_term(term) for term in quad)) for quad in message] for message in messages]
+        [
+            [rdfm.Quad(*(as_term(term) for term in quad)) for quad in message]
+            for message in messages
+        ],
+        first_index=first_index,
     )
 
 

@@ -119,6 +119,24 @@ def test_the_cut_into_batches_changes_no_byte(name, data):
     whole = formats.find(name).Encoder(**options)
     batch = as_batch(log)
     expected = whole.encode(batch) + whole.finish()
-    single = formats.find(name).Encoder(**options)
-    parts = [single.encode(batch.slice(at, at + 1)) for at in range(len(batch))]
-    assert b"".join([*parts, single.finish()]) == expected
+    slices = [batch.slice(at, at + 1) for at in range(len(batch))]
+    # Each with ids of its own: what an encoder remembers of a batch means nothing in the next.
+    apart = [as_batch([message], at) for at, message in enumerate(log)]
+    for cut in (slices, apart):
+        encoder = formats.find(name).Encoder(**options)
+        assert b"".join([*map(encoder.encode, cut), encoder.finish()]) == expected
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in EVERY if formats.find(name).FORMAT.carries["boundaries"]]
+)
+def test_ids_of_one_batch_are_not_taken_for_those_of_the_next(name):
+    """Also where the next has more of them: there rdf:type has the id that another predicate gets."""
+    iris = [("iri", f"http://e/{local}") for local in "sptoq"]
+    s, p, *objects = iris
+    kind = ("iri", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+    log = [[(s, kind, objects[0], None)], [(s, p, each, None) for each in objects]]
+    encoder = formats.find(name).Encoder(**WRITING.get(name, {}))
+    batches = [as_batch([message], at) for at, message in enumerate(log)]
+    data = b"".join([*map(encoder.encode, batches), encoder.finish()])
+    assert_same(read(name, data), log)

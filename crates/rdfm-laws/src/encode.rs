@@ -99,20 +99,26 @@ pub fn round_trip(
         .iter()
         .flat_map(|batch| (0..batch.len()).map(|at| batch.slice(at..at + 1)))
         .collect();
-    let (again, refused_again) = encode(target, options, &single);
-    assert_eq!(
-        refused,
-        refused_again,
-        "{}: batches change the refusal",
-        target.name()
-    );
-    assert!(
-        out == again,
-        "{}: batches change the bytes:\n{}\nand\n{}",
-        target.name(),
-        String::from_utf8_lossy(&out),
-        String::from_utf8_lossy(&again)
-    );
+    // The same with a table of terms for each message.
+    let mut small = decoding.clone();
+    small.limits.batch_messages = 1;
+    let apart = self::batches(source, &small, data);
+    for cut in [&single, &apart] {
+        let (again, refused_again) = encode(target, options, cut);
+        assert_eq!(
+            refused,
+            refused_again,
+            "{}: batches change the refusal",
+            target.name()
+        );
+        assert!(
+            out == again,
+            "{}: batches change the bytes:\n{}\nand\n{}",
+            target.name(),
+            String::from_utf8_lossy(&out),
+            String::from_utf8_lossy(&again)
+        );
+    }
 
     let back = outcome(target, &reading(options), &out, out.len());
     assert_eq!(

@@ -170,7 +170,6 @@ impl Shape {
             self.entries.resize(terms, Entry::default());
             self.blanks.resize(terms, Blank::default());
             self.slots = vec![(0, TermId(0)); (terms * 2).next_power_of_two()];
-            self.batch = 0;
         }
         self.batch = self.batch.wrapping_add(1);
         if self.batch == 0 {
