@@ -17,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark import SparkFiles
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
@@ -217,9 +218,16 @@ def pack(files: Iterable[File], pack_bytes: int, open_cost: int) -> Iterator[lis
 
 
 def absolute(path: str) -> str:
-    """A path that means the same in every task, whatever folder it runs in."""
+    """A path that means the same in every task, whatever folder it runs in.
+
+    Raises:
+        OptionError: The path is relative to a folder that Spark removes.
+    """
     local = local_path(path)
-    return path if local is None else str(Path(local).absolute())
+    if local is None:
+        return path
+    _keep_out_of_session(local)
+    return str(Path(local).absolute())
 
 
 def real(path: str) -> str:
@@ -230,7 +238,20 @@ def real(path: str) -> str:
         ('/logs/*.nq', 's3://bucket/logs')
     """
     local = local_path(path)
-    return s3_as_s3(path) if local is None else str(Path(local).resolve())
+    if local is None:
+        return s3_as_s3(path)
+    _keep_out_of_session(local)
+    return str(Path(local).resolve())
+
+
+def _keep_out_of_session(local: str) -> None:
+    """Refuse a relative path where the process stands in a folder of its session's, as with Spark Connect."""
+    folder = SparkFiles._root_directory if SparkFiles._is_running_on_worker else None
+    if folder and not Path(local).is_absolute() and Path(folder).resolve() == Path.cwd():
+        raise OptionError(
+            f"the path {local} is relative, and this Spark works in a folder that goes with the "
+            "session, as Spark Connect does; give the whole path"
+        )
 
 
 def s3_as_s3(url: str) -> str:

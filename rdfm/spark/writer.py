@@ -32,9 +32,10 @@ from rdfm._core import MessageBatch, batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats._options import from_text, key
 from rdfm.log import LogWriter, create_log
-from rdfm.paths import local_path
+from rdfm.paths import is_url
 from rdfm.spark.commit import Commit, Target, stream_job
 from rdfm.spark.options import COMPRESSIONS, Options, for_spark
+from rdfm.spark.reader import absolute
 from rdfm.spark.schema import COLUMNS, QUADS
 
 if TYPE_CHECKING:
@@ -109,11 +110,9 @@ class Plan:
         encoder = from_text(format, "encoder", options.rest)
         # Made once here, so that a value that does not fit is told before a task begins.
         create_log(io.BytesIO(), format.name, compression=compression, **encoder).discard()
-        local = local_path(path)
-        if local is not None:
-            path = str(Path(local).absolute())
-            if Path(path).exists() and not Path(path).is_dir():
-                raise OptionError(f"{path} is a file; Spark writes a folder of part files")
+        path = absolute(path)
+        if not is_url(path) and Path(path).exists() and not Path(path).is_dir():
+            raise OptionError(f"{path} is a file; Spark writes a folder of part files")
         suffix = (format.suffixes or (f".{format.name}",))[0]
         return cls(
             path=path,

@@ -387,6 +387,33 @@ def test_what_is_left_out_is_told_in_the_log(writer, tmp_path, caplog):
     ]
 
 
+def test_a_path_in_the_folder_of_a_session_is_refused_since_that_goes_with_it(
+    tmp_path, monkeypatch
+):
+    from pyspark import SparkFiles
+
+    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.schema import default_schema
+    from rdfm.spark.stream import LogSourceStreamReader
+    from rdfm.spark.writer import LogSourceWriter
+
+    (tmp_path / "logs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    # As Spark Connect sets its workers up.
+    monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
+    monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path))
+    for make in (
+        lambda: LogSourceWriter({"path": "logs", "to": "nq"}, default_schema(), False),
+        lambda: LogSourceReader({"path": "logs"}),
+        lambda: LogSourceStreamReader({"path": str(tmp_path), "stateLocation": "state"}),
+    ):
+        with pytest.raises(rdfm.OptionError, match=r"is relative, .* give the whole path"):
+            make()
+    assert LogSourceReader({"path": str(tmp_path / "logs")}).files() == []
+    monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path.parent))
+    assert LogSourceReader({"path": "logs"}).paths == [str(tmp_path / "logs")]
+
+
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [(None, r"found null; write `where quads is not null`"), ([QUAD, None], "null quad")],
