@@ -1,7 +1,9 @@
 """What the tests share: decoding every way, messages as tuples, where the suites are."""
 
 import os
+import tarfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,17 @@ def needs_shared(*parts: str) -> pytest.MarkDecorator:
     """Skips, and says so, where a folder of the conformance suites is absent."""
     path = SHARED.joinpath(*parts)
     return pytest.mark.skipif(not path.exists(), reason=f"no {'/'.join(parts)} in {SHARED}")
+
+
+@cache
+def w3c_files(archive: str, below: str = "./") -> dict[str, bytes]:
+    """A suite's files by their path below a folder; none where the suites are absent."""
+    path = SHARED / "conformance" / "w3c" / archive
+    if not path.exists():
+        return {}
+    with tarfile.open(path) as opened:
+        found = [(member.name, opened.extractfile(member)) for member in opened]
+        return {name.removeprefix(below): file.read() for name, file in found if file is not None}
 
 
 def as_tuple(term: Any) -> tuple | None:

@@ -4,16 +4,13 @@ Read with `lenient`, since the suites expect what is no term to be left out, whe
 """
 
 import json
-import tarfile
-from functools import cache
 
 import pytest
 from nquads import isomorphic, read_quads
-from support import SHARED, needs_shared, outcome
+from support import needs_shared, outcome, w3c_files
 
 from rdfm import formats
 
-FOLDER = SHARED / "conformance" / "w3c"
 SUITES = {
     "api": ("w3c-json-ld-api-rdf.tar.gz", "toRdf-manifest.jsonld", 467),
     "streaming": ("w3c-json-ld-streaming.tar.gz", "stream-toRdf-manifest.jsonld", 483),
@@ -36,17 +33,9 @@ KNOWN = {
 }
 
 
-@cache
 def files(suite):
     """The suite's files by name."""
-    archive_name = FOLDER / SUITES[suite][0]
-    if not archive_name.exists():
-        return {}
-    with tarfile.open(archive_name) as archive:
-        members = [member for member in archive if member.isfile()]
-        return {
-            member.name.removeprefix("./"): archive.extractfile(member).read() for member in members
-        }
+    return w3c_files(SUITES[suite][0])
 
 
 def cases():

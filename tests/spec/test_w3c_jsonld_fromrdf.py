@@ -4,16 +4,13 @@ Which document says a dataset is the writer's choice, so datasets are compared, 
 """
 
 import json
-import tarfile
-from functools import cache
 
 import pytest
 from nquads import isomorphic, read_quads
-from support import SHARED, as_batch, decoded, needs_shared
+from support import as_batch, decoded, needs_shared, w3c_files
 
 from rdfm import formats
 
-ARCHIVE = SHARED / "conformance" / "w3c" / "w3c-json-ld-api-rdf.tar.gz"
 pytestmark = needs_shared("conformance", "w3c")
 
 # Documents that say less than their inputs, by the test's name, each with what is lost.
@@ -24,16 +21,9 @@ KNOWN = {
 }
 
 
-@cache
 def files():
     """The suite's files by name."""
-    if not ARCHIVE.exists():
-        return {}
-    with tarfile.open(ARCHIVE) as archive:
-        members = [member for member in archive if member.isfile()]
-        return {
-            member.name.removeprefix("./"): archive.extractfile(member).read() for member in members
-        }
+    return w3c_files("w3c-json-ld-api-rdf.tar.gz")
 
 
 def cases():

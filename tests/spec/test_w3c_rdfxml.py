@@ -1,14 +1,10 @@
 """The RDF/XML suites of the W3C, RDF 1.1 and 1.2: every document is a log of one message."""
 
-import tarfile
-from functools import cache
-
 import pyoxigraph as ox
 import pytest
 from nquads import isomorphic, read_quads
-from support import SHARED, decode, decoded, encode, needs_shared
+from support import decode, decoded, encode, needs_shared, w3c_files
 
-ARCHIVE = SHARED / "conformance" / "w3c" / "w3c-rdf-xml-tests.tar.gz"
 MANIFESTS = ("rdf11/rdf-xml/manifest.ttl", "rdf12/rdf-xml/eval/manifest.ttl")
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -16,17 +12,9 @@ SITE = "https://w3c.github.io/rdf-tests/rdf/"
 pytestmark = needs_shared("conformance", "w3c")
 
 
-@cache
 def files():
     """The suite's files by their path below `rdf`."""
-    if not ARCHIVE.exists():
-        return {}
-    with tarfile.open(ARCHIVE) as archive:
-        members = [member for member in archive if member.isfile()]
-        return {
-            member.name.removeprefix("rdf/"): archive.extractfile(member).read()
-            for member in members
-        }
+    return w3c_files("w3c-rdf-xml-tests.tar.gz", "rdf/")
 
 
 def cases():
