@@ -188,10 +188,10 @@ def context_text(given: object) -> str:
         )
     try:
         text = _read(Path(path)).decode("utf-8-sig")
-    except OSError as error:
+    except UnicodeDecodeError as error:
+        raise OptionError(f"the file {path} holds no context: no UTF-8 text") from error
+    except (OSError, ValueError) as error:
         raise OptionError(f"the context cannot be read: {error}") from error
-    except ValueError as error:
-        raise OptionError(f"the context {path} cannot be read: {error}") from error
     if not text.lstrip().startswith(("{", "[")):
         # Given on as it is, it would be taken for a path.
         raise OptionError(f"the file {path} holds no context: no object or array of JSON")

@@ -130,12 +130,16 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(context, reason):
     assert reason in str(caught.value)
 
 
-def test_a_file_that_holds_no_context_is_named_and_not_quoted(tmp_path):
+@pytest.mark.parametrize(
+    ("data", "lack"),
+    [(b"<rdf:RDF/>", "no object or array of JSON"), (b'{"a": "\xff"}', "no UTF-8 text")],
+)
+def test_a_file_that_holds_no_context_is_named_and_not_quoted(data, lack, tmp_path):
     file = tmp_path / "context.json"
-    file.write_text("<rdf:RDF/>")
+    file.write_bytes(data)
     with pytest.raises(rdfm.OptionError) as caught:
         formats.find("ndjsonld").Encoder(compact_with=file)
-    assert str(caught.value) == f"the file {file} holds no context: no object or array of JSON"
+    assert str(caught.value) == f"the file {file} holds no context: {lack}"
 
 
 def test_a_context_and_none_contradict_each_other():
