@@ -80,11 +80,7 @@ pub fn from_messages(
 pub fn empty() -> batch::MessageBatch {
     let mut builder = builder();
     builder.begin_message(0);
-    builder.end_message();
-    builder.take().map_or_else(
-        || unreachable!("a message was ended"),
-        |batch| batch.slice(0..0),
-    )
+    builder.take_part().slice(0..0)
 }
 
 fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
