@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit
 
 from rdfm.errors import OptionError
+from rdfm.paths import local_target
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -77,12 +78,15 @@ class ContextLoader:
             allow_network: Fetch contexts over HTTP that are not found elsewhere.
 
         Raises:
-            OptionError: `contexts` is no folder, or its index is no JSON object of texts.
+            OptionError: `contexts` is no folder, its index is no JSON object of texts, or `context_cache`
+                is a URL.
         """
         self._files = {_key(url): Path(path) for url, path in (context or {}).items()}
         self._folder = None if contexts is None else Path(contexts)
         self._index = {} if self._folder is None else _read_index(self._folder)
         self._allow_network = allow_network
+        if context_cache is not None and local_target(context_cache) is None:
+            raise OptionError(f"context_cache is a folder of this machine, not {context_cache}")
         self._cache = Path(context_cache) if context_cache is not None else None
         if self._cache is None and allow_network:
             self._cache = cache_folder()

@@ -27,7 +27,7 @@ from rdfm.input import Input, MemberInput, Readable, files_of, holds_files
 from rdfm.log import Codecs, make_codec
 from rdfm.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.parts import Part
-from rdfm.paths import local_path
+from rdfm.paths import local_path, local_target
 from rdfm.storage import find_files, is_glob, matches, storage_of
 
 __all__ = ["ConvertOptions", "Progress", "Summary", "convert"]
@@ -835,7 +835,8 @@ def _refuse_own_input(inputs: list[Any], output: Writable) -> None:
     """Refuse an output that is, holds or lies in an input."""
     if not isinstance(output, (str, os.PathLike)):
         return
-    shown, target = os.fspath(output), Path(output)
+    shown = os.fspath(output)
+    target = Path(local_target(shown) or shown)
     for path in _local_paths(inputs):
         if target.exists() and path.samefile(target):
             raise OptionError(f"{shown} is an input too; write to another file")

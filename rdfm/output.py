@@ -27,7 +27,7 @@ from rdfm.errors import (
 )
 from rdfm.formats import EncoderLike, Format, FormatModule
 from rdfm.parts import ArchiveEncoder, FolderEncoder, Part
-from rdfm.paths import is_url, no_path
+from rdfm.paths import local_target, no_path
 
 __all__ = ["FolderOutput", "Output", "Shape", "Writable", "output_format", "suffix_options"]
 
@@ -55,10 +55,6 @@ class Output:
         if isinstance(target, (str, os.PathLike)):
             path = os.fspath(target)
             self.name = path
-            if is_url(path):
-                raise OptionError(
-                    f"{path} is a URL, which rdfm does not write; write a file, then copy it"
-                )
             compression = compressions.by_suffix(path) if compression is None else compression
             self._compressor = _compressor(compression)
             try:
@@ -211,10 +207,6 @@ class FolderOutput:
         self._writing = threading.RLock()
         self._discarded = False
         self._final = Path(os.path.realpath(path))
-        if is_url(self.name):
-            raise OptionError(
-                f"{self.name} is a URL, which rdfm does not write; write a folder, then copy it"
-            )
         _compressor(compression)  # one that is not there is told now
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
@@ -329,7 +321,9 @@ class Shape:
         Raises:
             OptionError: Options do not fit together.
         """
-        path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
+        path = None
+        if isinstance(target, (str, os.PathLike)):
+            target = path = _here(os.fspath(target))
         splits = split_messages is not None or split_bytes is not None
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and number < 1:
@@ -375,6 +369,16 @@ class Shape:
         if not self.folder:
             return Output(self._target, self._compression)
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
+
+
+def _here(path: str) -> str:
+    """The path of this machine that an output's name means."""
+    local = local_target(path)
+    if local is None:
+        raise OptionError(
+            f"{path} is a URL, which rdfm does not write; write a file or folder, then copy it"
+        )
+    return local
 
 
 def _forget_folder(name: str, staging: Path) -> None:

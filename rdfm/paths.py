@@ -1,7 +1,7 @@
 """What a path says about its place: this machine, or somewhere that a URL names.
 
 In: a path or URL as text. Out: the path here, or None. Cost: for `file:` URLs one look at the disk.
-Law: the one place that tells URLs from paths.
+Law: the one place that tells URLs from paths; what may be either is neither.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ import re
 
 from rdfm.errors import OptionError
 
-__all__ = ["is_url", "local_path", "no_path"]
+__all__ = ["is_url", "local_path", "local_target", "no_path"]
 
 # One letter before the colon is a drive; `simplecache::s3://…` is a chain of fsspec's.
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
 _FILE_URL = re.compile(r"file:(?://(?P<host>[^/]*))?(?=/)", re.IGNORECASE)
+# The chain, the scheme, and the path.
+_ONE_SLASH = re.compile(
+    r"((?:[A-Za-z][A-Za-z0-9+.-]+::)*)([A-Za-z][A-Za-z0-9+.-]+):(/(?!/).*)", re.DOTALL
+)
 
 
 def is_url(path: str) -> bool:
@@ -28,17 +32,22 @@ def local_path(path: str) -> str | None:
 
     Spark and Hadoop write `file:` URLs without escapes, others with: what follows the scheme is taken
     as it stands where that is there, and with its escapes undone where it is not. So `?` and `#` are
-    characters of names and globs.
+    characters of names and globs. `scheme:/name` with one slash is a path only where it is there: Hadoop
+    means a URL by it, Python a folder in this one.
 
     Raises:
-        OptionError: The URL names another machine.
+        OptionError: The URL names another machine, or has one slash after its scheme.
 
     Example:
         >>> local_path("file:/logs/a.nq"), local_path("s3://bucket/a.nq")
         ('/logs/a.nq', None)
     """
     if (start := _FILE_URL.match(path)) is None:
-        return None if is_url(path) else path
+        if is_url(path):
+            return None
+        if _ONE_SLASH.match(path) and not os.path.lexists(path):
+            raise _one_slash(path)
+        return path
     if (start["host"] or "localhost").lower() != "localhost":
         raise OptionError(
             f"{path} is on another machine; a file: URL of this one has three slashes, as in "
@@ -52,6 +61,31 @@ def local_path(path: str) -> str | None:
 
         return unquote(local)
     return local
+
+
+def local_target(path: str) -> str | None:
+    """Give the path of this machine to write to, as `local_path` gives one to read.
+
+    A folder such as `dbfs:` may be there by mistake: it is written to as `./dbfs:` alone.
+
+    Raises:
+        OptionError: As in `local_path`; also where the file is there.
+    """
+    if _FILE_URL.match(path) is None and _ONE_SLASH.match(path):
+        raise _one_slash(path)
+    return local_path(path)
+
+
+def _one_slash(path: str) -> OptionError:
+    """What to write instead of `scheme:/name`."""
+    chain, scheme, behind = _ONE_SLASH.fullmatch(path).groups()  # type: ignore[union-attr]  # it does
+    before = {"dbfs": "//", "file": "//", "hdfs": "//host"}.get(scheme.lower(), "/")
+    mounted = f"/dbfs{behind} or " if scheme.lower() == "dbfs" and not chain else ""
+    return OptionError(
+        f"{path} has one slash after {scheme}:, and a URL has two; write "
+        f"{mounted}{chain}{scheme}:{before}{behind}, or ./{path} for what is in a folder of this "
+        f"machine that is called {scheme}:"
+    )
 
 
 def no_path(given: object) -> str:

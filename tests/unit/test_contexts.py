@@ -193,3 +193,9 @@ def test_the_largest_context_is_bounded(site, tmp_path, monkeypatch):
     loader = contexts.ContextLoader(context_cache=str(tmp_path), allow_network=True)
     with pytest.raises(OSError, match="larger than 10 bytes"):
         loader(f"{site}/c")
+
+
+@pytest.mark.parametrize("folder", ["s3://bucket/contexts", "dbfs:/contexts"])
+def test_the_cache_is_a_folder_of_this_machine(folder):
+    with pytest.raises(rdfm.OptionError, match=folder):
+        rdfm.open_log(LOG, "ndjsonld", context_cache=folder)

@@ -444,3 +444,34 @@ def test_errors_of_the_system_name_the_file():
     with pytest.raises(OSError, match="No space left") as caught:
         rdfm.convert(LOG, "/dev/full", from_format="nq", to_format="nq")
     assert caught.value.filename == "/dev/full"
+
+
+def test_a_url_of_a_file_of_this_machine_is_written_to(tmp_path):
+    for name, url in (("a.nq", f"file:{tmp_path}/a.nq"), ("b.nq", f"file://{tmp_path}/b.nq")):
+        with rdfm.create_log(url) as log:
+            log.write([QUAD])
+        assert (tmp_path / name).read_bytes() == LINE
+        with pytest.raises(OptionError, match="is an input too"):
+            rdfm.convert(url, url)
+    with rdfm.create_log(f"file:{tmp_path}/out/", "nq") as log:
+        log.write([QUAD])
+    assert sizes(tmp_path / "out") == [1]
+
+
+def test_one_slash_writes_nothing_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dbfs:").mkdir()  # left by an earlier mistake
+    for target, how in (("dbfs:/x.nq", "dbfs:///x.nq"), (Path("s3://b/x.nq"), "s3://b/x.nq")):
+        with pytest.raises(OptionError, match=f"has one slash .* write .*{how}, or"):
+            rdfm.create_log(target)
+        with pytest.raises(OptionError, match="has one slash"):
+            rdfm.convert(LOG, target)
+        with pytest.raises(OptionError, match="has one slash"):
+            rdfm.open_log(target)
+        with pytest.raises(OptionError, match="has one slash"):
+            rdfm.convert(target, "out.nq")
+    assert [path.name for path in tmp_path.iterdir()] == ["dbfs:"]
+    assert not list((tmp_path / "dbfs:").iterdir())
+    with rdfm.create_log("./dbfs:/x.nq") as log:
+        log.write([QUAD])
+    assert sizes("dbfs:/x.nq") == [1]

@@ -2,11 +2,12 @@
 
 import contextlib
 import os
+import re
 
 import pytest
 
 from rdfm.errors import OptionError
-from rdfm.paths import is_url, local_path
+from rdfm.paths import is_url, local_path, local_target
 from rdfm.storage import File, LocalStorage, find_files, storage_of
 
 
@@ -135,6 +136,40 @@ def hosted(files):
         Files().pipe_file(name, b"x")
     Files.asked.clear()
     return Files.asked
+
+
+ONE_SLASH = [
+    ("dbfs:/logs/a.nq", "write /dbfs/logs/a.nq or dbfs:///logs/a.nq, or ./dbfs:/logs/a.nq for"),
+    ("DBFS:/", "write /dbfs/ or DBFS:///, or"),
+    ("hdfs:/logs", "write hdfs://host/logs, or ./hdfs:/logs for"),
+    ("s3:/bucket/a.nq", "write s3://bucket/a.nq, or"),
+    ("simplecache::s3:/bucket/a", "write simplecache::s3://bucket/a, or"),
+    ("zip::file:/a.zip", "write zip::file:///a.zip, or"),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), ONE_SLASH)
+def test_one_slash_makes_neither_a_url_nor_a_path(path, text):
+    for place in (local_path, local_target):
+        with pytest.raises(OptionError, match=re.escape(text)):
+            place(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["C:/a", "a:b/c.nq", "a/dbfs:/c", "./dbfs:/c", "/dbfs:/c", "dbfs:"]
+)
+def test_colons_in_paths_of_this_machine(path):
+    assert local_path(path) == local_target(path) == path
+
+
+def test_one_slash_is_read_where_it_is_there_and_never_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dbfs:").mkdir()
+    (tmp_path / "dbfs:/a.nq").write_bytes(b"")
+    assert local_path("dbfs:/a.nq") == "dbfs:/a.nq"
+    for path in ("dbfs:/a.nq", "dbfs:/b.nq"):
+        with pytest.raises(OptionError, match="one slash after dbfs:"):
+            local_target(path)
 
 
 def test_urls_keep_their_hosts():
