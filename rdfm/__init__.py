@@ -1,6 +1,8 @@
-"""RDF message logs between formats: Jelly, N-Triples, N-Quads, Turtle and TriG.
+"""Read, write and convert RDF message logs.
 
-A log is a sequence of messages, a message an RDF dataset with its own blank nodes.
+A log is a sequence of messages, a message an RDF dataset with its own blank nodes. Formats: N-Triples,
+N-Quads, Turtle, TriG, Jelly, RDF Protobuf, RDF Thrift, RDF/XML, NDJSON-LD, JSON-LD, YAML-LD, Parquet and
+Arrow IPC.
 
     with rdfm.open_log("nanopubs.jelly.gz") as log:
         for message in log:

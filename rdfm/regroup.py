@@ -8,6 +8,7 @@ Law: the quads and their order stay; no two blank nodes become one, and none bec
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 
 from rdfm._core import MessageBatch, Regrouper
@@ -74,16 +75,26 @@ def make(
         OptionError: It says nothing known.
     """
     name, equals, number = group_by.partition("=")
-    count = 0
     if name in _NUMBERED and equals:
-        try:
-            count = size(number)
-        except ValueError:
-            count = 0
-    if not (group_by in _PLAIN or (name in _NUMBERED and count > 0)):
+        count = _count(group_by, number)
+    elif group_by in _PLAIN:
+        count = 0
+    else:
         raise OptionError(
             f"group_by (--group-by) is message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
         )
     return Regrouper(
         name, count, skolemize=skolemize, parts=parts, max_message_bytes=max_message_bytes
     )
+
+
+def _count(group_by: str, number: str) -> int:
+    with contextlib.suppress(ValueError):
+        if (count := size(number)) > 0:
+            return count
+    wrong = (
+        "N is at least 1"
+        if number.lstrip("-")[:1].isdigit()
+        else f"'{number[:40]}' is not a number"
+    )
+    raise OptionError(f"group_by (--group-by) is '{group_by[:40]}': {wrong}")

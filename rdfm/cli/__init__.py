@@ -12,7 +12,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import rdfm
@@ -43,6 +44,22 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
+@contextlib.contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Show warnings as errors are shown, without the lines of Python that gave them."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        _print("warning", str(message))
+
+    shown = warnings.showwarning
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
+
+
+@_warnings_in_a_line()
 def _run(words: list[str]) -> int:
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
@@ -90,13 +107,18 @@ def _explain(error: Exception) -> int:
 
 
 def _say(text: str, code: int) -> int:
+    """Print an error, and give the exit code."""
+    _print("error", text)
+    return code
+
+
+def _print(kind: str, text: str) -> None:
     """Print one line on standard error."""
     line = " ".join(text.split("\n")).strip()
     safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
     if sys.stderr is not None:
         with contextlib.suppress(OSError, UnicodeError):  # nobody listens
-            print(f"rdfm: error: {safe}", file=sys.stderr, flush=True)
-    return code
+            print(f"rdfm: {kind}: {safe}", file=sys.stderr, flush=True)
 
 
 def _closed_output() -> int:

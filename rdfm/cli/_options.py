@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +19,9 @@ else:  # not generic in older releases of click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# What other programs call an option, and what it is called here.
+_SAME_PURPOSE = {"--first": "--take", "--head": "--take", "--limit": "--take"}
+
 
 class GroupedOption(click.Option):
     """An option that stands under a heading of its command's help."""
@@ -30,6 +34,21 @@ class GroupedOption(click.Option):
 
 class GroupedCommand(click.Command):
     """A command whose help lists options under headings, in the order of their definition."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the words; of an option that is not there, suggest those that may be meant."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            options = [
+                name
+                for each in self.get_params(ctx)
+                if isinstance(each, click.Option)
+                for name in (*each.opts, *each.secondary_opts)
+            ]
+            meant = _similar(error.option_name, options)
+            advice = f"; did you mean {' or '.join(meant)}?" if meant else ""
+            raise click.UsageError(f"No such option '{error.option_name}'{advice}", ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, a section for each heading."""
@@ -49,6 +68,14 @@ class GroupedCommand(click.Command):
             formatter.write(f"\n{self.epilog}\n")
 
 
+def _similar(name: str, options: list[str]) -> list[str]:
+    """The options that a name may mean: of the same purpose elsewhere, or written alike."""
+    if (same := _SAME_PURPOSE.get(name)) in options:
+        return [same]
+    words = {option.lstrip("-"): option for option in options}  # alike not by their hyphens
+    return [words[word] for word in get_close_matches(name.lstrip("-"), words)]
+
+
 def option(*names: str, group: str, **settings: Any) -> Callable[[F], F]:
     """An option under a heading."""
     return click.option(*names, cls=GroupedOption, group=group, **settings)
@@ -66,6 +93,20 @@ class FormatName(_Text):
         from rdfm import formats
 
         return [CompletionItem(name) for name in formats.names() if name.startswith(incomplete)]
+
+
+class Number(click.IntRange):
+    """A whole number of at least `min`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"'{value}' is not a number", param, ctx)
+        if self.min is not None and number < self.min:
+            self.fail(f"{number} is too small; it is at least {self.min}", param, ctx)
+        return number
 
 
 class Size(_Number):

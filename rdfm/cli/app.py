@@ -10,7 +10,7 @@ import rdfm
 
 _COMMANDS = {
     "convert": "Convert message logs from one format to another.",
-    "inspect": "Say what is in a log: format, messages, quads, sizes, names, first fault.",
+    "inspect": "Say what is in a log: format, messages, quads, sizes, names, first error.",
     "formats": "List the formats and what each can carry.",
     "completion": "Print the completion script of a shell.",
 }
@@ -29,6 +29,24 @@ class _Lazy(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            commands = ", ".join(_COMMANDS)
+            raise click.UsageError(f"No such command '{name}'; there are {commands}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from rdfm import formats
+
+        super().format_help_text(ctx, formatter)
+        *titles, last = (module.FORMAT.title for module in formats.every())
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(f"Formats: {', '.join(titles)} and {last}.")
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
@@ -38,7 +56,7 @@ class _Lazy(click.Group):
 @click.version_option(rdfm.__version__, message="rdfm %(version)s")
 @click.option("--debug", is_flag=True, help="Show Python's traceback after an error.")
 def app(debug: bool) -> None:
-    """Convert RDF message logs between Jelly, N-Triples, N-Quads, Turtle and TriG.
+    """Convert RDF message logs from one format to another.
 
     A log is a sequence of messages; a message is an RDF dataset of its own. Each command explains
     itself: rdfm COMMAND --help.

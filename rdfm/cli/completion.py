@@ -5,21 +5,28 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from rdfm.cli._options import GroupedCommand
+
 SHELLS = ("bash", "zsh", "fish")
+_EPILOG = """Where shells look for it:
+  rdfm completion bash > ~/.local/share/bash-completion/completions/rdfm
+  rdfm completion zsh > ~/.zfunc/_rdfm      (with ~/.zfunc in $fpath)
+  rdfm completion fish > ~/.config/fish/completions/rdfm.fish"""
 
 
-@click.command("completion", short_help="Print the completion script of a shell.")
-@click.argument("shell", type=click.Choice(SHELLS))
-def command(shell: str) -> None:
-    r"""Print the completion script of a shell (bash, zsh or fish).
-
-    \b
-    bash:  rdfm completion bash > ~/.local/share/bash-completion/completions/rdfm
-    zsh:   rdfm completion zsh > ~/.zfunc/_rdfm      (with ~/.zfunc in $fpath)
-    fish:  rdfm completion fish > ~/.config/fish/completions/rdfm.fish
-    """
+@click.command(
+    "completion",
+    cls=GroupedCommand,
+    epilog=_EPILOG,
+    short_help="Print the completion script of a shell.",
+)
+@click.argument("shell", required=False, type=click.Choice(SHELLS), metavar="{bash|zsh|fish}")
+def command(shell: str | None) -> None:
+    """Print the completion script of a shell: bash, zsh or fish."""
     from rdfm.cli.app import app
 
+    if shell is None:
+        raise click.UsageError("name a shell, bash, zsh or fish, as in: rdfm completion bash")
     make = get_completion_class(shell)
     if make is None:
         raise click.UsageError(f"no completion for {shell}")

@@ -12,6 +12,7 @@ import click
 from rdfm.cli._options import (
     FormatName,
     GroupedCommand,
+    Number,
     Prefix,
     Size,
     context_options,
@@ -80,7 +81,7 @@ _SINGULAR = {"boundaries": "boundary"}
 @option(
     "--split-messages",
     group=_FORMATS,
-    type=click.IntRange(1),
+    type=Number(1),
     metavar="N",
     help="Write a folder of logs with at most N messages each; without, a folder has one each.",
 )
@@ -117,14 +118,12 @@ _SINGULAR = {"boundaries": "boundary"}
 @option(
     "--skip",
     group=_MESSAGES,
-    type=click.IntRange(0),
+    type=Number(0),
     metavar="N",
     show_default=False,
     help="Leave out the first N messages.",
 )
-@option(
-    "--take", group=_MESSAGES, type=click.IntRange(0), metavar="N", help="Write at most N messages."
-)
+@option("--take", group=_MESSAGES, type=Number(0), metavar="N", help="Write at most N messages.")
 @option(
     "--on-error",
     group=_MESSAGES,
@@ -253,28 +252,28 @@ _SINGULAR = {"boundaries": "boundary"}
 @option(
     "--frame-rows",
     group=_JELLY,
-    type=click.IntRange(1),
+    type=Number(1),
     metavar="N",
     help="Rows a frame with --frames flat.",
 )
 @option(
     "--name-table",
     group=_JELLY,
-    type=click.IntRange(0),
+    type=Number(0),
     metavar="N",
     help="Size of the name lookup (4000).",
 )
 @option(
     "--prefix-table",
     group=_JELLY,
-    type=click.IntRange(0),
+    type=Number(0),
     metavar="N",
     help="Size of the prefix lookup (150).",
 )
 @option(
     "--datatype-table",
     group=_JELLY,
-    type=click.IntRange(0),
+    type=Number(0),
     metavar="N",
     help="Size of the datatype lookup (32).",
 )
@@ -330,7 +329,7 @@ _SINGULAR = {"boundaries": "boundary"}
 @option(
     "--max-depth",
     group=_LIMITS,
-    type=click.IntRange(1),
+    type=Number(1),
     metavar="N",
     help="Deepest nesting of triple terms and brackets (64).",
 )
@@ -338,21 +337,21 @@ _SINGULAR = {"boundaries": "boundary"}
 @option(
     "--max-name-table",
     group=_LIMITS,
-    type=click.IntRange(0),
+    type=Number(0),
     metavar="N",
     help="Jelly: largest name lookup of an input (65536).",
 )
 @option(
     "--max-prefix-table",
     group=_LIMITS,
-    type=click.IntRange(0),
+    type=Number(0),
     metavar="N",
     help="Jelly: largest prefix lookup of an input (65536).",
 )
 @option(
     "--max-datatype-table",
     group=_LIMITS,
-    type=click.IntRange(0),
+    type=Number(0),
     metavar="N",
     help="Jelly: largest datatype lookup of an input (4096).",
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import FormatName, GroupedCommand, Size, context_options, option
+from rdfm.cli._options import FormatName, GroupedCommand, Number, Size, context_options, option
 
 _EPILOG = """Examples:
   rdfm inspect log.jelly.gz
@@ -38,7 +38,7 @@ _EPILOG = """Examples:
 @option(
     "--top",
     group="Options",
-    type=click.IntRange(0),
+    type=Number(0),
     default=10,
     show_default=True,
     help="How many predicates and datatypes to name.",
@@ -92,7 +92,7 @@ _EPILOG = """Examples:
 @option(
     "--max-depth",
     group="Options",
-    type=click.IntRange(1),
+    type=Number(1),
     metavar="N",
     help="Deepest nesting of triple terms and brackets.",
 )

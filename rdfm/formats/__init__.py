@@ -8,6 +8,7 @@ Law: plug-ins (entry point group `rdfm.formats`, or `register`) never replace a 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -66,32 +67,58 @@ def _built_in(name: str) -> FormatModule:
 
 
 @cache
-def _entry_points() -> dict[str, FormatModule]:
-    """The plug-ins of installed packages; the first of a name wins, none replaces a built-in."""
+def _entry_points() -> tuple[dict[str, FormatModule], dict[str, str]]:
+    """The plug-ins of installed packages; and by entry point, why others do not load.
+
+    The first of a name wins, none replaces a built-in. One that does not load is left out with a
+    warning, since it is no reason to fail where another format is meant.
+    """
     from importlib.metadata import entry_points
 
     found: dict[str, FormatModule] = {}
+    broken: dict[str, str] = {}
     for entry_point in entry_points(group=GROUP):
         if entry_point.name in _BUILT_IN or entry_point.name in found:
             continue
         try:
             module = entry_point.load()
+            name = _checked(module).name
         except Exception as error:
             plug_in = f"the plug-in '{entry_point.name}' ({entry_point.value})"
-            raise UnknownFormatError(f"{plug_in} does not load: {error}") from error
-        if module.FORMAT.name not in _BUILT_IN:
-            found[module.FORMAT.name] = module
-    return found
+            text = f"{plug_in} does not load: {type(error).__name__}: {error}"
+            broken[entry_point.name] = text
+            _warn(f"{text}; its format is left out")
+            continue
+        if name not in _BUILT_IN:
+            found[name] = module
+    return found, broken
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def _checked(module: object) -> Format:
+    """The description of a plug-in.
+
+    Raises:
+        TypeError: It is not a format.
+    """
+    for part in ("FORMAT", "Decoder", "Encoder"):
+        if not hasattr(module, part):
+            raise TypeError(f"it has no {part}; a format has FORMAT, Decoder and Encoder")
+    format: object = module.FORMAT  # type: ignore[attr-defined]  # seen above
+    if not isinstance(format, Format):
+        raise TypeError(f"its FORMAT is a {type(format).__name__}, expected rdfm.formats.Format")
+    return format
 
 
 def _each() -> Iterator[FormatModule]:
     """Built-ins first, plug-ins only if nobody stopped there."""
     for name in _BUILT_IN:
         yield _built_in(name)
-    yield from _registered.values()
-    for name, module in _entry_points().items():
-        if name not in _registered:
-            yield module
+    plug_ins = _entry_points()[0]  # first, since modules may register formats when imported
+    yield from (plug_ins | _registered).values()
 
 
 def every() -> list[FormatModule]:
@@ -140,7 +167,8 @@ def find(name: str) -> FormatModule:
         name: Such as `nq`, `N-Quads`, `.nq` or `application/n-quads`.
 
     Raises:
-        UnknownFormatError: No format has that name; the text lists the names.
+        UnknownFormatError: No format has that name, or its plug-in does not load; the text lists
+            the names, or gives the reason.
 
     Example:
         >>> find("turtle").FORMAT.name
@@ -152,7 +180,10 @@ def find(name: str) -> FormatModule:
     for module in _each():
         if key in _keys(module.FORMAT):
             return module
-    raise UnknownFormatError(f"no format is called '{name[:40]}'; there are {', '.join(names())}")
+    broken = _entry_points()[1].get(name)
+    raise UnknownFormatError(
+        broken or f"no format is called '{name[:40]}'; there are {', '.join(names())}"
+    )
 
 
 def by_path(path: str) -> FormatModule | None:
@@ -171,11 +202,20 @@ def by_path(path: str) -> FormatModule | None:
 
 def by_content(head: bytes) -> FormatModule | None:
     """Give the format whose magic fits a log's first bytes (decompressed, up to 4 KiB)."""
-    for module in _each():
-        magic = module.FORMAT.magic
-        if magic is not None and magic(head):
-            return module
-    return None
+    return next((module for module in _each() if _fits(module.FORMAT, head)), None)
+
+
+def _fits(format: Format, head: bytes) -> bool:
+    """Whether a format's magic fits; that of a broken plug-in does not."""
+    if format.magic is None:
+        return False
+    try:
+        return bool(format.magic(head))
+    except Exception as error:
+        if format.name in _BUILT_IN:
+            raise
+        _warn(f"the magic of the format '{format.name}' fails: {type(error).__name__}: {error}")
+        return False
 
 
 def by_clear_content(head: bytes) -> FormatModule | None:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -255,6 +256,16 @@ def test_help(rdfm, command):
     run = rdfm(command, "--help")
     assert run.code == 0
     assert run.out.startswith(f"Usage: rdfm {command}")
+    assert "\\b" not in run.out
+
+
+def test_help_and_docstring_name_every_format(rdfm):
+    for text in (rdfm("--help").out, package.__doc__):
+        words = " ".join(text.split())
+        titles = re.search(r"Formats: ([^.]*)\.", words)[1].replace(" and ", ", ").split(", ")
+        assert titles == [
+            package.formats.find(name).FORMAT.title for name in package.formats.names()
+        ]
 
 
 def test_every_option_of_convert_is_an_option_of_the_command():

@@ -66,7 +66,26 @@ import pytest
         ("convert --message-per-file", "nothing to convert"),
         ("inspect", "Missing argument 'LOG...'"),
         ("completion tcsh", "'tcsh' is not one of"),
-        ("frobnicate", "No such command 'frobnicate'"),
+        ("completion", "name a shell, bash, zsh or fish, as in: rdfm completion bash"),
+        (
+            "frobnicate",
+            "No such command 'frobnicate'; there are convert, inspect, formats, completion",
+        ),
+        ("--frobnicate", "No such option '--frobnicate'"),
+        ("convert a.nq out.nt --head 2", "No such option '--head'; did you mean --take?"),
+        ("convert a.nq out.nt --limit 2", "No such option '--limit'; did you mean --take?"),
+        ("convert a.nq out.nt --first 2", "No such option '--first'; did you mean --take?"),
+        ("convert a.nq out.nt --sample 2", "No such option '--sample' (see"),
+        (
+            "convert a.nq out.nt --undelimted",
+            "No such option '--undelimted'; did you mean --undeli",
+        ),
+        ("inspect a.nq --head 2", "No such option '--head' (see"),
+        ("convert a.nq out.nt --take five", "'--take': 'five' is not a number"),
+        ("convert a.nq out.nt --max-depth 0", "'--max-depth': 0 is too small; it is at least 1"),
+        ("inspect a.nq --top five", "'--top': 'five' is not a number"),
+        ("convert a.nq out.nt --group-by count=0", "is 'count=0': N is at least 1"),
+        ("convert a.nq out.nt --group-by count=five", "'five' is not a number"),
     ],
 )
 def test_bad_usage(rdfm, words, text):

@@ -117,3 +117,20 @@ def test_its_options_are_checked():
     rdfm.open_log(b"", "jsonq", shout=True).close()
     with pytest.raises(rdfm.OptionError, match="jsonq takes no option 'loud' here; it takes shout"):
         rdfm.open_log(b"", "jsonq", loud=True)
+
+
+def test_a_magic_that_fails_does_not_fit():
+    def magic(head):
+        raise IndexError(len(head))
+
+    formats.register(
+        types.SimpleNamespace(
+            FORMAT=formats.Format("worse", "Worse", magic=magic), Decoder=None, Encoder=None
+        )
+    )
+    try:
+        with pytest.warns(RuntimeWarning, match="magic of the format 'worse' fails: IndexError: 1"):
+            assert formats.by_content(b"x") is None
+        assert formats.by_content(LOG).FORMAT.name == "nq"
+    finally:
+        formats.unregister("worse")

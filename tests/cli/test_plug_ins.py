@@ -1,0 +1,97 @@
+"""Plug-ins as packages bring them: installed beside rdfm, found by the command line."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs/plugins.md").read_text("utf-8")
+MODULE = "\n".join(
+    block for block in re.findall(r"```python\n(.*?)```", PAGE, re.S) if not block.startswith(">>>")
+)
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a module as a package's, with its entry points, and run commands beside it."""
+    monkeypatch.chdir(tmp_path)
+    site = tmp_path / "site"
+
+    def install(code, **entry_points):
+        metadata = site / "my_package-1.0.dist-info"
+        metadata.mkdir(parents=True)
+        (metadata / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n"
+        )
+        lines = [f"{name} = {value}" for name, value in entry_points.items()]
+        (metadata / "entry_points.txt").write_text("\n".join(["[rdfm.formats]", *lines, ""]))
+        (site / "my_package.py").write_text(code)
+
+        def run(*words):
+            return subprocess.run(
+                [sys.executable, "-m", "rdfm", *words],
+                env=os.environ | {"PYTHONPATH": str(site)},
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+
+        return run
+
+    return install
+
+
+def test_the_page_shows_a_package_that_works(install):
+    toml = re.search(r"```toml\n(.*?)```", PAGE, re.S)[1]
+    rdfm = install(MODULE, **tomllib.loads(toml)["project"]["entry-points"]["rdfm.formats"])
+    listed = rdfm("formats")
+    assert re.search(r"^jsonq +JSON quads +yes +yes", listed.stdout, re.M)
+    assert listed.stderr == ""
+    assert "Arrow IPC and JSON quads." in " ".join(rdfm("--help").stdout.split())
+    log = '[["_:a", "<http://e/p>", "_:a", null]]\n[]\n'
+    Path("a.log").write_text(log)  # told by its content
+    assert "2 messages" in rdfm("convert", "a.log", "b.jelly").stderr
+    assert "2 messages" in rdfm("convert", "b.jelly", "c.jsonq").stderr
+    assert Path("c.jsonq").read_text() == log
+    assert "2 messages" in rdfm("convert", "a.log", "d.nq", "--from", "jsonq").stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "reason"),
+    [
+        ("", "my_package.jsonq", "No module named 'my_package.jsonq'"),
+        ("import nowhere", "my_package:jsonq", "No module named 'nowhere'"),
+        ("", "my_package", "it has no FORMAT; a format has FORMAT, Decoder and Encoder"),
+        ("FORMAT = Decoder = 1", "my_package", "it has no Encoder"),
+        ("FORMAT = Decoder = Encoder = 1", "my_package", "its FORMAT is a int, expected rdfm.form"),
+    ],
+)
+def test_a_broken_one_is_left_out_with_a_warning(install, code, value, reason):
+    rdfm = install(code, jsonq=value)
+    listed = rdfm("formats")
+    assert listed.returncode == 0
+    assert re.search(r"^arrow +Arrow IPC", listed.stdout, re.M)
+    assert "jsonq" not in listed.stdout
+    (warning,) = listed.stderr.splitlines()
+    assert warning.startswith(f"rdfm: warning: the plug-in 'jsonq' ({value}) does not load: "), (
+        warning
+    )
+    assert reason in warning
+    assert warning.endswith("; its format is left out")
+
+    Path("a.nq").write_text("<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n")
+    run = rdfm("convert", "a.nq", "b.trig")
+    assert (run.returncode, len(run.stderr.splitlines())) == (0, 1)  # not even looked for
+    Path("a.nq").rename("a.log")
+    assert rdfm("convert", "a.log", "c.trig").returncode == 0
+    Path("c.log").write_text("something else")
+    run = rdfm("convert", "c.log", "d.trig")
+    assert run.returncode == 2
+    assert "c.log shows its format neither" in run.stderr.splitlines()[-1]
+    run = rdfm("convert", "a.log", "b.trig", "--from", "jsonq")
+    assert run.returncode == 2
+    assert reason in run.stderr.splitlines()[-1]
