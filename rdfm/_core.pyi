@@ -281,6 +281,7 @@ class Decoder:
     @property
     def done(self) -> bool: ...  # what is fed from now on belongs to other splits
     # dialect, version_label, jelly: the options by the names that JellyEncoder takes; absent keys are unknown
+    # notes: what whoever reads the log should know, a sentence each
     # trailing_namespaces, at the end: declarations behind the last message, which no message carries
     def header(self) -> dict[str, Any]: ...
 
@@ -307,6 +308,7 @@ class Encoder:
     def finish(self) -> bytes: ...
     def reset(self) -> None: ...  # to the start of another log
     def dropped(self) -> dict[str, int]: ...
+    def notes(self) -> list[str]: ...  # what whoever reads the log should know
 
 @final
 class NTriplesDecoder(Decoder):

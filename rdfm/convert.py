@@ -25,6 +25,7 @@ from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmE
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
 from rdfm.input import Input, MemberInput, Readable, files_of, holds_files
 from rdfm.log import Codecs, make_codec
+from rdfm.notes import Notes, notes_of
 from rdfm.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.parts import Part
 from rdfm.paths import local_path, local_target
@@ -167,6 +168,8 @@ class Summary:
         skipped: Faults skipped (`on_error="skip"`).
         faults: The texts of the first ten of them.
         abandoned: Inputs whose rest was given up, since their format cannot resume.
+        notes: What whoever reads the inputs or the output should know, a sentence each: ten about the
+            inputs, and the number of the others.
     """
 
     messages: int
@@ -178,6 +181,7 @@ class Summary:
     skipped: int = 0
     faults: tuple[str, ...] = ()
     abandoned: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def convert(
@@ -348,6 +352,7 @@ class _Conversion:
         self._abandoned: list[str] = []
         self._seen = 0  # messages begun, those left out included
         self._trailing_namespaces = 0  # declared behind a source's last message
+        self._notes = Notes()
         self._output_to = output
         self._regrouper = self._make_regrouper()
         # Whatever the options say wrong is said before anything is read or written.
@@ -411,6 +416,7 @@ class _Conversion:
             skipped=self._skipped,
             faults=tuple(self._faults),
             abandoned=tuple(self._abandoned),
+            notes=self._notes.texts() + notes_of(encoder),
         )
 
     def _dropped(self, encoder: Any) -> dict[str, int]:
@@ -631,6 +637,13 @@ class _Conversion:
             max_message_bytes=given.get("max_message_bytes"),
         )
 
+    def _noted(self, batches: Iterable[list[_Read]]) -> Iterator[list[_Read]]:
+        """The batches; what their sources say about themselves is noted."""
+        for some in batches:
+            for source, _ in some:
+                self._notes.update(source.data, source.header.get("notes", ()))
+            yield some
+
     def _regroup(self, batches: Iterable[list[_Read]]) -> Iterator[list[_Read]]:
         """The batches with the messages that `group_by` asks for."""
         regrouper = self._regrouper
@@ -679,7 +692,7 @@ class _Conversion:
         encoder: Any = None
         source = None
         try:
-            for some in self._regroup(batches):
+            for some in self._regroup(self._noted(batches)):
                 out: list[_Bytes] = []
                 try:
                     for source, batch in some:

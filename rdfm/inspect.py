@@ -19,6 +19,7 @@ from rdfm.errors import RdfmError
 from rdfm.formats import FormatModule
 from rdfm.input import Input, Readable, files_of, holds_files
 from rdfm.log import Codecs, decode, make_codec
+from rdfm.notes import Notes
 
 __all__ = ["Report", "inspect"]
 
@@ -53,6 +54,8 @@ class Report:
         namespaces: The namespaces in force, each as last declared.
         metadata: The metadata keys and the number of messages that have them.
         fault: The text of the first error, after which nothing was read; None if there is none.
+        notes: What whoever reads the log should know, a sentence each; of several logs ten, and the
+            number of the others.
     """
 
     source: str
@@ -75,6 +78,7 @@ class Report:
     metadata: dict[str, int] = field(default_factory=dict)
     fault: str | None = None
     logs: int = 1
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report as what JSON can hold."""
@@ -131,6 +135,9 @@ def _one(data: Input, module: FormatModule, top: int, options: dict[str, Any]) -
     header = decoder.header()
     _head(report, header)
     _add_declined(report, header)
+    notes = Notes()
+    notes.update(data, header.get("notes", ()))
+    report.notes = notes.texts()
     report.bytes = data.bytes_read
     report.decompressed_bytes = data.bytes_given
     counts.end(top)
@@ -147,6 +154,7 @@ def _several(
     counts = _Counts(report, {"metadata": True})
     found: dict[str, None] = {}
     files: list[Input] = []
+    notes = Notes()
     try:
         for data in _logs(inputs, format, files):
             decoder, module = codecs.decoder(data)
@@ -157,6 +165,7 @@ def _several(
                 counts.add(batch)
             header = decoder.header()
             _add_declined(report, header)
+            notes.update(data, header.get("notes", ()))
             if report.logs == 1:
                 _head(report, header)
     except RdfmError as error:
@@ -164,6 +173,7 @@ def _several(
     finally:
         for data in files:
             data.close()
+    report.notes = notes.texts()
     report.format = ", ".join(found)
     compressed = {data.compression for data in files}
     report.compression = compressed.pop() if len(compressed) == 1 else None

@@ -24,6 +24,7 @@ from rdfm.errors import (
 from rdfm.formats import DecoderLike, EncoderLike, Format, FormatModule
 from rdfm.input import Input, MemberInput, Readable, every_input, holds_files
 from rdfm.message import Message, checked
+from rdfm.notes import notes_of
 from rdfm.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 
 if TYPE_CHECKING:
@@ -537,6 +538,11 @@ class LogWriter:
         """What the format could not hold and was left out so far, by name and count."""
         dropped: dict[str, int] = self._encoder.dropped()
         return dropped
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What whoever reads the log should know, as far as it is written, a sentence each."""
+        return notes_of(self._encoder)
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""

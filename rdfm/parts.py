@@ -15,6 +15,7 @@ from rdfm import archive
 from rdfm._core import MessageBatch
 from rdfm.errors import EncodeError
 from rdfm.formats import EncoderLike
+from rdfm.notes import notes_of
 
 __all__ = ["ArchiveEncoder", "FolderEncoder", "Part"]
 
@@ -68,6 +69,7 @@ class FolderEncoder:
         self._open = False
         self._messages = self._bytes = 0
         self._dropped: Counter[str] = Counter()
+        self._notes: dict[str, None] = {}  # each once, in order
 
     def encode(self, batch: MessageBatch, /) -> list[Part]:
         """Give the parts of a batch.
@@ -93,6 +95,10 @@ class FolderEncoder:
     def dropped(self) -> dict[str, int]:
         """Count what was left out so far, by name."""
         return dict(self._dropped + Counter(self._encoder.dropped()))
+
+    def notes(self) -> list[str]:
+        """Say what readers of the logs should know, each note once."""
+        return list(self._notes | dict.fromkeys(notes_of(self._encoder)))
 
     def _room(self, left: int) -> int:
         """How many messages may go into the log at once."""
@@ -124,6 +130,7 @@ class FolderEncoder:
     def _end(self, parts: list[Part]) -> None:
         parts.append(Part(self._name(), self._encoder.finish(), True))
         self._dropped.update(self._encoder.dropped())
+        self._notes |= dict.fromkeys(notes_of(self._encoder))
         reset = getattr(self._encoder, "reset", None)
         if reset is None:
             self._encoder = self._make()
@@ -174,6 +181,10 @@ class ArchiveEncoder:
     def dropped(self) -> dict[str, int]:
         """Count what was left out so far, by name."""
         return self._parts.dropped()
+
+    def notes(self) -> list[str]:
+        """Say what readers of the logs should know, each note once."""
+        return self._parts.notes()
 
     def _entries(self, parts: list[Part]) -> bytes:
         entries = []

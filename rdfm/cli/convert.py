@@ -496,6 +496,8 @@ def _report(summary: Any, quiet: bool) -> None:
             for name, count in summary.dropped.items()
         )
         click.echo(f"rdfm: dropped: {dropped}", err=True)
+    for note in summary.notes:
+        click.echo(f"rdfm: note: {safe(note)}", err=True)
 
 
 class _Bar:

@@ -181,6 +181,8 @@ def _lines(report: Any) -> list[str]:
             lines.append(f"  {'' if position else heading:16} {count:>10,}  {safe(name)}")
     for position, (name, iri) in enumerate(report.namespaces.items()):
         lines.append(f"  {'' if position else 'namespaces':16} {safe(name)}: {safe(iri)}")
+    for position, note in enumerate(report.notes):
+        lines.append(f"  {'' if position else 'notes':16} {safe(note)}")
     if report.fault:
         lines.append(f"  {'first fault':16} {safe(report.fault)}")
     return lines

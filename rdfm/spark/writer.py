@@ -139,12 +139,14 @@ class Parts(WriterCommitMessage):
         job: That job.
         query: The id of the streaming query.
         dropped: What the format could not hold and was left out, by name and count.
+        notes: What whoever reads the parts should know.
     """
 
     parts: tuple[str, ...]
     job: str
     query: str | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class LogSourceWriter(DataSourceArrowWriter):
@@ -193,7 +195,9 @@ class LogSourceWriter(DataSourceArrowWriter):
                 "folder: give a path of storage that all share"
             )
         task = _Task(self.plan, target, self.job, "part", self.job)
-        return Parts(task.write(iterator, is_wanted), self.job, None, task.dropped)
+        return Parts(
+            task.write(iterator, is_wanted), self.job, None, task.dropped, tuple(task.notes)
+        )
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make all parts appear."""
@@ -209,7 +213,7 @@ class LogSourceWriter(DataSourceArrowWriter):
             replaces=self.overwrite,
         )
         if done:
-            _tell_dropped(self.plan, messages)
+            _tell_remarks(self.plan, messages)
         else:
             self._tell_done(target)
 
@@ -278,7 +282,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
             return Parts((), job, query)
         # By their names the parts of a query stand in the order of its batches.
         task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
-        return Parts(task.write(iterator, is_wanted), job, query, task.dropped)
+        return Parts(task.write(iterator, is_wanted), job, query, task.dropped, tuple(task.notes))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Make the parts of a batch appear, unless they did before."""
@@ -289,7 +293,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
             if parts:
                 commit = Commit(message.job, parts, marks=False, query=message.query, batch=batchId)
                 target.commit(commit)
-                _tell_dropped(self.plan, messages)
+                _tell_remarks(self.plan, messages)
                 if message.query is not None:
                     target.drop_older(message.query, batchId)
             else:
@@ -315,6 +319,7 @@ class _Task:
         self._folder: str | None = None  # made for the first part
         self._names: list[str] = []
         self.dropped: Counter[str] = Counter()
+        self.notes: dict[str, None] = {}  # each once, in order
         self._log: LogWriter | None = None
         self._file: BinaryIO | None = None
 
@@ -386,6 +391,7 @@ class _Task:
             self._log.close()
             self._target.storage.finish(self._file)
             self.dropped.update(self._log.dropped)
+            self.notes |= dict.fromkeys(self._log.notes)
             self._log = self._file = None
 
     def _discard(self) -> None:
@@ -452,11 +458,15 @@ def _parts(messages: list[WriterCommitMessage | None]) -> tuple[str, ...]:
     )
 
 
-def _tell_dropped(plan: Plan, messages: list[WriterCommitMessage | None]) -> None:
+def _tell_remarks(plan: Plan, messages: list[WriterCommitMessage | None]) -> None:
     dropped: Counter[str] = Counter()
+    notes: dict[str, None] = {}
     for message in messages:
         if isinstance(message, Parts):
             dropped.update(message.dropped)
+            notes |= dict.fromkeys(message.notes)
     if dropped:
         counts = ", ".join(f"{name} {count}" for name, count in sorted(dropped.items()))
         _log.warning("%s: left out what %s cannot hold: %s", plan.path, plan.format, counts)
+    for note in notes:
+        _log.warning("%s: %s", plan.path, note)

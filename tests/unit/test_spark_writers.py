@@ -74,3 +74,12 @@ def test_a_batch_that_is_done_leaves_no_staging_of_anybody(tmp_path, monkeypatch
     alive.commit([alive.write(rows())], 3)
     assert len(logs(tmp_path)) == 1
     assert staged(tmp_path) == []
+
+
+def test_a_driver_tells_what_readers_of_the_parts_should_know(tmp_path, caplog):
+    options = {"to": "jelly", "logicalType": "flat_quads"}
+    writer = writer_of(tmp_path, **options)
+    two = pyarrow.RecordBatch.from_pylist([{"quads": [QUAD]}] * 2)
+    writer.commit([writer.write(iter([two]))])
+    assert len(caplog.messages) == 1
+    assert f"{tmp_path}: flat_quads, as asked: " in caplog.text

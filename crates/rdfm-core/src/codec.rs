@@ -68,6 +68,11 @@ pub trait Encoder: Send {
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
+
+    /// What whoever reads the log should know, a sentence each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// How messages are delimited in a text log.
@@ -143,6 +148,8 @@ pub struct LogHeader {
     pub trailing_namespaces: u64,
     /// JSON-LD: messages so far that the quick way declined.
     pub declined: Option<u64>,
+    /// What whoever reads the log should know, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Options of the decoders; each takes those its format knows.

@@ -181,7 +181,8 @@ impl Decoder {
 
     /// What the log says about itself, complete once a batch was yielded: `dialect`, `version_label`,
     /// `jelly` (its stream options, by the names that JellyEncoder takes), `declined` (messages so far
-    /// that JSON-LD's quick way left to the complete one). Absent keys are unknown.
+    /// that JSON-LD's quick way left to the complete one), `notes` (what whoever reads the log should know).
+    /// Absent keys are unknown.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "decoder")?;
         let header = run(py, &mut state, |decoder| decoder.header())?;
@@ -236,6 +237,9 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
     }
     if let Some(declined) = header.declined {
         dict.set_item("declined", declined)?;
+    }
+    if !header.notes.is_empty() {
+        dict.set_item("notes", &header.notes)?;
     }
     Ok(dict)
 }
@@ -408,6 +412,12 @@ impl Encoder {
             dict.set_item(name, count)?;
         }
         Ok(dict)
+    }
+
+    /// What whoever reads the log should know, a sentence each.
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let mut state = take(&self.state, "encoder")?;
+        run(py, &mut state, |encoder| encoder.notes())
     }
 }
 

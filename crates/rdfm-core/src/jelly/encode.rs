@@ -780,6 +780,16 @@ impl Encoder for JellyEncoder {
         .filter(|(_, count)| *count > 0)
         .collect()
     }
+
+    fn notes(&self) -> Vec<String> {
+        if self.flat || self.begun < 2 || !self.options.is_flat() {
+            return Vec::new();
+        }
+        vec![format!(
+            "{}, as asked: readers, rdfm too, will read one message, in which equal blank node labels are one node",
+            self.options.type_name()
+        )]
+    }
 }
 
 impl Rows {

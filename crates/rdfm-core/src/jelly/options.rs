@@ -95,6 +95,19 @@ pub const MAX_VERSION: u32 = 2;
 pub const MIN_NAME_TABLE: u32 = 8;
 
 impl JellyOptions {
+    /// Whether the logical type says that frames are transport: the base type, its last digit, is flat.
+    pub const fn is_flat(&self) -> bool {
+        matches!(self.logical_type % 10, 1 | 2)
+    }
+
+    /// The logical type's name as an option has it, or its number.
+    pub fn type_name(&self) -> String {
+        match logical_name(self.logical_type) {
+            "" => format!("logical type {}", self.logical_type),
+            name => name.to_ascii_lowercase(),
+        }
+    }
+
     /// Whether logical and physical type go together. The base type is the last digit.
     ///
     /// # Errors

@@ -1,0 +1,49 @@
+"""Notes: what summaries and reports tell of logs that are not broken."""
+
+import io
+
+import rdfm
+from rdfm.input import Input
+from rdfm.notes import Notes
+
+QUAD = rdfm.Quad(rdfm.Bnode("b"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
+
+
+def log(name):
+    return Input(io.BytesIO(name.encode()))
+
+
+def test_the_last_notes_of_a_log_count():
+    notes, one = Notes(), log("one")
+    notes.update(one, ["3 seen"])
+    notes.update(one, ["5 seen", "odd"])
+    assert notes.texts() == ("5 seen", "odd")
+    assert notes.texts() == ("5 seen", "odd")
+
+
+def test_of_several_logs_each_note_has_a_name():
+    notes = Notes()
+    notes.update(log("one"), [])
+    notes.update(log("other"), ["odd"])
+    assert notes.texts() == ("input: odd",)
+
+
+def test_ten_are_listed_and_the_others_counted():
+    notes = Notes()
+    for number in range(1500):
+        notes.update(log(str(number)), ["odd"])
+    assert len(notes.texts()) == 11
+    assert notes.texts()[-1] == "and 1,490 more"
+
+
+def test_a_writer_tells_what_readers_should_know():
+    def notes(messages, **options):
+        with rdfm.create_log(io.BytesIO(), "jelly", **options) as writer:
+            for _ in range(messages):
+                writer.write([QUAD])
+        return writer.notes
+
+    flat = {"logical_type": "flat_quads"}
+    assert notes(2) == notes(1, **flat) == notes(2, **flat, frames="flat") == ()
+    (note,) = notes(2, **flat)
+    assert note.startswith("flat_quads, as asked: readers, rdfm too, will read one message")
