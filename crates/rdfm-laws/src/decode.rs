@@ -117,10 +117,14 @@ pub fn outcome(format: Format, options: &DecodeOptions, data: &[u8], piece: usiz
 }
 
 fn outcome_of(decoder: Box<dyn Decoder>, data: &[u8], piece: usize) -> Outcome {
-    let mut found = Vec::new();
-    let error = drive_on(decoder, data, piece, |batch| {
-        found.extend(messages(&batch));
-    });
+    let mut batches = Vec::new();
+    let error = drive_on(decoder, data, piece, |batch| batches.push(batch));
+    outcome_in(&batches, error)
+}
+
+/// What was decoded, by value.
+pub fn outcome_in(batches: &[MessageBatch], error: Option<DecodeError>) -> Outcome {
+    let found: Vec<Message> = batches.iter().flat_map(messages).collect();
     for (at, message) in found.iter().enumerate() {
         assert_eq!(message.index, at as u64, "messages are numbered in order");
     }
@@ -134,15 +138,25 @@ fn outcome_of(decoder: Box<dyn Decoder>, data: &[u8], piece: usize) -> Outcome {
 pub fn pieces(format: Format, options: &DecodeOptions, data: &[u8]) -> Outcome {
     let whole = outcome(format, options, data, data.len());
     for size in PIECES {
-        assert!(
-            outcome(format, options, data, size) == whole,
-            "{}: pieces of {size} bytes give another outcome than the whole:\n{:#?}\nwhole:\n{:#?}",
-            format.name(),
-            outcome(format, options, data, size),
-            whole,
-        );
+        in_pieces(format, options, data, size, &whole);
     }
     whole
+}
+
+/// In pieces of a size = whole.
+pub fn in_pieces(
+    format: Format,
+    options: &DecodeOptions,
+    data: &[u8],
+    size: usize,
+    whole: &Outcome,
+) {
+    let found = outcome(format, options, data, size);
+    assert!(
+        found == *whole,
+        "{}: pieces of {size} bytes give another outcome than the whole:\n{found:#?}\nwhole:\n{whole:#?}",
+        format.name(),
+    );
 }
 
 /// A decoder that was reset, wherever it was, is as a new one.

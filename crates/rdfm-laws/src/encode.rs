@@ -11,8 +11,8 @@ use rdfm_core::error::EncodeError;
 use rdfm_core::formats::Format;
 
 use crate::decode::{drive, outcome};
-use crate::jsonld::dataset;
 use crate::message::{Message, messages};
+use crate::structure::dataset;
 
 /// What encoding gives: the bytes, and why it stopped. On an error the end is not written.
 fn encode(
@@ -120,15 +120,42 @@ pub fn round_trip(
         );
     }
 
-    let back = outcome(target, &reading(options), &out, out.len());
+    reads_back(target, options, source, &wanted, &out, refused.as_ref());
+}
+
+/// Writes batches that hold the messages `wanted` in `target`, reads that, and compares.
+pub fn there_and_back(
+    target: Format,
+    options: &EncodeOptions,
+    source: Format,
+    batches: &[MessageBatch],
+    wanted: &[Message],
+) {
+    let mut encoder = target
+        .encoder(options)
+        .expect("the format takes these options");
+    let (out, refused) = encode_with(&mut *encoder, batches);
+    reads_back(target, options, source, wanted, &out, refused.as_ref());
+}
+
+/// What was written is read as the messages `wanted`, or as those before the refused one.
+fn reads_back(
+    target: Format,
+    options: &EncodeOptions,
+    source: Format,
+    wanted: &[Message],
+    out: &[u8],
+    refused: Option<&EncodeError>,
+) {
+    let back = outcome(target, &reading(options), out, out.len());
     assert_eq!(
         back.error,
         None,
         "{}: what was written is not read: {}",
         target.name(),
-        String::from_utf8_lossy(&out)
+        String::from_utf8_lossy(out)
     );
-    let delivered = refused.as_ref().map_or(wanted.len(), |error| {
+    let delivered = refused.map_or(wanted.len(), |error| {
         usize::try_from(error.message).expect("an index fits")
     });
     let wanted = &wanted[..delivered.min(wanted.len())];
@@ -160,7 +187,7 @@ pub fn round_trip(
         target.name(),
         datasets(&back.messages),
         datasets(wanted),
-        String::from_utf8_lossy(&out),
+        String::from_utf8_lossy(out),
         refused
     );
 }

@@ -11,7 +11,7 @@ use rdfm_core::batch::{MessageBatch, TermTable};
 use rdfm_core::term::{TermId, TermKind, flags};
 
 /// A term by value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
     /// The default graph.
     DefaultGraph,

@@ -12,6 +12,15 @@ impl Random {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).max(1))
     }
 
+    /// A generator whose seed is made of bytes: each input makes choices of its own, and always the same.
+    pub fn of(data: &[u8]) -> Self {
+        // FNV-1a.
+        let start = 0xCBF2_9CE4_8422_2325;
+        Self::new(data.iter().fold(start, |hash: u64, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+        }))
+    }
+
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 << 13;

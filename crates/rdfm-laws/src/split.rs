@@ -7,6 +7,7 @@ use rdfm_core::formats::Format;
 use rdfm_core::nquads::count::DelimiterCounter;
 
 use crate::message::{Message, messages};
+use crate::mutate::Random;
 
 /// What reading gives, one after the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,17 @@ pub fn every_cut(format: Format, options: &DecodeOptions, data: &[u8]) {
         let cuts: Vec<usize> = (step..length).step_by(step).collect();
         at_cuts(format, options, data, &cuts, 4096);
     }
+}
+
+/// Cuts the log at one to three places that its bytes choose.
+pub fn some_cuts(format: Format, options: &DecodeOptions, data: &[u8]) {
+    let mut random = Random::of(data);
+    let mut cuts: Vec<usize> = (0..=random.below(3))
+        .map(|_| 1 + random.below(data.len()))
+        .collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    at_cuts(format, options, data, &cuts, 1 + random.below(64));
 }
 
 /// The splits between the cuts, which ascend from 1 on, are the whole.

@@ -1,0 +1,126 @@
+//! Messages compared as datasets: whatever their blank nodes are called, and in whatever order.
+//!
+//! - In: a message.
+//! - Out: [`dataset`], equal for two messages that differ only so.
+//! - Law: blank nodes get colours, by what is said of them wherever they stand, in triple terms too, until
+//!   another round tells no more of them apart. The colours are made of no label.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::message::{Message, Term};
+
+type Colours<'a> = HashMap<&'a str, u64>;
+
+/// The quads, each once, blank nodes by their colours.
+pub fn dataset(message: &Message) -> Vec<[u64; 4]> {
+    let quads: HashSet<&[Term; 4]> = message.quads.iter().collect();
+    let mut colours = Colours::new();
+    let mut told_apart = 0;
+    loop {
+        let mut met: HashMap<&str, Vec<u64>> = HashMap::new();
+        for quad in &quads {
+            let said = hash(shown(quad, &colours));
+            for (at, term) in quad.iter().enumerate() {
+                meet(term, hash((said, at)), &mut met);
+            }
+        }
+        colours = met
+            .into_iter()
+            .map(|(label, mut all)| {
+                all.sort_unstable();
+                (label, hash(all))
+            })
+            .collect();
+        let now = colours.values().collect::<HashSet<_>>().len();
+        if now == told_apart {
+            break;
+        }
+        told_apart = now;
+    }
+    let mut found: Vec<_> = quads.iter().map(|quad| shown(quad, &colours)).collect();
+    found.sort_unstable();
+    found
+}
+
+/// Notes the places of blank nodes; `place` says which quad and where in it.
+fn meet<'a>(term: &'a Term, place: u64, met: &mut HashMap<&'a str, Vec<u64>>) {
+    match term {
+        Term::Bnode(label) => met.entry(label).or_default().push(place),
+        Term::Triple(parts) => {
+            for (at, part) in parts.iter().enumerate() {
+                meet(part, hash((place, at)), met);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn shown(quad: &[Term; 4], colours: &Colours) -> [u64; 4] {
+    quad.each_ref().map(|term| colour(term, colours))
+}
+
+fn colour(term: &Term, colours: &Colours) -> u64 {
+    match term {
+        Term::Bnode(label) => hash(("bnode", colours.get(label.as_str()))),
+        Term::Triple(parts) => {
+            let parts = parts.each_ref().map(|part| colour(part, colours));
+            hash(("triple", parts))
+        }
+        term => hash(term),
+    }
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use rdfm_core::codec::DecodeOptions;
+    use rdfm_core::formats::Format;
+
+    use super::*;
+    use crate::decode::outcome;
+
+    fn of(text: &str) -> Vec<[u64; 4]> {
+        let options = DecodeOptions::default();
+        let found = outcome(Format::Nq, &options, text.as_bytes(), text.len());
+        assert_eq!(found.error, None);
+        dataset(&found.messages[0])
+    }
+
+    #[test]
+    fn neither_labels_nor_order_tell_messages_apart() {
+        let one = "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> .\n_:y <b:> _:a .\n";
+        let other = "_:y <b:> <c:> .\n_:a <b:> _:x .\n_:x <b:> <<( _:y <b:> _:a )>> .\n";
+        assert_eq!(of(one), of(other));
+    }
+
+    #[test]
+    fn what_is_said_of_blank_nodes_does() {
+        let said = "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> .\n";
+        for other in [
+            "_:a <b:> <<( _:x <b:> _:y )>> .\n_:y <b:> <c:> .\n",
+            "_:a <b:> <<( _:y <b:> _:y )>> .\n_:x <b:> <c:> .\n",
+            "_:a <b:> <<( _:x <b:> _:a )>> .\n_:x <b:> <c:> .\n",
+            "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> <g:> .\n",
+        ] {
+            assert_ne!(of(said), of(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn two_blank_nodes_of_which_the_same_is_said_are_two() {
+        assert_ne!(
+            of("_:a <b:> <c:> .\n_:d <b:> <c:> .\n"),
+            of("_:a <b:> <c:> .\n")
+        );
+        assert_eq!(
+            of("_:a <b:> <c:> .\n_:a <b:> <c:> .\n"),
+            of("_:a <b:> <c:> .\n")
+        );
+    }
+}
