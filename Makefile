@@ -5,6 +5,14 @@ PY := .venv/bin/python
 RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 DEMO := spec-fixtures/nanopubs/log.trig
 FUZZ_SECONDS ?= 60
+FUZZ_LAWS_SECONDS ?= 20
+FUZZ_RUNS ?= -1
+FUZZ_FORMATS := nt nq ttl trig jelly rdf_protobuf rdf_thrift rdfxml ndjsonld jsonld yamlld
+FUZZ_TARGETS ?= $(FUZZ_FORMATS) splits jsonld_ways
+FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
+CARGO_FUZZ_VERSION := 0.13.2
+CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
+FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench bench-spark fuzz docs soak peers wheel notices lock clean
@@ -76,11 +84,24 @@ bench: build ## rdfm beside pyjelly, pyoxigraph and rdflib, ratios printed
 bench-spark: build ## rdfm in Spark beside pyoxigraph and pyjelly there, ratios printed
 	$(PY) benchmarks/spark.py
 
-fuzz: ## Fuzz every target for FUZZ_SECONDS (nightly Rust and cargo-fuzz)
-	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo 'make fuzz needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz' >&2; exit 1; }
-	@for target in $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)); do mkdir -p fuzz/corpus/$$target; \
-	  cargo +nightly fuzz run $$target fuzz/corpus/$$target spec-fixtures -- \
-	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=1024 || exit 1; done
+fuzz: .venv/.installed $(CARGO_FUZZ) ## Fuzz each format for FUZZ_SECONDS, then every law for FUZZ_LAWS_SECONDS
+	@$(PY) tools/fuzz_seeds.py
+	@for target in $(FUZZ_TARGETS); do \
+	  echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
+	  $(FUZZ) $$target fuzz/corpus/$$target -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) || exit 1; \
+	done
+	@for format in $(filter $(FUZZ_FORMATS),$(FUZZ_TARGETS)); do \
+	  echo "every law on the corpus of $$format, then fuzzing for $(FUZZ_LAWS_SECONDS) s"; \
+	  RDFM_FUZZ_FORMAT=$$format $(FUZZ) laws fuzz/corpus/$$format -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_LAWS_SECONDS) || exit 1; \
+	done
+
+# The pinned stable compiler: RUSTC_BOOTSTRAP lets it count what an input reaches, which it has only as a flag of
+# nightly, and without a sanitizer (-s none) nothing else of nightly is needed.
+$(CARGO_FUZZ):
+	@echo 'Installing cargo-fuzz $(CARGO_FUZZ_VERSION) into fuzz/target'
+	@cargo install --quiet --locked --root $(@D:/bin=) --version $(CARGO_FUZZ_VERSION) cargo-fuzz || { \
+	  echo 'make fuzz needs cargo-fuzz; where crates.io is reached, this installs it:' >&2; \
+	  echo '  cargo install --locked --root $(@D:/bin=) --version $(CARGO_FUZZ_VERSION) cargo-fuzz' >&2; exit 1; }
 
 docs: build ## Check the links and run the code blocks of the docs
 	$(PY) tools/check_docs.py

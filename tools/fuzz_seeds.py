@@ -1,0 +1,68 @@
+"""Collects the inputs that fuzzing begins with: spec-fixtures, and the conformance suites where they are.
+
+    .venv/bin/python tools/fuzz_seeds.py
+
+Each file goes to the corpora (fuzz/corpus/TARGET) of every target that its suffix fits, named by its content, so
+that running it again changes nothing. RDFM_SHARED names the folder with the suites, as for the tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CORPUS = ROOT / "fuzz" / "corpus"
+SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
+TEXT = ("ttl", "trig")
+TARGETS = {
+    "nt": ("nt", "nq", *TEXT),
+    "nq": ("nq", "nt", "splits"),
+    "ttl": TEXT,
+    "trig": TEXT,
+    "jelly": ("jelly",),
+    "rpb": ("rdf_protobuf",),
+    "rt": ("rdf_thrift",),
+    "rdf": ("rdfxml",),
+    "xml": ("rdfxml",),
+    "rdfxml": ("rdfxml",),
+    "jsonld": ("jsonld", "ndjsonld", "jsonld_ways"),
+    "ndjsonld": ("ndjsonld", "jsonld_ways"),
+    "yamlld": ("yamlld",),
+}
+# What is longer than an input of the targets (-max_len) would be cut off anyway.
+MAX_BYTES = 4096
+
+
+def found() -> Iterator[tuple[str, bytes]]:
+    """Name and content of every file, those in the suites' archives too."""
+    for folder in (ROOT / "spec-fixtures", SHARED / "conformance"):
+        for path in sorted(folder.rglob("*")):
+            if path.name.endswith(".tar.gz"):
+                with tarfile.open(path) as archive:
+                    for member in archive:
+                        if file := archive.extractfile(member):
+                            yield member.name, file.read()
+            elif path.is_file():
+                yield path.name, path.read_bytes()
+
+
+def main() -> None:
+    """Writes the seeds and says how many each target has."""
+    seeds: Counter[str] = Counter()
+    for name, content in found():
+        for target in TARGETS.get(name.rpartition(".")[2], ()):
+            path = CORPUS / target / f"seed-{hashlib.sha256(content).hexdigest()[:16]}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if len(content) <= MAX_BYTES and not path.exists():
+                path.write_bytes(content)
+            seeds[target] += path.exists()
+    print("seeds:", ", ".join(f"{target} {count}" for target, count in sorted(seeds.items())))
+
+
+if __name__ == "__main__":
+    main()
