@@ -1,6 +1,7 @@
 """A bounded queue between two threads, and the thread that fills one.
 
-In: items and their cost. Out: the same items in order, then how the other side ended.
+In: items, their cost, and marks. Out: the same items in order, then how the other side ended; and the
+mark of the last item that the consumer is done with.
 Cost: what the budget allows, and one item more. Law: an error of either side reaches the other, and
 no wait outlasts a cancelled channel.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Channel", "Stopped", "feeding_thread"]
@@ -29,16 +30,18 @@ class Channel(Generic[Item]):
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._items: deque[tuple[Item, int]] = deque()
+        self._items: deque[tuple[Item, int, Any]] = deque()
         self._cost = 0
         self._closed = False
         self._cancelled = False
         self._taken = True  # the consumer is done with the last item it took
+        self._mark: Any = None  # of that item
+        self._reached: Any = None
         self._error: BaseException | None = None
         self._changed = threading.Condition()
 
-    def put(self, item: Item, cost: int) -> None:
-        """Add an item; waits while the queue is full.
+    def put(self, item: Item, cost: int, mark: Any = None) -> None:
+        """Add an item, with what `reached` is to give after it; waits while the queue is full.
 
         Raises:
             Stopped: The channel was cancelled.
@@ -49,7 +52,7 @@ class Channel(Generic[Item]):
                 self._changed.wait(WAIT_SECONDS)
             if self._cancelled:
                 raise self._error or Stopped
-            self._items.append((item, cost))
+            self._items.append((item, cost, mark))
             self._cost += cost
             self._changed.notify_all()
 
@@ -72,7 +75,7 @@ class Channel(Generic[Item]):
         """Give the items as they come, then the error that the channel was closed with."""
         while True:
             with self._changed:
-                self._taken = True
+                self._taken, self._reached = True, self._mark
                 self._changed.notify_all()
                 while not self._items and not self._closed and not self._cancelled:
                     self._changed.wait(WAIT_SECONDS)
@@ -82,21 +85,29 @@ class Channel(Generic[Item]):
                     if self._error is not None:
                         raise self._error
                     return
-                item, cost = self._items.popleft()
+                item, cost, self._mark = self._items.popleft()
                 self._cost -= cost
                 self._taken = False
                 self._changed.notify_all()
             yield item
 
-    def wait_drained(self) -> None:
-        """Wait until the consumer is done with everything, or failed."""
+    def reached(self) -> Any:
+        """Give the mark of the last item that the consumer is done with; None before that."""
         with self._changed:
-            while (self._items or not self._taken) and not self._cancelled:
-                self._changed.wait(WAIT_SECONDS)
+            return self._reached
 
-    def drained(self) -> None:
+    def wait_drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Wait until the consumer is done with everything, or failed; calls `meanwhile` now and then."""
+        while True:
+            with self._changed:
+                if self._cancelled or (self._taken and not self._items):
+                    return
+                self._changed.wait(WAIT_SECONDS)
+            meanwhile()
+
+    def drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Wait as `wait_drained`, and raise what the consumer failed with."""
-        self.wait_drained()
+        self.wait_drained(meanwhile)
         with self._changed:
             if self._cancelled:
                 raise self._error or Stopped

@@ -2,20 +2,23 @@
 
 In: logs in any format. Out: one log in another, and a `Summary`.
 Cost: bounded queues between the stages (pieces, batches, bytes), whatever the input; Python works
-per batch, never per message. Law: the first error ends all stages, after what came before it.
+per batch, never per message. Law: the first error ends all stages, after what came before it. What goes
+from stage to stage is never changed after, and the stages share nothing else: none sees how far another
+is, so the same input gives the same output and summary on every run.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from rdfm import formats, headers, regroup
 from rdfm._core import Decoder, MessageBatch, Regrouper
@@ -29,7 +32,8 @@ from rdfm.notes import Notes, notes_of
 from rdfm.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.parts import Part
 from rdfm.paths import local_path, local_target
-from rdfm.storage import find_files, is_glob, matches, storage_of
+from rdfm.progress import Progress, Reporter, total_bytes
+from rdfm.storage import is_glob, matches, storage_of
 
 __all__ = ["ConvertOptions", "Progress", "Summary", "convert"]
 
@@ -40,7 +44,6 @@ OUTPUT_BYTES = 8 << 20
 # What small logs, as in archives, give goes on together.
 TOGETHER_BYTES = 1 << 20
 LISTED_FAULTS = 10
-PROGRESS_SECONDS = 0.1
 
 _DECODE_OPTIONS = (
     "max_message_bytes",
@@ -137,23 +140,6 @@ class ConvertOptions(TypedDict, total=False):
     progress: Callable[[Progress], None] | None
 
 
-@dataclass
-class Progress:
-    """How far a conversion is.
-
-    Attributes:
-        bytes_in: Bytes read of the inputs (compressed).
-        bytes_total: Bytes of all inputs; None where one of them does not say.
-        messages: Messages written.
-        quads: Quads written.
-    """
-
-    bytes_in: int = 0
-    bytes_total: int | None = None
-    messages: int = 0
-    quads: int = 0
-
-
 @dataclass(frozen=True)
 class Summary:
     """What a conversion did.
@@ -161,7 +147,7 @@ class Summary:
     Attributes:
         messages: Messages written.
         quads: Quads written.
-        bytes_in: Bytes read (compressed).
+        bytes_in: Bytes read for what was written (compressed).
         bytes_out: Bytes written (compressed).
         seconds: Time taken.
         dropped: What the target could not hold and was left out, by name and count.
@@ -277,30 +263,68 @@ def convert(
     return _Conversion(sources, output, options).run()
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Source:
-    """An input on its way through the stages."""
+    """A log that is read."""
 
-    data: Input
+    name: str
     module: FormatModule
-    header: dict[str, Any] = field(default_factory=dict)
-    decoder: DecoderLike | None = None
-    handed_over: bool = False  # the decoder reads the file itself
-    abandoned: bool = False  # the decoder wants no more of it
+    member: bool  # of an archive
 
 
-@dataclass
-class _End:
-    """The end of a source; with an error if its bytes could not be decompressed."""
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A log that reading gives to decoding."""
 
     source: _Source
+    data: Input
+    decoder: DecoderLike
+    handed_over: bool = False  # the decoder reads the file itself
+    # Decoding says that it wants no more of it. Reading ends it early then; nothing else depends on that.
+    unwanted: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end of a log; with an error if its bytes could not be decompressed."""
+
     error: DecodeError | None = None
 
 
-# What goes from stage to stage: from reading, logs in memory, or one with its pieces and its end; from
-# decoding, a log's batches, and None at its end; from encoding, bytes or files' parts.
-_Piece = list[Input] | _Source | bytes | _End
-_Read = tuple[_Source, MessageBatch | None]
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """What was left out between two items that decoding gives."""
+
+    skipped: int = 0
+    faults: tuple[str, ...] = ()
+    abandoned: tuple[str, ...] = ()
+    namespaces: int = 0  # declared behind a log's last message
+
+
+_NOTHING = _Lost()
+
+
+class _Read(NamedTuple):
+    """What decoding gives: the next messages of a log, or its end.
+
+    Attributes:
+        source: The log.
+        batch: The messages; None at the log's end.
+        header: What the log said about itself when they were read.
+        bytes_in: Bytes of all inputs read for everything up to here.
+        lost: What was left out before them.
+    """
+
+    source: _Source
+    batch: MessageBatch | None
+    header: Mapping[str, Any]
+    bytes_in: int
+    lost: _Lost | None
+
+
+# What goes from stage to stage: from reading, with the bytes of all inputs read so far, logs in memory,
+# or one with its pieces and its end; from encoding, bytes or files' parts.
+_Piece = tuple[list[Input] | _Opened | bytes | _End, int]
 _Bytes = bytes | list[Part]
 
 
@@ -343,20 +367,30 @@ class _Conversion:
         regrouping = options.get("group_by") not in (None, "message")
         self._parts = (parts or regrouping) and not self._skipping
         self._held_whole = (parts or regrouping) and self._skipping
-        self._progress = Progress(bytes_total=_total_bytes(inputs))
-        self._next_progress = 0.0
-        self._opened: list[Input] = []
-        self._codecs = Codecs(options.get("from_format"), self._decode_options())
-        self._faults: list[str] = []
-        self._skipped = 0
-        self._abandoned: list[str] = []
-        self._seen = 0  # messages begun, those left out included
-        self._trailing_namespaces = 0  # declared behind a source's last message
-        self._notes = Notes()
+        self._report = Reporter(options.get("progress"))
+        total = None if options.get("progress") is None else total_bytes(inputs)
         self._output_to = output
+        # Of the reading thread alone.
+        self._opened: list[Input] = []
+        self._bytes_before = 0  # of the inputs before the one that is read
+        # Of the decoding thread alone.
+        self._codecs = Codecs(options.get("from_format"), self._decode_options())
+        self._met = 0  # faults skipped
+        self._lost = _NOTHING  # since the item before
+        # Of the calling thread alone, which encodes.
+        self._progress = Progress(bytes_total=total)  # up to what was encoded
+        self._first: _Read | None = None
+        self._seen = 0  # messages begun, those left out included
+        self._quads_seen = 0
+        self._lost_before: deque[tuple[int, _Lost]] = deque()  # so many quads that are regrouped
+        self._skipped = 0
+        self._faults: list[str] = []
+        self._abandoned: list[str] = []
+        self._trailing_namespaces = 0
+        self._notes = Notes()
         self._regrouper = self._make_regrouper()
         # Whatever the options say wrong is said before anything is read or written.
-        self._make_encoder(None, None)
+        self._make_encoder(None)
 
     def run(self) -> Summary:
         start = time.perf_counter()
@@ -379,9 +413,9 @@ class _Conversion:
             for thread in threads:
                 thread.start()
             encoder = self._encode_all(batches, written)
-            _put(written, [encoder.finish()])
+            self._put(written, [encoder.finish()])
             written.close()
-            written.drained()
+            written.drained(lambda: self._tell(written))
             output.commit()
             seconds = time.perf_counter() - start
         except BaseException as error:
@@ -405,7 +439,7 @@ class _Conversion:
             for data in self._opened:
                 if not threads[0].is_alive():
                     data.close()
-        self._report(force=True)
+        self._report(lambda: self._progress, force=True)
         return Summary(
             messages=self._progress.messages,
             quads=self._progress.quads,
@@ -435,61 +469,79 @@ class _Conversion:
                 if data.is_archive(self._options.get("from_format")):
                     yield from self._read_archive(data)
                 else:
-                    yield from self._read_log(data)
+                    yield from self._read_log(data, data)
+                self._bytes_before = self._bytes_in(data, ended=True)
 
-    def _read_log(self, data: Input) -> Iterator[tuple[_Piece, int]]:
-        source = _Source(data, data.format(self._options.get("from_format")))
-        source.decoder = self._make_decoder(source)
-        source.handed_over = data.hand_over(source.decoder)
-        yield source, 0
-        if source.handed_over:  # it is read meanwhile
-            yield _End(source), 0
+    def _bytes_in(self, file: Input, *, ended: bool = False) -> int:
+        """Bytes read of all inputs. Of one that is not wanted any more all count at its end."""
+        size = file.size if ended and file.size is not None else 0
+        return self._bytes_before + max(file.bytes_read, size)
+
+    def _read_log(self, data: Input, file: Input) -> Iterator[tuple[_Piece, int]]:
+        """The items of a log, which is a file or in one."""
+        module = data.format(self._options.get("from_format"))
+        decoder = self._make_decoder(data, module)
+        handed_over = data.hand_over(decoder)
+        source = _Source(data.name, module, isinstance(data, MemberInput))
+        opened = _Opened(source, data, decoder, handed_over)
+        yield (opened, self._bytes_before if handed_over else self._bytes_in(file)), 0
+        if handed_over:  # it is read, and closed, meanwhile
+            yield (_End(), self._bytes_in(file)), 0
             return
-        for piece in _pieces(source):
-            yield piece, len(piece) if isinstance(piece, bytes) else 0
-        data.close()
+        for item in _pieces(data, opened.unwanted):
+            if isinstance(item, _End):
+                yield (item, self._bytes_in(file, ended=data is file)), 0
+            else:
+                yield (item, self._bytes_in(file)), len(item)
+        if data is file:
+            data.close()
+            self._opened.remove(data)
 
     def _read_archive(self, data: Input) -> Iterator[tuple[_Piece, int]]:
         try:
             for some in data.members():
                 if isinstance(some[0], MemberInput) and not some[0].in_memory:
-                    yield from self._read_log(some[0])
+                    yield from self._read_log(some[0], data)
                 else:
-                    yield some, TOGETHER_BYTES
+                    yield (some, self._bytes_in(data)), TOGETHER_BYTES
         except DecodeError as error:  # of the archive, which ends here
-            source = _Source(data, formats.find("nq"))
-            yield source, 0
-            yield _End(source, error), 0
+            module = formats.find("nq")
+            source = _Source(data.name, module, member=False)
+            yield (_Opened(source, data, self._make_decoder(data, module)), self._bytes_in(data)), 0
+            yield (_End(error), self._bytes_in(data, ended=True)), 0
+        self._opened.remove(data)
 
     # --- stage 2: batches ---
 
     def _decode(self, pieces: Iterable[_Piece]) -> Iterator[tuple[list[_Read], int]]:
         stream = iter(pieces)
-        for item in stream:
+        for item, bytes_in in stream:
             if isinstance(item, list):
-                yield from self._decode_members(item)
-            elif isinstance(item, _Source):
-                for read, cost in self._decode_log(item, stream):
-                    yield [read], cost
+                yield from self._decode_members(item, bytes_in)
+            elif isinstance(item, _Opened):
+                for read in self._decode_log(item, stream, bytes_in):
+                    yield [read], _cost(read)
             else:
-                raise RuntimeError("a source comes before its pieces")
+                raise RuntimeError("a log comes before its pieces")
 
-    def _decode_members(self, members: list[Input]) -> Iterator[tuple[list[_Read], int]]:
+    def _decode_members(
+        self, members: list[Input], bytes_in: int
+    ) -> Iterator[tuple[list[_Read], int]]:
         """The messages of logs that are there, together."""
         together: list[_Read] = []
         total = 0
         try:
             for data in members:
                 decoder, module = self._codecs.decoder(data, reset=False)
-                source = _Source(data, module, decoder=decoder)
-                if (batches := self._at_once(source)) is not None:
-                    together += [(source, batch) for batch in batches]
-                    together.append((source, None))
-                    total += sum(batch.memory_bytes for batch in batches)
-                else:
-                    for read, cost in self._decode_log(source, _pieces(source)):
-                        together.append(read)
-                        total += cost
+                source = _Source(data.name, module, isinstance(data, MemberInput))
+                reads: Iterable[_Read] | None = self._at_once(source, data, decoder, bytes_in)
+                if reads is None:
+                    opened = _Opened(source, data, decoder)
+                    items = ((item, bytes_in) for item in _pieces(data, opened.unwanted))
+                    reads = self._decode_log(opened, items, bytes_in)
+                for read in reads:
+                    together.append(read)
+                    total += _cost(read)
                 if total >= TOGETHER_BYTES:
                     yield together, total
                     together, total = [], 0
@@ -500,50 +552,49 @@ class _Conversion:
         if together:
             yield together, total
 
-    def _at_once(self, source: _Source) -> list[MessageBatch] | None:
-        """The batches of a small log without faults; else None, and its decoder is at its start."""
-        data, decoder = source.data, source.decoder
+    def _at_once(
+        self, source: _Source, data: Input, decoder: DecoderLike, bytes_in: int
+    ) -> list[_Read] | None:
+        """What a small log without faults gives; else None, and its decoder is at its start."""
         native = isinstance(decoder, Decoder) and not self._options.get("message_per_file")
         whole = data.take() if native and isinstance(data, MemberInput) else None
         if whole is not None and isinstance(decoder, Decoder):
             batches, ended = decoder.decode_log(whole)
             if ended:
-                source.header = decoder.header()
-                self._trailing_namespaces += source.header.get("trailing_namespaces", 0)
-                return batches
+                header = decoder.header()
+                self._lose_namespaces(header)
+                reads = [_Read(source, batch, header, bytes_in, None) for batch in batches]
+                return [*reads, self._read_to(source, None, header, bytes_in)]
             data.give_back(whole)  # type: ignore[attr-defined]  # it is a member
-        if decoder is not None and hasattr(decoder, "reset"):
+        if hasattr(decoder, "reset"):
             decoder.reset()
         return None
 
-    def _decode_log(self, source: _Source, stream: Iterator[_Piece]) -> Iterator[tuple[_Read, int]]:
+    def _decode_log(self, opened: _Opened, stream: Iterator[_Piece], begin: int) -> Iterator[_Read]:
         count = 0
-        faults = self._skipped
-        for batch in self._batches(source, stream):
-            count += len(batch) - batch.continued
-            if self._options.get("message_per_file") and count > 1:
-                raise self._too_many(source)
-            yield (source, batch), batch.memory_bytes
-        if self._options.get("message_per_file") and count == 0 and faults == self._skipped:
-            yield (source, MessageBatch.from_messages([[]])), 0
-        else:
-            yield (source, None), 0
+        met = self._met
+        for read in self._reads(opened, stream, begin):
+            if read.batch is not None:
+                count += len(read.batch) - read.batch.continued
+                if self._options.get("message_per_file") and count > 1:
+                    raise self._too_many(opened.source)
+            elif self._options.get("message_per_file") and count == 0 and met == self._met:
+                yield read._replace(batch=MessageBatch.from_messages([[]]))
+                return
+            yield read
 
-    def _batches(self, source: _Source, stream: Iterator[_Piece]) -> Iterator[MessageBatch]:
-        """The batches of one source; consumes its pieces and its end."""
-        decoder = source.decoder or self._make_decoder(source)
-        resuming = False
-        for item in stream:
-            ended = not isinstance(item, bytes)
-            if source.abandoned:
-                if ended:
-                    return
-                continue
-            if isinstance(item, bytes):
+    def _reads(self, opened: _Opened, stream: Iterator[_Piece], begin: int) -> Iterator[_Read]:
+        """The batches of a log and its end; consumes its pieces and its end."""
+        decoder, source = opened.decoder, opened.source
+        resuming = abandoned = False
+        for item, bytes_in in stream:
+            if abandoned:
+                pass
+            elif isinstance(item, bytes):
                 decoder.feed(item)
             elif isinstance(item, _End) and item.error is None:
                 decoder.finish()
-            while True:
+            while not abandoned:
                 try:
                     if resuming and decoder.skip_message() is None:
                         break
@@ -551,28 +602,41 @@ class _Conversion:
                     batch = decoder.next_batch()
                 except DecodeError as error:
                     self._fault(source, error)
-                    if not source.module.FORMAT.resumable:
-                        self._abandon(source)
-                        break
-                    resuming = True
+                    resuming = source.module.FORMAT.resumable
+                    abandoned = not resuming
                     continue
-                finally:
-                    source.header = decoder.header()
                 if batch is None:
                     break
-                yield batch
-            if ended:
-                source.data.close()
-                self._trailing_namespaces += source.header.get("trailing_namespaces", 0)
-                if isinstance(item, _End) and item.error is not None:
-                    self._fault(source, item.error)
-                    if source.data.refusal is None:  # else nothing of it was read
-                        self._abandon(source)
+                done = begin + opened.data.position if opened.handed_over else bytes_in
+                yield self._read_to(source, batch, decoder.header(), done)
+            if abandoned and not opened.unwanted.is_set():
+                self._abandon(opened)
+            if isinstance(item, _End):
+                if opened.handed_over:
+                    opened.data.close()
+                if not abandoned:
+                    self._lose_namespaces(decoder.header())
+                    if item.error is not None:
+                        self._fault(source, item.error)
+                        if opened.data.refusal is None:  # else nothing of it was read
+                            self._abandon(opened)
+                yield self._read_to(source, None, decoder.header(), bytes_in)
                 return
+
+    def _read_to(
+        self,
+        source: _Source,
+        batch: MessageBatch | None,
+        header: Mapping[str, Any],
+        bytes_in: int,
+    ) -> _Read:
+        """An item, with what was lost since the one before."""
+        lost, self._lost = self._lost, _NOTHING
+        return _Read(source, batch, header, bytes_in, None if lost is _NOTHING else lost)
 
     def _fault(self, source: _Source, error: DecodeError) -> None:
         """Notes a fault to skip; raises it where faults are not skipped."""
-        error.source = source.data.name
+        error.source = source.name
         if isinstance(error, LimitError) and self._held_whole:
             error.add_note(
                 "to skip faults, each message is held whole: without --on-error skip it is not"
@@ -580,13 +644,20 @@ class _Conversion:
         # What is too large for a limit is not broken, and is not left out in silence.
         if not self._skipping or isinstance(error, LimitError):
             raise error
-        self._skipped += 1
-        if len(self._faults) < LISTED_FAULTS:
-            self._faults.append(str(error))
+        self._met += 1
+        lost = self._lost
+        faults = (*lost.faults, str(error)) if self._met <= LISTED_FAULTS else lost.faults
+        self._lost = replace(lost, skipped=lost.skipped + 1, faults=faults)
 
-    def _abandon(self, source: _Source) -> None:
-        source.abandoned = True
-        self._abandoned.append(source.data.name)
+    def _abandon(self, opened: _Opened) -> None:
+        opened.unwanted.set()
+        abandoned = (*self._lost.abandoned, opened.source.name)
+        self._lost = replace(self._lost, abandoned=abandoned)
+
+    def _lose_namespaces(self, header: Mapping[str, Any]) -> None:
+        """Notes those that a log declares behind its last message."""
+        if count := header.get("trailing_namespaces", 0):
+            self._lost = replace(self._lost, namespaces=self._lost.namespaces + count)
 
     def _too_many(self, source: _Source) -> DecodeError:
         how = (
@@ -598,7 +669,7 @@ class _Conversion:
             "holds more than one message, and --message-per-file takes each input as one; "
             f"leave that out, or read it as one with {how}",
             format=source.module.FORMAT.name,
-            source=source.data.name,
+            source=source.name,
         )
 
     def _decode_options(self) -> dict[str, Any]:
@@ -612,14 +683,12 @@ class _Conversion:
             options["generalized"] = True
         return {name: value for name, value in options.items() if value is not None}
 
-    def _make_decoder(self, source: _Source) -> DecoderLike:
-        known = source.module.FORMAT.decode_options
+    def _make_decoder(self, data: Input, module: FormatModule) -> DecoderLike:
+        known = module.FORMAT.decode_options
         options = {name: value for name, value in self._decode_options().items() if name in known}
-        if "base" in known and source.data.url is not None:
-            options = {"base": source.data.url, **options}
-        decoder: DecoderLike = make_codec(
-            source.module.Decoder, source.module.FORMAT, known, options
-        )
+        if "base" in known and data.url is not None:
+            options = {"base": data.url, **options}
+        decoder: DecoderLike = make_codec(module.Decoder, module.FORMAT, known, options)
         return decoder
 
     # --- stage 3: bytes again ---
@@ -637,34 +706,40 @@ class _Conversion:
             max_message_bytes=given.get("max_message_bytes"),
         )
 
-    def _noted(self, batches: Iterable[list[_Read]]) -> Iterator[list[_Read]]:
-        """The batches; what their sources say about themselves is noted."""
+    def _noting(self, batches: Iterable[list[_Read]]) -> Iterator[list[_Read]]:
+        """What was decoded; the first of it is noted, and what the logs say about themselves."""
         for some in batches:
-            for source, _ in some:
-                self._notes.update(source.data, source.header.get("notes", ()))
+            if self._first is None and some:
+                self._first = some[0]._replace(batch=None)
+            for read in some:
+                self._notes.update(read.source, read.header.get("notes", ()))
             yield some
 
     def _regroup(self, batches: Iterable[list[_Read]]) -> Iterator[list[_Read]]:
-        """The batches with the messages that `group_by` asks for."""
+        """What was decoded, with the messages that `group_by` asks for."""
         regrouper = self._regrouper
         if regrouper is None:
             yield from batches
             return
-        source = None
+        read = None
+        fed = 0  # quads
         try:
             for some in batches:
-                for source, batch in some:
-                    if batch is not None:
-                        regrouper.feed(batch)
+                for read in some:
+                    if read.lost is not None:
+                        self._lost_before.append((fed, read.lost))
+                    if read.batch is not None:
+                        regrouper.feed(read.batch)
+                        fed += read.batch.quad_count
                         for made in regroup.taken(regrouper):
-                            yield [(source, made)]
+                            yield [read._replace(batch=made, lost=None)]
             regrouper.finish()
-            if source is not None:
+            if read is not None:
                 for made in regroup.taken(regrouper):
-                    yield [(source, made)]
-                yield [(source, None)]
+                    yield [read._replace(batch=made, lost=None)]
+                yield [read._replace(batch=None, lost=None)]
         except EncodeError as error:
-            error.source = None if source is None else source.data.name
+            error.source = None if read is None else read.source.name
             raise
 
     def _choose(self, batch: MessageBatch) -> MessageBatch | None:
@@ -674,9 +749,11 @@ class _Conversion:
         end = None if self._take is None else self._skip + self._take
         start = max(self._skip - first, 0)
         stop = len(batch) if end is None else min(end - first, len(batch))
+        through = batch if stop == len(batch) else batch.slice(0, stop)
+        self._quads_seen += through.quad_count
         if start >= stop:
             return None
-        return batch if start == 0 and stop == len(batch) else batch.slice(start, stop)
+        return through if start == 0 else through.slice(start, stop)
 
     def _done(self, batch: MessageBatch | None) -> bool:
         """Whether `take` is met, so that the rest need not be read."""
@@ -687,61 +764,86 @@ class _Conversion:
             self._seen == end and not (batch is not None and batch.continues)
         )
 
+    def _lose(self, lost: _Lost) -> None:
+        """Counts what was left out before what is written."""
+        self._skipped += lost.skipped
+        self._faults += lost.faults[: LISTED_FAULTS - len(self._faults)]
+        self._abandoned += lost.abandoned
+        self._trailing_namespaces += lost.namespaces
+
+    def _lose_before(self, quads: float) -> None:
+        """Counts what was left out before so many quads that are regrouped."""
+        while self._lost_before and self._lost_before[0][0] < quads:
+            self._lose(self._lost_before.popleft()[1])
+
     def _encode_all(self, batches: Channel[list[_Read]], written: Channel[list[_Bytes]]) -> Any:
         """Encode what is decoded; gives the encoder, whose end is still to be written."""
         encoder: Any = None
-        source = None
+        done = self._take is not None and self._skip + self._take == 0
         try:
-            for some in self._regroup(self._noted(batches)):
+            for some in self._regroup(self._noting(batches)):
                 out: list[_Bytes] = []
                 try:
-                    for source, batch in some:
+                    for read in some:
                         if encoder is None:
-                            encoder = self._make_encoder(source, batch)
-                        if batch is not None and (chosen := self._choose(batch)) is not None:
-                            self._encode(encoder, source, chosen, out)
-                        if done := self._done(batch):
+                            encoder = self._make_encoder(self._first, read.batch)
+                        if done:
+                            break
+                        self._encode(encoder, read, out)
+                        if done := self._done(read.batch):
                             break
                 finally:
                     if out:
-                        _put(written, out)
+                        self._put(written, out)
+                if not out:  # nothing was written, and yet something is done
+                    self._put(written, out)
                 if done:
                     break
-                self._report()
+                self._tell(written)
         except RdfmError:
             if encoder is not None:  # what came before makes a whole log
                 with contextlib.suppress(Exception):
                     written.put([encoder.finish()], 0)
             raise
-        return self._make_encoder(source, None) if encoder is None else encoder
+        if not done:
+            self._lose_before(math.inf)
+        return self._make_encoder(self._first) if encoder is None else encoder
 
-    def _encode(
-        self, encoder: Any, source: _Source, batch: MessageBatch, out: list[_Bytes]
-    ) -> None:
-        if hasattr(encoder, "source"):
-            encoder.source = source.data.name
-        try:
-            out.append(encoder.encode(batch))
-        except EncodeError as error:
-            error.source = source.data.name
-            out.append(error.completed)
-            raise
-        self._progress.messages += len(batch) - batch.continued
-        self._progress.quads += batch.quad_count
+    def _encode(self, encoder: Any, read: _Read, out: list[_Bytes]) -> None:
+        if read.lost is not None:
+            self._lose(read.lost)
+        progress = replace(self._progress, bytes_in=read.bytes_in)
+        batch = None if read.batch is None else self._choose(read.batch)
+        self._lose_before(max(self._quads_seen, 1))
+        if batch is not None:
+            if hasattr(encoder, "source"):
+                encoder.source = read.source.name
+            try:
+                out.append(encoder.encode(batch))
+            except EncodeError as error:
+                error.source = read.source.name
+                out.append(error.completed)
+                raise
+            progress = replace(
+                progress,
+                messages=progress.messages + len(batch) - batch.continued,
+                quads=progress.quads + batch.quad_count,
+            )
+        self._progress = progress
 
-    def _make_encoder(self, source: _Source | None, batch: MessageBatch | None) -> Any:
-        """The encoder, once the first messages and what the source says about itself are known."""
+    def _make_encoder(self, first: _Read | None, batch: MessageBatch | None = None) -> Any:
+        """The encoder, once the first messages and what their log says about itself are known."""
         given = self._options
         known = self._target.FORMAT.encode_options
-        header = {} if source is None else source.header
+        header = {} if first is None else first.header
         options: dict[str, Any] = {name: given.get(name) for name in _ENCODE_OPTIONS}
         options["dialect"] = headers.dialect(given, header)
         asked = given.get("to_dialect") or given.get("dialect") or given.get("flat")
-        if source is not None or asked:  # else the source may say
+        if first is not None or asked:  # else the source may say
             headers.refuse_idle_label(given, "comment" if self._jelly else options["dialect"])
         if self._jelly:
-            carries = {} if source is None else source.module.FORMAT.carries
-            several = source is not None and isinstance(source.data, MemberInput)
+            carries = {} if first is None else first.source.module.FORMAT.carries
+            several = first is not None and first.source.member
             several = several or len(self._inputs) > 1 or any(map(holds_files, self._inputs))
             others = several and self._may_hold_graphs()
             declares = batch is not None and len(batch) > 0 and bool(batch.namespaces(0))
@@ -776,15 +878,16 @@ class _Conversion:
 
     # --- around the stages ---
 
-    def _report(self, *, force: bool = False) -> None:
-        now = time.perf_counter()
-        if now < self._next_progress and not force:
-            return
-        self._next_progress = now + PROGRESS_SECONDS
-        self._progress.bytes_in = sum(data.bytes_read for data in self._opened)
-        progress = self._options.get("progress")
-        if progress is not None:
-            progress(self._progress)
+    def _put(self, written: Channel[list[_Bytes]], out: list[_Bytes]) -> None:
+        cost = sum(
+            len(some) if isinstance(some, bytes) else sum(len(part.data) for part in some)
+            for some in out
+        )
+        written.put(out, cost, self._progress)
+
+    def _tell(self, written: Channel[list[_Bytes]]) -> None:
+        """Tells how far the writing thread is."""
+        self._report(lambda: written.reached() or Progress(bytes_total=self._progress.bytes_total))
 
     @staticmethod
     def _stop(*channels: Channel[Any]) -> None:
@@ -792,31 +895,29 @@ class _Conversion:
             channel.cancel()
 
 
-def _pieces(source: _Source) -> Iterator[bytes | _End]:
-    """The bytes of a source, then its end."""
+def _pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | _End]:
+    """The bytes of a log, then its end."""
     error = None
     try:
-        for piece in source.data:
+        for piece in data:
             yield piece
-            if source.abandoned:
+            if unwanted.is_set():
                 break
     except DecodeError as broken:
         error = broken
-    yield _End(source, error)
+    yield _End(error)
 
 
-def _put(written: Channel[list[_Bytes]], out: list[_Bytes]) -> None:
-    cost = sum(
-        len(some) if isinstance(some, bytes) else sum(len(part.data) for part in some)
-        for some in out
-    )
-    written.put(out, cost)
+def _cost(read: _Read) -> int:
+    return 0 if read.batch is None else read.batch.memory_bytes
 
 
 def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
     """The writing thread."""
     try:
         for out in written:
+            if not out:
+                continue
             if len(out) == 1:
                 output.write(out[0])
             elif all(isinstance(some, bytes) for some in out):
@@ -871,19 +972,3 @@ def _local_paths(inputs: list[Any]) -> Iterator[Path]:
             yield Path(path)
         elif is_glob(path):
             yield from map(Path, matches(*storage_of(path)))
-
-
-def _total_bytes(inputs: list[Any]) -> int | None:
-    """Bytes of all inputs, if all are files or bytes."""
-    total = 0
-    for given in inputs:
-        if isinstance(given, (bytes, bytearray, memoryview)):
-            total += len(given)
-        elif isinstance(given, (str, os.PathLike)) and Path(given).is_file():
-            total += Path(given).stat().st_size
-        elif isinstance(given, (str, os.PathLike)) and Path(given).is_dir():
-            found, _ = find_files([os.fspath(given)], recursive=True)
-            total += sum(file.size for file in found)
-        else:
-            return None
-    return total

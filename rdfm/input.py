@@ -215,6 +215,11 @@ class Input:
         """Whether it can be read from the middle, as often as it is opened."""
         return self._owned and self.size is not None and self._file.seekable()
 
+    @property
+    def position(self) -> int:
+        """The byte at which a decoder is that reads the file itself."""
+        return self._file.tell()
+
     def close(self) -> None:
         """Close the file, unless the caller opened it."""
         if self._owned:

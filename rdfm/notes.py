@@ -7,13 +7,16 @@ Cost: the first `LISTED` texts; the others are counted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-from rdfm.input import Input
+from typing import Any, Protocol
 
 __all__ = ["Notes", "notes_of"]
 
 LISTED = 10
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
 
 
 class Notes:
@@ -21,13 +24,13 @@ class Notes:
 
     def __init__(self) -> None:
         """Begin without any."""
-        self._log: Input | None = None
+        self._log: _Named | None = None
         self._logs = 0
         self._current: tuple[str, ...] = ()  # of the log that is read; they may grow
         self._listed: list[tuple[str, str]] = []
         self._more = 0
 
-    def update(self, log: Input, notes: Iterable[str]) -> None:
+    def update(self, log: _Named, notes: Iterable[str]) -> None:
         """Take the notes of a log, as far as it is read; they replace those it had before."""
         if log is not self._log:
             self._settle()

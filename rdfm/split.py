@@ -118,10 +118,12 @@ def plan(
         large = data.compression is None and data.seekable and 2 * size >= 3 * split_bytes
         if not (module.FORMAT.splittable and large) or options.get("dialect") == "plain":
             return whole
-        shown = LogReader(data, module, options).header.get("dialect")
+        header = LogReader(data, module, options).header
+        shown = header.get("dialect")
     finally:
         data.close()
-    if shown is None:  # its head holds no delimiter, or is broken before the first
+    # Its head holds no delimiter, is broken before the first, or holds both dialects.
+    if shown is None or header.get("changes_dialect"):
         return whole
     dialect = options.get("dialect") or shown
     pieces = (2 * size + split_bytes) // (2 * split_bytes)

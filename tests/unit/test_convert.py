@@ -80,6 +80,8 @@ def test_unknown_options_and_values():
         converted(LOG, lenent=True)
     with pytest.raises(OptionError, match="on_error is 'fail' or 'skip'"):
         converted(LOG, on_error="ignore")
+    with pytest.raises(OptionError, match="progress is a function that takes a Progress, not True"):
+        converted(LOG, progress=True)
     with pytest.raises(OptionError, match="skip and take count messages"):
         converted(LOG, take=-1)
     with pytest.raises(OptionError, match="no logical type is called 'x'"):

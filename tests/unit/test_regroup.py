@@ -51,6 +51,18 @@ def test_what_belongs_to_messages_alone_is_counted(tmp_path):
     assert summary.dropped["empty messages"] >= 2
 
 
+def test_all_counts_the_empty_messages_that_it_merges(tmp_path):
+    source, empty = tmp_path / "in.nq", tmp_path / "empty.nq"
+    source.write_bytes(b"# @message\n# @message\n<x:s> <x:p> <x:o> .\n# @message\n# @message\n")
+    empty.write_bytes(b"# @message\n" * 4)
+    for inputs, count in (([source], 2), ([source, source], 4), ([empty], 2), ([empty, source], 5)):
+        summary = rdfm.convert(inputs, tmp_path / "out.nq", group_by="all")
+        assert (summary.messages, summary.dropped) == (1, {"empty messages": count})
+    (tmp_path / "one.nq").write_bytes(b"# @message\n# @message\n")
+    summary = rdfm.convert(tmp_path / "one.nq", tmp_path / "out.nq", group_by="all")
+    assert (summary.messages, summary.dropped) == (1, {})
+
+
 def test_namespaces_go_with_the_quads_behind_them(tmp_path):
     source = tmp_path / "in.ttl"
     source.write_text(

@@ -80,6 +80,11 @@ def test_a_split_is_read_from_about_its_place_alone(tmp_path):
         ("log.nq", COMMENT, {"dialect": "plain"}),
         ("log.nq", COMMENT.replace(b"# @message\n", b""), {}),
         ("log.ttl", COMMENT, {}),
+        (
+            "log.nq",
+            COMMENT[: COMMENT.index(b"# @") + 11] + b'VERSION "1.2-messages"\n' + COMMENT,
+            {},
+        ),
         ("log.jelly", formats.find("jelly").encode(formats.find("nq").decode(COMMENT)), {}),
     ],
 )

@@ -137,8 +137,11 @@ pub enum RdfDirection {
 /// What a log says about itself.
 #[derive(Clone, Debug, Default)]
 pub struct LogHeader {
-    /// The dialect of a text log, once a delimiter or an announcement was seen.
+    /// The dialect of a text log, once a delimiter or an announcement was seen: that of its first
+    /// message.
     pub dialect: Option<Dialect>,
+    /// Whether a later message of a text log is in another dialect than the first.
+    pub changes_dialect: bool,
     /// The version label of a text log.
     pub version_label: Option<String>,
     /// The stream options of a Jelly log.

@@ -196,7 +196,10 @@ impl Regrouper {
 
     /// What was left out so far, by name and count.
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
-        [("empty messages", self.empty), ("metadata", self.metadata)]
+        // Where all messages are empty, the one that is made of them is what the first was.
+        let kept = u64::from(self.options.by == GroupBy::All && self.count == 0);
+        let empty = self.empty.saturating_sub(kept);
+        [("empty messages", empty), ("metadata", self.metadata)]
             .into_iter()
             .filter(|(_, count)| *count > 0)
             .collect()
@@ -322,7 +325,7 @@ impl Regrouper {
         } else {
             self.metadata += metadata.len() as u64;
             let more = input.continues() && at + 1 == input.len();
-            self.empty += u64::from(!whole && !goes_on && !more && input.message(at).is_empty());
+            self.empty += u64::from(!goes_on && !more && input.message(at).is_empty());
         }
         Ok(())
     }

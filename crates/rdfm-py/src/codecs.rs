@@ -179,9 +179,10 @@ impl Decoder {
         })
     }
 
-    /// What the log says about itself, complete once a batch was yielded: `dialect`, `version_label`,
-    /// `jelly` (its stream options, by the names that JellyEncoder takes), `declined` (messages so far
-    /// that JSON-LD's quick way left to the complete one), `notes` (what whoever reads the log should know).
+    /// What the log says about itself, complete once a batch was yielded: `dialect` (of the first
+    /// message; `changes_dialect` is True if a later one has another), `version_label`, `jelly` (its
+    /// stream options, by the names that JellyEncoder takes), `declined` (messages so far that
+    /// JSON-LD's quick way left to the complete one), `notes` (what whoever reads the log should know).
     /// Absent keys are unknown.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "decoder")?;
@@ -225,6 +226,9 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
             Dialect::Plain => "plain",
         };
         dict.set_item("dialect", name)?;
+    }
+    if header.changes_dialect {
+        dict.set_item("changes_dialect", true)?;
     }
     if let Some(label) = &header.version_label {
         dict.set_item("version_label", label)?;

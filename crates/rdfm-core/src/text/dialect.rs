@@ -59,6 +59,8 @@ pub struct Dialects {
     announced: bool,
     met: Option<Delimiter>,
     label: Option<String>,
+    /// What [`shown`](Self::shown) gave when the first message ended.
+    first: Option<Dialect>,
 }
 
 impl Dialects {
@@ -70,6 +72,7 @@ impl Dialects {
             announced: options.announced.as_deref().is_some_and(announces_messages),
             met: None,
             label: options.announced.clone(),
+            first: None,
         }
     }
 
@@ -107,6 +110,14 @@ impl Dialects {
     /// A directive that may not stand here. The text says the way out and lacks the place; a reader
     /// puts it at the delimiter's first byte.
     pub fn delimiter(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, String> {
+        let met = self.meet(delimiter, open);
+        if self.first.is_none() && met == Ok(Met::Ends) {
+            self.first = self.shown();
+        }
+        met
+    }
+
+    fn meet(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, String> {
         let first = self.met.is_none() && !open;
         match (delimiter, self.in_force()) {
             (Delimiter::Comment, Dialect::Comment) => {
@@ -149,16 +160,23 @@ impl Dialects {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
 
-    /// What the log said about itself so far.
-    pub fn header(&self) -> LogHeader {
-        let dialect = match self.met {
+    /// The dialect that was announced or met, as far as read.
+    fn shown(&self) -> Option<Dialect> {
+        match self.met {
             _ if self.announced => Some(Dialect::Directive),
             Some(Delimiter::Comment) => Some(Dialect::Comment),
             Some(Delimiter::Directive) => Some(Dialect::Directive),
             None => None,
-        };
+        }
+    }
+
+    /// What the log said about itself so far. Its dialect is that of the first message, so that it is
+    /// the same however far a reader is.
+    pub fn header(&self) -> LogHeader {
+        let shown = self.shown();
         LogHeader {
-            dialect,
+            dialect: self.first.or(shown),
+            changes_dialect: self.first.is_some_and(|first| Some(first) != shown),
             version_label: self.label.clone(),
             ..LogHeader::default()
         }
@@ -311,6 +329,16 @@ mod tests {
     }
 
     #[test]
+    fn the_header_says_the_dialect_of_the_first_message() {
+        let mut state = dialects(None, None, false);
+        assert_eq!(state.delimiter(Delimiter::Comment, true), Ok(Met::Ends));
+        state.version("1.2-messages");
+        assert_eq!(state.in_force(), Dialect::Directive);
+        assert_eq!(state.header().dialect, Some(Dialect::Comment));
+        assert!(state.header().changes_dialect);
+    }
+
+    #[test]
     fn the_header_says_what_was_met() {
         let mut state = dialects(None, None, false);
         assert_eq!(state.header().dialect, None);
@@ -319,6 +347,7 @@ mod tests {
         state.version("1.1-messages");
         state.version("1.1");
         assert_eq!(state.header().dialect, Some(Dialect::Directive));
+        assert!(!state.header().changes_dialect);
         assert_eq!(
             state.header().version_label.as_deref(),
             Some("1.1-messages")

@@ -1,0 +1,159 @@
+"""convert: the same output and summary whichever of its stages is slow, and however the input comes."""
+
+import dataclasses
+import gzip
+import importlib
+import io
+import tarfile
+
+import pytest
+
+import rdfm
+from rdfm import convert
+from rdfm.channel import Channel
+from rdfm.formats import jelly, nquads
+
+stages = importlib.import_module("rdfm.convert")
+LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
+MARK = b"# @message\n"
+MANY = (LINE + MARK) * 9000  # more messages than a batch holds
+BAD = b"oops\n" + MARK
+
+
+class SlowConsumer(Channel):
+    """What is behind it begins when what is before it is at its end."""
+
+    def put(self, item, cost, mark=None):
+        super().put(item, 0, mark)
+
+    def __iter__(self):
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._cancelled, timeout=60)
+        yield from super().__iter__()
+
+
+class SlowProducer(Channel):
+    """What is before it goes on when what is behind it is done with all it got."""
+
+    def put(self, item, cost, mark=None):
+        super().put(item, cost, mark)
+        self.wait_drained()
+
+
+def archive(*logs):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for number, log in enumerate(logs):
+            entry = tarfile.TarInfo(f"{number}.nq")
+            entry.size = len(log)
+            tar.addfile(entry, io.BytesIO(log))
+    return file.getvalue()
+
+
+LATE_VERSION = MANY + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
+TURTLE = b"PREFIX a: <http://a/>\n" + (b"a:s a:p a:o .\n# @message\n" * 9000)
+JELLY = jelly.encode(nquads.decode(MANY), stream_name="x")
+CUT = gzip.compress(MANY, 1)[:-8]
+CASES = {
+    "a late version": ([LATE_VERSION], {}),
+    "a late version, skolemized": ([LATE_VERSION], {"skolemize": "http://e"}),
+    "a late version in an archive": ([archive(LATE_VERSION, LINE)], {}),
+    "another dialect in the second input": (
+        [LINE, b'VERSION "1.2-messages"\n' + LINE],
+        {"group_by": "count=2"},
+    ),
+    "an error behind take": ([MANY + BAD + LINE], {"on_error": "skip", "take": 9000}),
+    "an abandoned input behind take": ([CUT, MANY], {"on_error": "skip", "take": 10}),
+    "an abandoned input": ([JELLY[:-9], JELLY], {"on_error": "skip", "from_format": None}),
+    "namespaces behind take": (
+        [TURTLE + b"PREFIX b: <http://b/>\n"],
+        {"from_format": "ttl", "to_format": "ttl", "take": 9},
+    ),
+    "Jelly's options": ([JELLY, MANY], {"to_format": "jelly", "from_format": None}),
+    "members": (
+        [archive(*[LINE, b"", BAD + LINE, LINE + MARK + BAD] * 50)],
+        {"on_error": "skip", "take": 90},
+    ),
+}
+
+
+def outcome(inputs, **options):
+    out = io.BytesIO()
+    options = {"from_format": "nq", "to_format": "nq"} | options
+    summary = convert(inputs, out, **options)
+    return out.getvalue(), dataclasses.replace(summary, seconds=0)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_whichever_stage_is_slow(case, monkeypatch):
+    inputs, options = CASES[case]
+    outcomes = []
+    for channel in (Channel, SlowConsumer, SlowProducer):
+        monkeypatch.setattr(stages, "Channel", channel)
+        outcomes.append(outcome(inputs, **options))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
+class Trickle(io.BytesIO):
+    """A pipe that gives little at a time."""
+
+    def read1(self, size=-1):
+        return super().read1(1000)
+
+
+@pytest.mark.parametrize("format", ["nq", "ttl"])
+def test_the_dialect_of_the_first_message_is_written(format):
+    """Wherever the other one begins, and however the input comes."""
+    for messages in (1, 20, 9000):
+        log = (LINE + MARK) * messages + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
+        expected = MARK.join([LINE] * (messages + 2))
+        for data in (log, Trickle(log)):
+            assert outcome([data], from_format=format)[0] == expected
+        with rdfm.open_log(log, format) as reader:
+            assert reader.header["dialect"] == "comment"
+    announced = LINE + b'VERSION "1.2-messages"\nMESSAGE\n' + LINE
+    assert outcome([announced], from_format=format)[0].startswith(b'VERSION "1.2-messages"\n')
+
+
+def test_what_lies_behind_take_is_not_counted():
+    bad = LINE + MARK + BAD
+    skip = {"on_error": "skip"}
+    for group_by in ("message", "count=1", "bytes=1"):
+        counted = [outcome([bad * 20], **skip, take=n, group_by=group_by)[1] for n in range(4)]
+        assert [summary.messages for summary in counted] == [0, 1, 2, 3]
+        assert [summary.skipped for summary in counted] == [0, 0, 1, 2]
+        assert [len(summary.faults) for summary in counted] == [0, 0, 1, 2]
+    # All but the one behind the last quad.
+    assert outcome([bad * 20], **skip, take=1, group_by="all")[1].skipped == 19
+    summary = outcome([BAD + b"<http://e/s> <http://e/p"], **skip, take=0)[1]
+    assert (summary.skipped, summary.abandoned) == (0, ())
+    assert outcome([BAD + MARK + MARK + LINE], **skip, take=1)[1].skipped == 1
+    # The first of two messages of one quad each ends where the second begins, behind the error.
+    summary = outcome(
+        [LINE + MARK + BAD + LINE.replace(b"/s>", b"/t>")], **skip, take=1, group_by="subject"
+    )[1]
+    assert (summary.messages, summary.skipped) == (1, 0)
+
+
+def test_each_progress_is_what_was_written(monkeypatch):
+    """Not what was read or encoded by then, and nobody changes it after."""
+    monkeypatch.setattr(stages, "Channel", SlowConsumer)
+    monkeypatch.setattr("rdfm.progress.PROGRESS_SECONDS", 0)
+
+    class Counting(io.BytesIO):
+        def write(self, data):
+            self.quads = getattr(self, "quads", 0) + bytes(data).count(b" .\n")
+            return super().write(data)
+
+    out, seen = Counting(), []
+
+    def progress(now):
+        seen.append((now, now.quads, now.bytes_in))
+        assert now.quads <= getattr(out, "quads", 0)
+
+    convert(MANY * 10, out, from_format="nq", to_format="nq", progress=progress)
+    assert all(now.quads == quads for now, quads, _ in seen)
+    assert [bytes_in for *_, bytes_in in seen] == sorted(bytes_in for *_, bytes_in in seen)
+    assert seen[0][1:] == (0, 0)
+    last, total = seen[-1][0], len(MANY) * 10
+    assert (last.messages, last.bytes_in, last.bytes_total) == (90_000, total, total)
