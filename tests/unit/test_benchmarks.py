@@ -1,0 +1,61 @@
+"""The benchmarks compare like with like."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+SIZES = {"iot": 20, "osm": 4, "nanopubs": 4}
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        import tasks
+
+        yield tasks
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+@pytest.fixture(scope="module")
+def data(tasks, tmp_path_factory):
+    from generate import generate
+
+    folder = tmp_path_factory.mktemp("logs")
+    generate(folder, SIZES)
+    return folder
+
+
+def test_both_sides_of_a_writing_row_write_into_the_same_kind_of_file(tasks, data, monkeypatch):
+    files = []
+
+    class Recorded(tasks.NullFile):
+        def __init__(self):
+            super().__init__()
+            files.append(self)
+
+    monkeypatch.setattr(tasks, "NullFile", Recorded)
+    rows = [row for row in tasks.rows() if " write" in row.name]
+    assert len(rows) > 10
+    for row in rows:
+        messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
+        for side in (row.ours, row.peer[1]):
+            work = side(data, messages)
+            files.clear()
+            quads = work.run()
+            assert quads > 0
+            assert [file.size for file in files] == [work.size()], row.name
+            assert work.size() > quads, row.name
+
+
+def test_both_sides_of_a_reading_row_read_as_many_quads_of_a_message(tasks, data):
+    rows = {row.name: row for row in tasks.rows()}
+    for name in ("nq read, batches (iot)", "nq read, Python objects (iot)"):
+        row = rows[name]
+        ours, theirs = row.ours(data, 0), row.peer[1](data, 0)
+        assert ours.run() == theirs.run() == SIZES["iot"] * 6
+        assert ours.log_bytes == theirs.log_bytes
