@@ -394,6 +394,7 @@ class _Conversion:
 
     def run(self) -> Summary:
         start = time.perf_counter()
+        process = os.getpid()
         output: Output | FolderOutput | None = None
         pieces: Channel[_Piece] = Channel(PIECES_BYTES)
         batches: Channel[list[_Read]] = Channel(BATCHES_BYTES)
@@ -419,6 +420,8 @@ class _Conversion:
             output.commit()
             seconds = time.perf_counter() - start
         except BaseException as error:
+            if os.getpid() != process:  # forked in `progress`: the threads and files are not its
+                raise
             try:
                 if isinstance(error, Exception) and threads[-1].is_alive():
                     written.close()
@@ -434,11 +437,12 @@ class _Conversion:
                         output.discard()
             raise
         finally:
-            self._stop(pieces, batches, written)
-            _join(threads)
-            for data in self._opened:
-                if not threads[0].is_alive():
-                    data.close()
+            if os.getpid() == process:
+                self._stop(pieces, batches, written)
+                _join(threads)
+                for data in self._opened:
+                    if not threads[0].is_alive():
+                        data.close()
         self._report(lambda: self._progress, force=True)
         return Summary(
             messages=self._progress.messages,

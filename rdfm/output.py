@@ -7,6 +7,7 @@ Cost: no bytes are held. Law: a file or folder appears under its name only when 
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import shutil
@@ -48,6 +49,7 @@ class Output:
     def __init__(self, target: Writable, compression: str | None = None) -> None:
         """Open a target; `compression` as in `create_log`."""
         self.bytes_written = 0
+        self._process = os.getpid()
         self._final: Path | None = None  # where the temporary file goes
         self._temporary: Path | None = None
         self._forgotten: weakref.finalize[..., Output] | None = None
@@ -86,14 +88,11 @@ class Output:
         opened: list[BinaryIO] = []
         # Both before the file is there: Ctrl-C may come at any time, and a writer be forgotten.
         self._final, self._temporary = final, temporary
-        self._forgotten = weakref.finalize(self, _forget, self.name, temporary, opened)
-        try:
+        self._forgotten = weakref.finalize(
+            self, _forget, self._process, self.name, temporary, opened
+        )
+        with _creating(self.name, final):
             file = temporary.open("xb", buffering=0)
-        except FileNotFoundError as error:
-            raise FileNotFoundError(error.errno, "No such folder", str(final.parent)) from None
-        except OSError as error:
-            error.filename = str(path)  # nobody knows the temporary name
-            raise
         opened.append(file)
         if mode is not None:
             with contextlib.suppress(OSError):
@@ -107,21 +106,18 @@ class Output:
         self._write(data)
 
     def _write(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            with self._named():
-                written = self._file.write(view)
-            # Buffered files take all; raw ones say how much; some file objects say nothing.
-            written = len(view) if written is None else written
-            self.bytes_written += written
-            view = view[written:]
+        if self._temporary is not None:
+            _check_process(self._process, self.name)
+        with _naming(self.name):
+            self.bytes_written += _write_all(self._file, data)
 
     def commit(self) -> None:
         """End the file and give it its name."""
         try:
             self._end()
             if self._temporary is not None and self._final is not None:
-                self._temporary.replace(self._final)
+                with _naming(self.name):
+                    self._temporary.replace(self._final)
                 self._done()
         except BaseException:
             self.discard()
@@ -137,7 +133,8 @@ class Output:
             if self._temporary is None or self._final is None:
                 return None
             partial = _free_name(self._final)
-            self._temporary.replace(partial)
+            with _naming(self.name):
+                self._temporary.replace(partial)
             self._done()
         except BaseException:
             self.discard()
@@ -145,11 +142,11 @@ class Output:
         return partial
 
     def discard(self) -> None:
-        """Close and remove what was written."""
+        """Close and remove what was written; only close in another process than that which opened it."""
         if self._owned and hasattr(self, "_file"):
             with contextlib.suppress(OSError):
                 self._file.close()
-        if self._temporary is not None:
+        if self._temporary is not None and self._process == os.getpid():
             with contextlib.suppress(OSError):
                 self._temporary.unlink()
         self._done()
@@ -160,21 +157,13 @@ class Output:
         if self._forgotten is not None:
             self._forgotten.detach()
 
-    @contextlib.contextmanager
-    def _named(self) -> Iterator[None]:
-        """Errors of the system name the file."""
-        try:
-            yield
-        except OSError as error:
-            if error.filename is None and error.errno is not None:
-                error.filename = self.name
-            raise
-
     def _end(self) -> None:
+        if self._temporary is not None:
+            _check_process(self._process, self.name)
         if self._compressor is not None:
             compressor, self._compressor = self._compressor, None
             self._write(compressor.flush())
-        with self._named():
+        with _naming(self.name):
             if self._owned:
                 self._file.close()
             elif hasattr(self._file, "flush"):
@@ -200,9 +189,12 @@ class FolderOutput:
         """
         self.name = os.fspath(path)
         self.bytes_written = 0
+        self._process = os.getpid()
         self._compression = compression
         self._compressor: compressions.Compressor | None = None
         self._file: BinaryIO | None = None
+        self._file_name = ""
+        self._opened: list[BinaryIO] = []  # the file, for when the writer is forgotten
         self._overwrite = overwrite
         self._writing = threading.RLock()
         self._discarded = False
@@ -215,28 +207,31 @@ class FolderOutput:
         beside = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
         self._staging = self._final.with_name(f"{beside}.tmp")
         self._old = self._final.with_name(f"{beside}.old")
-        self._forgotten = weakref.finalize(self, _forget_folder, self.name, self._staging)
+        self._forgotten = weakref.finalize(
+            self, _forget_folder, self._process, self.name, self._staging, self._opened
+        )
         try:
-            self._staging.mkdir()
-        except FileNotFoundError as error:
+            with _creating(self.name, self._final):
+                self._staging.mkdir()
+        except OSError:
             self._forgotten.detach()
-            parent = str(self._final.parent)
-            raise FileNotFoundError(error.errno, "No such folder", parent) from None
-        except OSError as error:
-            self._forgotten.detach()
-            error.filename = self.name  # nobody knows the temporary name
             raise
 
     def write(self, parts: Iterable[Part]) -> None:
         """Write parts of files; nothing any more once they are discarded."""
+        _check_process(self._process, self.name)
         for part in parts:
             with self._writing:
                 if self._discarded:
                     return
                 if self._file is None:
                     path = self._staging / part.name
-                    path.parent.mkdir(exist_ok=True)
-                    self._file = path.open("xb")
+                    self._file_name = os.path.join(self.name, part.name)  # noqa: PTH118 - keeps ./
+                    with _naming(self._file_name):
+                        path.parent.mkdir(exist_ok=True)
+                        # Unbuffered: a process forked meanwhile holds nothing that it would write.
+                        self._file = path.open("xb", buffering=0)
+                    self._opened[:] = [self._file]
                     self._compressor = _compressor(self._compression)
                 self._write(part.data)
                 if part.ended:
@@ -246,44 +241,52 @@ class FolderOutput:
         if self._file is not None:
             if self._compressor is not None:
                 data = self._compressor.compress(data)
-            self.bytes_written += self._file.write(data)
+            with _naming(self._file_name):
+                self.bytes_written += _write_all(self._file, data)
 
     def _end(self) -> None:
         if self._file is not None:
             file, self._file = self._file, None
-            with file:
+            with _naming(self._file_name), file:
                 if self._compressor is not None:
-                    self.bytes_written += file.write(self._compressor.flush())
+                    self.bytes_written += _write_all(file, self._compressor.flush())
 
     def commit(self) -> None:
         """Give the folder its name; one that is overwritten goes then."""
         try:
+            _check_process(self._process, self.name)
             self._end()
-            self._forgotten.detach()
-            if not self._final.exists():
-                self._staging.rename(self._final)
-                return
-            if not self._overwrite:
-                self._final.rmdir()
-                self._staging.rename(self._final)
-                return
-            self._final.rename(self._old)
-            try:
-                self._staging.rename(self._final)
-            except BaseException:
-                self._old.rename(self._final)
-                raise
-            shutil.rmtree(self._old, ignore_errors=True)
+            with _naming(self.name):
+                self._appear()
         except BaseException:
             self.discard()
             raise
 
+    def _appear(self) -> None:
+        self._forgotten.detach()
+        if not self._final.exists():
+            self._staging.rename(self._final)
+            return
+        if not self._overwrite:
+            self._final.rmdir()
+            self._staging.rename(self._final)
+            return
+        self._final.rename(self._old)
+        try:
+            self._staging.rename(self._final)
+        except BaseException:
+            self._old.rename(self._final)
+            raise
+        shutil.rmtree(self._old, ignore_errors=True)
+
     def keep_partial(self) -> Path:
         """Name what was written `NAME.partial`, or `NAME.partial.1` and so on; gives that name."""
         try:
+            _check_process(self._process, self.name)
             self._end()
             partial = _free_name(self._final)
-            self._staging.rename(partial)
+            with _naming(self.name):
+                self._staging.rename(partial)
             self._forgotten.detach()
         except BaseException:
             self.discard()
@@ -291,8 +294,10 @@ class FolderOutput:
         return partial
 
     def discard(self) -> None:
-        """Remove what was written."""
+        """Remove what was written; in another process than that which opened it do nothing."""
         self._forgotten.detach()
+        if self._process != os.getpid():  # the lock may be held for ever there
+            return
         with self._writing:  # another thread may be at it
             self._discarded = True
             with contextlib.suppress(OSError):
@@ -381,9 +386,61 @@ def _here(path: str) -> str:
     return local
 
 
-def _forget_folder(name: str, staging: Path) -> None:
+def _check_process(process: int, name: str) -> None:
+    """Refuse what a process does to an output that it has from the one it was forked from."""
+    if process != os.getpid():
+        raise PermissionError(
+            errno.EPERM,
+            "another process writes this, which forked this one; create a log after the fork",
+            name,
+        )
+
+
+@contextlib.contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Errors of the system name the output, not what it is called until it is complete."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = name, None
+        raise
+
+
+@contextlib.contextmanager
+def _creating(name: str, final: Path) -> Iterator[None]:
+    """Errors of making a file or folder beside `final` name it, and say what is wrong with that place."""
+    folder = final.parent
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror
+        if error.errno == errno.ENOENT:
+            if not folder.is_dir():
+                raise FileNotFoundError(error.errno, "No such folder", str(folder)) from None
+            reason = f"cannot write in {folder}"  # one of the system, such as /proc
+        elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            reason = f"cannot write in {folder}: {reason}"
+        code = errno.EACCES if error.errno == errno.ENOENT else error.errno
+        raise OSError(code, reason, name) from None  # nobody knows the temporary name
+
+
+def _write_all(file: BinaryIO, data: bytes) -> int:
+    """Write bytes; gives how many, which raw files need not take at once."""
+    view = memoryview(data)
+    while view:
+        written = file.write(view)
+        # Buffered files take all; raw ones say how much; some file objects say nothing.
+        view = view[len(view) if written is None else written :]
+    return len(data)
+
+
+def _forget_folder(process: int, name: str, staging: Path, opened: list[BinaryIO]) -> None:
     """Remove the folder of a writer that nobody closed."""
-    if staging.exists():
+    for file in opened:
+        with contextlib.suppress(OSError):
+            file.close()
+    if process == os.getpid() and staging.exists():
         shutil.rmtree(staging, ignore_errors=True)
         warnings.warn(
             f"the logs in {name} were never closed, so what was written is gone; use a with block",
@@ -392,11 +449,13 @@ def _forget_folder(name: str, staging: Path) -> None:
         )
 
 
-def _forget(name: str, temporary: Path, opened: list[BinaryIO]) -> None:
+def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) -> None:
     """Remove the file of a writer that nobody closed, when it is collected or Python ends."""
     for file in opened:
         with contextlib.suppress(OSError):
             file.close()
+    if process != os.getpid():  # a process that was forked meanwhile
+        return
     with contextlib.suppress(OSError):
         temporary.unlink()
         warnings.warn(

@@ -1,0 +1,68 @@
+"""What the system refuses: one line on standard error that names the file, and nothing left behind."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rdfm as package
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits and descriptors of Unix")
+
+LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
+
+
+def shell(command):
+    """Run a command of a shell, where `rdfm` is this one."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
+    command = f'rdfm() {{ "{sys.executable}" -m rdfm "$@"; }}\n{command}'
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    return done.returncode, done.stderr.strip().removeprefix("rdfm: error: ")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+@pytest.mark.parametrize("words", ["/proc/x.nq", "/proc/x.nq.gz", "/proc/x/ --to nq"])
+def test_a_folder_that_takes_no_files_is_named(rdfm, words):
+    run = rdfm("convert", "a.nq", *words.split())
+    assert (run.code, run.error) == (1, f"{words.split()[0]}: cannot write in /proc")
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_is_named(rdfm):
+    Path("fixed").mkdir(mode=0o500)
+    folder = Path("fixed").resolve()
+    for target in ("fixed/x.nq", "fixed/x/"):
+        run = rdfm("convert", "a.nq", target, "--to", "nq")
+        assert run.error == f"{target}: cannot write in {folder}: Permission denied"
+
+
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [
+        ("out.nq", "out.nq"),
+        ("out.nq.gz", "out.nq.gz"),
+        ("out.tar", "out.tar"),
+        ("out/ --to nq --split-messages 100000", "out/part-00000.nq"),
+        ("- --to nq > out.nq", "standard output"),
+    ],
+)
+def test_a_limit_of_file_sizes_names_the_file(rdfm, target, named):
+    text = "".join(
+        f"<http://e/{n * n * 7919}> <http://e/p> <http://e/{n}> .\n" for n in range(30_000)
+    )
+    Path("big.nq").write_text(text)
+    code, error = shell(f"ulimit -f 2; rdfm convert big.nq {target}")
+    assert (code, error) == (1, f"{named}: File too large")
+    Path("big.nq").unlink()
+    assert not list(Path().glob(".out*"))

@@ -1,0 +1,166 @@
+"""Processes that fork while a log is written: the child leaves the parent's unfinished output alone."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import rdfm
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+TARGETS = [
+    ("out.nq", {}),
+    ("out.nq.gz", {}),
+    ("out.tar", {}),
+    ("out/", {}),
+    ("out/", {"split_messages": 1500}),
+    ("out/", {"split_messages": 1500, "compression": "gzip"}),
+]
+
+BEGIN = """
+import gc, io, multiprocessing, os, sys, threading
+import rdfm
+QUAD = rdfm.Quad(rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
+def create():
+    log = rdfm.create_log({target!r}, "nq", **{options!r})
+    for _ in range(2000):
+        log.write([QUAD])
+    return log
+def end_child(pid):
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+"""
+
+FORKS = {
+    "exits": """
+log = create()
+if (pid := os.fork()) == 0:
+    sys.exit(0)
+end_child(pid)
+log.write([QUAD])
+log.close()
+""",
+    "leaves the block": """
+pid = None
+try:
+    with create() as log:
+        if (pid := os.fork()) == 0:
+            sys.exit(0)
+        end_child(pid)
+        log.write([QUAD])
+finally:
+    if pid == 0:
+        os._exit(0)
+""",
+    "forgets": """
+log = create()
+if (pid := os.fork()) == 0:
+    del log
+    gc.collect()
+    os._exit(0)
+end_child(pid)
+log.write([QUAD])
+log.close()
+""",
+    "closes": """
+log = create()
+if (pid := os.fork()) == 0:
+    try:
+        log.close()
+    except PermissionError as error:
+        assert "create a log after the fork" in str(error) and error.filename == {target!r}
+        os._exit(0)
+    os._exit(1)
+end_child(pid)
+log.write([QUAD])
+log.close()
+""",
+    "is of multiprocessing": """
+log = create()
+process = multiprocessing.get_context("fork").Process(target=print)
+process.start()
+process.join()
+assert process.exitcode == 0
+log.write([QUAD])
+log.close()
+""",
+}
+
+
+def run(code, folder):
+    done = subprocess.run(
+        [sys.executable, "-W", "error::ResourceWarning", "-c", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def messages(path):
+    with rdfm.open_log(path) as log:
+        return sum(len(message) for message in log)
+
+
+@pytest.mark.parametrize(("target", "options"), TARGETS)
+@pytest.mark.parametrize("child", FORKS)
+def test_a_child_leaves_an_open_log_alone(tmp_path, target, options, child):
+    run((BEGIN + FORKS[child]).format(target=target, options=options), tmp_path)
+    assert messages(tmp_path / target) == 2001
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+CONVERT = """
+class Slow(io.RawIOBase):
+    left = 40
+    def readable(self):
+        return True
+    def read(self, size=-1):
+        if self.left == 20:
+            begun.set()
+            go_on.wait(60)
+        self.left -= 1
+        return b"<http://e/s> <http://e/p> <http://e/o> .\\n# @message\\n" * 100 if self.left >= 0 else b""
+begun, go_on = threading.Event(), threading.Event()
+"""
+
+CONVERTS = {
+    "in a thread": """
+thread = threading.Thread(
+    target=lambda: rdfm.convert(Slow(), {target!r}, from_format="nq", to_format="nq", **{options!r})
+)
+thread.start()
+begun.wait(60)
+if (pid := os.fork()) == 0:
+    sys.exit(0)
+end_child(pid)
+go_on.set()
+thread.join()
+""",
+    "in progress": """
+pids = []
+def progress(state):
+    if not pids:
+        pids.append(os.fork())
+        if pids[0] == 0:
+            sys.exit(0)
+        end_child(pids[0])
+        go_on.set()
+begun.set()
+go_on.set()
+rdfm.convert(Slow(), {target!r}, from_format="nq", to_format="nq", progress=progress, **{options!r})
+assert pids
+""",
+}
+
+
+@pytest.mark.parametrize(("target", "options"), TARGETS)
+@pytest.mark.parametrize("where", CONVERTS)
+def test_a_child_leaves_a_conversion_alone(tmp_path, target, options, where):
+    code = (BEGIN + CONVERTS[where]).format(target=target, options=options)
+    run(code.replace("def end_child", f"{CONVERT}\ndef end_child"), tmp_path)
+    assert messages(tmp_path / target) == 4000
+    assert len(list(tmp_path.iterdir())) == 1
