@@ -32,6 +32,11 @@ from rdfm.storage import find_files, is_glob, matches, storage_of
 
 __all__ = ["Input", "MemberInput", "Readable", "every_input", "files_of", "holds_files"]
 
+NOT_PLAIN = (
+    "a pipe, device or socket, which rdfm reads only where it is named itself; leave out what is no log "
+    "with --on-error skip (skip_message())"
+)
+
 Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 
@@ -300,6 +305,25 @@ class MemberInput(Input):
         """Do nothing: the archive is closed."""
 
 
+class _RefusedInput(Input):
+    """A file among others that is not even opened."""
+
+    def __init__(self, name: str, refusal: str) -> None:
+        """Take its name, and why it is not read."""
+        self.name = name
+        self.url = self.size = self.fault = self.compression = None
+        self.bytes_read = self.bytes_given = 0
+        self.refusal = refusal
+        self._owned = False
+
+    def is_archive(self, format: str | None = None) -> bool:
+        """Give False, whatever it is called."""
+        return False
+
+    def close(self) -> None:
+        """Do nothing: nothing is open."""
+
+
 def holds_files(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:
     """Whether a source is a folder, or a glob of files."""
     if not isinstance(source, (str, os.PathLike)):
@@ -352,6 +376,9 @@ def files_of(
     path = os.fspath(source)  # type: ignore[arg-type]  # it is a path
     found, _ = find_files([path], recursive=True, options=storage_options)
     for file in found:
+        if not file.plain:
+            yield _RefusedInput(file.path, NOT_PLAIN)
+            continue
         options = storage_options if is_url(file.path) else None
         yield Input(file.path, compression, storage_options=options, among=True)
 

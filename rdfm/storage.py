@@ -13,6 +13,7 @@ import glob
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,11 +38,13 @@ class File:
         path: Its path or URL, as `open_log` takes it.
         size: Its bytes.
         modified: When it was last written, in seconds since 1970; None where that is not known.
+        plain: Whether it is no pipe, device or socket, which may wait for ever when it is opened.
     """
 
     path: str
     size: int
     modified: float | None
+    plain: bool = True
 
 
 class Storage(Protocol):
@@ -107,9 +110,7 @@ class LocalStorage:
     def status(self, path: str) -> File | None:
         """A file, or None where the path is a folder."""
         status = Path(path).stat()
-        if Path(path).is_dir():
-            return None
-        return File(path, status.st_size, status.st_mtime)
+        return None if stat.S_ISDIR(status.st_mode) else _local(path, status)
 
     def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
         """The files in a folder."""
@@ -120,7 +121,7 @@ class LocalStorage:
                         status = entry.stat()
                     except FileNotFoundError:  # gone since, or a link to nothing
                         continue
-                    yield File(entry.path, status.st_size, status.st_mtime)
+                    yield _local(entry.path, status)
                 elif recursive and not entry.is_symlink():
                     with contextlib.suppress(FileNotFoundError):  # gone since
                         yield from self.files(entry.path, recursive=True)
@@ -366,7 +367,11 @@ class RemoteStorage:
     def _file(self, info: Mapping[str, Any], url: str) -> File | None:
         if info["type"] == "directory":
             return None
-        return File(url, info["size"] or 0, _modified(info))
+        return File(url, info["size"] or 0, _modified(info), info["type"] != "other")
+
+
+def _local(path: str, status: os.stat_result) -> File:
+    return File(path, status.st_size, status.st_mtime, stat.S_ISREG(status.st_mode))
 
 
 def _modified(info: Mapping[str, Any]) -> float | None:

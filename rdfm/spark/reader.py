@@ -136,8 +136,9 @@ class LogSourceReader(DataSourceReader):
 
         Raises:
             FileNotFoundError: A path is not there.
+            OSError: A file is a pipe, device or socket.
         """
-        return find_settled(
+        files = find_settled(
             self._paths,
             whole=whole,
             pattern=self._pattern,
@@ -147,6 +148,9 @@ class LogSourceReader(DataSourceReader):
             ignore_missing=self.reading.ignore_missing,
             options=self.reading.storage,
         )
+        for file in files:
+            _check_plain(file)
+        return files
 
     def partitions(self) -> list[InputPartition]:
         """Give the work of each task. Runs once a query, at the driver."""
@@ -215,6 +219,20 @@ def pack(files: Iterable[File], pack_bytes: int, open_cost: int) -> Iterator[lis
             size += cost(file)
             before += cost(file)
         yield packed
+
+
+def _check_plain(file: File) -> None:
+    """Refuse what a task might wait for without end.
+
+    Raises:
+        OSError: It is a pipe, device or socket.
+    """
+    if not file.plain:
+        raise OSError(
+            errno.EINVAL,
+            "a pipe, device or socket, which is not read in Spark; leave it out with pathGlobFilter",
+            file.path,
+        )
 
 
 def absolute(path: str) -> str:

@@ -339,6 +339,16 @@ def test_files_by_name_and_time(tmp_path):
     assert texts(read([tmp_path / "b.nq", (tmp_path / "a.nq").as_uri()])) == ["b", "a"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+def test_a_pipe_is_refused_before_a_task_waits_for_it(tmp_path):
+    (tmp_path / "a.nq").write_text(lines("1"))
+    os.mkfifo(tmp_path / "b.jelly")
+    for path in (tmp_path, tmp_path / "*", tmp_path / "b.jelly"):
+        with pytest.raises(OSError, match=r"a pipe, device or socket.* pathGlobFilter.*b\.jelly"):
+            partitions([path])
+    assert len(partitions([tmp_path], pathGlobFilter="*.nq")) == 1
+
+
 def test_a_query_without_files_says_what_is_passed_over(tmp_path, caplog):
     (tmp_path / "day=1").mkdir()
     (tmp_path / "day=1" / "a.nq").write_text(lines("a"))

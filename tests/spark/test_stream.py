@@ -240,6 +240,19 @@ def test_a_broken_file_ends_the_query_or_becomes_a_row(spark_place):
 
 
 @both
+def test_a_pipe_in_the_folder_is_refused_or_passed_over(spark_place, source):
+    spark_place.arrive("a.nq", count=1)
+    os.mkfifo(spark_place.logs / "b.nq")
+    if source == "read_stream":  # Spark's source finds no empty files
+        spark_place.run(source)
+    else:
+        with pytest.raises(PySparkException, match=r"a pipe, device or socket.*pathGlobFilter"):
+            spark_place.run(source)
+        spark_place.run(source, pathGlobFilter="a*")
+    assert len(spark_place.rows()) == 1
+
+
+@both
 def test_what_is_gone_or_new_before_a_batch_is_read(spark_place, source):
     """Spark's source looks the files up again, and takes them as they are then; ours does not."""
     place = spark_place

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import tarfile
 import threading
 
@@ -172,6 +173,41 @@ def test_what_is_no_plain_file_inside_is_refused_by_name(case):
         assert log.skip_message() == b""
         found.extend(log)
     assert [message.quads for message in found] == [quads(1), quads(3)]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+@pytest.mark.parametrize("glob", ["", "*"])
+def test_a_pipe_in_a_folder_is_refused_by_name(tmp_path, glob):
+    (tmp_path / "a.nq").write_bytes(line(1))
+    os.mkfifo(tmp_path / "b.tar")
+    (tmp_path / "c.nq").write_bytes(line(3))
+    os.mkfifo(tmp_path / "_d.nq")
+    logs, pipe = tmp_path / glob, str(tmp_path / "b.tar")
+    found = []
+    with rdfm.open_log(logs) as log:
+        with pytest.raises(UnsupportedError, match="a pipe, device or socket") as error:
+            found.extend(log)
+        assert error.value.source == pipe
+        assert log.skip_message() == b""
+        found.extend(log)
+    assert [message.quads for message in found] == [quads(1), quads(3)]
+    assert f"{pipe}: a pipe, device or socket" in rdfm.inspect(logs).fault
+    with pytest.raises(UnsupportedError, match="a pipe, device or socket"):
+        rdfm.convert(logs, io.BytesIO(), to_format="nq")
+    summary = rdfm.convert(logs, io.BytesIO(), to_format="nq", on_error="skip")
+    assert (summary.messages, summary.skipped) == (2, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+def test_a_pipe_that_is_named_is_read(tmp_path):
+    pipe = tmp_path / "a.nq"
+    os.mkfifo(pipe)
+    for read_pipe in (read, rdfm.inspect, lambda name: rdfm.convert(name, tmp_path / "b.nq")):
+        thread = threading.Thread(target=pipe.write_bytes, args=(line(1),))
+        thread.start()
+        read_pipe(pipe)
+        thread.join(10)
+    assert (tmp_path / "b.nq").read_bytes() == line(1)
 
 
 def test_a_pax_size_is_what_counts():

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import socket
 
 import pytest
 
@@ -136,6 +137,23 @@ def hosted(files):
         Files().pipe_file(name, b"x")
     Files.asked.clear()
     return Files.asked
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+def test_pipes_and_sockets_are_found_and_told_from_files(tmp_path):
+    (tmp_path / "a.nq").write_bytes(b"")
+    os.mkfifo(tmp_path / "b.nq")
+    (tmp_path / "c.nq").symlink_to("b.nq")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(tmp_path / "d.nq"))
+        for path in (tmp_path, tmp_path / "*.nq", f"local://{tmp_path}"):
+            assert [file.plain for file in find_files([str(path)])[0]] == [
+                True,
+                False,
+                False,
+                False,
+            ]
+    assert [file.plain for file in find_files([str(tmp_path / "b.nq")])[0]] == [False]
 
 
 ONE_SLASH = [
