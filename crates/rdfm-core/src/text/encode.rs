@@ -266,6 +266,11 @@ pub(crate) fn describe(table: &TermTable, fault: Fault) -> String {
              hold it, and lenient (--lenient) writes it all the same",
             quote(table.text(id))
         ),
+        Fault::Untagged(id) => format!(
+            "a literal of the datatype {} without a language tag, whose statements readers of the format drop; \
+             N-Quads and Jelly hold it, and lenient (--lenient) writes it all the same",
+            quote(table.text(id))
+        ),
         Fault::Language(id) => format!(
             "{} is no language tag, and no escape can write it; Jelly holds any",
             quote(table.text(id))

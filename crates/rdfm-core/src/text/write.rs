@@ -282,6 +282,8 @@ pub enum Fault {
     Iri(TermId),
     /// This IRI is not absolute, so that readers drop the statements it stands in.
     Relative(TermId),
+    /// This datatype goes with a language tag only, so that readers drop the statements of its literal.
+    Untagged(TermId),
     /// This language tag is none; no escape helps.
     Language(TermId),
 }

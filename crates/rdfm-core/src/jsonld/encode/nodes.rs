@@ -12,6 +12,7 @@ use super::names::{Names, Wrote, is_absolute};
 use super::native::Native;
 use super::shape::{Known, Node, Property, Shape};
 use crate::batch::TermTable;
+use crate::jsonld::context::is_language_type;
 use crate::jsonld::sink::{MOST_KEY, Sink};
 use crate::term::{Quad, Term, TermId, TermKind, flags};
 use crate::text::encode::{Memo, Stop, holds_labels};
@@ -543,6 +544,10 @@ impl<S: Sink> Nodes<S> {
             self.sink.scalar(out);
             S::text(text, plain, out);
             return Ok(());
+        }
+        if term.kind == TermKind::TypedLiteral && !self.lenient && is_language_type(table.text(of))
+        {
+            return Err(Stop::Term(Fault::Untagged(of)));
         }
         let native = match term.kind {
             TermKind::TypedLiteral => match &key.coerced {
