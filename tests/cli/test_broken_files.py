@@ -22,7 +22,7 @@ BROKEN = {
     "cut.nq.gz": (gzip.compress(LINE * 50)[:-10], "the gzip data ends before its end mark"),
     "crc.nq.gz": (gzip.compress(LINE)[:-8] + b"\0" * 8, "the gzip data is broken"),
     "cut.nq.xz": (lzma.compress(LINE)[:-5], "the xz data ends before its end mark"),
-    "text.jelly": (LINE, "jelly: "),
+    "text.jelly": (LINE, "jelly: not a Jelly file (or cut off); if it is of another format, name"),
     "cut.jelly": (JELLY, "jelly: "),
     "noise.jelly": (bytes(range(256)), "jelly: "),
     "undeclared.ttl": (b"ex:s ex:p ex:o .\n", "ttl: "),
@@ -81,8 +81,10 @@ BROKEN = {
         ),
         "raise max_message_bytes (--max-message-bytes)",
     ),
-    "cut.rpb": (b"\x7a\x01", "the log ends inside a"),
-    "cut.rt": (b"hello", "the log ends inside a row"),
+    "text.rpb": (LINE, "rdf-protobuf: not an RDF Protobuf file (or cut off)"),
+    "text.rt": (LINE, "rdf-thrift: not an RDF Thrift file (or cut off)"),
+    "cut.rpb": (b"\x0b\x1a\x09\x0a", "rdf-protobuf: the log ends inside a"),
+    "cut.rt": (b"\x2c\x1c\x1c", "rdf-thrift: the log ends inside a row"),
     "text.parquet": (b"hello, this is no table", "parquet: the file is broken"),
     "text.arrow": (b"hello, this is no table", "expected an Arrow file or stream"),
     "cut.tar": (
@@ -90,7 +92,10 @@ BROKEN = {
         "the archive ends before its end mark; the file is cut off, get it again (byte 512)",
     ),
     "cut.tar.gz": (gzip.compress(bytes(10240))[:-9], "the gzip data ends before its end mark"),
-    "text.tar": (b"hello" * 200, "expected the header of a member, found something else"),
+    "text.tar": (
+        b"hello" * 200,
+        "not a tar archive (or cut off): expected the header of a member, found something else",
+    ),
     "string.ttl": (b'<http://e/s> <http://e/p> "open\n', "ttl: "),
 }
 

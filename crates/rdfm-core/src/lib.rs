@@ -4,7 +4,7 @@
 //! - [`codec`]: the contract of every decoder and encoder, and their options.
 //! - [`formats`]: the formats, what each carries, and where to get its codecs.
 //! - [`regroup`]: other boundaries of messages, between a decoder and an encoder.
-//! - [`error`], [`limits`]: what stops a codec, and where.
+//! - [`error`], [`limits`]: what stops a codec, and where; [`start`]: files of another format.
 //! - [`json`]: JSON texts as tapes.
 //! - [`text`]: what the text formats share. One folder a format: [`jelly`], [`nquads`], [`turtle`],
 //!   [`rdf_binary`].
@@ -22,6 +22,7 @@ pub mod nquads;
 pub mod rdf_binary;
 pub mod rdfxml;
 pub mod regroup;
+pub mod start;
 pub mod term;
 pub mod text;
 pub mod turtle;

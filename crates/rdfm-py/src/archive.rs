@@ -16,6 +16,8 @@ use crate::codecs::contiguous;
 use crate::errors;
 
 const BLOCK: usize = 512;
+/// What is said where the first header is none.
+const NOT_TAR: &str = "not a tar archive (or cut off)";
 /// Members up to this size come whole.
 const WHOLE: u64 = 1 << 20;
 /// Largest long name, and largest block of pax records.
@@ -138,6 +140,7 @@ impl Members {
     fn fill(&mut self, parts: &mut Vec<Part>) -> Result<(), DecodeError> {
         loop {
             let here = self.left();
+            let at_start = self.at_start();
             match &mut self.state {
                 State::Header if here >= BLOCK => self.header(parts)?,
                 State::Records { size, padding, .. } if here >= *size + *padding => {
@@ -195,6 +198,11 @@ impl Members {
                 State::End => return Ok(()),
                 // One block of zeros is an end too, as other readers take it.
                 State::Header if self.zeros && here == 0 => return Ok(()),
+                State::Header if at_start && here > 0 => {
+                    let reason =
+                        format!("{NOT_TAR}: {here} of the {BLOCK} bytes of a header are there");
+                    return Err(self.fault(ErrorClass::Truncated, reason));
+                }
                 State::Header => {
                     return Err(self.cut("before its end mark".to_owned()));
                 }
@@ -205,6 +213,21 @@ impl Members {
                 }
             }
         }
+    }
+
+    fn no_header(&self) -> DecodeError {
+        let found = "expected the header of a member, found something else";
+        let reason = if self.at_start() {
+            format!("{NOT_TAR}: {found}")
+        } else {
+            format!("{found}; the archive is broken")
+        };
+        self.fault(ErrorClass::Malformed, reason)
+    }
+
+    /// Whether nothing of the archive was taken yet.
+    fn at_start(&self) -> bool {
+        self.before == 0 && self.at == 0
     }
 
     fn cut(&self, place: String) -> DecodeError {
@@ -226,9 +249,7 @@ impl Members {
         let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
         let stored: u32 = block[148..156].iter().map(|byte| u32::from(*byte)).sum();
         if header.cksum().ok() != Some(sum - stored + 8 * 32) {
-            let reason =
-                "expected the header of a member, found something else; the archive is broken";
-            return Err(self.fault(ErrorClass::Malformed, reason.to_owned()));
+            return Err(self.no_header());
         }
         let kind = header.entry_type();
         let size = match header.entry_size() {

@@ -9,7 +9,8 @@ use super::rows::Rows;
 use crate::batch::MessageBatch;
 use crate::codec::{DecodeOptions, Decoder, Frames, LogHeader};
 use crate::error::{DecodeError, ErrorClass, Place};
-use crate::wire::{Varint, Wire, long_varint};
+use crate::start::{self, Start};
+use crate::wire::{LENGTH, Varint, Wire, long_varint};
 
 /// Bytes that tell delimited from bare logs.
 const DETECT_BYTES: usize = 5;
@@ -260,6 +261,30 @@ impl JellyDecoder {
         })
     }
 
+    /// An error in words for a file of another format, if nothing showed yet that it is Jelly.
+    #[cold]
+    fn explained(&self, mut error: DecodeError) -> DecodeError {
+        if self.rows.options.is_none() {
+            let rest = self.buffer.get(self.at..).unwrap_or_default();
+            let frame = match long_varint(rest) {
+                _ if self.delimited == Some(false) => rest,
+                // No further than the frame, since more may be there or not.
+                Varint::Value(length, prefix) => {
+                    let frame = &rest[prefix..];
+                    let length = usize::try_from(length).unwrap_or(usize::MAX);
+                    frame.get(..length).unwrap_or(frame)
+                }
+                Varint::Incomplete | Varint::TooLong => &[],
+            };
+            (error.class, error.reason) = start::explained(
+                looks_like_options(frame),
+                "a Jelly file",
+                (error.class, error.reason),
+            );
+        }
+        error
+    }
+
     #[cold]
     fn frame_error(&self, class: ErrorClass, reason: String) -> DecodeError {
         DecodeError {
@@ -299,6 +324,7 @@ impl Decoder for JellyDecoder {
             return Err(error.clone());
         }
         self.advance().or_else(|error| {
+            let error = self.explained(error);
             self.buffer = Vec::new();
             self.frame = None;
             self.rows.builder.discard_message();
@@ -333,6 +359,29 @@ impl Decoder for JellyDecoder {
             jelly: self.rows.options.clone(),
             ..LogHeader::default()
         }
+    }
+}
+
+/// Whether a frame begins as the first of a log does: with a row that holds the stream options.
+fn looks_like_options(frame: &[u8]) -> Start {
+    const ROW: u8 = 0x0a;
+    const OPTIONS: u8 = 0x0a;
+    const METADATA: u8 = 0x7a;
+    let row = match *frame {
+        [ROW, ref row @ ..] => row,
+        [METADATA, ..] | [] => return Start::Unclear,
+        _ => return Start::Other,
+    };
+    let Varint::Value(length, prefix) = long_varint(row) else {
+        return Start::Unclear;
+    };
+    match row[prefix..] {
+        [OPTIONS, ref options @ ..] => match long_varint(options) {
+            Varint::Value(inner, prefix) if length == 1 + prefix as u64 + inner => Start::Same,
+            _ => Start::Unclear,
+        },
+        [tag, ..] if tag & 7 != LENGTH => Start::Other,
+        _ => Start::Unclear,
     }
 }
 

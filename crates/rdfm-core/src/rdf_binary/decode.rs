@@ -13,7 +13,8 @@ use crate::batch::MessageBatch;
 use crate::codec::{DecodeOptions, Decoder, Framing};
 use crate::error::{DecodeError, ErrorClass, Place};
 use crate::formats::Format;
-use crate::wire::{LENGTH, Varint, Wire, long_varint};
+use crate::start::{self, Start};
+use crate::wire::{LENGTH, Varint, Wire, long_varint, varint_size};
 
 /// The field of `RDF_Stream` that is a row.
 const ROW: u32 = 1;
@@ -334,8 +335,35 @@ impl BinaryDecoder {
         }
     }
 
+    /// What the first row looks like; `None` behind it.
+    fn start(&self) -> Option<Start> {
+        let taken = self.base + self.at as u64;
+        let rest = self.buffer.get(self.at..).unwrap_or_default();
+        match self.layout {
+            Some(Layout::Bare) if taken == 0 => Some(thrift::start(rest)),
+            Some(Layout::Rows) if taken == 0 => Some(protobuf::start(rest)),
+            // The length alone was taken: the message is as long as it says.
+            Some(Layout::Messages(left)) if left > 0 && taken == varint_size(left) as u64 => {
+                Some(match rest.first() {
+                    None => Start::Unclear,
+                    Some(&protobuf::ROW) => Start::Same,
+                    Some(_) => Start::Other,
+                })
+            }
+            _ => None,
+        }
+    }
+
     #[cold]
-    fn failed(&self, (class, reason): Failure) -> DecodeError {
+    fn failed(&self, failure: Failure) -> DecodeError {
+        let file = match self.format {
+            Format::RdfThrift => "an RDF Thrift file",
+            _ => "an RDF Protobuf file",
+        };
+        let (class, reason) = match self.start() {
+            Some(start) => start::explained(start, file, failure),
+            None => failure,
+        };
         DecodeError {
             format: self.format.name(),
             class,

@@ -8,6 +8,7 @@
 use super::encode::{Place, RowWriter};
 use super::model::{Kind, Name, Raw, Row, Slots, Value, ambiguous, no_data, unset};
 use super::terms::RowReader;
+use crate::start::Start;
 use crate::wire::{
     Checked, FIXED64, LENGTH, VARINT, Wire, from_zigzag, malformed, put_bytes, put_varint,
     to_zigzag, varint_size,
@@ -18,10 +19,11 @@ const TRIPLE_FIELDS: u32 = 0b1110;
 const QUAD_FIELDS: u32 = 0b1_1110;
 
 /// Tags of the fields that are written.
-const ROW: u8 = 0x0a;
+pub(super) const ROW: u8 = 0x0a;
 const PREFIX: u8 = 0x0a;
 const TRIPLE: u8 = 0x12;
 const QUAD: u8 = 0x1a;
+/// Of the terms of a statement, and of the kinds of a row.
 const POSITIONS: [u8; 4] = [0x0a, 0x12, 0x1a, 0x22];
 const IRI: u8 = 0x0a;
 const BNODE: u8 = 0x12;
@@ -262,6 +264,29 @@ pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
     match varint(&mut rest)? {
         0 => Some(before == 2),
         _ => Some(*rest.first()? < 0x20),
+    }
+}
+
+/// What the first bytes of a log of rows look like: a row whose field fills it.
+pub(super) fn start(first: &[u8]) -> Start {
+    let mut rest = first;
+    let Some(length) = varint(&mut rest) else {
+        return Start::Unclear;
+    };
+    // No further than the row, since more may be there or not.
+    let row = rest.get(..length as usize).unwrap_or(rest);
+    match *row {
+        [] => Start::Unclear,
+        [tag, ref rest @ ..] if POSITIONS.contains(&tag) => {
+            let mut payload = rest;
+            match varint(&mut payload) {
+                Some(inner) if length == (1 + rest.len() - payload.len()) as u64 + inner => {
+                    Start::Same
+                }
+                _ => Start::Unclear,
+            }
+        }
+        _ => Start::Other,
     }
 }
 

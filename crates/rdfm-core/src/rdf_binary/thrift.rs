@@ -8,6 +8,7 @@
 use super::encode::{Place, RowWriter};
 use super::model::{Kind, Name, Raw, Row, Slots, Value, ambiguous, no_data, unset};
 use super::terms::RowReader;
+use crate::start::Start;
 use crate::wire::{
     Checked, Varint, cut, from_zigzag, limit, long_varint, malformed, put_varint, to_zigzag,
 };
@@ -72,6 +73,17 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
     }
     let row = row.ok_or_else(|| unset("the row"))?;
     Ok((row, bytes.len() - wire.rest.len()))
+}
+
+/// What the first bytes of a log look like: a declaration with a text, or a statement with a term.
+///
+/// No more bytes are looked at than a fault at the start has seen.
+pub(super) fn start(first: &[u8]) -> Start {
+    match *first {
+        [0x1c, 0x18, ..] | [0x2c | 0x3c, 0x1c, ..] => Start::Same,
+        [] | [0x1c | 0x2c | 0x3c] => Start::Unclear,
+        _ => Start::Other,
+    }
 }
 
 #[inline]

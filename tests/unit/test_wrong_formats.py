@@ -1,0 +1,84 @@
+"""Files of another format than their name says: told as such, at their position; cut files are told apart."""
+
+import tarfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import decode, encode, outcome
+
+import rdfm
+from rdfm import formats
+
+NOT = {
+    "jelly": "not a Jelly file (or cut off)",
+    "rdf-protobuf": "not an RDF Protobuf file (or cut off)",
+    "rdf-thrift": "not an RDF Thrift file (or cut off)",
+}
+IRI = ("iri", "http://example.org/a")
+TEXTS = [
+    b'<http://example.org/s> <http://example.org/p> "o" .\n',
+    b"@prefix ex: <http://example.org/> .\nex:s ex:p ex:o .\n",
+    b"hello\n",
+    b"# a comment, then nothing\n",
+    b"\n\n<http://example.org/s> <http://example.org/p> 1 .\n",
+    '{"é": 1}\n'.encode(),
+    "<a>".encode("utf-16"),
+    b"PK\x03\x04\x14\x00\x00\x00",
+]
+
+
+def read(path):
+    with rdfm.open_log(path) as log:
+        list(log)
+
+
+@pytest.mark.parametrize("name", NOT)
+@pytest.mark.parametrize("text", [*TEXTS, TEXTS[0] * 100])
+def test_text_is_told(name, text):
+    messages, error = decode(name, text)
+    assert messages == []
+    assert NOT[name] in error
+
+
+@pytest.mark.parametrize("name", NOT)
+@settings(max_examples=60)
+@given(data=st.text(max_size=80).map(str.encode) | st.binary(max_size=40))
+def test_it_is_told_alike_however_it_is_cut(name, data):
+    decode(name, data)
+
+
+@pytest.mark.parametrize("name", NOT)
+def test_a_log_that_is_cut_is_told_as_cut(name):
+    log = encode(name, [[(IRI, IRI, IRI, None)]])
+    for end in range(1, len(log)):
+        _, error = outcome(formats.find(name).Decoder, log[:end], end)
+        if end > 4:  # where the first row shows
+            assert error is None or " the log ends inside " in error
+            assert error is None or "not a" not in error
+        assert error is None or "another format" not in error
+
+
+def test_its_class_and_position(tmp_path):
+    for suffix, offset in (("jelly", 3), ("rpb", 0), ("rt", 0)):
+        path = tmp_path / f"log.{suffix}"
+        path.write_bytes(TEXTS[0] * 2)
+        with pytest.raises(rdfm.DecodeError, match="name that format") as caught:
+            read(path)
+        assert not isinstance(caught.value, rdfm.TruncatedError)
+        assert (caught.value.offset, caught.value.message_index) == (offset, 0)
+        path.write_bytes(TEXTS[0][:1])
+        with pytest.raises(rdfm.TruncatedError, match=r"\(or cut off\): the log ends inside"):
+            read(path)
+
+
+@pytest.mark.parametrize("text", [TEXTS[0], TEXTS[0] * 100])
+def test_text_is_not_an_archive(tmp_path, text):
+    path = tmp_path / "log.tar"
+    path.write_bytes(text)
+    with pytest.raises(rdfm.DecodeError, match=r"not a tar archive \(or cut off\): .*\(byte 0\)"):
+        read(path)
+    path.write_bytes(tarfile.TarInfo("a.nq").tobuf() + text)
+    with pytest.raises(rdfm.DecodeError) as caught:
+        read(path)
+    assert "not a tar archive" not in str(caught.value)
