@@ -151,7 +151,7 @@ class Summary:
         bytes_out: Bytes written (compressed).
         seconds: Time taken.
         dropped: What the target could not hold and was left out, by name and count.
-        skipped: Faults skipped (`on_error="skip"`).
+        skipped: Errors skipped (`on_error="skip"`).
         faults: The texts of the first ten of them.
         abandoned: Inputs whose rest was given up, since their format cannot resume.
         notes: What whoever reads the inputs or the output should know, a sentence each: ten about the
@@ -643,7 +643,7 @@ class _Conversion:
         error.source = source.name
         if isinstance(error, LimitError) and self._held_whole:
             error.add_note(
-                "to skip faults, each message is held whole: without --on-error skip it is not"
+                "to skip errors, each message is held whole: without --on-error skip it is not"
             )
         # What is too large for a limit is not broken, and is not left out in silence.
         if not self._skipping or isinstance(error, LimitError):

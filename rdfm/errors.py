@@ -37,7 +37,7 @@ class RdfmError(Exception):
 
 
 class DecodeError(RdfmError, ValueError):
-    """The input breaks its format. Raised after every message completed before the fault.
+    """The input breaks its format. Raised after every message completed before the error.
 
     Attributes:
         reason: What is wrong, what was expected, and the way out; without the place.

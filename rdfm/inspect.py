@@ -92,7 +92,7 @@ def inspect(
     top: int = TOP,
     **options: Any,
 ) -> Report:
-    """Read a log to its end, or to its first fault, and say what is in it.
+    """Read a log to its end, or to its first error, and say what is in it.
 
     Args:
         source: What `open_log` takes.

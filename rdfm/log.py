@@ -193,7 +193,7 @@ class LogReader:
     def header(self) -> dict[str, Any]:
         """What the log says about itself: `dialect`, `version_label`, `jelly` (its stream options).
 
-        Reads as far as the first messages. A fault there is raised when the messages are read.
+        Reads as far as the first messages. An error there is raised when the messages are read.
         """
         if not self._begun:
             self._begun = True
@@ -207,11 +207,11 @@ class LogReader:
     def batches(self) -> Iterator[MessageBatch]:
         """Give the messages in batches, for Arrow and for speed.
 
-        A loop that was left early is continued by the next one, and so is one that met a fault which
+        A loop that was left early is continued by the next one, and so is one that met an error which
         `skip_message` went over.
 
         Raises:
-            DecodeError: The log is broken; every message completed before the fault was given.
+            DecodeError: The log is broken; every message completed before the error was given.
             OSError: The file cannot be read.
             ValueError: The log was read to its end, or to its fault, before.
         """
@@ -256,7 +256,7 @@ class LogReader:
         return batch
 
     def skip_message(self) -> bytes:
-        r"""Go over the message in which a fault was met; the next loop goes on behind it.
+        r"""Skip the message in which an error was met; the next loop goes on behind it.
 
         The message keeps its index.
 
@@ -264,9 +264,9 @@ class LogReader:
             The bytes skipped, at most the first MiB of them.
 
         Raises:
-            DecodeError: The fault itself, where the rest of the log cannot be read: the format is not
+            DecodeError: The error itself, where the rest of the log cannot be read: the format is not
                 `resumable`, or the file's compression is broken.
-            ValueError: No fault was met.
+            ValueError: No error was met.
 
         Example:
             >>> log = open_log(b'oops\n# @message\n<http://ex/s> <http://ex/p> "o" .\n', "nq")
@@ -278,7 +278,7 @@ class LogReader:
         """
         fault = self._fault
         if fault is None:
-            raise ValueError(f"{self.source}: no fault was met that could be gone over")
+            raise ValueError(f"{self.source}: there is no error to skip")
         if fault is self._input.fault or not self._resumable:
             raise fault
         try:
@@ -317,7 +317,7 @@ class LogReader:
 class LogsReader(LogReader):
     """Several logs read one after the other: files of a folder, members of an archive.
 
-    A fault that ends one of them can be gone over: `skip_message` goes on with the next one.
+    An error that ends one of them can be skipped: `skip_message` goes on with the next one.
     """
 
     several = True
@@ -390,14 +390,14 @@ class LogsReader(LogReader):
             raise
 
     def skip_message(self) -> bytes:
-        """Go over the message in which a fault was met, or over the rest of its log.
+        """Skip the message in which an error was met, or the rest of its log.
 
         Returns:
             The bytes skipped, at most the first MiB of them; nothing where the rest of a log is left.
 
         Raises:
-            DecodeError: The fault itself, where the archive is broken.
-            ValueError: No fault was met.
+            DecodeError: The error itself, where the archive is broken.
+            ValueError: No error was met.
         """
         if self._fault is not None and self._fault is self._dead:
             raise self._fault

@@ -36,7 +36,7 @@ _EPILOG = """Examples:
   curl -s https://example.org/log.nq | rdfm convert - - --from nq --to trig | less
   rdfm convert --on-error skip dirty.nq clean.nq.zst
 
-Formats are told by suffix, then by content; rdfm formats lists them. Compression (.gz .zst .bz2
+Formats are found from the suffix, then from the content; rdfm formats lists them. Compression (.gz .zst .bz2
 .xz) is read by content and written by suffix. Exit codes: 0 done, 1 bad data, 2 bad usage."""
 
 _Choice = click.Choice
@@ -113,7 +113,7 @@ _SINGULAR = {"boundaries": "boundary"}
     "--skolemize",
     group=_MESSAGES,
     metavar="IRI",
-    help="Make IRIs of blank nodes, which begin with this one and /.well-known/genid/.",
+    help="Replace blank nodes with IRIs that begin with this one and /.well-known/genid/.",
 )
 @option(
     "--skip",
@@ -140,7 +140,7 @@ _SINGULAR = {"boundaries": "boundary"}
     "--dialect",
     group=_TEXT,
     type=_Choice(["comment", "directive", "plain"]),
-    help="How messages are delimited in the input: # @message comments, MESSAGE directives, or not at all. Found out by itself; comment and directive are also how the output is written.",
+    help="How messages are delimited in the input: # @message comments, MESSAGE directives, or not at all; detected if not given. comment and directive are also how the output is written.",
 )
 @option(
     "--to-dialect",
@@ -294,7 +294,7 @@ _SINGULAR = {"boundaries": "boundary"}
     "--from-delimited/--from-undelimited",
     group=_JELLY,
     default=None,
-    help="How frames of the input are written; found out by itself.",
+    help="How frames of the input are written; detected if not given.",
 )
 @option(
     "--framing",
@@ -306,7 +306,7 @@ _SINGULAR = {"boundaries": "boundary"}
     "--from-framing",
     group=_BINARY,
     type=_Choice(["messages", "rows"]),
-    help="Protobuf: how the input is held together; found out by itself.",
+    help="Protobuf: the framing of the input; detected if not given.",
 )
 @option(
     "--prefixed-names/--full-iris",
@@ -488,7 +488,7 @@ def _report(summary: Any, quiet: bool) -> None:
         f"{size(summary.bytes_in)} read, {size(summary.bytes_out)} written in {summary.seconds:.2f} s{speed}"
     )
     if summary.skipped:
-        line += f", {plural(summary.skipped, 'fault')} skipped"
+        line += f", {plural(summary.skipped, 'error')} skipped"
     click.echo(f"rdfm: {line}", err=True)
     if summary.dropped:
         dropped = ", ".join(

@@ -18,7 +18,7 @@ _EPILOG = """Examples:
     "inspect",
     cls=GroupedCommand,
     epilog=_EPILOG,
-    short_help="Say what is in a log: format, messages, quads, sizes, names, first fault.",
+    short_help="Say what is in a log: format, messages, quads, sizes, names, first error.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
 @option(
@@ -59,7 +59,7 @@ _EPILOG = """Examples:
     "--dialect",
     group="Options",
     type=click.Choice(["comment", "directive", "plain"]),
-    help="How messages are delimited in text; found out by itself.",
+    help="How messages are delimited in text; detected if not given.",
 )
 @option(
     "--announced",
@@ -84,7 +84,7 @@ _EPILOG = """Examples:
     "framing",
     group="Options",
     type=click.Choice(["messages", "rows"]),
-    help="RDF Protobuf: how the log is held together; found out by itself.",
+    help="RDF Protobuf: the framing of the log; detected if not given.",
 )
 @option(
     "--max-message-bytes", group="Options", type=Size(), help="Largest message, in decoded bytes."
@@ -104,7 +104,7 @@ def command(
     """Say what is in each LOG: its format, messages, quads, sizes, and where it breaks.
 
     A LOG is a file, a folder, a tar archive, a URL, or - for standard input. The exit code is 1 if a
-    log has a fault or cannot be read; the others are looked at all the same.
+    log has an error or cannot be read; the other logs are still inspected.
     """
     from rdfm.cli._io import safe, standard_input
     from rdfm.errors import UnknownFormatError
@@ -184,5 +184,5 @@ def _lines(report: Any) -> list[str]:
     for position, note in enumerate(report.notes):
         lines.append(f"  {'' if position else 'notes':16} {safe(note)}")
     if report.fault:
-        lines.append(f"  {'first fault':16} {safe(report.fault)}")
+        lines.append(f"  {'first error':16} {safe(report.fault)}")
     return lines

@@ -35,7 +35,7 @@ class DecoderLike(Protocol):
         """Give the next batch; None means "feed me", and after `finish` "done".
 
         Raises:
-            DecodeError: After every message completed before the fault, and again on later calls.
+            DecodeError: After every message completed before the error, and again on later calls.
         """
 
     def skip_message(self) -> bytes | None:
@@ -85,7 +85,7 @@ class Format:
         binary: Whether a log is no text, and so nothing for a terminal.
         continuable: Whether an encoder takes a message in parts (batches that `continue`).
         continuable_with: Options of which each makes it take one so, where it else does not.
-        resumable: Whether a decoder can go on after a fault.
+        resumable: Whether a decoder can go on after an error.
         splittable: Whether a log can be read from the middle.
 
     Example:

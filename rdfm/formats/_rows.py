@@ -140,7 +140,7 @@ class RowDecoder:
     def skip_message(self) -> bytes | None:
         """Raise the fault: these formats do not resume."""
         if self._fault is None:
-            raise ValueError("no fault was met that could be gone over")
+            raise ValueError("there is no error to skip")
         raise self._fault
 
     def header(self) -> dict[str, Any]:

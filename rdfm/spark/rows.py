@@ -424,7 +424,7 @@ class _Faults:
         """Warn of what was dropped."""
         if self._dropped:
             _log.warning(
-                "%s: %d faults dropped with their messages; the first: %s",
+                "%s: %d errors dropped with their messages; the first: %s",
                 *(self._path, self._dropped, self._first),
             )
 
@@ -439,7 +439,7 @@ def _with_ways_out(error: DecodeError | UnknownFormatError) -> DecodeError | Unk
     error.reason = for_spark(error.reason)
     if not isinstance(error, LimitError):
         error.reason += (
-            "; mode=PERMISSIVE gives a row that holds the fault, mode=DROPMALFORMED leaves it out, "
+            "; mode=PERMISSIVE gives a row that holds the error, mode=DROPMALFORMED leaves it out, "
             "ignoreCorruptFiles=true ends the file there"
         )
     return error

@@ -124,7 +124,7 @@ def test_faults_are_skipped_on_request(rdfm):
     assert run.code == 0
     assert "rdfm: skipped: bad.nq: nq: " in run.err
     assert "2 messages, 2 quads" in run.err
-    assert "1 fault skipped" in run.err
+    assert "1 error skipped" in run.err
     assert Path("out.nq").read_text().count("<http://e/") == 6
 
 
@@ -139,7 +139,7 @@ def test_what_cannot_resume_is_given_up(rdfm):
 def test_inspect_says_the_first_fault(rdfm):
     run = rdfm("inspect", "bad.nq")
     assert run.code == 1
-    assert "first fault      bad.nq: nq: " in run.out
+    assert "first error      bad.nq: nq: " in run.out
     assert "messages         1" in run.out
 
 

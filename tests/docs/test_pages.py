@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import re
 from pathlib import Path
 
+import click
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +38,18 @@ def test_what_a_page_shows_is_what_happens(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     assert not CHECK.link_faults(page, page.read_text("utf-8"))
+
+
+def test_what_users_read_says_error():
+    texts = {str(page): page.read_text("utf-8") for page in [ROOT / "README.md", *PAGES]}
+    read = {name: text for name, text in texts.items() if "docs/" in name or "README" in name}
+    for name in ("convert", "inspect", "formats", "completion"):
+        command = importlib.import_module(f"rdfm.cli.{name}").command
+        with click.Context(command, info_name=name) as context:
+            read[name] = command.get_help(context)
+    for name, text in read.items():
+        prose = re.sub(r"`[^`\n]+`", "", text)  # attributes keep their names
+        assert not re.search(r"\b(faults?|faulty|troubles?)\b", prose, re.I), name
 
 
 @pytest.mark.parametrize(
