@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import stat
 import threading
 import time
 from collections import Counter, deque
@@ -611,7 +612,7 @@ class _Conversion:
                     continue
                 if batch is None:
                     break
-                done = begin + opened.data.position if opened.handed_over else bytes_in
+                done = begin + opened.data.reached if opened.handed_over else bytes_in
                 yield self._read_to(source, batch, decoder.header(), done)
             if abandoned and not opened.unwanted.is_set():
                 self._abandon(opened)
@@ -951,17 +952,33 @@ def _keep(output: Output | FolderOutput | None, error: BaseException) -> None:
 
 def _refuse_own_input(inputs: list[Any], output: Writable) -> None:
     """Refuse an output that is, holds or lies in an input."""
-    if not isinstance(output, (str, os.PathLike)):
-        return
-    shown = os.fspath(output)
+    is_path = isinstance(output, (str, os.PathLike))
+    shown = os.fspath(output) if is_path else str(getattr(output, "name", "the output"))  # type: ignore[arg-type]  # a path
     target = Path(local_target(shown) or shown)
-    for path in _local_paths(inputs):
-        if target.exists() and path.samefile(target):
-            raise OptionError(f"{shown} is an input too; write to another file")
+    file = _file_status(target if is_path else output)
+    opened = [given for given in inputs if not isinstance(given, (str, os.PathLike))]
+    for given in (*_local_paths(inputs), *opened):
+        other = _file_status(given)
+        if file is not None and other is not None and os.path.samestat(file, other):
+            raise OptionError(f"{shown} is also an input; write to another file")
+    for path in _local_paths(inputs) if is_path else ():
         if path.is_dir() and path.resolve() in target.resolve().parents:
             raise OptionError(f"{shown} is in the folder {path}, which is read; write elsewhere")
         if target.is_dir() and target.resolve() in path.resolve().parents:
             raise OptionError(f"{path}, which is read, is in the folder {shown}; write elsewhere")
+
+
+def _file_status(given: Any) -> os.stat_result | None:
+    """What the system knows about a regular file, by its path or opened."""
+    try:
+        status = (
+            Path(given).stat()
+            if isinstance(given, (str, os.PathLike))
+            else os.fstat(given.fileno())
+        )
+    except (AttributeError, OSError, ValueError, TypeError):  # not there, or no file of the system
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _local_paths(inputs: list[Any]) -> Iterator[Path]:

@@ -27,6 +27,7 @@ from rdfm.errors import (
     UnsupportedError,
 )
 from rdfm.formats import DecoderLike, FormatModule
+from rdfm.likely import has_unread_suffix, to_read
 from rdfm.paths import is_url, local_path, no_path
 from rdfm.storage import find_files, is_glob, matches, storage_of
 
@@ -55,6 +56,7 @@ class Input:
     """
 
     refusal: str | None = None
+    _handed_over = False  # to a decoder, which reads the file itself
     _holder: str | None = None  # the format of what it is in
 
     def __init__(
@@ -142,10 +144,14 @@ class Input:
         start = head[: formats.HEAD_BYTES]
         # What is clear comes first: the last line may be cut off.
         clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
-        if (module := clear or formats.by_content(start)) is not None:
+        # Compressed bytes may look like a binary format.
+        looks = None if has_unread_suffix(self.name) else formats.by_content(start)
+        if (module := clear or looks) is not None:
             return module
         if self._among:
             return self._refuse(start)
+        if (likely := to_read(self.name, start)) is not None:
+            raise UnknownFormatError(f"{self.name}: {likely}")
         known = ", ".join(formats.names())
         reason = (
             "is empty" if not head else "shows its format neither by its name nor by its content"
@@ -158,6 +164,8 @@ class Input:
         """Refuse one of many whose format cannot be told."""
         if archives.stem(self.name) is not None or archives.is_archive(head):
             self.refusal = "an archive in an archive, which rdfm does not read; unpack it first"
+        elif (likely := to_read(self.name, head)) is not None:
+            self.refusal = likely
         else:
             what = (
                 "neither its name nor its content shows its format"
@@ -213,6 +221,7 @@ class Input:
             return False
         feed_file(self._file)
         self.bytes_read = self.bytes_given = self.size or 0
+        self._handed_over = True
         return True
 
     @property
@@ -221,9 +230,11 @@ class Input:
         return self._owned and self.size is not None and self._file.seekable()
 
     @property
-    def position(self) -> int:
-        """The byte at which a decoder is that reads the file itself."""
-        return self._file.tell()
+    def reached(self) -> int:
+        """The byte of the file (compressed) that was reached, also by a decoder that reads it itself."""
+        if self._handed_over and not self._file.closed:
+            return self._file.tell()
+        return self.bytes_read
 
     def close(self) -> None:
         """Close the file, unless the caller opened it."""

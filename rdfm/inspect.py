@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
@@ -20,6 +20,7 @@ from rdfm.formats import FormatModule
 from rdfm.input import Input, Readable, files_of, holds_files
 from rdfm.log import Codecs, decode, make_codec
 from rdfm.notes import Notes
+from rdfm.progress import Progress, Reporter, total_bytes
 
 __all__ = ["Report", "inspect"]
 
@@ -37,8 +38,10 @@ class Report:
         format: The format's name; of several logs those met, as in `ttl, trig`.
         logs: Number of logs: files of a folder, members of an archive; else 1.
         compression: gzip, zstd, bzip2, xz or None.
-        bytes: Bytes of the file (compressed).
-        decompressed_bytes: Bytes of the log.
+        bytes: Bytes read of the file (compressed): all, or those before the first error; of a compressed
+            file or an archive as many as had to be read for that.
+        decompressed_bytes: Bytes read of the log, up to the first error.
+        bytes_total: Bytes of the file or files (compressed), read or not; None where that is not known.
         dialect: How messages are delimited in a text log: comment, directive, plain, or None where
             nothing shows it.
         version_label: The label by which a text log announces its dialect.
@@ -78,6 +81,7 @@ class Report:
     metadata: dict[str, int] = field(default_factory=dict)
     fault: str | None = None
     logs: int = 1
+    bytes_total: int | None = None
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,6 +94,7 @@ def inspect(
     format: str | None = None,
     *,
     top: int = TOP,
+    progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> Report:
     """Read a log to its end, or to its first error, and say what is in it.
@@ -98,11 +103,12 @@ def inspect(
         source: What `open_log` takes.
         format: Such as "nq"; found from the suffix, then from the content, unless given.
         top: How many predicates and datatypes to name.
+        progress: Called about ten times a second.
         **options: Those of the format's decoder.
 
     Raises:
         UnknownFormatError: The format cannot be told.
-        OptionError: The format takes no such option.
+        OptionError: The format takes no such option, or `progress` is no function.
         OSError: The file cannot be read.
 
     Example:
@@ -110,66 +116,93 @@ def inspect(
         >>> report.format, report.messages, report.predicates
         ('nq', 1, {'http://ex/p': 1})
     """
+    tell = Reporter(progress)
+    total = total_bytes([source])
     if holds_files(source):
-        return _several(os.fspath(source), files_of(source), format, top, options)  # type: ignore[arg-type]  # a path
-    data = Input(source)
-    with contextlib.closing(data):
-        if data.is_archive(format):
-            return _several(data.name, [data], format, top, options)
-        return _one(data, data.format(format), top, options)
+        report = _several(os.fspath(source), files_of(source), format, options, tell, total)  # type: ignore[arg-type]  # a path
+    else:
+        data = Input(source)
+        with contextlib.closing(data):
+            if data.is_archive(format):
+                report = _several(data.name, [data], format, options, tell, total)
+            else:
+                report = _one(data, data.format(format), options, tell, total)
+    report.predicates = _top(report.predicates, top)
+    report.datatypes = _top(report.datatypes, top)
+    tell(lambda: Progress(report.bytes, total, report.messages, report.quads), force=True)
+    return report
 
 
-def _one(data: Input, module: FormatModule, top: int, options: dict[str, Any]) -> Report:
+def _one(
+    data: Input,
+    module: FormatModule,
+    options: dict[str, Any],
+    tell: Reporter,
+    total: int | None,
+) -> Report:
     """The report of one log."""
     known = module.FORMAT.decode_options
     defaults = {"parts": True, "base": data.url}
     options = {name: value for name, value in defaults.items() if name in known} | options
-    report = Report(data.name, module.FORMAT.name, data.compression)
+    report = Report(data.name, module.FORMAT.name, data.compression, bytes_total=total)
     decoder = make_codec(module.Decoder, module.FORMAT, known, options)
     counts = _Counts(report, module.FORMAT.carries)
+    fault = None
     try:
         for batch in decode(decoder, data):
             counts.add(batch)
+            tell(lambda: Progress(data.reached, total, report.messages, report.quads))
     except RdfmError as error:
-        report.fault = str(error)
+        fault, report.fault = error, str(error)
     header = decoder.header()
     _head(report, header)
     _add_declined(report, header)
     notes = Notes()
     notes.update(data, header.get("notes", ()))
     report.notes = notes.texts()
-    report.bytes = data.bytes_read
-    report.decompressed_bytes = data.bytes_given
-    counts.end(top)
+    report.bytes, report.decompressed_bytes = _bytes_before(data, fault)
+    counts.end()
     return report
 
 
 def _several(
-    name: str, inputs: Iterable[Input], format: str | None, top: int, options: dict[str, Any]
+    name: str,
+    inputs: Iterable[Input],
+    format: str | None,
+    options: dict[str, Any],
+    tell: Reporter,
+    total: int | None,
 ) -> Report:
     """The report of a folder, glob or archive."""
     codecs = Codecs(format, {"parts": True, **options})
     codecs.check()
-    report = Report(name, "", logs=0)
+    report = Report(name, "", logs=0, bytes_total=total)
     counts = _Counts(report, {"metadata": True})
     found: dict[str, None] = {}
     files: list[Input] = []
     notes = Notes()
+    data = fault = None
+    begun = before = 0  # files, and bytes of those before the last
     try:
         for data in _logs(inputs, format, files):
+            while begun < len(files) - 1:
+                before += files[begun].bytes_read
+                begun += 1
             decoder, module = codecs.decoder(data)
             if data.refusal is None:
                 found.setdefault(module.FORMAT.name)
             report.logs += 1
             for batch in decode(decoder, data):
                 counts.add(batch)
+                done = before + files[-1].reached
+                tell(lambda done=done: Progress(done, total, report.messages, report.quads))  # type: ignore[misc]  # called at once
             header = decoder.header()
             _add_declined(report, header)
             notes.update(data, header.get("notes", ()))
             if report.logs == 1:
                 _head(report, header)
     except RdfmError as error:
-        report.fault = str(error)
+        fault, report.fault = error, str(error)
     finally:
         for data in files:
             data.close()
@@ -177,10 +210,21 @@ def _several(
     report.format = ", ".join(found)
     compressed = {data.compression for data in files}
     report.compression = compressed.pop() if len(compressed) == 1 else None
-    report.bytes = sum(data.bytes_read for data in files)
-    report.decompressed_bytes = sum(data.bytes_given for data in files)
-    counts.end(top)
+    for file in files:
+        read, given = _bytes_before(file, fault if file is data else None)
+        report.bytes += read
+        report.decompressed_bytes += given
+    counts.end()
     return report
+
+
+def _bytes_before(data: Input, fault: RdfmError | None) -> tuple[int, int]:
+    """How much was read of an input (compressed, decompressed), up to the error that ended that."""
+    offset = getattr(fault, "offset", None)
+    if offset is None or fault is data.fault:  # else it counts in the decompressed log
+        return data.bytes_read, data.bytes_given
+    given = min(offset, data.bytes_given)
+    return given if data.compression is None else data.bytes_read, given
 
 
 def _logs(inputs: Iterable[Input], format: str | None, files: list[Input]) -> Iterator[Input]:
@@ -244,17 +288,17 @@ class _Counts:
             self._largest = max(self._largest, count)
             self._smallest = count if self._smallest is None else min(self._smallest, count)
 
-    def end(self, top: int) -> None:
+    def end(self) -> None:
         report = self._report
         if report.messages:
             mean = round((report.quads - self._open) / report.messages, 2)
             report.quads_per_message = (self._smallest or 0, mean, self._largest)
-        report.predicates = _top(self._predicates, top)
-        report.datatypes = _top(self._datatypes, top)
+        report.predicates = dict(self._predicates)
+        report.datatypes = dict(self._datatypes)
         report.metadata = _top(self._metadata, MOST_NAMES)
 
 
-def _top(counter: Counter[str], count: int) -> dict[str, int]:
+def _top(counter: Mapping[str, int], count: int) -> dict[str, int]:
     """The most frequent names; those of equal number by name."""
     return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:count])
 

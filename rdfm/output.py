@@ -27,6 +27,7 @@ from rdfm.errors import (
     UnknownFormatError,
 )
 from rdfm.formats import EncoderLike, Format, FormatModule
+from rdfm.likely import to_write
 from rdfm.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.paths import local_target, no_path
 
@@ -496,6 +497,8 @@ def output_format(target: Writable, name: str | None = None) -> FormatModule:
         return formats.by_path(inner) or formats.find(ARCHIVED_FORMAT)
     if path is not None and (module := formats.by_path(path)) is not None:
         return module
+    if path is not None and (likely := to_write(path)) is not None:
+        raise UnknownFormatError(f"{path}: {likely}")
     shown = path if path is not None else "the output"
     known = ", ".join(formats.names())
     raise UnknownFormatError(

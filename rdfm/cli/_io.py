@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 
 def standard_input() -> BinaryIO:
@@ -38,12 +39,28 @@ def size(count: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """A count and its noun, as in `1 message`, `2,000 quads`."""
+    """A count and its noun, as in `1 message`, `2,000 quads`.
+
+    Example:
+        >>> plural(1, "entry"), plural(3, "entry")
+        ('1 entry', '3 entries')
+    """
     if count != 1:
-        noun = f"{noun[:-1]}ies" if noun.endswith("ary") else f"{noun}s"
+        noun = f"{noun[:-1]}ies" if noun.endswith(("ary", "try")) else f"{noun}s"
     return f"{count:,} {noun}"
 
 
 def safe(text: str) -> str:
     """A text in which nothing moves the cursor of a terminal."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def json_line(value: Any) -> str:
+    r"""JSON in which nothing moves the cursor of a terminal either, and which means the same.
+
+    Example:
+        >>> print(json_line({"é": "\x9b"}))
+        {"é": "\u009b"}
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

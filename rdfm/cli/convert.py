@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
-from pathlib import Path
 from typing import Any
 
 import click
@@ -40,7 +38,10 @@ Formats are found from the suffix, then from the content; rdfm formats lists the
 .xz) is read by content and written by suffix. Exit codes: 0 done, 1 bad data, 2 bad usage."""
 
 _Choice = click.Choice
-_SINGULAR = {"boundaries": "boundary"}
+# What one of the things is called that a summary counts as dropped, where it is not the name without its s.
+_DROPPED = {"boundaries": "boundary", "metadata": "metadata entry"}
+# What standard output is written in: it holds what RDF 1.2 does.
+_SHOWN_FORMAT = "trig"
 
 
 @click.command(
@@ -56,7 +57,7 @@ _SINGULAR = {"boundaries": "boundary"}
     group=_FORMATS,
     metavar="OUT",
     type=click.Path(),
-    help="The file to write (- for standard output); needed with several inputs.",
+    help="The file to write (- for standard output); needed with several inputs. Of exactly two names the second is the output, which is replaced, as by cp.",
 )
 @option(
     "--from",
@@ -70,7 +71,7 @@ _SINGULAR = {"boundaries": "boundary"}
     "to_format",
     group=_FORMATS,
     type=FormatName(),
-    help="Format of the output, such as jelly.",
+    help="Format of the output, such as jelly; else as its suffix says, and on standard output trig.",
 )
 @option(
     "--compression",
@@ -366,13 +367,18 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     """Convert message logs to one log in another format.
 
     IN is a file, a folder, a glob, a tar archive, a URL, or - for standard input; several are read one
-    after the other. OUT is a file; a folder such as out/, which gets a file for each message; or a tar
-    archive, which gets a member for each. It appears only when it is complete.
+    after the other. OUT is a file; a folder such as out/, which gets a file for each message; a tar
+    archive, which gets a member for each; or - for standard output. It appears only when it is complete,
+    and replaces a file that is there: of exactly two names the second is OUT, as with cp.
     """
+    from rdfm.cli._bar import Bar
     from rdfm.cli._io import standard_input, standard_output
     from rdfm.convert import convert
 
-    inputs, target = _files(files, output, options)
+    inputs, target = _files(files, output)
+    if target == "-":
+        options["to_format"] = options["to_format"] or _SHOWN_FORMAT
+        _refuse_terminal(options)
     options["prefixes"] = dict(options["prefixes"]) or None
     options["context"] = dict(options["context"]) or None
     given = {
@@ -383,7 +389,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         for name in ("namespaces", "delimited", "from_delimited", "prefixed_names")
         if options[name] is False
     }
-    bar = None if quiet or (target == "-" and _is_terminal(sys.stdout)) else _Bar.on_terminal()
+    bar = None if quiet or (target == "-" and _is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         summary = convert(
             [standard_input() if name == "-" else name for name in inputs],
@@ -397,9 +403,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     _report(summary, quiet)
 
 
-def _files(
-    files: tuple[str, ...], output: str | None, options: dict[str, Any]
-) -> tuple[list[str], str]:
+def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
     """The inputs and the output of the words on the command line."""
     names = list(files)
     if not names:
@@ -416,54 +420,27 @@ def _files(
                 f"{len(names)} files and no -o: with several inputs name the output with -o FILE"
             )
         output = names.pop()
-        _refuse_second_input(names[0], output, options)
     if names.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    if output == "-":
-        _refuse_terminal(options)
     return names, output
-
-
-def _refuse_second_input(source: str, target: str, options: dict[str, Any]) -> None:
-    """`rdfm convert *.nq` may stand for two files: the second is not to be overwritten."""
-    from rdfm import formats
-    from rdfm.paths import is_url
-
-    path = Path(target)
-    if (
-        source == "-"
-        or target == "-"
-        or is_url(source)
-        or not path.is_file()
-        or path.stat().st_size == 0
-        or (Path(source).exists() and path.samefile(source))  # refused by convert itself
-    ):
-        return
-    read = options["from_format"] or _name(formats.by_path(source))
-    write = options["to_format"] or _name(formats.by_path(target))
-    if read and write and formats.find(read) is formats.find(write):
-        raise click.UsageError(
-            f"{target} exists and is {formats.find(write).FORMAT.name} like {source}: if it is the output, "
-            f"say -o {target}; if it is an input, name an output with -o FILE"
-        )
 
 
 def _refuse_terminal(options: dict[str, Any]) -> None:
     from rdfm import formats
 
-    name = options["to_format"]
-    if name is not None and formats.find(name).FORMAT.binary and _is_terminal(sys.stdout):
+    what = None
+    if formats.find(options["to_format"]).FORMAT.binary:
+        what = f"{options['to_format']} is binary"
+    elif options["compression"] not in (None, "none"):
+        what = "what is compressed is binary"
+    if what is not None and _is_terminal(sys.stdout):
         raise click.UsageError(
-            f"{name} is binary and standard output is a terminal; write to a file or a pipe"
+            f"{what} and standard output is a terminal; write to a file or a pipe"
         )
 
 
 def _is_terminal(stream: Any) -> bool:
     return stream is not None and bool(stream.isatty())
-
-
-def _name(module: Any) -> str | None:
-    return None if module is None else str(module.FORMAT.name)
 
 
 def _report(summary: Any, quiet: bool) -> None:
@@ -492,45 +469,9 @@ def _report(summary: Any, quiet: bool) -> None:
     click.echo(f"rdfm: {line}", err=True)
     if summary.dropped:
         dropped = ", ".join(
-            plural(count, _SINGULAR.get(name, name.removesuffix("s").replace("_", " ")))
+            plural(count, _DROPPED.get(name, name.removesuffix("s").replace("_", " ")))
             for name, count in summary.dropped.items()
         )
         click.echo(f"rdfm: dropped: {dropped}", err=True)
     for note in summary.notes:
         click.echo(f"rdfm: note: {safe(note)}", err=True)
-
-
-class _Bar:
-    """A progress bar that comes after a second."""
-
-    def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._bar: Any = None
-
-    @classmethod
-    def on_terminal(cls) -> _Bar | None:
-        return cls() if _is_terminal(sys.stderr) else None
-
-    def __call__(self, progress: Any) -> None:
-        if self._bar is None:
-            if time.monotonic() - self._start < 1:
-                return
-            from tqdm import tqdm
-
-            self._bar = tqdm(
-                total=progress.bytes_total,
-                initial=progress.bytes_in,
-                unit="B",
-                unit_scale=True,
-                leave=False,
-                file=sys.stderr,
-            )
-        self._bar.set_postfix_str(
-            f"{progress.messages:,} messages, {progress.quads:,} quads", refresh=False
-        )
-        self._bar.update(progress.bytes_in - self._bar.n)
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -106,7 +105,8 @@ def command(
     A LOG is a file, a folder, a tar archive, a URL, or - for standard input. The exit code is 1 if a
     log has an error or cannot be read; the other logs are still inspected.
     """
-    from rdfm.cli._io import safe, standard_input
+    from rdfm.cli._bar import Bar
+    from rdfm.cli._io import json_line, safe, standard_input
     from rdfm.errors import UnknownFormatError
     from rdfm.formats import by_path, find
     from rdfm.inspect import inspect
@@ -120,8 +120,10 @@ def command(
             given = {
                 name: value for name, value in given.items() if name in module.FORMAT.decode_options
             }
+        bar = Bar.on_terminal()
+        source = standard_input() if log == "-" else log
         try:
-            report = inspect(standard_input() if log == "-" else log, from_format, top=top, **given)
+            report = inspect(source, from_format, top=top, progress=bar, **given)
         except (OSError, UnknownFormatError) as error:
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
                 raise
@@ -131,9 +133,12 @@ def command(
                 reason = f"{log}: {error.strerror}"
             click.echo(f"rdfm: error: {safe(reason)}", err=True)
             continue
+        finally:
+            if bar is not None:
+                bar.close()
         broken |= report.fault is not None
         if as_json:
-            click.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+            click.echo(json_line(report.to_dict()))
         else:
             click.echo(("\n" if index else "") + "\n".join(_lines(report)))
     return 1 if broken else 0
@@ -141,7 +146,7 @@ def command(
 
 def _lines(report: Any) -> list[str]:
     """The report for people."""
-    from rdfm.cli._io import safe, size
+    from rdfm.cli._io import plural, safe, size
 
     title = (report.format or "none") + (f", {report.compression}" if report.compression else "")
     rows: list[tuple[str, str]] = [("format", title)]
@@ -158,16 +163,18 @@ def _lines(report: Any) -> list[str]:
     if report.logs != 1:
         rows.append(("logs", f"{report.logs:,}"))
     bytes_ = size(report.bytes)
+    if report.bytes_total not in (None, report.bytes):
+        bytes_ += f" of {size(report.bytes_total)}"
     if report.compression:
         bytes_ += f", {size(report.decompressed_bytes)} decompressed"
-    rows.append(("size", bytes_))
+    rows.append(("read" if report.fault else "size", bytes_))
     empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
     rows.append(("messages", f"{report.messages:,}{empty}"))
     graphs = "" if not report.has_graphs else ", some in named graphs"
     rows.append(("quads", f"{report.quads:,}{graphs}"))
     if report.declined is not None and report.messages:
         share = 100 * report.declined / report.messages
-        rows.append(("read slowly", f"{report.declined:,} messages ({share:.3g} %)"))
+        rows.append(("read slowly", f"{plural(report.declined, 'message')} ({share:.3g} %)"))
     if report.quads_per_message:
         least, mean, most = report.quads_per_message
         rows.append(("quads a message", f"{least:,} to {most:,}, {mean:,} on average"))

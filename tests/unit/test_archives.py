@@ -478,7 +478,7 @@ def test_an_input_is_never_overwritten(tmp_path):
     log.write_bytes(line(1))
     for source in (log, f"{tmp_path}/in/*.nq", f"{tmp_path}/*/*.nq", [log, log]):
         for target in (log, tmp_path / "in"):
-            with pytest.raises(OptionError, match=r"is an input too|is in the folder"):
+            with pytest.raises(OptionError, match=r"is also an input|is in the folder"):
                 rdfm.convert(
                     source, target, to_format="nq", **{"overwrite": True} if target != log else {}
                 )

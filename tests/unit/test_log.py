@@ -451,7 +451,7 @@ def test_a_url_of_a_file_of_this_machine_is_written_to(tmp_path):
         with rdfm.create_log(url) as log:
             log.write([QUAD])
         assert (tmp_path / name).read_bytes() == LINE
-        with pytest.raises(OptionError, match="is an input too"):
+        with pytest.raises(OptionError, match="is also an input"):
             rdfm.convert(url, url)
     with rdfm.create_log(f"file:{tmp_path}/out/", "nq") as log:
         log.write([QUAD])

@@ -1,0 +1,51 @@
+"""The progress bar, on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from rdfm.cli._io import plural
+
+
+class Bar:
+    """A progress bar that comes after a second, and stays until it is closed."""
+
+    def __init__(self) -> None:
+        """Begin the second."""
+        self._start = time.monotonic()
+        self._bar: Any = None
+
+    @classmethod
+    def on_terminal(cls) -> Bar | None:
+        """A bar, where standard error is a terminal."""
+        return cls() if sys.stderr is not None and sys.stderr.isatty() else None
+
+    def __call__(self, progress: Any) -> None:
+        """Show how far it is."""
+        if self._bar is None:
+            if time.monotonic() - self._start < 1:
+                return
+            from tqdm import tqdm
+
+            self._bar = tqdm(
+                total=progress.bytes_total,
+                initial=progress.bytes_in,
+                unit="B",
+                unit_scale=True,
+                leave=False,
+                mininterval=0,  # it is not told often
+                miniters=0,
+                file=sys.stderr,
+            )
+        self._bar.set_postfix_str(
+            f"{plural(progress.messages, 'message')}, {plural(progress.quads, 'quad')}",
+            refresh=False,
+        )
+        self._bar.update(progress.bytes_in - self._bar.n)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,97 @@
+"""What a file whose format cannot be told most likely is, for errors.
+
+In: its name, and of inputs its first bytes. Out: a sentence that says the way out, or nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rdfm import formats
+
+__all__ = ["has_unread_suffix", "to_read", "to_write"]
+
+# Suffixes that stand for more than one format, or for more than RDF: the formats they may mean.
+_MAY_BE = {
+    ".json": ("jsonld", "ndjsonld"),
+    ".jsonl": ("ndjsonld",),
+    ".ndjson": ("ndjsonld",),
+    ".yaml": ("yamlld",),
+    ".yml": ("yamlld",),
+    ".xml": ("rdfxml",),
+    ".n3": ("ttl",),
+    ".pb": ("rdf-protobuf",),
+    ".thrift": ("rdf-thrift",),
+    ".pq": ("parquet",),
+}
+_COMPRESSIONS = {
+    ".br": "Brotli",
+    ".lz4": "LZ4",
+    ".lz": "lzip",
+    ".lzma": "LZMA",
+    ".lzo": "LZO",
+    ".snappy": "Snappy",
+    ".sz": "Snappy",
+    ".z": "compress",
+}
+_ARCHIVES = {".zip": "zip", ".7z": "7z", ".rar": "rar"}
+_ZIP = b"PK\x03\x04"
+_READ = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
+
+
+def has_unread_suffix(path: str) -> bool:
+    """Whether a name is of a compression or an archive that rdfm does not read."""
+    suffix = _suffix(path)
+    return suffix in _COMPRESSIONS or suffix in _ARCHIVES
+
+
+def to_write(path: str) -> str | None:
+    """Give what helps where a file of this name is to be written.
+
+    Example:
+        >>> to_write("out.nq.br")
+        'Brotli compression (.br) is not supported; gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are'
+    """
+    suffix = _suffix(path)
+    if (kind := _ARCHIVES.get(suffix)) is not None:
+        return f"{kind} archives are not supported; name a tar archive, such as out.tar.gz, or a folder, such as out/"
+    if (likely := _may_be(suffix, "--to")) is not None:
+        usual = _format(_MAY_BE[suffix][0]).suffixes[0]
+        return f"{likely}, or give the file the suffix {usual}"
+    return _compression(suffix)
+
+
+def to_read(path: str, head: bytes) -> str | None:
+    """Give what helps where a file of this name and beginning is to be read."""
+    suffix = _suffix(path)
+    if (kind := _ARCHIVES.get(suffix)) is not None or head.startswith(_ZIP):
+        return f"{kind or 'zip'} archives are not supported; unpack it first, or make a tar archive of it"
+    if (compression := _compression(suffix)) is not None:
+        return f"{compression}: decompress it first"
+    return _may_be(suffix, "--from")
+
+
+def _suffix(path: str) -> str:
+    path = path.lower()
+    for compressed in formats.COMPRESSION_SUFFIXES:
+        path = path.removesuffix(compressed)
+    found = re.search(r"[^./\\](\.[^./\\]+)$", path)
+    return "" if found is None else found[1]
+
+
+def _compression(suffix: str) -> str | None:
+    if (name := _COMPRESSIONS.get(suffix)) is None:
+        return None
+    return f"{name} compression ({suffix}) is not supported; {_READ}"
+
+
+def _may_be(suffix: str, option: str) -> str | None:
+    names = _MAY_BE.get(suffix, ())
+    if not names:
+        return None
+    listed = " or ".join(f"{_format(name).title} ({option} {name})" for name in names)
+    return f"{suffix} does not say which format it is; it may be {listed} (format=…)"
+
+
+def _format(name: str) -> formats.Format:
+    return formats.find(name).FORMAT

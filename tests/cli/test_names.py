@@ -1,0 +1,129 @@
+"""Which of the names on the command line are read and which is written, and in what format."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rdfm as package
+
+A = "<http://e/s> <http://e/p> <http://e/o> .\n"
+
+
+def test_of_two_names_the_second_is_the_output_and_is_replaced(rdfm):
+    for _ in range(2):
+        for target in ("b.nq", "out.jelly", "out.nq.gz"):
+            assert rdfm("convert", "a.nq", target).code == 0
+        assert rdfm("convert", "out.jelly", "b.jelly").code == 0
+    assert Path("b.nq").read_text() == Path("a.nq").read_text()
+    assert rdfm("convert", "a.nq", "b.nq", "out.jelly").code == 2
+
+
+def test_an_output_that_is_also_an_input_is_refused(rdfm):
+    os.link("a.nq", "linked.nq")
+    Path("link.nq").symlink_to("a.nq")
+    before = Path("a.nq").read_text()
+    for words in (
+        "a.nq a.nq",
+        "a.nq linked.nq",
+        "a.nq link.nq",
+        "link.nq a.nq",
+        "a.nq b.nq -o b.nq",
+        "b.nq a.nq bad.nq -o ./a.nq",
+        "[ab].nq -o a.nq",
+        "file:a.nq a.nq",
+    ):
+        run = rdfm("convert", *words.replace("file:", f"file://{Path.cwd()}/").split())
+        assert run.error.split("; ")[0] == f"{words.split()[-1]} is also an input"
+        assert run.code == 2
+    assert Path("a.nq").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "stream", "mode"),
+    [("- a.nq --from nq", "stdin", "rb"), ("a.nq - --to nq", "stdout", "ab")],
+)
+def test_a_file_that_the_shell_opened_is_refused_too(rdfm, words, stream, mode):
+    before = Path("a.nq").read_text()
+    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
+    with Path("a.nq").open(mode) as file:
+        run = subprocess.run(
+            [sys.executable, "-m", "rdfm", "convert", *words.split()],
+            stderr=subprocess.PIPE,
+            env=environment,
+            timeout=60,
+            check=False,
+            **{stream: file},
+        )
+    assert run.returncode == 2
+    assert b"is also an input" in run.stderr
+    assert Path("a.nq").read_text() == before
+
+
+def test_standard_output_is_trig_unless_told(rdfm):
+    rdfm("convert", "a.nq", "a.jelly")
+    for words in (["-"], ["-o", "-"]):
+        run = rdfm("convert", "a.jelly", *words, "-q")
+        assert (run.code, run.err) == (0, "")
+        assert run.out == rdfm("convert", "a.jelly", "-", "--to", "trig", "-q").out
+        assert "{" in run.out
+    assert rdfm("convert", "a.jelly", "-", "--to", "nt", "--take", "1", "-q").out == A
+
+
+def test_nothing_binary_on_a_terminal(rdfm, monkeypatch):
+    monkeypatch.setattr("rdfm.cli.convert._is_terminal", lambda stream: stream is sys.stdout)
+    run = rdfm("convert", "a.nq", "-", "--to", "jelly")
+    assert run.error.startswith("jelly is binary and standard output is a terminal")
+    run = rdfm("convert", "a.nq", "-", "--compression", "gzip")
+    assert run.error.startswith("what is compressed is binary and standard output is a terminal")
+    assert rdfm("convert", "a.nq", "-").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("out.json", ["JSON-LD (--to jsonld) or NDJSON-LD (--to ndjsonld)", "suffix .jsonld"]),
+        ("out.json.gz", ["JSON-LD (--to jsonld) or NDJSON-LD"]),
+        ("out.yaml", ["YAML-LD (--to yamlld)", "suffix .yamlld"]),
+        ("out.yml", ["YAML-LD (--to yamlld)"]),
+        ("out.xml", ["RDF/XML (--to rdfxml)", "suffix .rdf"]),
+        ("out.n3", ["Turtle (--to ttl)"]),
+        ("out.zip", ["zip archives are not supported", "out.tar.gz", "out/"]),
+        ("out.nq.br", ["Brotli compression (.br) is not supported; gzip (.gz), zstd"]),
+        ("out.nq.LZ4", ["LZ4 compression (.lz4) is not supported"]),
+        ("out.foo", ["out.foo does not show its format by its suffix; say it with --to"]),
+    ],
+)
+def test_outputs_of_no_known_format(rdfm, name, texts):
+    run = rdfm("convert", "a.nq", name)
+    assert all(text in run.error for text in texts), run.error
+    assert run.code == 2
+    assert not Path(name).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "texts"),
+    [
+        ("in.json", b"", ["JSON-LD (--from jsonld) or NDJSON-LD (--from ndjsonld)"]),
+        ("in.yaml", b"hello", ["YAML-LD (--from yamlld)"]),
+        ("in.zip", b"PK\x03\x04 and so on", ["zip archives are not supported; unpack"]),
+        ("in", b"PK\x03\x04 and so on", ["zip archives are not supported; unpack"]),
+        ("in.nq.br", b"\x0b\x02\x80hello\x03", ["Brotli compression (.br)", "decompress it"]),
+        # It begins as a Jelly log does.
+        ("in.jelly.br", b"\x0a\x08\x0a\x06\x0a\x04\x10\x01\x18\x01", ["Brotli compression"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["convert", "inspect", "folder"])
+def test_inputs_of_no_known_format(rdfm, command, name, data, texts):
+    Path("in").mkdir()
+    Path("in", name).write_bytes(data)
+    words = {
+        "convert": ["convert", f"in/{name}", "out.nq"],
+        "inspect": ["inspect", f"in/{name}"],
+        "folder": ["convert", "in", "out.nq"],
+    }[command]
+    run = rdfm(*words)
+    assert all(text in run.err for text in texts), run.err
+    assert run.code == 1 if command == "folder" else 2

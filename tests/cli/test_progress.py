@@ -1,0 +1,116 @@
+"""The progress bar and the summary of the commands."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import rdfm as package
+from rdfm.cli._bar import Bar
+
+LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
+MARK = "# @message\n"
+
+
+@pytest.fixture
+def bar(monkeypatch):
+    """A bar that does not wait; gives what it was told."""
+    told = []
+
+    class Watched(Bar):
+        def __init__(self):
+            super().__init__()
+            self._start = float("-inf")
+
+        def __call__(self, progress):
+            super().__call__(progress)
+            told.append(progress)
+
+    monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: Watched()))
+    monkeypatch.setattr("rdfm.progress.PROGRESS_SECONDS", 0)
+    return told
+
+
+@pytest.mark.parametrize("words", ["convert log.nq out.nq.gz", "inspect log.nq"])
+def test_a_bar_to_the_end(rdfm, bar, words):
+    Path("log.nq").write_text((LINE + MARK) * 20_000)
+    size = Path("log.nq").stat().st_size
+    run = rdfm(*words.split())
+    assert "20,000 messages, 20,000 quads" in run.err
+    assert {progress.bytes_total for progress in bar} == {size}
+    assert (bar[-1].bytes_in, bar[-1].messages, bar[-1].quads) == (size, 20_000, 20_000)
+    steps = [(progress.bytes_in, progress.messages) for progress in bar]
+    assert steps == sorted(steps)
+    assert len(set(steps)) > 2
+
+
+@pytest.mark.parametrize("source", ["in", "in/*.nq", "in.tar", "in.parquet", "in.tar.gz"])
+def test_inspect_tells_how_far_it_is(rdfm, bar, source):
+    Path("log.nq").write_text((LINE + MARK) * 20_000)
+    rdfm("convert", "log.nq", "in/", "--split-messages", "5000", "--to", "nq")
+    if "." in source:
+        rdfm("convert", "log.nq", source, "--take", "9000") if "*" not in source else None
+    bar.clear()
+    report = package.inspect(source, progress=bar.append)
+    assert len({progress.messages for progress in bar}) > 1
+    assert bar[-1].messages == report.messages
+    assert bar[-1].bytes_in == bar[-1].bytes_total == report.bytes == report.bytes_total
+    steps = [(progress.bytes_in, progress.messages) for progress in bar]
+    assert steps == sorted(steps)
+
+
+def test_progress_is_a_function(rdfm):
+    with pytest.raises(package.OptionError, match="progress is a function"):
+        package.inspect("a.nq", progress=True)
+
+
+def test_what_was_dropped_in_proper_words(rdfm):
+    log = io.BytesIO()
+    with package.create_log(log, "jelly") as writer:
+        for metadata in ({"a": b"1", "b": b"2", "c": b"3"}, {}):
+            writer.write(package.Message([], metadata=metadata))
+    Path("m.jelly").write_bytes(log.getvalue())
+    assert "dropped: 3 metadata entries\n" in rdfm("convert", "m.jelly", "m.nq").err
+    run = rdfm("convert", "m.jelly", "m.nq", "--group-by", "all")
+    assert "dropped: 1 empty message, 3 metadata entries\n" in run.err
+    rdfm("convert", "a.nq", "a.jelly")
+    run = rdfm("convert", "a.jelly", "out.nt", "--merge-graphs")
+    assert "dropped: 1 graph name\n" in run.err
+    Path("e.nq").write_text("# @message\n" * 3 + LINE)
+    assert (
+        "dropped: 2 empty messages\n" in rdfm("convert", "e.nq", "out.nq", "--group-by", "all").err
+    )
+
+
+def test_inspect_counts_the_bytes_that_it_read(rdfm):
+    rdfm("convert", "a.nq", "a.jelly")
+    size = Path("a.jelly").stat().st_size
+    report = package.inspect("a.jelly", "nq")
+    assert (report.bytes, report.decompressed_bytes, report.bytes_total) == (0, 0, size)
+    assert f"read             0 B of {size} B\n" in rdfm("inspect", "--from", "nq", "a.jelly").out
+    good = package.inspect("a.jelly")
+    assert (good.bytes, good.decompressed_bytes, good.bytes_total) == (size, size, size)
+    bad = Path("bad.nq").read_bytes()
+    before = bad.index(b"oops")
+    assert package.inspect("bad.nq").bytes == before
+    rdfm("convert", "a.nq", "in/0.nq")
+    Path("in").mkdir()
+    Path("in/0.nq").write_bytes(Path("a.nq").read_bytes())
+    Path("in/1.nq").write_bytes(bad)
+    report = package.inspect("in")
+    assert report.bytes == report.decompressed_bytes == Path("a.nq").stat().st_size + before
+
+
+def test_json_without_control_characters(rdfm):
+    name = "x\x7f\x9b\u202e\u00e9\U000e0001.nq"
+    Path(name).write_text(
+        'VERSION "1.1\u007f\u009b[31m"\n<http://e/s> <http://e/p\u0085> <http://e/o> .\n'
+    )
+    run = rdfm("inspect", "--json", "--lenient", name)
+    (line,) = run.out.splitlines()
+    assert line.isprintable()
+    assert "\\u007f\\u009b\\u202e\u00e9" in line
+    report = json.loads(line)
+    assert report["source"] == name
+    assert report["version_label"] == "1.1\x7f\x9b[31m"
