@@ -952,16 +952,21 @@ def _keep(output: Output | FolderOutput | None, error: BaseException) -> None:
 
 def _refuse_own_input(inputs: list[Any], output: Writable) -> None:
     """Refuse an output that is, holds or lies in an input."""
-    is_path = isinstance(output, (str, os.PathLike))
-    shown = os.fspath(output) if is_path else str(getattr(output, "name", "the output"))  # type: ignore[arg-type]  # a path
-    target = Path(local_target(shown) or shown)
-    file = _file_status(target if is_path else output)
+    target = None
+    if isinstance(output, (str, os.PathLike)):
+        shown = os.fspath(output)
+        target = Path(local_target(shown) or shown)
+    else:
+        shown = str(getattr(output, "name", "the output"))
+    file = _file_status(target or output)
     opened = [given for given in inputs if not isinstance(given, (str, os.PathLike))]
     for given in (*_local_paths(inputs), *opened):
         other = _file_status(given)
         if file is not None and other is not None and os.path.samestat(file, other):
             raise OptionError(f"{shown} is also an input; write to another file")
-    for path in _local_paths(inputs) if is_path else ():
+    if target is None:
+        return
+    for path in _local_paths(inputs):
         if path.is_dir() and path.resolve() in target.resolve().parents:
             raise OptionError(f"{shown} is in the folder {path}, which is read; write elsewhere")
         if target.is_dir() and target.resolve() in path.resolve().parents:
