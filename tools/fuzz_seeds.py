@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "fuzz" / "corpus"
 SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
-TEXT = ("ttl", "trig")
+TEXT = ("ttl", "trig", "regroup")
 TARGETS = {
     "nt": ("nt", "nq", *TEXT),
     "nq": ("nq", "nt", "splits"),

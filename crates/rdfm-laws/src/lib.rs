@@ -10,6 +10,7 @@ pub mod encode;
 pub mod jsonld;
 pub mod message;
 pub mod mutate;
+pub mod regroup;
 pub mod split;
 pub mod structure;
 
@@ -89,6 +90,7 @@ pub fn any_bytes(format: Format, data: &[u8]) {
         decode::batch_sizes(format, &options, data, &whole);
         decode::parts(format, &options, data, &whole);
         decode::skipping(format, &options, data);
+        regroup::every_way(format, &options, data);
         if format.splittable() {
             split::every_cut(format, &options, data);
         }

@@ -94,17 +94,14 @@ pub fn messages(batch: &MessageBatch) -> Vec<Message> {
         .collect()
 }
 
-fn relabel(term: &mut Term, names: &mut HashMap<String, String>) {
-    match term {
-        Term::Bnode(label) => {
-            let next = names.len();
-            let name = names
-                .entry(label.clone())
-                .or_insert_with(|| next.to_string());
-            label.clone_from(name);
+impl Term {
+    /// Gives every blank node another label, in triple terms too.
+    pub fn rename(&mut self, name: &mut impl FnMut(&str) -> String) {
+        match self {
+            Self::Bnode(label) => *label = name(label),
+            Self::Triple(parts) => parts.iter_mut().for_each(|part| part.rename(name)),
+            _ => {}
         }
-        Term::Triple(triple) => triple.iter_mut().for_each(|term| relabel(term, names)),
-        _ => {}
     }
 }
 
@@ -112,12 +109,14 @@ impl Message {
     /// The quads with blank nodes named by their first appearance: equal where two messages are the
     /// same dataset in the same order.
     pub fn relabelled(&self) -> Vec<[Term; 4]> {
-        let mut names = HashMap::new();
+        let mut names: HashMap<String, String> = HashMap::new();
         let mut quads = self.quads.clone();
-        for quad in &mut quads {
-            for term in quad {
-                relabel(term, &mut names);
-            }
+        for term in quads.iter_mut().flatten() {
+            term.rename(&mut |label| {
+                let next = names.len();
+                let name = names.entry(label.to_owned());
+                name.or_insert_with(|| next.to_string()).clone()
+            });
         }
         quads
     }

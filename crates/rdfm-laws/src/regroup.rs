@@ -1,0 +1,148 @@
+//! The laws of moving the boundaries of messages.
+//!
+//! - Cuts: how the input is cut into batches, and messages into parts, changes neither the messages nor the
+//!   error.
+//! - Quads: those of the input, in order, each once, unless an error stopped it; blank nodes stay one where they
+//!   were one and two where they were two.
+
+use std::collections::BTreeMap;
+
+use rdfm_core::batch::MessageBatch;
+use rdfm_core::codec::DecodeOptions;
+use rdfm_core::error::EncodeError;
+use rdfm_core::formats::Format;
+use rdfm_core::limits::Limits;
+use rdfm_core::regroup::{GroupBy, RegroupOptions, Regrouper};
+
+use crate::decode::drive;
+use crate::message::{Message, messages};
+
+const WAYS: [GroupBy; 6] = [
+    GroupBy::Message,
+    GroupBy::Subject,
+    GroupBy::Graph,
+    GroupBy::Count(2),
+    GroupBy::Bytes(40),
+    GroupBy::All,
+];
+
+/// Groups what `data` holds in every way.
+pub fn every_way(format: Format, options: &DecodeOptions, data: &[u8]) {
+    let whole = batches(format, options, data);
+    let mut small = options.clone();
+    small.limits.batch_messages = 1;
+    let mut in_parts = options.clone();
+    in_parts.parts = true;
+    in_parts.limits.batch_quads = 1;
+    let mut cuts = vec![batches(format, &small, data)];
+    // What an error leaves open is delivered in parts only.
+    if whole.1 {
+        cuts.push(batches(format, &in_parts, data));
+    }
+    let given: Vec<Message> = whole.0.iter().flat_map(messages).collect();
+    for by in WAYS {
+        for skolemize in [None, Some("http://example.org".to_owned())] {
+            let grouped = regroup(by, skolemize.clone(), &whole.0);
+            if skolemize.is_none() {
+                keeps_quads(by, &given, &grouped);
+            }
+            for (cut, _) in &cuts {
+                let mut other = regroup(by, skolemize.clone(), cut);
+                if cut.iter().any(MessageBatch::continues) {
+                    // What a message declares behind its first part is not known in that part.
+                    for (one, other) in grouped.0.iter().zip(&mut other.0) {
+                        other.namespaces.clone_from(&one.namespaces);
+                    }
+                }
+                assert!(
+                    grouped == other,
+                    "{by:?}, skolemize {skolemize:?}: batches change what comes out:\n{other:#?}\nwhole:\n{grouped:#?}"
+                );
+            }
+        }
+    }
+}
+
+/// The batches, and whether the log was read to its end.
+fn batches(format: Format, options: &DecodeOptions, data: &[u8]) -> (Vec<MessageBatch>, bool) {
+    let mut found = Vec::new();
+    let error = drive(format, options, data, data.len(), |batch| found.push(batch));
+    (found, error.is_none())
+}
+
+/// What comes out: the messages, and why it stopped.
+type Grouped = (Vec<Message>, Option<EncodeError>);
+
+fn regroup(by: GroupBy, skolemize: Option<String>, batches: &[MessageBatch]) -> Grouped {
+    let mut regrouper = Regrouper::new(RegroupOptions {
+        by,
+        skolemize,
+        parts: false,
+        limits: Limits::default(),
+    })
+    .expect("the options fit");
+    let mut found = Vec::new();
+    let mut left = batches.iter();
+    loop {
+        match regrouper.next_batch() {
+            Ok(Some(batch)) => found.extend(messages(&batch)),
+            Ok(None) => match left.next() {
+                Some(batch) => regrouper.feed(batch.clone()),
+                None => break,
+            },
+            Err(error) => return (found, Some(error)),
+        }
+    }
+    regrouper.finish();
+    loop {
+        match regrouper.next_batch() {
+            Ok(Some(batch)) => found.extend(messages(&batch)),
+            Ok(None) => return (found, None),
+            Err(error) => return (found, Some(error)),
+        }
+    }
+}
+
+fn keeps_quads(by: GroupBy, given: &[Message], (found, error): &Grouped) {
+    let count = |messages: &[Message]| -> usize {
+        messages.iter().map(|message| message.quads.len()).sum()
+    };
+    assert!(
+        count(found) == count(given) || error.is_some() && count(found) < count(given),
+        "{by:?}: quads are lost or added: {found:#?}\nof\n{given:#?}"
+    );
+    match by {
+        GroupBy::Message => {
+            assert_eq!(error, &None);
+            let shown = |messages: &[Message]| -> Vec<_> {
+                messages.iter().map(Message::relabelled).collect()
+            };
+            assert_eq!(shown(found), shown(given), "a message is one as before");
+        }
+        GroupBy::All => {
+            assert_eq!(error, &None);
+            let all = found.first().map(Message::relabelled).unwrap_or_default();
+            assert_eq!(all, apart(given).relabelled(), "one message of all quads");
+        }
+        _ => {}
+    }
+}
+
+/// All quads as one message, the blank nodes of each message kept apart.
+fn apart(given: &[Message]) -> Message {
+    let mut all = Message {
+        index: 0,
+        position: 0,
+        quads: Vec::new(),
+        namespaces: BTreeMap::default(),
+        metadata: BTreeMap::default(),
+    };
+    for message in given {
+        let mut quads = message.quads.clone();
+        for term in quads.iter_mut().flatten() {
+            term.rename(&mut |label| format!("{} {label}", message.index));
+        }
+        all.quads.extend(quads);
+    }
+    all
+}
