@@ -174,8 +174,8 @@ def _several(
     total: int | None,
 ) -> Report:
     """The report of a folder, glob or archive."""
-    codecs = Codecs(format, {"parts": True, **options})
-    codecs.check()
+    Codecs(format, options).check()
+    codecs = Codecs(format, {"parts": True, **options})  # where a format has parts
     report = Report(name, "", logs=0, bytes_total=total)
     counts = _Counts(report, {"metadata": True})
     found: dict[str, None] = {}

@@ -134,3 +134,11 @@ def test_a_magic_that_fails_does_not_fit():
         assert formats.by_content(LOG).FORMAT.name == "nq"
     finally:
         formats.unregister("worse")
+
+
+def test_a_folder_of_it_is_inspected(tmp_path):
+    (tmp_path / "a.jsonq").write_bytes(b"[]\n[]\n")
+    for format in (None, "jsonq"):  # which has no option that others have, such as parts
+        assert rdfm.inspect(tmp_path, format).messages == 2
+    with pytest.raises(rdfm.OptionError, match="jsonq takes no option 'loud' here"):
+        rdfm.inspect(tmp_path, "jsonq", loud=True)
