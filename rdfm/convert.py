@@ -264,8 +264,7 @@ def convert(
     return _Conversion(sources, output, options).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(NamedTuple):
     """A log that is read."""
 
     name: str
@@ -369,7 +368,6 @@ class _Conversion:
         self._parts = (parts or regrouping) and not self._skipping
         self._held_whole = (parts or regrouping) and self._skipping
         self._report = Reporter(options.get("progress"))
-        total = None if options.get("progress") is None else total_bytes(inputs)
         self._output_to = output
         # Of the reading thread alone.
         self._opened: list[Input] = []
@@ -379,7 +377,8 @@ class _Conversion:
         self._met = 0  # faults skipped
         self._lost = _NOTHING  # since the item before
         # Of the calling thread alone, which encodes.
-        self._progress = Progress(bytes_total=total)  # up to what was encoded
+        self._bytes_total = None if options.get("progress") is None else total_bytes(inputs)
+        self._bytes_done = self._messages = self._quads = 0  # up to what was encoded
         self._first: _Read | None = None
         self._seen = 0  # messages begun, those left out included
         self._quads_seen = 0
@@ -444,11 +443,11 @@ class _Conversion:
                 for data in self._opened:
                     if not threads[0].is_alive():
                         data.close()
-        self._report(lambda: self._progress, force=True)
+        self._report(self._progress, force=True)
         return Summary(
-            messages=self._progress.messages,
-            quads=self._progress.quads,
-            bytes_in=self._progress.bytes_in,
+            messages=self._messages,
+            quads=self._quads,
+            bytes_in=self._bytes_done,
             bytes_out=output.bytes_written,
             seconds=seconds,
             dropped=self._dropped(encoder),
@@ -560,7 +559,10 @@ class _Conversion:
     def _at_once(
         self, source: _Source, data: Input, decoder: DecoderLike, bytes_in: int
     ) -> list[_Read] | None:
-        """What a small log without faults gives; else None, and its decoder is at its start."""
+        """What a small log without errors gives; None of others, and then the decoder is at its start.
+
+        The end is among that only where it says something.
+        """
         native = isinstance(decoder, Decoder) and not self._options.get("message_per_file")
         whole = data.take() if native and isinstance(data, MemberInput) else None
         if whole is not None and isinstance(decoder, Decoder):
@@ -569,7 +571,9 @@ class _Conversion:
                 header = decoder.header()
                 self._lose_namespaces(header)
                 reads = [_Read(source, batch, header, bytes_in, None) for batch in batches]
-                return [*reads, self._read_to(source, None, header, bytes_in)]
+                if not reads or self._lost is not _NOTHING:
+                    reads.append(self._read_to(source, None, header, bytes_in))
+                return reads
             data.give_back(whole)  # type: ignore[attr-defined]  # it is a member
         if hasattr(decoder, "reset"):
             decoder.reset()
@@ -817,9 +821,9 @@ class _Conversion:
     def _encode(self, encoder: Any, read: _Read, out: list[_Bytes]) -> None:
         if read.lost is not None:
             self._lose(read.lost)
-        progress = replace(self._progress, bytes_in=read.bytes_in)
         batch = None if read.batch is None else self._choose(read.batch)
-        self._lose_before(max(self._quads_seen, 1))
+        if self._lost_before:
+            self._lose_before(max(self._quads_seen, 1))
         if batch is not None:
             if hasattr(encoder, "source"):
                 encoder.source = read.source.name
@@ -829,12 +833,9 @@ class _Conversion:
                 error.source = read.source.name
                 out.append(error.completed)
                 raise
-            progress = replace(
-                progress,
-                messages=progress.messages + len(batch) - batch.continued,
-                quads=progress.quads + batch.quad_count,
-            )
-        self._progress = progress
+            self._messages += len(batch) - batch.continued
+            self._quads += batch.quad_count
+        self._bytes_done = read.bytes_in
 
     def _make_encoder(self, first: _Read | None, batch: MessageBatch | None = None) -> Any:
         """The encoder, once the first messages and what their log says about itself are known."""
@@ -888,11 +889,15 @@ class _Conversion:
             len(some) if isinstance(some, bytes) else sum(len(part.data) for part in some)
             for some in out
         )
-        written.put(out, cost, self._progress)
+        written.put(out, cost, self._progress())
 
     def _tell(self, written: Channel[list[_Bytes]]) -> None:
         """Tells how far the writing thread is."""
-        self._report(lambda: written.reached() or Progress(bytes_total=self._progress.bytes_total))
+        self._report(lambda: written.reached() or Progress(bytes_total=self._bytes_total))
+
+    def _progress(self) -> Progress:
+        """How far the encoding is."""
+        return Progress(self._bytes_done, self._bytes_total, self._messages, self._quads)
 
     @staticmethod
     def _stop(*channels: Channel[Any]) -> None:
