@@ -341,10 +341,13 @@ class _Conversion:
         self._skipping = options.get("on_error") == "skip"
         if options.get("on_error") not in (None, "fail", "skip"):
             raise OptionError("on_error is 'fail' or 'skip'")
+        for name in ("skip", "take"):
+            if (count := options.get(name)) is not None and not (
+                isinstance(count, int) and count >= 0
+            ):
+                raise OptionError(f"{name} is a number of messages, 0 or more, not {count!r}")
         self._skip = options.get("skip") or 0
         self._take = options.get("take")
-        if self._skip < 0 or (self._take is not None and self._take < 0):
-            raise OptionError("skip and take count messages: 0 or more")
         self._jelly = self._target.FORMAT.name == "jelly"
         headers.refuse_jelly_options(options, self._target.FORMAT)
         headers.refuse_idle_options(options, self._target.FORMAT)

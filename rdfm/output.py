@@ -332,8 +332,8 @@ class Shape:
             target = path = _here(os.fspath(target))
         splits = split_messages is not None or split_bytes is not None
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
-            if number is not None and number < 1:
-                raise OptionError(f"{name} is a number from 1, not {number}")
+            if number is not None and not (isinstance(number, int) and number >= 1):
+                raise OptionError(f"{name} is a number from 1, not {number!r}")
         self.archive = path is not None and archives.stem(path) is not None
         ends = path is not None and (path.endswith("/") or path.endswith(os.sep))
         self.folder = (

@@ -36,12 +36,14 @@ def local_path(path: str) -> str | None:
     means a URL by it, Python a folder in this one.
 
     Raises:
-        OptionError: The URL names another machine, or has one slash after its scheme.
+        OptionError: The path is empty, the URL names another machine, or has one slash after its scheme.
 
     Example:
         >>> local_path("file:/logs/a.nq"), local_path("s3://bucket/a.nq")
         ('/logs/a.nq', None)
     """
+    if not path:  # such as a variable of the shell that is not set; never the folder one works in
+        raise OptionError("a path is empty; write . for the folder that you are in")
     if (start := _FILE_URL.match(path)) is None:
         if is_url(path):
             return None

@@ -8,7 +8,7 @@ Law: the quads and their order stay; no two blank nodes become one, and none bec
 
 from __future__ import annotations
 
-import contextlib
+import re
 from collections.abc import Iterable, Iterator
 
 from rdfm._core import MessageBatch, Regrouper
@@ -19,6 +19,7 @@ __all__ = ["make", "regrouped"]
 
 _PLAIN = ("message", "subject", "graph", "all")
 _NUMBERED = ("count", "bytes")
+_MAX_NUMBER = (1 << 63) - 1
 
 
 def regrouped(
@@ -74,6 +75,8 @@ def make(
     Raises:
         OptionError: It says nothing known.
     """
+    if not isinstance(group_by, str):
+        raise OptionError(f"group_by is a text, such as 'count=100', not {group_by!r}")
     name, equals, number = group_by.partition("=")
     if name in _NUMBERED and equals:
         count = _count(group_by, number)
@@ -89,12 +92,15 @@ def make(
 
 
 def _count(group_by: str, number: str) -> int:
-    with contextlib.suppress(ValueError):
-        if (count := size(number)) > 0:
-            return count
-    wrong = (
-        "N is at least 1"
-        if number.lstrip("-")[:1].isdigit()
-        else f"'{number[:40]}' is not a number"
-    )
-    raise OptionError(f"group_by (--group-by) is '{group_by[:40]}': {wrong}")
+    digits = re.fullmatch(r"-?[0-9]+", number)
+    try:
+        count = size(number)
+    except ValueError:
+        count = 0
+        if digits is None:
+            text = f"'{number[:40]}' is not a number"
+            raise OptionError(f"group_by (--group-by) is '{group_by[:40]}': {text}") from None
+    if not 0 < count <= _MAX_NUMBER:
+        text = f"N is at least 1, and at most {_MAX_NUMBER}"
+        raise OptionError(f"group_by (--group-by) is '{group_by[:40]}': {text}")
+    return count

@@ -174,6 +174,8 @@ def find(name: str) -> FormatModule:
         >>> find("turtle").FORMAT.name
         'ttl'
     """
+    if not isinstance(name, str):
+        raise UnknownFormatError(f"a format is the text of its name, such as 'nq', not {name!r}")
     key = _key(name)
     if key in _BUILT_IN:
         return _built_in(key)

@@ -84,6 +84,7 @@ import pytest
         ("convert a.nq out.nt --max-depth 0", "'--max-depth': 0 is too small; it is at least 1"),
         ("inspect a.nq --top five", "'--top': 'five' is not a number"),
         ("convert a.nq out.nt --group-by count=0", "is 'count=0': N is at least 1"),
+        ("convert a.nq out.nt --group-by count=999999999999999999G", "at most 92233720"),
         ("convert a.nq out.nt --group-by count=five", "'five' is not a number"),
     ],
 )

@@ -82,7 +82,7 @@ def test_unknown_options_and_values():
         converted(LOG, on_error="ignore")
     with pytest.raises(OptionError, match="progress is a function that takes a Progress, not True"):
         converted(LOG, progress=True)
-    with pytest.raises(OptionError, match="skip and take count messages"):
+    with pytest.raises(OptionError, match="is a number of messages, 0 or more"):
         converted(LOG, take=-1)
     with pytest.raises(OptionError, match="no logical type is called 'x'"):
         converted(LOG, to_format="jelly", logical_type="x")
@@ -276,3 +276,40 @@ def test_ctrl_c_while_threads_start_leaves_nothing(tmp_path, monkeypatch):
 def test_what_is_no_input_is_refused():
     with pytest.raises(OptionError, match=r"cannot read 5 \(int\); give a path"):
         converted(5)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"take": "five"}, "take is a number of messages, 0 or more, not 'five'"),
+        ({"skip": 1.5}, "skip is a number of messages, 0 or more, not 1.5"),
+        ({"group_by": 5}, "group_by is a text, such as 'count=100', not 5"),
+        ({"from_format": 5}, "a format is the text of its name, such as 'nq', not 5"),
+        ({"to_format": 5}, "a format is the text of its name, such as 'nq', not 5"),
+    ],
+)
+def test_options_of_another_type_are_told(tmp_path, options, text):
+    with pytest.raises((OptionError, rdfm.UnknownFormatError)) as caught:
+        rdfm.convert(b"<x:s> <x:p> <x:o> .\n", tmp_path / "o.nq", **{"from_format": "nq"} | options)
+    assert text in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_of_another_type_is_told(tmp_path):
+    with pytest.raises(OptionError, match="split_messages is a number from 1, not '2'"):
+        rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to_format="nq", split_messages="2")
+
+
+def test_an_empty_path_is_not_the_folder_one_is_in(tmp_path, monkeypatch):
+    (tmp_path / "keep.nq").write_bytes(b"<x:s> <x:p> <x:o> .\n")
+    monkeypatch.chdir(tmp_path)
+    for use in (
+        lambda: rdfm.convert(b"", "", from_format="nq", to_format="nq", overwrite=True),
+        lambda: rdfm.convert("", "o.nq", to_format="nq"),
+        lambda: rdfm.create_log("", "nq", overwrite=True),
+        lambda: rdfm.open_log(""),
+        lambda: rdfm.inspect(""),
+    ):
+        with pytest.raises(OptionError, match="a path is empty"):
+            use()
+    assert [path.name for path in tmp_path.iterdir()] == ["keep.nq"]

@@ -22,6 +22,8 @@ NQ = formats.find("nq")
         ("count=0", "is 'count=0': N is at least 1"),
         ("count=-1", "is 'count=-1': N is at least 1"),
         ("bytes=0K", "is 'bytes=0K': N is at least 1"),
+        ("count=99999999999999999999", "N is at least 1, and at most 9223372036854775807"),
+        ("count=999999999999999999G", "N is at least 1, and at most 9223372036854775807"),
         ("bytes=x", "is 'bytes=x': 'x' is not a number"),
     ],
 )
