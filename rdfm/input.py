@@ -38,6 +38,9 @@ NOT_PLAIN = (
     "with --on-error skip (skip_message())"
 )
 
+# Of a compressed file at least so many bytes are taken at once.
+COUNTED_BYTES = 1 << 16
+
 Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 
@@ -48,7 +51,7 @@ class Input:
         name: The file's name or URL, for errors.
         url: The file's URL, the base of its relative IRIs; None where it has none.
         size: Bytes of the file (compressed), if known.
-        bytes_read: Bytes read of it so far (compressed).
+        bytes_read: Bytes of it taken so far (compressed).
         bytes_given: Bytes of the log given so far (decompressed).
         compression: The compression found, or None.
         fault: What is wrong with the compression, once it was met; or why it is not read.
@@ -95,7 +98,7 @@ class Input:
             head = _gather(raw, compressions.MAGIC_BYTES)
             found = compressions.by_content(head) if compression is None else compression
             self.compression = None if found == "none" else found
-            pieces = _chain(head, raw)
+            pieces = self._counted(_chain(head, raw))
             if self.compression is not None:
                 pieces = compressions.decompress(self.compression, pieces, self.name)
             self._pieces = pieces
@@ -249,8 +252,18 @@ class Input:
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('rb')"
                 )
-            self.bytes_read += len(piece)
             yield piece
+
+    def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The file's bytes, counted; compressed ones in parts, so that the count says how far it is."""
+        step = PIECE_BYTES
+        if self.compression is not None and self.size is not None:
+            step = min(step, max(self.size // 100, COUNTED_BYTES))
+        for piece in pieces:
+            for at in range(0, len(piece), step):
+                part = piece if len(piece) <= step else piece[at : at + step]
+                self.bytes_read += len(part)
+                yield part
 
     def _read(self, read: Callable[[int], bytes]) -> bytes:
         try:

@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 import importlib
 import io
+import random
 import tarfile
 
 import pytest
@@ -157,3 +158,21 @@ def test_each_progress_is_what_was_written(monkeypatch):
     assert seen[0][1:] == (0, 0)
     last, total = seen[-1][0], len(MANY) * 10
     assert (last.messages, last.bytes_in, last.bytes_total) == (90_000, total, total)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "bzip2", "xz"])
+def test_of_a_compressed_log_progress_is_what_was_written_too(tmp_path, compression, monkeypatch):
+    """A compressed file that is read at once is not done at once."""
+    monkeypatch.setattr("rdfm.progress.PROGRESS_SECONDS", 0)
+    numbers = random.Random(1)
+    lines = (b'<http://e/s> <http://e/p> "%x" .\n' % numbers.getrandbits(64) for _ in range(60_000))
+    path = tmp_path / "log.nq"
+    convert(MARK.join(lines), path, from_format="nq", to_format="nq", compression=compression)
+    seen = []
+    convert(path, tmp_path / "out.nq", progress=seen.append)
+    total = path.stat().st_size
+    assert total < 1 << 20
+    assert len(seen) > 4
+    for now in seen:
+        assert abs(now.bytes_in / total - now.messages / 60_000) < 0.3
+    assert (seen[-1].bytes_in, seen[-1].messages) == (total, 60_000)
