@@ -59,7 +59,7 @@ class Input:
     """
 
     refusal: str | None = None
-    _handed_over = False  # to a decoder, which reads the file itself
+    _reader: object = None  # a decoder that reads the file itself
     _holder: str | None = None  # the format of what it is in
 
     def __init__(
@@ -224,7 +224,7 @@ class Input:
             return False
         feed_file(self._file)
         self.bytes_read = self.bytes_given = self.size or 0
-        self._handed_over = True
+        self._reader = decoder
         return True
 
     @property
@@ -235,9 +235,8 @@ class Input:
     @property
     def reached(self) -> int:
         """The byte of the file (compressed) that was reached, also by a decoder that reads it itself."""
-        if self._handed_over and not self._file.closed:
-            return self._file.tell()
-        return self.bytes_read
+        reached: int = getattr(self._reader, "position", self.bytes_read)
+        return reached
 
     def close(self) -> None:
         """Close the file, unless the caller opened it."""

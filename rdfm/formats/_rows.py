@@ -60,6 +60,7 @@ class RowDecoder:
 
     Attributes:
         format: The format's name.
+        position: The byte of the file behind the rows that were given, about.
     """
 
     format: str
@@ -90,6 +91,9 @@ class RowDecoder:
         self._spool_fault: OSError | None = None
         self._ended = False
         self._row = 0
+        self.position = 0
+        self._size = 0  # of the file
+        self._rows: int | None = None  # of the file, where it says that first
         self._batches: Iterator[MessageBatch] | None = None
         self._fault: Exception | None = None
 
@@ -156,7 +160,8 @@ class RowDecoder:
         if self._file is None:
             return
         self._file.seek(0, io.SEEK_END)
-        if self._file.tell() == 0:
+        self._size = self._file.tell()
+        if self._size == 0:
             return
         self._file.seek(0)
         pa = extra(self.format)
@@ -227,11 +232,22 @@ class RowDecoder:
 
     def _read(self) -> Iterator[MessageBatch]:
         for rows in self.record_batches():
+            start, given = self.position, 0
             with _named(self.format):
-                yield from batches_from_arrow(
+                for batch in batches_from_arrow(
                     rows, first_index=self._row, max_depth=self._max_depth
-                )
+                ):
+                    given += len(batch)
+                    self.position = self._behind(start, given, rows.num_rows)
+                    yield batch
             self._row += rows.num_rows
+
+    def _behind(self, start: int, given: int, count: int) -> int:
+        """The byte behind so many of the rows that were read last, which begin at `start`."""
+        if self._rows:
+            return self._size * (self._row + given) // self._rows
+        end = self._size if self._file is None else self._file.tell()
+        return start + max(end - start, 0) * given // count
 
 
 def _check_names(type: Any) -> None:

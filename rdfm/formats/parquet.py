@@ -47,6 +47,7 @@ class Decoder(RowDecoder):
         # Without read-ahead a group of rows is read as it is needed, however large it is.
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         columns = self._wanted(rows.schema_arrow)
+        self._rows = rows.metadata.num_rows
         yield from rows.iter_batches(
             batch_size=_rows_at_once(rows.metadata), columns=columns, use_threads=False
         )
