@@ -148,7 +148,7 @@ class Summary:
     Attributes:
         messages: Messages written.
         quads: Quads written.
-        bytes_in: Bytes read for what was written (compressed).
+        bytes_in: Bytes read for what was written (compressed); a file that was given up counts whole.
         bytes_out: Bytes written (compressed).
         seconds: Time taken.
         dropped: What the target could not hold and was left out, by name and count.
