@@ -404,7 +404,8 @@ def _naming(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno is not None:
-            error.filename, error.filename2 = name, None
+            error.filename = name
+            del error.filename2  # None would be shown as a second name
         raise
 
 

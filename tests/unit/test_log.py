@@ -444,6 +444,7 @@ def test_errors_of_the_system_name_the_file():
     with pytest.raises(OSError, match="No space left") as caught:
         rdfm.convert(LOG, "/dev/full", from_format="nq", to_format="nq")
     assert caught.value.filename == "/dev/full"
+    assert str(caught.value).endswith(": '/dev/full'")  # and no second name behind it
 
 
 def test_a_url_of_a_file_of_this_machine_is_written_to(tmp_path):
