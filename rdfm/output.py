@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import itertools
 import os
 import shutil
@@ -71,6 +72,10 @@ class Output:
             )
         else:
             self.name = str(getattr(target, "name", "output"))
+            if isinstance(target, io.TextIOBase):
+                raise OptionError(
+                    f"{self.name} is open in text mode; open it in binary mode ('wb')"
+                )
             self._compressor = _compressor(compression)
             self._file = target
 

@@ -476,3 +476,10 @@ def test_one_slash_writes_nothing_here(tmp_path, monkeypatch):
     with rdfm.create_log("./dbfs:/x.nq") as log:
         log.write([QUAD])
     assert sizes("dbfs:/x.nq") == [1]
+
+
+def test_a_text_file_is_not_written_to():
+    with pytest.raises(rdfm.OptionError, match="output is open in text mode; open it in binary"):
+        rdfm.convert(LOG, io.StringIO(), from_format="nq", to_format="nq")
+    with pytest.raises(rdfm.OptionError, match="output is open in text mode"):
+        rdfm.create_log(io.StringIO(), "nq")
