@@ -18,34 +18,41 @@ Batches (`log.batches()`, `MessageBatch`) hand whole columns to Arrow; `rdfm.for
 formats and finds them; `rdfm.errors` has every exception.
 """
 
-from rdfm import errors, formats
-from rdfm._core import (
-    Bnode,
-    Iri,
-    Literal,
-    MessageBatch,
-    Quad,
-    TripleTerm,
-    __version__,
-    debug_build,
-    parse_term,
-)
-from rdfm.convert import ConvertOptions, Progress, Summary, convert
-from rdfm.errors import (
-    DecodeError,
-    EncodeError,
-    InternalError,
-    LimitError,
-    MissingExtraError,
-    OptionError,
-    RdfmError,
-    TruncatedError,
-    UnknownFormatError,
-    UnsupportedError,
-)
-from rdfm.inspect import Report, inspect
-from rdfm.log import LogReader, LogWriter, create_log, open_log
-from rdfm.message import Message
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rdfm import errors, formats
+    from rdfm._core import (
+        Bnode,
+        Iri,
+        Literal,
+        MessageBatch,
+        Quad,
+        TripleTerm,
+        __version__,
+        parse_term,
+    )
+    from rdfm.convert import ConvertOptions, Progress, Summary, convert
+    from rdfm.errors import (
+        DecodeError,
+        EncodeError,
+        InternalError,
+        LimitError,
+        MissingExtraError,
+        OptionError,
+        RdfmError,
+        TruncatedError,
+        UnknownFormatError,
+        UnsupportedError,
+    )
+    from rdfm.inspect import Report, inspect
+    from rdfm.log import LogReader, LogWriter, create_log, open_log
+    from rdfm.message import Message
+else:
+    ModuleType = type(sys)
 
 __all__ = [
     "Bnode",
@@ -81,11 +88,75 @@ __all__ = [
     "parse_term",
 ]
 
-if debug_build:
-    import warnings
+# What is where: imported when it is asked for, so that the command sees to signals before.
+_PLACES = {
+    "_core": [
+        "Bnode",
+        "Iri",
+        "Literal",
+        "MessageBatch",
+        "Quad",
+        "TripleTerm",
+        "__version__",
+        "parse_term",
+    ],
+    "convert": ["ConvertOptions", "Progress", "Summary", "convert"],
+    "errors": [
+        "DecodeError",
+        "EncodeError",
+        "InternalError",
+        "LimitError",
+        "MissingExtraError",
+        "OptionError",
+        "RdfmError",
+        "TruncatedError",
+        "UnknownFormatError",
+        "UnsupportedError",
+    ],
+    "inspect": ["Report", "inspect"],
+    "log": ["LogReader", "LogWriter", "create_log", "open_log"],
+    "message": ["Message"],
+}
+_HOMES = {name: module for module, names in _PLACES.items() for name in names}
+_MODULES = ["errors", "formats", "regroup", "split", "values"]
 
-    warnings.warn(
-        "rdfm is built without optimizations and is slow; build it with --release",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+
+class _Package(ModuleType):
+    """The package: its modules `convert` and `inspect` do not take the places of the functions."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _HOMES and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_MODULES})
+
+
+def _load(name: str) -> object:
+    if name not in _HOMES and name not in _MODULES:
+        raise AttributeError(f"module 'rdfm' has no attribute {name!r}")
+    from importlib import import_module
+
+    module = import_module(f"rdfm.{_HOMES.get(name, name)}")
+    from rdfm._core import debug_build
+
+    if debug_build:
+        import warnings
+
+        warnings.warn(
+            "rdfm is built without optimizations and is slow; build it with --release",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    value: object = getattr(module, name) if name in _HOMES else module
+    globals()[name] = value
+    return value
+
+
+if not TYPE_CHECKING:  # else every name would be one of rdfm
+    __getattr__ = _load

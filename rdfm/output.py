@@ -32,12 +32,21 @@ from rdfm.likely import to_write
 from rdfm.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.paths import local_target, no_path
 
-__all__ = ["FolderOutput", "Output", "Shape", "Writable", "output_format", "suffix_options"]
+__all__ = [
+    "FolderOutput",
+    "Output",
+    "Shape",
+    "Writable",
+    "output_format",
+    "remove_unfinished",
+    "suffix_options",
+]
 
 Writable = str | os.PathLike[str] | BinaryIO
 NAME_BYTES = 255
 # What members of an archive are written in, where nothing says another: it holds what RDF 1.2 does.
 ARCHIVED_FORMAT = "trig"
+_UNFINISHED: weakref.WeakSet[Output | FolderOutput] = weakref.WeakSet()
 
 
 class Output:
@@ -97,6 +106,7 @@ class Output:
         self._forgotten = weakref.finalize(
             self, _forget, self._process, self.name, temporary, opened
         )
+        _UNFINISHED.add(self)
         with _creating(self.name, final):
             file = temporary.open("xb", buffering=0)
         opened.append(file)
@@ -216,6 +226,7 @@ class FolderOutput:
         self._forgotten = weakref.finalize(
             self, _forget_folder, self._process, self.name, self._staging, self._opened
         )
+        _UNFINISHED.add(self)
         try:
             with _creating(self.name, self._final):
                 self._staging.mkdir()
@@ -470,6 +481,14 @@ def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) ->
             ResourceWarning,
             stacklevel=2,
         )
+
+
+def remove_unfinished() -> None:
+    """Remove what is not complete, for a process that ends without waiting for those who write."""
+    for output in list(_UNFINISHED):
+        if output._forgotten is not None:
+            with contextlib.suppress(Exception):
+                output._forgotten()  # nothing where it was committed or discarded
 
 
 def _cut(name: str, count: int) -> str:

@@ -15,7 +15,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatch, fnmatchcase
 from pathlib import Path
@@ -44,7 +44,7 @@ class File:
     path: str
     size: int
     modified: float | None
-    plain: bool = True
+    plain: bool = field(default=True, repr=False)
 
 
 class Storage(Protocol):

@@ -7,20 +7,29 @@ import json
 import sys
 from typing import Any, BinaryIO, cast
 
+STANDARD_OUTPUT = "standard output"
+
 
 def standard_input() -> BinaryIO:
     """Standard input, unbuffered: a read gives what is there."""
-    file = io.FileIO(0, "rb", closefd=False)
-    file.name = "standard input"  # for errors
-    return cast("BinaryIO", file)
+    return _raw(0, "rb", "standard input")
 
 
 def standard_output() -> BinaryIO:
     """Standard output, unbuffered, after what was printed."""
     if sys.stdout is not None:
         sys.stdout.flush()
-    file = io.FileIO(1, "wb", closefd=False)
-    file.name = "standard output"
+    return _raw(1, "wb", STANDARD_OUTPUT)
+
+
+def _raw(number: int, mode: str, name: str) -> BinaryIO:
+    """A standard stream as a file of that name, for errors."""
+    try:
+        file = io.FileIO(number, mode, closefd=False)
+    except OSError as error:
+        error.filename = name
+        raise
+    file.name = name
     return cast("BinaryIO", file)
 
 

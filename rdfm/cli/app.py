@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -16,8 +19,36 @@ _COMMANDS = {
 }
 
 
+class ClosedPipe(Exception):
+    """What click would answer by itself.
+
+    Attributes:
+        error: The error.
+    """
+
+    def __init__(self, error: BrokenPipeError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextlib.contextmanager
+def _pipes_kept() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ClosedPipe(error) from error
+
+
 class _Lazy(click.Group):
     """A group that imports a command's module when it is needed."""
+
+    def make_context(self, *words: Any, **settings: Any) -> click.Context:
+        with _pipes_kept():  # where help is printed
+            return super().make_context(*words, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _pipes_kept():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

@@ -373,6 +373,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     """
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import standard_input, standard_output
+    from rdfm.cli._signals import unwinding
     from rdfm.convert import convert
 
     inputs, target = _files(files, output)
@@ -391,12 +392,13 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     }
     bar = None if quiet or (target == "-" and _is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        summary = convert(
-            [standard_input() if name == "-" else name for name in inputs],
-            standard_output() if target == "-" else target,
-            **given,
-            progress=bar,
-        )
+        with unwinding():
+            summary = convert(
+                [standard_input() if name == "-" else name for name in inputs],
+                standard_output() if target == "-" else target,
+                **given,
+                progress=bar,
+            )
     finally:
         if bar is not None:
             bar.close()

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -187,29 +186,13 @@ def test_standard_input_is_read_as_it_comes(rdfm):
     assert process.returncode == 0
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted(rdfm, number):
-    process = spawn("convert", "-", "-o", "out.nq", "--from", "nq", stdin=subprocess.PIPE)
-    os.write(process.stdin.fileno(), (A + MARK).encode())
-    deadline = time.monotonic() + 30
-    while not list(Path().glob(".out.nq*.tmp")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.2)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=10)
-    assert process.returncode == 130
-    assert err.strip() == b"rdfm: error: interrupted"
-    assert not list(Path().glob("*out.nq*"))
-
-
 @pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
 def test_a_closed_pipe_ends_quietly(rdfm):
     Path("big.nq").write_text((A + MARK) * 50_000)
     process = spawn("convert", "big.nq", "-", "--to", "nq", "-q")
     os.read(process.stdout.fileno(), 10)
     process.stdout.close()
-    assert process.wait(timeout=30) == 1
+    assert process.wait(timeout=30) == -signal.SIGPIPE  # as of cat; 141 in a shell
     assert process.stderr.read() == b""
     process.stderr.close()
 

@@ -66,3 +66,30 @@ def test_a_limit_of_file_sizes_names_the_file(rdfm, target, named):
     assert (code, error) == (1, f"{named}: File too large")
     Path("big.nq").unlink()
     assert not list(Path().glob(".out*"))
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("formats >&-", "standard output: Bad file descriptor"),
+        ("convert a.nq - --to nq >&-", "standard output: Bad file descriptor"),
+        ("convert a.nq - --to nq 1</dev/null", "standard output: Bad file descriptor"),
+        ("convert - out.nq --from nq <&-", "standard input: Bad file descriptor"),
+        ("convert - out.nq --from nq 0>out.txt", "standard input: Bad file descriptor"),
+        ("inspect - --from nq <&-", "standard input: Bad file descriptor"),
+    ],
+)
+def test_a_standard_stream_that_is_closed_is_named(rdfm, command, said):
+    assert shell(f"rdfm {command}") == (1, said)
+    assert not list(Path().glob("*out.nq*"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("command", ["formats", "--help", "--version", "convert a.nq - --to nq"])
+def test_a_standard_output_that_is_full_is_named(rdfm, command):
+    assert shell(f"rdfm {command} >/dev/full") == (1, "standard output: No space left on device")
+
+
+def test_files_do_not_take_the_places_of_closed_streams(rdfm):
+    assert shell("rdfm convert a.nq out.nq <&- >&- 2>&-") == (0, "")
+    assert Path("out.nq").read_bytes() == Path("a.nq").read_bytes()

@@ -1,5 +1,9 @@
 """Names are promises: a change of these lists is a change for users."""
 
+import subprocess
+import sys
+
+import pytest
 from support import TABLES
 
 import rdfm
@@ -45,6 +49,37 @@ def test_the_front_door():
     assert sorted(rdfm.__all__) == sorted(NAMES)
     for name in rdfm.__all__:
         assert getattr(rdfm, name) is not None
+
+
+def test_the_names_shown_are_public():
+    assert dir(rdfm) == sorted([*NAMES, "regroup", "split", "values"])
+    for name in dir(rdfm):
+        assert getattr(rdfm, name) is not None
+    with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):
+        getattr(rdfm, "storage_of")  # noqa: B009 - the point
+
+
+IMPORTS = [
+    "import rdfm.convert, rdfm.inspect",
+    "from rdfm.convert import ConvertOptions\nfrom rdfm.inspect import Report",
+    "from rdfm import convert, inspect",
+    "from rdfm import *\nimport rdfm.convert",
+    "import rdfm\nrdfm.convert\nimport rdfm.convert, rdfm.inspect",
+]
+
+
+@pytest.mark.parametrize("imports", IMPORTS)
+def test_functions_keep_their_names_whatever_is_imported_first(imports):
+    program = f"""
+{imports}
+import rdfm, types
+assert isinstance(rdfm.convert, types.FunctionType), rdfm.convert
+assert isinstance(rdfm.inspect, types.FunctionType), rdfm.inspect
+assert rdfm.convert.__module__ == "rdfm.convert"
+for name in rdfm.__all__:
+    getattr(rdfm, name)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_every_format_module_has_the_same_five_names():

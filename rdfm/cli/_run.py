@@ -1,0 +1,144 @@
+"""One command: what it prints, its exit code, and what is said about an error.
+
+In: the words after `rdfm`. Out: the exit code.
+Law: one clear line on standard error, never a traceback (but with --debug).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+
+import rdfm
+from rdfm.cli import _signals
+from rdfm.cli._io import STANDARD_OUTPUT
+
+__all__ = ["run"]
+
+
+def run(words: list[str]) -> int:
+    """Run a command, with all that it prints; gives the exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what its encoding lacks is escaped
+        sys.stdout.reconfigure(errors="backslashreplace")
+    _signals.watch()
+    code = _run(words)
+    if sys.stdout is not None:  # here and not when Python ends
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            error.filename = STANDARD_OUTPUT
+            code = _explain(error)
+    return code
+
+
+@contextlib.contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Show warnings as errors are shown, without the lines of Python that gave them."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        _print("warning", str(message))
+
+    shown = warnings.showwarning
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
+
+
+@_warnings_in_a_line()
+def _run(words: list[str]) -> int:
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    try:
+        if words == ["--version"]:
+            print(f"rdfm {rdfm.__version__}")
+            return 0
+
+        import click
+
+        from rdfm.cli.app import ClosedPipe, app
+
+        try:
+            return int(app.main(args=words, prog_name="rdfm", standalone_mode=False) or 0)
+        except click.exceptions.NoArgsIsHelpError as error:
+            print(error.format_message(), file=sys.stderr)
+            return 2
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx is not None else "rdfm"
+            return _say(f"{error.format_message()} (see {command} --help)", 2)
+        except click.ClickException as error:
+            return _say(error.format_message(), 1)
+        except click.Abort:
+            return _interrupted()
+        except ClosedPipe as error:
+            return _explain(error.error)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except Exception as error:
+        if debug:
+            raise
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    """Say what went wrong, and give the exit code."""
+    notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+    if isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError)):
+        return _say(f"{error}{notes}", 2)
+    if isinstance(error, rdfm.RdfmError):
+        return _say(f"{error}{notes}", 1)
+    if isinstance(error, OSError):
+        if error.filename is None and _in_print(error):
+            error.filename = STANDARD_OUTPUT
+        if error.filename == STANDARD_OUTPUT:
+            if error.errno == errno.EPIPE:
+                _signals.die_of_pipe()
+                return 1
+            _forget_output()
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return _say(f"{place}{error.strerror or error}{notes}", 1)
+    if isinstance(error, MemoryError):
+        return _say("out of memory; --max-message-bytes bounds what a message may take", 1)
+    kind = type(error).__name__
+    return _say(f"unexpected {kind}: {error} (a bug? the same command with --debug shows where)", 1)
+
+
+def _say(text: str, code: int) -> int:
+    """Print an error, and give the exit code."""
+    _print("error", text)
+    return code
+
+
+def _print(kind: str, text: str) -> None:
+    """Print one line on standard error."""
+    line = " ".join(text.split("\n")).strip()
+    safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, UnicodeError):  # nobody listens
+            print(f"rdfm: {kind}: {safe}", file=sys.stderr, flush=True)
+
+
+def _interrupted() -> int:
+    _signals.tell()
+    return _signals.CODE
+
+
+def _in_print(error: OSError) -> bool:
+    """Whether an error is of what a command prints, which names no file."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return bool(frames) and frames[-1].f_globals.get("__name__") in ("click.utils", __name__)
+
+
+def _forget_output() -> None:
+    """Let what is left to be printed vanish, since Python tries once more when it ends."""
+    if sys.stdout is not None:
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())

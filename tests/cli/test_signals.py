@@ -1,0 +1,198 @@
+"""Signals end the command: one line, 130, nothing left behind; a pipe that nobody reads ends it as it ends cat."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import rdfm as package
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+
+LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
+KINDS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP] if os.name != "nt" else []
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
+
+
+def dispositions(how):
+    """What the child does with signals when it begins, whatever this process does with them."""
+
+    def set_them():
+        for kind in KINDS:
+            signal.signal(kind, how)
+
+    return set_them
+
+
+def spawn(*words, how=signal.SIG_DFL, **settings):
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, *words],
+        env=ENVIRONMENT,
+        preexec_fn=dispositions(how),
+        **{**streams, **settings},
+    )
+
+
+def converting(target, how=signal.SIG_DFL):
+    """A conversion that waits for more, once its output is there."""
+    process = spawn(
+        "-m", "rdfm", "convert", "-", "-o", target, *["--from", "nq", "--to", "nq"], how=how
+    )
+    process.stdin.write((LINE + "# @message\n").encode() * 2)
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    while not list(Path().glob(".out*.tmp")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.2)
+    return process
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("target", ["out.nq", "out/"])
+def test_interrupted(tmp_path, monkeypatch, kind, target):
+    monkeypatch.chdir(tmp_path)
+    process = converting(target)
+    process.send_signal(kind)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_signal_that_is_ignored_stays_so(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    process = converting("out.nq", how=signal.SIG_IGN)
+    process.send_signal(kind)
+    time.sleep(0.2)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert Path("out.nq").read_text().count(LINE) == 2
+
+
+def test_many_signals_at_once_are_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    process = converting("out/")
+    for kind in KINDS * 3:
+        process.send_signal(kind)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
+    assert not list(tmp_path.iterdir())
+
+
+# Sends SIGINT at an import, counted from the first that sees to signals.
+AT_IMPORT = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+counting = False
+def hook(event, values):
+    global left, counting
+    if event == "import":
+        counting |= values[0] == "rdfm.cli._signals"
+        left -= counting
+        if counting and left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(hook)
+import threading
+import atexit
+atexit.register(lambda: print("imports", -left))
+from rdfm.cli import main
+sys.argv[0] = "rdfm"
+main()
+"""
+
+
+@pytest.mark.parametrize("words", ["convert a.nq out.nq", "inspect a.nq", "formats", "--help"])
+def test_interrupted_while_it_begins(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    Path("a.nq").write_text(LINE)
+
+    def run(at):
+        process = spawn("-c", AT_IMPORT, str(at), *words.split())
+        return process, *process.communicate(timeout=60)
+
+    process, out, err = run(0)
+    assert process.returncode == 0, err
+    count = int(out.split()[-1])
+    assert count > 30
+    Path("out.nq").unlink(missing_ok=True)
+    for at in [1, 2, 3, 4, 5, *range(8, count, max(count // 12, 1)), count]:
+        process, _, err = run(at)
+        assert b"Traceback" not in err
+        assert b"ignored" not in err
+        if process.returncode != 0:  # it may have been done
+            assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted"), at
+        Path("out.nq").unlink(missing_ok=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.nq"]
+
+
+# A native call that does not come back, as far as a signal is concerned.
+STUCK = """
+import sys, threading
+from pathlib import Path
+from rdfm.cli import main
+from rdfm.channel import Channel
+from rdfm.inspect import _Counts
+def stuck(*_):
+    Path("stuck").touch()
+    lock = threading.Lock()
+    lock.acquire()
+    while True:
+        try:
+            lock.acquire()
+        except KeyboardInterrupt:
+            pass
+Channel.drained = _Counts.add = stuck
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "words", ["inspect a.nq", "convert a.nq out.jelly", "convert a.nq out/ --to nq"]
+)
+def test_interrupted_where_the_main_thread_does_not_answer(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    Path("a.nq").write_text(LINE)
+    process = spawn("-c", STUCK, *words.split())
+    deadline = time.monotonic() + 30
+    while not Path("stuck").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert big.nq - --to nq -q",
+        "convert big.nq - --to jelly",
+        "formats",
+        "--help",
+        "--version",
+    ],
+)
+def test_a_pipe_that_nobody_reads_ends_it_as_cat(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    Path("big.nq").write_text(LINE * 50_000)
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = spawn("-m", "rdfm", *words.split(), stdout=writing)
+    os.close(writing)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (-signal.SIGPIPE, b"")
+
+
+def test_an_output_that_nobody_reads_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("big.nq").write_text(LINE * 50_000)
+    os.mkfifo("pipe.nq")
+    process = spawn("-m", "rdfm", "convert", "big.nq", "-o", "pipe.nq")
+    with Path("pipe.nq").open("rb") as pipe:
+        pipe.read(1)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.strip()) == (1, b"rdfm: error: pipe.nq: Broken pipe")
