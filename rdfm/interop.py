@@ -7,12 +7,13 @@ Law: what the other side cannot hold is an error that says so, never left out.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from rdfm import canonical as canonicalization
 from rdfm import isomorphism
-from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm
+from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm, parse_term
 from rdfm.errors import EncodeError, LimitError, MissingExtraError, UnsupportedError
 from rdfm.message import Message
 
@@ -263,13 +264,8 @@ def _to_oxigraph(term: Term, oxigraph: ModuleType) -> Any:
     if isinstance(term, Iri):
         return oxigraph.NamedNode(term.value)
     if isinstance(term, Bnode):
-        try:
-            if not term.value.startswith("_gx"):
-                return oxigraph.BlankNode(term.value)
-        except ValueError:
-            pass
         # The scheme of the text writers: one-to-one, whatever the label.
-        return oxigraph.BlankNode("_gx" + term.value.encode().hex())
+        return oxigraph.BlankNode(str(term).removeprefix("_:"))
     if isinstance(term, TripleTerm):
         parts = (term.subject, term.predicate, term.object)
         return oxigraph.Triple(*(_to_oxigraph(part, oxigraph) for part in parts))
@@ -285,7 +281,8 @@ def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
     if isinstance(term, oxigraph.NamedNode):
         return Iri(term.value)
     if isinstance(term, oxigraph.BlankNode):
-        return Bnode(term.value)
+        escaped = re.fullmatch("_gx[0-9a-f]*", term.value)
+        return parse_term(f"_:{term.value}") if escaped else Bnode(term.value)
     if isinstance(term, oxigraph.Triple):
         s, p, o = (
             _from_oxigraph(part, oxigraph) for part in (term.subject, term.predicate, term.object)

@@ -114,7 +114,7 @@ def iri(col: Term) -> Column:
 def value(col: Term) -> Column:
     """Give the text of a term, as `value` of rdfm's terms does.
 
-    That is an IRI without its brackets, the label of a blank node without `_:`, the lexical form of a
+    That is an IRI without its brackets, the label of a blank node as it stands behind `_:`, the lexical form of a
     literal, and a triple term as it is written.
 
     Args:

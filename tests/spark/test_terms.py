@@ -111,10 +111,11 @@ def told_by_rdfm(text):
     term = rdfm.parse_term(text)
     kind = as_tuple(term)[0]
     literal = kind == "literal"
+    said = {"triple": text, "bnode": text.removeprefix("_:")}
     return (
         "triple term" if kind == "triple" else kind,
         term.value if kind == "iri" else None,
-        text if kind == "triple" else term.value,
+        said[kind] if kind in said else term.value,
         term.language if literal else None,
         term.direction if literal else None,
         term.datatype.value if literal else None,

@@ -80,11 +80,11 @@ def test_oxigraph_and_back():
 
 
 def test_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
-    labels = ["a b", "a.", "", "_gx612062", "a", "é"]
+    labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
     message = Message([Quad(Bnode(label), P, Literal(label)) for label in labels])
     back = Message.from_oxigraph(message.to_oxigraph())
     assert len({quad.subject for quad in back}) == len(labels)
-    assert message.isomorphic(back)
+    assert {quad.subject.value for quad in back} == set(labels)
 
 
 @pytest.mark.parametrize(

@@ -317,13 +317,7 @@ fn every_case_of_the_w3c_suites_comes_back_the_same() {
             }
             let (text, result) = encode(target, &default(), &batches);
             result.unwrap();
-            let mut back = read(target, Dialect::Comment, &text);
-            if matches!(target, Format::Ttl | Format::Trig) {
-                // Labels made for anonymous nodes are read as a user's, see the reader.
-                for line in back.iter_mut().flatten() {
-                    *line = line.replace("_:_gu", "_:_g");
-                }
-            }
+            let back = read(target, Dialect::Comment, &text);
             assert_eq!(back, wanted.messages, "{path} as {}: {text}", target.name());
             if matches!(target, Format::Nt | Format::Nq) {
                 let written: Vec<&str> =

@@ -370,6 +370,7 @@ impl MessageReader {
         let mut text = std::mem::take(&mut self.text);
         text.clear();
         self.write_document(view, whole, &mut text);
+        self.terms.note_labels(view);
         let (mut outcome, mut left) = self.complete.read(&text, &mut self.terms, builder);
         // Nodes below keys that mean nothing are told from others only if a context says so.
         if left.nodes
@@ -378,6 +379,7 @@ impl MessageReader {
         {
             builder.discard_message();
             self.begin(position, builder)?;
+            self.terms.note_labels(view);
             (outcome, left) = self.complete.read(&mapped, &mut self.terms, builder);
         }
         self.text = text;

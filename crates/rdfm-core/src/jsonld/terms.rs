@@ -6,13 +6,16 @@
 use crate::batch::BatchBuilder;
 use crate::cache::{Cache, Known};
 use crate::error::LimitExceeded;
+use crate::json::{Kind, View};
 use crate::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::text::chars::{self, ESCAPE};
+use crate::text::labels::Labels;
+use crate::text::write;
 
 /// Makes terms.
 pub(super) struct Terms {
     cache: Cache,
-    anonymous: u64,
+    labels: Labels,
 }
 
 /// A result that only a limit can spoil.
@@ -22,17 +25,23 @@ impl Terms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
-            anonymous: 0,
+            labels: Labels::default(),
         }
     }
 
     /// Generated labels count from 0 again.
     pub fn begin_message(&mut self) {
-        self.anonymous = 0;
+        self.labels.begin_message();
     }
 
     #[inline]
-    fn shared(&mut self, builder: &mut BatchBuilder, kind: TermKind, text: &[u8]) -> Made {
+    fn shared(
+        &mut self,
+        builder: &mut BatchBuilder,
+        kind: TermKind,
+        text: &[u8],
+        flags: u8,
+    ) -> Made {
         builder.charge(text.len() + 16)?;
         let slot = Cache::slot(kind, text);
         let known = self.cache.get(slot);
@@ -46,7 +55,7 @@ impl Terms {
             aux: 0,
             split: NO_SPLIT,
             kind,
-            flags: flags::PLAIN,
+            flags,
         });
         self.cache.set(slot, Known::new(builder, id));
         Ok(id)
@@ -55,7 +64,7 @@ impl Terms {
     /// A valid IRI.
     #[inline]
     pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made {
-        self.shared(builder, TermKind::Iri, text)
+        self.shared(builder, TermKind::Iri, text, flags::PLAIN)
     }
 
     /// An IRI that was mostly met before: `known` remembers it.
@@ -76,31 +85,51 @@ impl Terms {
     }
 
     /// The blank node of a label that a user wrote, without its `_:`.
+    #[inline]
     pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
-        if let Some(rest) = label.strip_prefix(b"_g") {
-            // `_g<n>` are the labels of nodes without one.
-            let text = [b"_gu", rest].concat();
-            return self.shared(builder, TermKind::Bnode, &text);
+        if label.starts_with(b"_g") {
+            return self.odd_bnode(builder, label);
         }
-        self.shared(builder, TermKind::Bnode, label)
+        self.shared(builder, TermKind::Bnode, label, flags::PLAIN)
     }
 
-    /// A new blank node.
-    pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Made {
-        let mut digits = [0u8; 24];
-        let mut at = digits.len();
-        let mut number = self.anonymous;
-        self.anonymous += 1;
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                break;
+    /// The blank node of a label that may be an escape, or like a generated one.
+    fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
+        if let Some(said) = write::read_label(label) {
+            return self.shared(builder, TermKind::Bnode, &said, 0);
+        }
+        let mut labels = std::mem::take(&mut self.labels);
+        let label = labels.given(label);
+        let made = self.shared(builder, TermKind::Bnode, label, flags::PLAIN);
+        self.labels = labels;
+        made
+    }
+
+    /// Takes note of all labels of a message before the first node without one: lists are written
+    /// without the labels of their cells, so these are generated each time, before or behind the others.
+    #[cold]
+    pub fn note_labels(&mut self, view: &View<'_>) {
+        for (index, node) in view.tape.nodes().iter().enumerate() {
+            if matches!(node.kind, Kind::Key | Kind::String)
+                && let Some(label) = view.text(index as u32).strip_prefix(b"_:")
+            {
+                self.labels.note(label);
             }
         }
-        digits[at - 2..at].copy_from_slice(b"_g");
-        builder.add_simple(TermKind::Bnode, &digits[at - 2..], flags::PLAIN)
+    }
+
+    /// A new blank node, of the message that a view shows.
+    #[inline]
+    pub fn anonymous_in(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> Made {
+        if self.labels.is_unused() {
+            self.note_labels(view);
+        }
+        self.anonymous(builder)
+    }
+
+    /// A new blank node, the message's labels being noted.
+    pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Made {
+        builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
     /// A string; `clean` says that it holds neither quotes, backslashes nor C0 controls.
@@ -119,7 +148,7 @@ impl Terms {
         tag: &[u8],
         direction: u8,
     ) -> Made {
-        let language = self.shared(builder, TermKind::Language, tag)?;
+        let language = self.shared(builder, TermKind::Language, tag, flags::PLAIN)?;
         let flags = plain(text, clean) | direction;
         builder.add_with_aux(TermKind::LangLiteral, text, language.0, flags)
     }

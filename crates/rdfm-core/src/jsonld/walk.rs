@@ -186,7 +186,7 @@ impl Walk<'_> {
             }
         }
         let id = match id {
-            None => self.terms.anonymous(self.builder)?,
+            None => self.terms.anonymous_in(&self.view, self.builder)?,
             Some(id) if self.view.kind(id) == Kind::String => self.reference(id, context, false)?,
             Some(_) => return Err(Stop::Decline),
         };
@@ -567,7 +567,7 @@ impl Walk<'_> {
         }
         let first = self.terms.iri(self.builder, RDF_FIRST)?;
         let rest = self.terms.iri(self.builder, RDF_REST)?;
-        let mut cell = self.terms.anonymous(self.builder)?;
+        let mut cell = self.terms.anonymous_in(&self.view, self.builder)?;
         self.quad(id, predicate, cell, place)?;
         for at in from..to {
             let Some(&(_, item)) = self.stack.get(at) else {
@@ -578,7 +578,7 @@ impl Walk<'_> {
             }
             self.value(cell, first, number, item, place)?;
             if at + 1 < to {
-                let next = self.terms.anonymous(self.builder)?;
+                let next = self.terms.anonymous_in(&self.view, self.builder)?;
                 self.quad(cell, rest, next, place)?;
                 cell = next;
             }

@@ -187,6 +187,7 @@ impl LineDecoder {
                 generalized: options.generalized,
                 lenient: options.lenient,
                 max_depth: options.limits.max_depth,
+                escaped_tags: false,
             }),
             builder: BatchBuilder::new(options.limits.clone()),
             options: options.clone(),

@@ -8,6 +8,7 @@
 use crate::batch::BatchBuilder;
 use crate::error::ErrorClass;
 use crate::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::text::write;
 
 use super::lex::{self, Fault, Lexed, Quoted, byte, expected, fault, skip_space};
 use crate::cache::{Cache, Known, begins};
@@ -28,6 +29,8 @@ pub(super) struct Grammar {
     pub lenient: bool,
     /// Deepest nesting of triple terms.
     pub max_depth: u32,
+    /// Undoes the escapes of language tags: they stand in terms of their own only, since logs hold none.
+    pub escaped_tags: bool,
 }
 
 impl Grammar {
@@ -38,6 +41,7 @@ impl Grammar {
             generalized: true,
             lenient: true,
             max_depth,
+            escaped_tags: true,
         }
     }
 }
@@ -376,6 +380,12 @@ impl Statements {
         let end = lex::label(text, start)?;
         *at = end;
         let label = text.get(start..end).unwrap_or_default();
+        // Before any look at other terms, since an escape may stand for what looks like one.
+        if byte(label, 0) == b'_'
+            && let Some(said) = write::read_label(label)
+        {
+            return Ok(push(builder, TermKind::Bnode, &said, 0, 0));
+        }
         if guess.is(builder, TermKind::Bnode, label) {
             return Ok(guess.id);
         }
@@ -421,7 +431,12 @@ impl Statements {
                 let tag = lex::tag(text, suffix + 1, self.grammar.lenient)?;
                 let raw = text.get(suffix + 1..tag.end).unwrap_or_default();
                 record.kind = TermKind::LangLiteral;
-                record.aux = self.language(builder, raw).0;
+                let said = if self.grammar.escaped_tags {
+                    write::read_language(raw)
+                } else {
+                    None
+                };
+                record.aux = self.language(builder, said.as_deref().unwrap_or(raw)).0;
                 record.flags |= tag.direction;
                 next = tag.next;
             }

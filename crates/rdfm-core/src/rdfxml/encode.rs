@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::names::{is_declarable, is_label, split};
-use super::xml::{code_point, not_xml};
+use super::names::{is_declarable, split};
+use super::xml::{code_point, is_nc_name, not_xml};
 use super::{ITS, RDF};
 use crate::batch::{InForce, MessageBatch, TermTable};
 use crate::codec::{EncodeOptions, Encoder};
@@ -23,12 +23,11 @@ use crate::error::{EncodeError, ErrorClass, quote};
 use crate::formats::{Format, refuse};
 use crate::term::{Quad, TermId, TermKind, flags};
 use crate::text::encode::{MOST_TEXT, Memo, describe};
+use crate::text::labels;
 use crate::text::write::{Fault, fault};
 
 /// Most bytes to make room for before a batch is written.
 const MOST_ROOM: usize = 16 << 20;
-/// Prefix of the labels that [`Writer::label`] makes.
-const MADE_LABEL: &[u8] = b"_gx";
 
 /// A name of an element that stands for a predicate.
 #[derive(Clone, Copy, Default)]
@@ -588,22 +587,13 @@ impl RdfXmlEncoder {
         Ok(())
     }
 
-    /// Appends a blank node's label. One that is no XML name, or that begins with `_gx`, becomes `_gx` and
-    /// the lower-case hex of its bytes: one-to-one, and without state.
+    /// Appends a blank node's label, escaped if it is no XML name.
     fn label(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) {
         if self.labels.copy(id, out) {
             return;
         }
         let start = out.len();
-        let text = table.text(id);
-        if is_label(text) && !text.starts_with(MADE_LABEL) {
-            out.extend_from_slice(text);
-        } else {
-            out.extend_from_slice(MADE_LABEL);
-            for byte in text {
-                out.extend_from_slice(format!("{byte:02x}").as_bytes());
-            }
-        }
+        labels::write(table.text(id), false, is_nc_name, out);
         self.labels.keep(id, start, out);
     }
 

@@ -7,7 +7,7 @@
 
 use super::xml::is_nc_name;
 use super::{RDF, XML, XMLNS};
-use crate::text::chars::{self, LETTER, NAME, is};
+use crate::text::chars::{self, NAME, is};
 
 /// Where the local part of an IRI begins: the longest end of it that is an XML name. None if there is none,
 /// or if RDF/XML gives the name another meaning.
@@ -67,14 +67,6 @@ pub(super) fn is_declarable(name: &[u8], iri: &[u8]) -> bool {
         && chars::is_iri_text(iri)
 }
 
-/// Whether a label is an XML name, for `rdf:nodeID`.
-pub(super) fn is_label(label: &[u8]) -> bool {
-    label
-        .first()
-        .is_some_and(|&byte| is(byte, LETTER) || byte == b'_' || byte >= 0x80)
-        && is_nc_name(label)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +119,5 @@ mod tests {
         ] {
             assert!(!is_declarable(name, iri), "{name:?}");
         }
-        assert!(is_label(b"b0") && is_label("é".as_bytes()));
-        assert!(!is_label(b"0") && !is_label(b"") && !is_label("×".as_bytes()));
     }
 }

@@ -6,11 +6,13 @@
 //! - Law: every use counts as if the term were new, so that what a message counts does not depend on
 //!   the batch that it is in.
 
+use super::xml::is_nc_name;
 use crate::batch::BatchBuilder;
 use crate::cache::{Cache, Known};
 use crate::error::LimitExceeded;
 use crate::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
-use crate::text::chars::{DIGIT, LETTER, NAME, is};
+use crate::text::chars::{DIGIT, LETTER, is};
+use crate::text::labels::{self, Labels};
 use crate::text::scan;
 
 /// What a quad and the records of its terms take.
@@ -20,8 +22,7 @@ const RECORD: usize = 16;
 /// The terms' state of one log.
 pub(super) struct Terms {
     cache: Cache,
-    /// Number of the next blank node without a label.
-    anonymous: u64,
+    labels: Labels,
     scratch: Vec<u8>,
 }
 
@@ -29,14 +30,14 @@ impl Terms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
-            anonymous: 0,
+            labels: Labels::default(),
             scratch: Vec::new(),
         }
     }
 
     /// A message begins: labels are made from 0 on.
     pub fn begin_message(&mut self) {
-        self.anonymous = 0;
+        self.labels.begin_message();
     }
 
     /// An IRI, given in two parts, the first perhaps empty.
@@ -83,16 +84,12 @@ impl Terms {
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
         builder.charge(label.len() + 1 + RECORD)?;
-        let mut text = label;
-        if let Some(rest) = label.strip_prefix(b"_g") {
-            // `_g<n>` are the names of nodes without a label.
-            self.scratch.clear();
-            self.scratch.extend_from_slice(b"_gu");
-            self.scratch.extend_from_slice(rest);
-            text = &self.scratch;
-        }
-        let plain = text.iter().all(|&byte| is(byte, NAME));
-        let flags = if plain { flags::PLAIN } else { 0 };
+        let said = labels::read(label, is_nc_name);
+        let text = match &said {
+            Some(said) => said,
+            None => self.labels.given(label),
+        };
+        let flags = scan::label(text).unwrap_or(0);
         let slot = Cache::slot(TermKind::Bnode, text);
         let known = self.cache.get(slot);
         if known.is(builder, TermKind::Bnode, text) {
@@ -105,13 +102,12 @@ impl Terms {
 
     /// A new blank node.
     pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
-        let label = format!("_g{}", self.anonymous);
-        self.anonymous += 1;
+        let label = self.labels.generated();
         builder.charge(label.len() + RECORD)?;
         Ok(push(
             builder,
             TermKind::Bnode,
-            label.as_bytes(),
+            label,
             0,
             NO_SPLIT,
             flags::PLAIN,

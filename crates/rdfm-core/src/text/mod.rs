@@ -1,11 +1,13 @@
 //! What the text formats share: character classes, lines and columns, the message dialects as read and
-//! as written, the checks of texts, the writer of terms, and the frames of decoders and encoders.
+//! as written, the checks of texts, the writer of terms and of labels, and the frames of decoders and
+//! encoders.
 
 pub mod chars;
 pub mod delimit;
 pub mod dialect;
 pub mod encode;
 pub(crate) mod grammar;
+pub(crate) mod labels;
 pub mod position;
 pub(crate) mod scan;
 pub mod write;

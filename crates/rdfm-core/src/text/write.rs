@@ -12,12 +12,10 @@
 use crate::batch::TermTable;
 use crate::term::{TermId, TermKind, flags};
 use crate::text::chars::{self, ESCAPE, IRI, NAME};
+use crate::text::labels::{self, write_hex};
 
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
-const HEX_LOWER: &[u8; 16] = b"0123456789abcdef";
 
-/// Prefix of the labels that [`write_label`] makes.
-const MADE_LABEL: &[u8] = b"_gx";
 /// Prefix of the labels that [`set_apart`] says are made.
 const APART_LABEL: &[u8] = b"_gm";
 /// Prefix of the tags that [`write_language`] makes.
@@ -203,29 +201,18 @@ fn write_escape(code: u16, out: &mut Vec<u8>) {
     }
 }
 
-fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    for &byte in bytes {
-        out.push(HEX_LOWER[usize::from(byte >> 4)]);
-        out.push(HEX_LOWER[usize::from(byte & 15)]);
-    }
-}
-
-/// Appends `_:label`. A label that is no `BLANK_NODE_LABEL`, or that begins with `_gx`, becomes `_gx`
-/// and the lower-case hex of its bytes: one-to-one, and without state. `plain` says that it is one.
+/// Appends `_:label`. A label that is no `BLANK_NODE_LABEL` is escaped, which readers undo: see
+/// [`labels`]. `plain` says that it is one.
 #[inline]
 pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
-    write_bare_label(text, plain, out);
+    labels::write(text, plain, is_label, out);
 }
 
+/// The label that an escape of [`write_label`] stands for; `None` for one that stands for itself.
 #[inline]
-fn write_bare_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
-    if (plain || is_label(text)) && !text.starts_with(MADE_LABEL) {
-        out.extend_from_slice(text);
-    } else {
-        out.extend_from_slice(MADE_LABEL);
-        write_hex(text, out);
-    }
+pub(crate) fn read_label(text: &[u8]) -> Option<Vec<u8>> {
+    labels::read(text, is_label)
 }
 
 /// Appends `_:label` so that labels of different messages differ where nothing delimits messages
@@ -235,7 +222,7 @@ pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>)
     if set_apart(message, text) {
         write_apart(message, out);
     }
-    write_bare_label(text, plain, out);
+    labels::write(text, plain, is_label, out);
 }
 
 /// Whether [`write_apart`] goes before a label, so that labels of different messages differ where
@@ -259,12 +246,14 @@ fn is_label(text: &[u8]) -> bool {
     plain || std::str::from_utf8(text).is_ok_and(chars::is_label)
 }
 
-/// Appends `@tag`. A tag that the grammar cannot hold, or that begins with `x-gx`, becomes `x-gx` and
-/// the lower-case hex of its bytes in subtags of eight. `plain` says that the grammar holds it.
+/// Appends `@tag`. A tag that the grammar cannot hold, or that [`read_language`] would take for such a
+/// one, becomes `x-gx` and the lower-case hex of its bytes in subtags of eight. `plain` says that the
+/// grammar holds it.
 #[inline]
 pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'@');
-    if (plain || chars::is_language_tag(text)) && !text.starts_with(MADE_TAG) {
+    let held = plain || chars::is_language_tag(text);
+    if held && !(text.starts_with(MADE_TAG) && read_language(text).is_some()) {
         out.extend_from_slice(text);
     } else {
         out.extend_from_slice(MADE_TAG);
@@ -273,6 +262,24 @@ pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
             write_hex(subtag, out);
         }
     }
+}
+
+/// The tag that an escape of [`write_language`] stands for; `None` for one that stands for itself.
+pub(crate) fn read_language(tag: &[u8]) -> Option<Vec<u8>> {
+    labels::undo(tag, made_tag, chars::is_language_tag)
+}
+
+/// What a tag of the form that [`write_language`] makes says.
+fn made_tag(tag: &[u8]) -> Option<Vec<u8>> {
+    let rest = tag.strip_prefix(MADE_TAG)?;
+    let mut digits = Vec::with_capacity(rest.len());
+    for subtag in rest.chunks(9) {
+        match subtag {
+            [b'-', hex @ ..] if !hex.is_empty() => digits.extend_from_slice(hex),
+            _ => return None,
+        }
+    }
+    labels::unhex(&digits)
 }
 
 /// What a text grammar cannot hold of a term.

@@ -6,8 +6,8 @@
 //! - `lexer`: the tokens.
 //! - [`encode`], [`prefixes`]: batches to bytes.
 //!
-//! Anonymous blank nodes are named `_g0`, `_g1`, … in each message; a label that begins with `_g`
-//! is read as `_gu` and the rest, so the two never meet.
+//! Anonymous blank nodes are named `_g0`, `_g1`, … in each message, apart from its other labels: see
+//! [`crate::text::labels`].
 
 pub mod decode;
 pub mod encode;

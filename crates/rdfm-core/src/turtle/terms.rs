@@ -15,6 +15,8 @@ use crate::batch::BatchBuilder;
 use crate::error::{ErrorClass, LimitExceeded, quote};
 use crate::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::text::chars::{DIGIT, IRI, LETTER, is};
+use crate::text::labels::Labels;
+use crate::text::write;
 
 /// Terms that the grammar itself names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +98,7 @@ pub(super) struct Terms {
     message: u32,
     scratch: Vec<u8>,
     resolved: String,
-    anonymous: u64,
+    labels: Labels,
 }
 
 /// A limit of the builder as a fault at a byte.
@@ -201,7 +203,7 @@ impl Terms {
             message: 0,
             scratch: Vec::new(),
             resolved: String::new(),
-            anonymous: 0,
+            labels: Labels::default(),
         }
     }
 
@@ -211,10 +213,10 @@ impl Terms {
         *self = Self::at_start(base, self.lenient, slots);
     }
 
-    /// A message ended: labels of anonymous nodes count from 0 again.
+    /// A message ended.
     #[inline]
     pub fn end_message(&mut self) {
-        self.anonymous = 0;
+        self.labels.begin_message();
         self.message = self.message.wrapping_add(1);
     }
 
@@ -598,47 +600,36 @@ impl Terms {
         builder: &mut BatchBuilder,
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
+        if label.starts_with(b"_g") {
+            return self.odd_bnode(builder, label);
+        }
         let at = hash(label, KEY_BNODE);
         if let Some((id, term)) = self.cached(builder, at, KEY_BNODE)
             && same(builder.table().text_of(term), label)
         {
             return self.reuse(builder, at, id, label.len());
         }
-        if let Some(rest) = label.strip_prefix(b"_g") {
-            // `_g<n>` are the names of anonymous nodes.
-            builder.charge(label.len() + 1)?;
-            let offset = builder.append_text(b"_gu");
-            builder.append_text(rest);
-            return builder.add_term(Term {
-                offset,
-                length: label.len() as u32 + 1,
-                aux: 0,
-                split: NO_SPLIT,
-                kind: TermKind::Bnode,
-                flags: flags::PLAIN,
-            });
-        }
         let id = builder.add_simple(TermKind::Bnode, label, flags::PLAIN)?;
         self.remember(builder, at, KEY_BNODE, id);
         Ok(id)
     }
 
+    /// The blank node of a label that may be an escape, or like a generated one. What it stands for
+    /// depends on the message, so it is not looked up.
+    fn odd_bnode(
+        &mut self,
+        builder: &mut BatchBuilder,
+        label: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        if let Some(said) = write::read_label(label) {
+            return builder.add_simple(TermKind::Bnode, &said, 0);
+        }
+        builder.add_simple(TermKind::Bnode, self.labels.given(label), flags::PLAIN)
+    }
+
     /// A new anonymous blank node.
     pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
-        let mut digits = [0u8; 24];
-        let mut at = digits.len();
-        let mut number = self.anonymous;
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                break;
-            }
-        }
-        digits[at - 2..at].copy_from_slice(b"_g");
-        self.anonymous += 1;
-        builder.add_simple(TermKind::Bnode, &digits[at - 2..], flags::PLAIN)
+        builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
     /// The term of a language tag.

@@ -1,0 +1,170 @@
+"""Labels of blank nodes: what writing changes of them reading undoes, beside generated labels too."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import assert_same, decoded, encode, ordered
+
+from rdfm import Bnode, Iri, Literal, TripleTerm, parse_term
+
+P, END = ("iri", "http://e/p"), ("iri", "http://e/end")
+WITH_LABELS = ("nt", "nq", "ttl", "trig", "rdfxml", "ndjsonld", "jsonld", "yamlld")
+EVERY = (*WITH_LABELS, "jelly", "rdf-protobuf", "rdf-thrift")
+# Nodes that stand in one place only are written there, without their labels.
+NESTED = ("ndjsonld", "jsonld", "yamlld")
+KEEPING = tuple(name for name in EVERY if name not in NESTED)
+
+
+def escaped(label):
+    return "_gx" + label.encode().hex()
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+odd = st.sampled_from(["", "a", "a b", "-", ".", "1", "1a", "a.", "é", "_", "_g", "\n", "_gx6"])
+like_generated = st.from_regex("_gu{0,3}[0-9]{1,2}", fullmatch=True)
+labels = st.recursive(texts | odd | like_generated, lambda inner: inner.map(escaped), max_leaves=4)
+several_labels = st.lists(labels, min_size=1, max_size=8)
+
+
+def log_of(names):
+    """A message in which each label is a subject and an object."""
+    nodes = [("bnode", name) for name in names]
+    message = [(node, P, other, None) for node, other in zip(nodes, [*nodes[1:], END], strict=True)]
+    return [message]
+
+
+def labels_of(messages):
+    return [
+        [term[1] for quad in message for term in quad if term and term[0] == "bnode"]
+        for message in messages
+    ]
+
+
+@pytest.mark.parametrize("name", KEEPING)
+@given(names=several_labels)
+def test_every_label_comes_back(name, names):
+    log = log_of(names)
+    found = decoded(name, encode(name, log))
+    assert set(labels_of(found)[0]) == set(names)
+    if ordered(name):
+        assert found == log
+
+
+@pytest.mark.parametrize("name", WITH_LABELS)
+@given(names=several_labels)
+def test_a_second_pass_changes_no_byte(name, names):
+    log = log_of(names)
+    first = encode(name, log)
+    found = decoded(name, first)
+    assert_same(found, log, order=ordered(name))
+    assert encode(name, found) == first
+
+
+@given(names=several_labels, way=st.lists(st.sampled_from(KEEPING), max_size=4))
+def test_a_way_through_any_formats_changes_no_label(names, way):
+    log = log_of(names)
+    for name in way:
+        log = decoded(name, encode(name, log))
+    assert set(labels_of(log)[0]) == set(names)
+
+
+written_labels = like_generated | st.from_regex("_gx[0-9a-f]{0,4}|[a-c]", fullmatch=True)
+ANONYMOUS = None
+
+
+def turtle(words):
+    return "".join(
+        f"{'[]' if word is ANONYMOUS else f'_:{word}'} <http://e/p> {number} .\n"
+        for number, word in enumerate(words)
+    )
+
+
+def ndjsonld(words, more=""):
+    nodes = ",".join(
+        ('{"http://e/l":{"@list":[1,2]},' if word is ANONYMOUS else f'{{"@id":"_:{word}",')
+        + f'{more}"http://e/p":{number}}}'
+        for number, word in enumerate(words)
+    )
+    return f'{{"@graph":[{nodes}]}}\n'
+
+
+def slow_ndjsonld(words):
+    """With a key that the reader's quick way leaves to the complete one."""
+    return ndjsonld(words, more='"@reverse":{"http://e/q":{"@id":"http://e/x"}},')
+
+
+def rdfxml(words):
+    nodes = "".join(
+        f"<rdf:Description{'' if word is ANONYMOUS else f' rdf:nodeID={word!r}'}>"
+        f"<p xmlns='http://e/'>{number}</p></rdf:Description>"
+        for number, word in enumerate(words)
+    )
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    return f"<rdf:RDF xmlns:rdf='{rdf}'>{nodes}</rdf:RDF>\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [("trig", turtle), ("ndjsonld", ndjsonld), ("ndjsonld", slow_ndjsonld), ("rdfxml", rdfxml)],
+)
+@given(
+    words=st.lists(st.just(ANONYMOUS) | written_labels, max_size=8), target=st.sampled_from(EVERY)
+)
+def test_generated_labels_are_those_of_no_other_node(name, document, words, target):
+    """One-to-one within the message; and a later pass through any format leaves them as they are."""
+    messages = decoded(name, document(words).encode())
+    subjects = {
+        int(value[1]): subject[1]
+        for message in messages
+        for subject, predicate, value, _ in message
+        if predicate == P
+    }
+    nodes = {
+        (number if word is ANONYMOUS else word, subjects[number])
+        for number, word in enumerate(words)
+    }
+    assert len(nodes) == len({label for _, label in nodes}) == len({word for word, _ in nodes})
+    first = encode(target, messages)
+    assert encode(target, decoded(target, first)) == first
+
+
+plain_terms = st.builds(Iri, texts) | st.builds(Bnode, labels)
+tags = (
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10)
+    | st.from_regex("[a-z]{1,9}(-[a-z0-9]{1,9}){0,2}", fullmatch=True)
+    | st.sampled_from(["en--ltr", "x-gx", "X-gx", "en_US", "x-gx-656e5f55-53"])
+)
+tags = st.recursive(
+    tags,
+    lambda inner: inner.map(
+        lambda tag: "-".join(
+            ["x-gx", *(tag.encode()[at : at + 4].hex() for at in range(0, len(tag.encode()), 4))]
+        )
+    ),
+    max_leaves=3,
+)
+literals = (
+    st.builds(Literal, texts)
+    | st.builds(
+        lambda text, tag, direction: Literal(text, language=tag, direction=direction),
+        texts,
+        tags,
+        st.sampled_from([None, "ltr", "rtl"]),
+    )
+    | st.builds(lambda text, datatype: Literal(text, datatype=datatype), texts, texts)
+    | st.builds(
+        lambda text, name: Literal(
+            text, datatype=f"http://www.w3.org/1999/02/22-rdf-syntax-ns#{name}"
+        ),
+        texts,
+        st.sampled_from(["langString", "dirLangString"]),
+    )
+)
+terms = st.recursive(
+    plain_terms | literals, lambda inner: st.builds(TripleTerm, inner, inner, inner), max_leaves=9
+)
+
+
+@given(term=terms)
+def test_every_term_is_read_from_its_text(term):
+    assert parse_term(str(term)) == term
