@@ -226,6 +226,11 @@ impl LineDecoder {
         self.done = false;
     }
 
+    /// Whether a split is read that does not begin with the log, so that lines have no numbers.
+    pub(super) fn inner(&self) -> bool {
+        self.options.split.is_some_and(|split| split.start > 0)
+    }
+
     /// The dialect that a line of a split must have, if it is known where it begins. In the split that
     /// begins with the log, the log itself says it, up to its end.
     fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
@@ -256,6 +261,7 @@ impl LineDecoder {
     /// Reads whole lines up to `end`, until a batch is full.
     fn run(&mut self, end: usize) -> Lexed<Step> {
         let fixed = self.fixed_dialect(self.input.lines.offset());
+        let inner = self.inner();
         let Self {
             options,
             dialects,
@@ -322,10 +328,12 @@ impl LineDecoder {
             if byte(text, at) == b'#' {
                 let comment = at;
                 at = memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(end, |more| at + more);
-                if is_comment_delimiter(&text[comment + 1..at]) {
-                    let place = position(comment);
+                let (body, place) = (&text[comment + 1..at], position(comment));
+                if dialects.comments_delimit() && is_comment_delimiter(body) {
                     ends |= ends_message(dialects, Delimiter::Comment, builder, comment, place)?;
-                    last |= past && dialects.comments_delimit();
+                    last |= past;
+                } else if comment == skip_space(text, line) && dialects.resembles(body, true) {
+                    dialects.note(body, place, (!inner).then(|| input.lines.line() + lines));
                 }
             }
             let after = line_end(text, at)?;
@@ -394,6 +402,7 @@ impl LineDecoder {
 
     /// Turns a fault into the error: the open message is lost. `base` is the place of byte `from`.
     fn fail(&mut self, base: &Lines, from: usize, fault: Fault) -> Option<MessageBatch> {
+        let inner = self.inner();
         let input = &mut self.input;
         // The last line lacks something at its end: more of it could have made it whole.
         let class = match fault.class {
@@ -401,7 +410,6 @@ impl LineDecoder {
             class => class,
         };
         let before = input.bytes.get(from..fault.at).unwrap_or_default();
-        let inner = self.options.split.is_some_and(|split| split.start > 0);
         let counted = !inner || self.options.first_index.is_some();
         self.fault = Some(DecodeError {
             format: self.format,

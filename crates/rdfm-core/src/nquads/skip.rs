@@ -154,6 +154,16 @@ impl LineDecoder {
                     self.options.lenient && offset == 0,
                 )
             };
+            // On the way to a split, lines are those of the split before.
+            if skip.most > 0
+                && !inside
+                && let Some(comment) = lone_comment(line)
+                && self.dialects.resembles(comment, true)
+            {
+                let place = offset + skip_space(line, 0) as u64;
+                let number = (!self.inner()).then(|| self.input.lines.line());
+                self.dialects.note(comment, place, number);
+            }
             if !matches!(found, Line::Ends { content: false }) {
                 skip.add(line);
             }
@@ -181,6 +191,15 @@ pub(super) fn may_delimit(line: &[u8]) -> bool {
     rest.starts_with(b"MESSAGE")
         || rest.starts_with(b"VERSION")
         || memchr::memmem::find(rest, b"@message").is_some()
+}
+
+/// The text of a comment that is alone on its line.
+fn lone_comment(line: &[u8]) -> Option<&[u8]> {
+    let comment = line[skip_space(line, 0)..].strip_prefix(b"#")?;
+    let end = comment
+        .iter()
+        .position(|byte| matches!(byte, b'\n' | b'\r'));
+    Some(&comment[..end.unwrap_or(comment.len())])
 }
 
 /// What a line means. A version label in it counts. `marked` says that a byte order mark may stand at

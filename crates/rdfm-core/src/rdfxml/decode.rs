@@ -30,7 +30,7 @@ impl Grammar for Machine {
         self.pos
     }
 
-    fn forget(&mut self, offset: u64) {
+    fn forget(&mut self, _: &[u8], offset: u64) {
         self.pos = 0;
         self.offset = offset;
     }

@@ -10,6 +10,7 @@
 //! and two in a row enclose an empty message, in both dialects.
 
 use crate::codec::{DecodeOptions, Dialect, LogHeader};
+use crate::text::alike::{LookAlikes, resembles_delimiter};
 
 /// The labels that announce a message log in the directive dialect.
 pub const MESSAGE_LABELS: [&str; 3] = ["1.1-messages", "1.2-basic-messages", "1.2-messages"];
@@ -61,6 +62,7 @@ pub struct Dialects {
     label: Option<String>,
     /// What [`shown`](Self::shown) gave when the first message ended.
     first: Option<Dialect>,
+    alikes: LookAlikes,
 }
 
 impl Dialects {
@@ -73,6 +75,7 @@ impl Dialects {
             met: None,
             label: options.announced.clone(),
             first: None,
+            alikes: LookAlikes::default(),
         }
     }
 
@@ -155,6 +158,32 @@ impl Dialects {
         self.in_force() == Dialect::Comment
     }
 
+    /// Whether a comment, met where a delimiter might stand, looks like one and is none; [`note`](Self::note)
+    /// is then to be told if it is alone on its line. `whole` says that the text is all of the comment.
+    #[inline]
+    pub fn resembles(&self, comment: &[u8], whole: bool) -> bool {
+        match self.in_force() {
+            Dialect::Comment => {
+                resembles_delimiter(comment, whole) && !is_comment_delimiter(comment)
+            }
+            Dialect::Directive => {
+                resembles_delimiter(comment, whole) || is_comment_delimiter(comment)
+            }
+            Dialect::Plain => false,
+        }
+    }
+
+    /// Takes note of a comment that [`resembles`](Self::resembles) a delimiter, at a byte of the log.
+    pub fn note(&mut self, comment: &[u8], offset: u64, line: Option<u64>) {
+        self.alikes.add(comment, offset, line, self.in_force());
+    }
+
+    /// Finds the lines of the comments taken note of without them.
+    #[inline]
+    pub fn locate(&mut self, line: impl Fn(u64) -> u64) {
+        self.alikes.locate(line);
+    }
+
     /// Whether a delimiter is one after which a reader can go on after a fault.
     pub fn resumes(&mut self, delimiter: Delimiter) -> bool {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
@@ -178,6 +207,7 @@ impl Dialects {
             dialect: self.first.or(shown),
             changes_dialect: self.first.is_some_and(|first| Some(first) != shown),
             version_label: self.label.clone(),
+            notes: self.alikes.note().into_iter().collect(),
             ..LogHeader::default()
         }
     }

@@ -59,8 +59,8 @@ pub(crate) trait Grammar: Send {
     /// Length of the text's start that is not looked at again.
     fn consumed(&self) -> usize;
 
-    /// What is consumed was taken off: the text begins at this byte of the log now.
-    fn forget(&mut self, offset: u64);
+    /// What is consumed is taken off: the text begins at this byte of the log now.
+    fn forget(&mut self, consumed: &[u8], offset: u64);
 
     /// Where messages are built.
     fn builder(&mut self) -> &mut BatchBuilder;
@@ -73,6 +73,9 @@ pub(crate) trait Grammar: Send {
 
     /// Goes to the start of another log.
     fn reset(&mut self);
+
+    /// Finds lines of what was noted at bytes of the log that are at hand.
+    fn locate(&mut self, _line: impl Fn(u64) -> u64) {}
 
     /// What the log says about itself; `done` at its end.
     fn header(&self, done: bool) -> LogHeader;
@@ -181,10 +184,11 @@ impl<G: Grammar> Decoder for TextDecoder<G> {
         }
         let used = self.grammar.consumed();
         if used > 0 && used >= self.buffer.len() / 2 {
-            self.lines.advance(&self.buffer[..used]);
+            let consumed = &self.buffer[..used];
+            self.lines.advance(consumed);
+            self.grammar.forget(consumed, self.lines.offset());
             self.buffer.drain(..used);
             self.valid -= used;
-            self.grammar.forget(self.lines.offset());
         }
         self.buffer.extend_from_slice(piece);
     }
@@ -206,7 +210,14 @@ impl<G: Grammar> Decoder for TextDecoder<G> {
             (false, true) => Reach::End,
             (false, false) => Reach::Open,
         };
-        match self.grammar.run(&self.buffer[..self.valid], reach) {
+        let paused = self.grammar.run(&self.buffer[..self.valid], reach);
+        self.grammar.locate(|offset| {
+            let before = offset.saturating_sub(self.lines.offset()) as usize;
+            self.lines
+                .place(self.buffer.get(..before).unwrap_or_default())
+                .0
+        });
+        match paused {
             Ok(Pause::Full) if self.parts && self.grammar.builder().is_open() => {
                 Ok(Some(self.grammar.take_part()))
             }

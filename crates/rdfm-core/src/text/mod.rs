@@ -2,6 +2,7 @@
 //! as written, the checks of texts, the writer of terms and of labels, and the frames of decoders and
 //! encoders.
 
+pub(crate) mod alike;
 pub mod chars;
 pub mod delimit;
 pub mod dialect;

@@ -42,6 +42,12 @@ impl Lines {
         self.offset
     }
 
+    /// Line of the first byte not consumed, from 1.
+    #[inline]
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
     /// Consumes bytes.
     pub fn advance(&mut self, mut text: &[u8]) {
         self.offset += text.len() as u64;

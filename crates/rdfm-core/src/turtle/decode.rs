@@ -47,7 +47,8 @@ impl Grammar for Turtle {
         self.machine.pos
     }
 
-    fn forget(&mut self, offset: u64) {
+    fn forget(&mut self, consumed: &[u8], offset: u64) {
+        self.machine.blank = self.machine.is_blank(consumed);
         self.machine.pos = 0;
         self.machine.offset = offset;
     }
@@ -66,6 +67,10 @@ impl Grammar for Turtle {
 
     fn reset(&mut self) {
         self.machine.reset(Dialects::new(&self.options));
+    }
+
+    fn locate(&mut self, line: impl Fn(u64) -> u64) {
+        self.machine.dialects.locate(line);
     }
 
     fn header(&self, done: bool) -> LogHeader {

@@ -166,6 +166,8 @@ pub(super) struct Machine {
     pub pos: usize,
     /// Byte in the log of the text's first byte.
     pub offset: u64,
+    /// Whether only white space stands before the text on its first line.
+    pub blank: bool,
     pub builder: BatchBuilder,
     pub dialects: Dialects,
     terms: Terms,
@@ -201,6 +203,7 @@ impl Machine {
         Self {
             pos: 0,
             offset: 0,
+            blank: true,
             builder,
             dialects,
             terms,
@@ -233,6 +236,7 @@ impl Machine {
     pub fn reset(&mut self, dialects: Dialects) {
         self.pos = 0;
         self.offset = 0;
+        self.blank = true;
         self.builder.reset();
         self.dialects = dialects;
         self.terms.reset();
@@ -447,10 +451,10 @@ impl Machine {
                 window -= 1;
             }
         }
-        if is_comment_delimiter(&body[..window]) {
-            if self.top.state == State::Statement && !self.in_graph {
-                self.delimit(Delimiter::Comment)?;
-            } else if self.dialects.in_force() == Dialect::Comment {
+        let comment = &body[..window];
+        let between = self.top.state == State::Statement && !self.in_graph;
+        if self.dialects.in_force() == Dialect::Comment && is_comment_delimiter(comment) {
+            if !between {
                 return Err(Stop::malformed(
                     self.pos,
                     if self.in_graph {
@@ -460,10 +464,23 @@ impl Machine {
                     },
                 ));
             }
+            self.delimit(Delimiter::Comment)?;
+        } else if between
+            && self.dialects.resembles(comment, window < most)
+            && self.is_blank(&text[..self.pos])
+        {
+            let offset = self.offset + self.pos as u64;
+            self.dialects.note(comment, offset, None);
         }
         self.in_comment = end.is_none();
         self.pos += 1 + end.unwrap_or(body.len());
         Ok(())
+    }
+
+    /// Whether only white space stands on the last line of the text's beginning.
+    pub fn is_blank(&self, before: &[u8]) -> bool {
+        let last = before.iter().rfind(|byte| !matches!(byte, b' ' | b'\t'));
+        last.map_or(self.blank, |byte| matches!(byte, b'\n' | b'\r'))
     }
 
     fn delimit(&mut self, delimiter: Delimiter) -> Lexed<()> {
