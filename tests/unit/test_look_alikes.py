@@ -1,0 +1,136 @@
+"""Comments that look like delimiters and are none: counted and told, however a log is read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rdfm
+from rdfm import formats
+
+TEXTS = ["nt", "nq", "ttl", "trig"]
+Q = "<a:s> <a:p> <a:o> ."
+V = 'VERSION "1.2-messages"'
+
+
+def notes(name, log, size=0, **options):
+    """What a decoder notes of a log that it is fed in pieces; errors are skipped over."""
+    decoder = formats.find(name).Decoder(**options)
+    data, resuming, finished = log.encode(), False, False
+    pieces = [data[at : at + size] for at in range(0, len(data), size)] if size else [data]
+    for piece in [*pieces, None]:
+        if piece is None:
+            decoder.finish()
+            finished = True
+        else:
+            decoder.feed(piece)
+        while True:
+            try:
+                if resuming and decoder.skip_message() is None:
+                    break
+                resuming = False
+                if decoder.next_batch() is None:
+                    break
+            except rdfm.DecodeError:
+                resuming = formats.find(name).FORMAT.resumable
+                if not resuming:
+                    return decoder.header().get("notes", [])
+    assert finished
+    return decoder.header().get("notes", [])
+
+
+def one(text, line, delimiter="'# @message'"):
+    return [
+        f"1 comment looks like a delimiter and is none: '{text}' (line {line}); "
+        f"the log's delimiter is {delimiter}"
+    ]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        (f"{Q}\n# @Message\n{Q}\n", one("# @Message", 2)),
+        (f"{Q}\n# @message\n{Q}\n \t#MESSAGE.\r\n{Q}\n", one("#MESSAGE.", 4)),
+        ("# message", one("# message", 1)),
+        (f"{Q}\r\n\r\r#@MESSAGE number 5", one("#@MESSAGE number 5", 4)),
+        (f"{V}\n{Q}\n# @message\n{Q}\nMESSAGE\n{Q}\n", one("# @message", 3, "MESSAGE")),
+        (f"{V}\n{Q}\n# Message\n{Q}\n", one("# Message", 3, "MESSAGE")),
+        (f"{Q}\n# @message\n{Q}# @message\n# @messages\n{Q}", []),
+        (f"{Q} # @Message\n{Q} # message\n# message about the sensor 5\n# the @Message\n", []),
+        (f"{V}\n{Q} # @message\nMESSAGE # @message\n", []),
+        (f"{Q}\n# message{' ' * 1200}x\n{Q}", []),
+    ],
+)
+def test_a_comment_that_looks_like_a_delimiter_is_noted(name, log, expected, size):
+    assert notes(name, log, size) == expected
+    assert notes(name, log.replace("MESSAGE\n", ""), size, dialect="plain") == []
+
+
+@pytest.mark.parametrize("name", ["ttl", "trig"])
+def test_inside_statements_and_graph_blocks_no_delimiter_could_stand(name):
+    assert notes(name, "<a:s>\n# message\n<a:p>\n# @Message\n1 .") == []
+    if name == "trig":
+        assert notes(name, f"<a:g> {{ {Q}\n# message\n}}\n# message") == one("# message", 4)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_dialect_that_is_asked_for_counts(name):
+    log = f"{Q}\n# @message\n{Q}\n"
+    assert notes(name, log) == []
+    assert notes(name, log, dialect="directive") == one("# @message", 2, "MESSAGE")
+    log = f"{V}\n{Q}\n# @message\n{Q}\n"
+    assert notes(name, log, dialect="comment") == []
+
+
+def test_lines_that_are_skipped_after_an_error_count_too():
+    log = f"{Q}\noops\n# @Message\n{Q}\n# @message\n{Q}\n  # message\n"
+    (note,) = notes("nq", log)
+    assert "2 comments" in note
+    assert "(lines 3 and 7)" in note
+
+
+lines = st.sampled_from(
+    [Q, "# @message", "# @Message", "  # message", f"{Q} # message", "", "oops"]
+)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@given(
+    log=st.lists(lines, max_size=12), size=st.integers(1, 40), end=st.sampled_from(["\n", "\r\n"])
+)
+def test_pieces_and_batches_change_nothing(name, log, size, end):
+    text = end.join(log)
+    expected = notes(name, text)
+    assert notes(name, text, size) == expected
+    assert notes(name, text, size, batch_messages=1) == expected
+    if "oops" not in log:
+        found = [at + 1 for at, line in enumerate(log) if line in ("# @Message", "  # message")]
+        assert bool(expected) == bool(found)
+        if found:
+            assert expected[0].startswith(f"{len(found)} comment")
+            assert all(str(line) in expected[0].partition("(line")[2] for line in found[:10])
+
+
+@given(log=st.lists(lines.filter(lambda line: line != "oops"), max_size=12), data=st.data())
+def test_each_is_counted_in_one_split(log, data):
+    text = "\n".join(log)
+    cuts = data.draw(st.lists(st.integers(1, max(len(text), 1)), unique=True).map(sorted))
+    total = 0
+    for start, stop in zip([0, *cuts], [*cuts, len(text) + 1], strict=True):
+        decoder = formats.find("nq").Decoder(split=(start, stop, "comment"))
+        decoder.feed(text[max(start - 1, 0) :].encode())
+        decoder.finish()
+        while decoder.next_batch() is not None:
+            pass
+        for note in decoder.header().get("notes", []):
+            total += int(note.split()[0])
+            assert ("(line" in note) == (start == 0)
+    assert total == sum(line in ("# @Message", "  # message") for line in log)
+
+
+def test_a_report_and_a_summary_tell_them(tmp_path):
+    path, out = tmp_path / "a.trig", tmp_path / "b.nq"
+    path.write_text(f"{Q}\n# @message\n{Q}\n# @message\n# @Message\n")
+    assert rdfm.inspect(path).notes == rdfm.convert(path, out).notes == tuple(one("# @Message", 5))
+    assert rdfm.convert(path, out, dialect="plain").notes == ()
