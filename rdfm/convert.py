@@ -867,13 +867,13 @@ class _Conversion:
         }
         options = {**suffix_options(self._output_to, self._target.FORMAT), **options}
 
-        def make() -> EncoderLike:
+        def make(**changed: Any) -> EncoderLike:
             made: EncoderLike = make_codec(
-                self._target.Encoder, self._target.FORMAT, known, options
+                self._target.Encoder, self._target.FORMAT, known, {**options, **changed}
             )
             return made
 
-        return self._shape.encoder(make, self._target.FORMAT)
+        return self._shape.encoder(make, self._target.FORMAT, options)
 
     def _may_hold_graphs(self) -> bool:
         """Whether an input may hold graphs, as far as names tell."""

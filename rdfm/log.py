@@ -142,14 +142,14 @@ def create_log(
     module = output_format(target, format)
     options = {**suffix_options(target, module.FORMAT), **options}
 
-    def make() -> EncoderLike:
+    def make(**changed: Any) -> EncoderLike:
         made: EncoderLike = make_codec(
-            module.Encoder, module.FORMAT, module.FORMAT.encode_options, options
+            module.Encoder, module.FORMAT, module.FORMAT.encode_options, {**options, **changed}
         )
         return made
 
     shape = Shape(target, compression, split_messages, split_bytes, overwrite)
-    encoder = shape.encoder(make, module.FORMAT)
+    encoder = shape.encoder(make, module.FORMAT, options)
     return LogWriter(shape.output(), module, encoder, keep_partial=keep_partial)
 
 

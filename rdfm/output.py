@@ -17,6 +17,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -376,14 +377,26 @@ class Shape:
         self._split = (split_messages, split_bytes)
         self._overwrite = overwrite
 
-    def encoder(self, make: Callable[[], EncoderLike], format: Format) -> Any:
-        """Give the encoder of the output, from one that encodes a log of the format."""
+    def encoder(
+        self, make: Callable[..., EncoderLike], format: Format, options: Mapping[str, Any]
+    ) -> Any:
+        """Give the encoder of the output, from one that encodes a log of the format.
+
+        Args:
+            make: Gives an encoder with the options, changed by its keywords.
+            format: The format.
+            options: The options.
+        """
+        make_empty = None
+        if options.get("dialect") == "directive":
+            # `VERSION` and `MESSAGE` alone are refused by readers that know no messages.
+            make_empty = partial(make, dialect="comment")
         suffix = (format.suffixes or (f".{format.name}",))[0]
         if self.archive:
-            return ArchiveEncoder(make, suffix)
+            return ArchiveEncoder(make, suffix, make_empty)
         if self.folder:
             suffix += compressions.suffix_of(self._compression or "none")
-            return FolderEncoder(make, suffix, *self._split)
+            return FolderEncoder(make, suffix, *self._split, make_empty)
         return make()
 
     def output(self) -> Output | FolderOutput:

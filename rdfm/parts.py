@@ -49,6 +49,7 @@ class FolderEncoder:
         suffix: str,
         messages: int | None = None,
         bytes: int | None = None,
+        make_empty: Callable[[], EncoderLike] | None = None,
     ) -> None:
         """Take how an encoder of one log is made.
 
@@ -57,10 +58,12 @@ class FolderEncoder:
             suffix: The end of the names.
             messages: Most messages of a log; one where neither is given.
             bytes: Bytes after which a log ends, with its last message (not compressed).
+            make_empty: Gives the encoder of a log of one empty message, if that is another.
         """
         self.source: str | None = None
         self._make = make
         self._encoder = make()  # an option that does not fit is told now
+        self._make_empty = make_empty
         self._suffix = suffix
         self._single = messages is None and bytes is None
         self._most_messages = 1 if self._single else messages
@@ -81,7 +84,14 @@ class FolderEncoder:
         start = 0
         while start < len(batch):
             stop = start + self._room(len(batch) - start)
-            self._put(batch if stop - start == len(batch) else batch.slice(start, stop), parts)
+            part = batch if stop - start == len(batch) else batch.slice(start, stop)
+            empty = self._single and not (self._open or part.quad_count or part.continues)
+            if empty and self._make_empty is not None:
+                usual, self._encoder = self._encoder, self._make_empty()
+                self._put(part, parts)
+                self._encoder = usual
+            else:
+                self._put(part, parts)
             start = stop
         return parts
 
@@ -153,10 +163,15 @@ class ArchiveEncoder:
         source: As of `FolderEncoder`.
     """
 
-    def __init__(self, make: Callable[[], EncoderLike], suffix: str) -> None:
-        """Take how an encoder of one log is made, and the end of the names."""
+    def __init__(
+        self,
+        make: Callable[[], EncoderLike],
+        suffix: str,
+        make_empty: Callable[[], EncoderLike] | None = None,
+    ) -> None:
+        """Take how encoders are made, and the end of the names, as `FolderEncoder` does."""
         self.source: str | None = None
-        self._parts = FolderEncoder(make, suffix)
+        self._parts = FolderEncoder(make, suffix, make_empty=make_empty)
         self._written = 0
         self._member: list[bytes] = []
 

@@ -573,3 +573,44 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
             source or target, f"{tmp_path}/again/", to_format=name, overwrite=True
         )
         assert summary.messages == 5
+
+
+@pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
+@pytest.mark.parametrize("out", ["out.tar", "out/"])
+def test_an_empty_message_alone_in_a_log_announces_nothing(tmp_path, name, out):
+    """In the directive dialect too: readers without messages refuse a lone `MESSAGE`."""
+    target = tmp_path / out
+    target = f"{target}/" if out.endswith("/") else target
+    log = [[], quads(1), []]
+    with rdfm.create_log(target, name, dialect="directive", prefixes={"ex": "http://e/"}) as writer:
+        for message in log:
+            writer.write(message)
+    if out == "out.tar":
+        with tarfile.open(target) as opened:
+            files = [opened.extractfile(member).read() for member in opened]
+    else:
+        files = [path.read_bytes() for path in sorted((tmp_path / "out").rglob("*.*"))]
+    assert [text.count(b"# @message\n") for text in files] == [2, 0, 2]
+    assert [text.count(b"VERSION") for text in files] == [0, 1, 0]
+    assert not any(b"MESSAGE" in text for text in files)
+    for text, message in zip(files, log, strict=True):
+        with rdfm.open_log(io.BytesIO(text), name) as reader:
+            assert [list(found.quads) for found in reader] == [message]
+    with rdfm.open_log(target) as reader:
+        assert [list(message.quads) for message in reader] == log
+    again = tmp_path / "again.tar"
+    options = {} if out == "out/" else {"message_per_file": True}
+    summary = rdfm.convert(target, again, dialect="comment", to_dialect="directive", **options)
+    assert summary.messages == 3
+    with rdfm.open_log(again) as reader:
+        assert [list(message.quads) for message in reader] == log
+
+
+def test_several_messages_of_a_file_are_announced_though_they_are_empty(tmp_path):
+    with rdfm.create_log(tmp_path / "out/", "nq", dialect="directive", split_messages=2) as writer:
+        writer.write([])
+        writer.write([])
+        writer.write([])
+    texts = [path.read_text() for path in sorted((tmp_path / "out").iterdir())]
+    version = 'VERSION "1.2-messages"\n'
+    assert texts == [f"{version}MESSAGE\nMESSAGE\n", f"{version}MESSAGE\n"]
