@@ -115,7 +115,7 @@ def told_by_rdfm(text):
     return (
         "triple term" if kind == "triple" else kind,
         term.value if kind == "iri" else None,
-        said[kind] if kind in said else term.value,
+        said.get(kind, term.value),
         term.language if literal else None,
         term.direction if literal else None,
         term.datatype.value if literal else None,

@@ -166,7 +166,7 @@ fn errors_say_what_where_and_the_way_out() {
         ),
         (
             "<s:> <p:> \"o\r",
-            "nq: expected '\"' at the end of the string, found the end of the line (line 1, column 13, byte 12, message 0)",
+            "nq: the string is not closed on its line; expected '\"' (a line end in a string is \\n) (line 1, column 13, byte 12, message 0)",
         ),
         (
             "<s:> <p:> \"\\q\" .",

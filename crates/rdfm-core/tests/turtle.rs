@@ -423,7 +423,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a \"x\ny\" .",
-            "a string in single quotation marks ends with its line; use three quotation marks, or write \\n (line 1, column 11, byte 10, message 0)",
+            "the string is not closed on its line; for several lines use three quotation marks, or write \\n (line 1, column 11, byte 10, message 0)",
         ),
         (
             "<a:b> a \"x\"@en--up .",

@@ -187,7 +187,7 @@ impl LineDecoder {
                 generalized: options.generalized,
                 lenient: options.lenient,
                 max_depth: options.limits.max_depth,
-                escaped_tags: false,
+                alone: false,
             }),
             builder: BatchBuilder::new(options.limits.clone()),
             options: options.clone(),
@@ -262,6 +262,7 @@ impl LineDecoder {
     fn run(&mut self, end: usize) -> Lexed<Step> {
         let fixed = self.fixed_dialect(self.input.lines.offset());
         let inner = self.inner();
+        let graphs = self.format == "nq";
         let Self {
             options,
             dialects,
@@ -323,7 +324,7 @@ impl LineDecoder {
                     at += BOM.len();
                     continue;
                 }
-                _ => return expected(text, at, "a statement, MESSAGE, VERSION or a comment"),
+                _ => return no_statement(text, at, graphs),
             }
             if byte(text, at) == b'#' {
                 let comment = at;
@@ -483,6 +484,15 @@ fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
         _ if at == text.len() => Ok(at),
         _ => expected(text, at, "the end of the line after the statement"),
     }
+}
+
+#[cold]
+fn no_statement<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
+    let (found, way_out) = (lex::found(text, at), lex::turtle(text, at, graphs));
+    fault(
+        at,
+        format!("expected a statement, MESSAGE, VERSION or a comment, found {found}{way_out}"),
+    )
 }
 
 /// A byte order mark.

@@ -51,6 +51,27 @@ pub(super) fn found(text: &[u8], at: usize) -> String {
     }
 }
 
+/// The way out where Turtle stands in a log of lines: a prefixed name, or what declares prefixes and bases.
+pub(super) fn turtle(text: &[u8], at: usize, graphs: bool) -> &'static str {
+    let rest = text.get(at..).unwrap_or_default();
+    let length = rest
+        .iter()
+        .take_while(|&&byte| chars::is(byte, NAME) || matches!(byte, b'.' | b'@' | 0x80..));
+    let (word, behind) = rest.split_at(length.count());
+    let name = match behind {
+        [b':', b'/', b'/', ..] => false,
+        [b':', ..] => word.first() != Some(&b'_'),
+        _ => [&b"@prefix"[..], b"prefix", b"@base", b"base"]
+            .iter()
+            .any(|keyword| word.eq_ignore_ascii_case(keyword)),
+    };
+    match (name, graphs) {
+        (false, _) => "",
+        (true, true) => "; N-Quads has no prefixed names, try --from trig",
+        (true, false) => "; N-Triples has no prefixed names, try --from ttl",
+    }
+}
+
 /// The byte at a position; 0, which begins no token, at the end.
 #[inline]
 pub(super) fn byte(text: &[u8], at: usize) -> u8 {
@@ -168,8 +189,12 @@ fn string_with_care(text: &[u8], start: usize, mut at: usize, said: &mut Vec<u8>
                 said.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 (at, copied) = (next, next);
             }
-            None | Some(b'\n' | b'\r') => {
-                return expected(text, at, "'\"' at the end of the string");
+            None => return expected(text, at, "'\"' at the end of the string"),
+            Some(b'\n' | b'\r') => {
+                return fault(
+                    at,
+                    "the string is not closed on its line; expected '\"' (a line end in a string is \\n)",
+                );
             }
             Some(0xef) => {
                 plain &= byte(text, at + 1) != 0xbf || byte(text, at + 2) < 0xbe;
@@ -356,6 +381,12 @@ pub(super) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
         Some(b"--rtl") => (flags::RTL, at + 5),
         _ => (0, at),
     };
+    if byte(text, next) == b'_' && byte(text, next + 1) != b':' {
+        let rest = text.get(next..).unwrap_or_default();
+        let more = rest.iter().take_while(|&&byte| chars::is(byte, NAME));
+        let end = next + more.count();
+        return fault(start, chars::no_language_tag(&text[start..end]));
+    }
     if byte(text, at) == b'-' && (direction == 0 || chars::is(byte(text, next), NAME)) {
         return expected(text, at, "a base direction (--ltr or --rtl)");
     }

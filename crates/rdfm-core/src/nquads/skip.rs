@@ -229,7 +229,7 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
             generalized: true,
             lenient: true,
             max_depth: u32::MAX,
-            escaped_tags: false,
+            alone: false,
         });
         let mut builder = BatchBuilder::new(Limits {
             max_message_bytes: u64::MAX,

@@ -29,8 +29,8 @@ pub(super) struct Grammar {
     pub lenient: bool,
     /// Deepest nesting of triple terms.
     pub max_depth: u32,
-    /// Undoes the escapes of language tags: they stand in terms of their own only, since logs hold none.
-    pub escaped_tags: bool,
+    /// Reads terms that stand alone, not in a log: language tags may be escaped there.
+    pub alone: bool,
 }
 
 impl Grammar {
@@ -41,7 +41,7 @@ impl Grammar {
             generalized: true,
             lenient: true,
             max_depth,
-            escaped_tags: true,
+            alone: true,
         }
     }
 }
@@ -266,8 +266,10 @@ impl Statements {
         let found = lex::found(text, at);
         let way_out = if !self.grammar.graphs && matches!(byte(text, at), b'<' | b'_') {
             "; N-Triples has no graph names, read it as nq"
-        } else {
+        } else if self.grammar.alone {
             ""
+        } else {
+            lex::turtle(text, at, self.grammar.graphs)
         };
         fault(
             at,
@@ -309,9 +311,20 @@ impl Statements {
                     Position::Graph => "'.' after the object, or a graph name",
                     Position::Alone => "an IRI, a blank node, a literal or a triple term",
                 };
-                expected(text, *at, what)
+                self.no_term(text, *at, what)
             }
         }
+    }
+
+    #[cold]
+    fn no_term<T>(&self, text: &[u8], at: usize, what: &str) -> Lexed<T> {
+        let way_out = if self.grammar.alone {
+            ""
+        } else {
+            lex::turtle(text, at, self.grammar.graphs)
+        };
+        let found = lex::found(text, at);
+        fault(at, format!("expected {what}, found {found}{way_out}"))
     }
 
     /// An IRI that was not guessed.
@@ -423,7 +436,7 @@ impl Statements {
                 }
                 next = skip_space(text, suffix + 2);
                 if byte(text, next) != b'<' || byte(text, next + 1) == b'<' {
-                    return expected(text, next, "an IRI as datatype");
+                    return self.no_term(text, next, "an IRI as datatype");
                 }
                 record = self.datatype(builder, text, &mut next, record)?;
             }
@@ -431,7 +444,7 @@ impl Statements {
                 let tag = lex::tag(text, suffix + 1, self.grammar.lenient)?;
                 let raw = text.get(suffix + 1..tag.end).unwrap_or_default();
                 record.kind = TermKind::LangLiteral;
-                let said = if self.grammar.escaped_tags {
+                let said = if self.grammar.alone {
                     write::read_language(raw)
                 } else {
                     None

@@ -924,7 +924,7 @@ impl Machine {
     fn language(&mut self, at: usize, place: usize) -> Read<u32> {
         let tag = self.value(at);
         if !tag.is_empty() && !chars::is_language_tag(tag) {
-            return malformed(place, format!("{} is no language tag", quote(tag)));
+            return malformed(place, chars::no_language_tag(tag));
         }
         let tag: Box<[u8]> = tag.into();
         let bytes: usize = self.languages.iter().map(|tag| tag.len()).sum();

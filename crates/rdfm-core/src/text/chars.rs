@@ -2,6 +2,8 @@
 //!
 //! Bytes below 0x80 go through one table; the rest is decoded and looked up in ranges.
 
+use crate::error::quote;
+
 /// `PN_CHARS_BASE` (letters).
 pub const LETTER: u8 = 1;
 /// ASCII digit.
@@ -113,4 +115,19 @@ pub fn is_language_tag(text: &[u8]) -> bool {
                     .iter()
                     .all(|&byte| is(byte, LETTER) || (at > 0 && is(byte, DIGIT)))
         })
+}
+
+/// What to say of a text that is no language tag.
+#[cold]
+pub(crate) fn no_language_tag(text: &[u8]) -> String {
+    let shown = quote(text);
+    let hyphens: Vec<u8> = text
+        .iter()
+        .map(|&byte| if byte == b'_' { b'-' } else { byte })
+        .collect();
+    if hyphens != text && is_language_tag(&hyphens) {
+        let meant = String::from_utf8_lossy(&hyphens).into_owned();
+        return format!("{shown} is no language tag; {meant} is");
+    }
+    format!("{shown} is no language tag")
 }

@@ -9,7 +9,9 @@ use memchr::{memchr, memchr2};
 
 use crate::error::{ErrorClass, quote};
 use crate::term::flags;
-use crate::text::chars::{DIGIT, ESCAPE, HEX, IRI, LETTER, NAME, is, is_letter, is_name};
+use crate::text::chars::{
+    DIGIT, ESCAPE, HEX, IRI, LETTER, NAME, is, is_letter, is_name, no_language_tag,
+};
 use crate::text::grammar::Fault;
 
 /// Why no token was read.
@@ -161,8 +163,8 @@ fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text>
             Some(b'\n' | b'\r') => {
                 return Err(Stop::malformed(
                     at,
-                    "a string in single quotation marks ends with its line; \
-                     use three quotation marks, or write \\n",
+                    "the string is not closed on its line; \
+                     for several lines use three quotation marks, or write \\n",
                 ));
             }
             Some(_) => {
@@ -606,6 +608,9 @@ pub(super) struct Language {
 /// The `LANG_DIR` at `start`.
 pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Language> {
     let end = at_word_end(text, start, from, eof)?;
+    if text.get(end) == Some(&b'_') {
+        return Err(underscored(text, start, end, eof));
+    }
     let body = &text[start + 1..end];
     let (tag, direction) = match memchr::memmem::find(body, b"--") {
         None => (body.len(), 0),
@@ -621,16 +626,25 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
         },
     };
     if !crate::text::chars::is_language_tag(&body[..tag]) {
-        return Err(Stop::malformed(
-            start,
-            format!("{} is not a language tag", quote(&body[..tag])),
-        ));
+        return Err(Stop::malformed(start, no_language_tag(&body[..tag])));
     }
     Ok(Language {
         tag_end: start + 1 + tag,
         end,
         direction,
     })
+}
+
+/// The fault of a language tag that is followed by an underscore.
+#[cold]
+fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> Stop {
+    // Errors show less.
+    let near = &text[end..text.len().min(end + 64)];
+    let more = near.iter().take_while(|&&byte| is(byte, NAME)).count();
+    if more == near.len() && near.len() < 64 && !eof {
+        return Stop::need(end);
+    }
+    Stop::malformed(start, no_language_tag(&text[start + 1..end + more]))
 }
 
 /// The end of a word that begins with `@`.
