@@ -12,10 +12,15 @@ use crate::error::{DecodeError, ErrorClass, Place};
 use crate::start::{self, Start};
 use crate::wire::{LENGTH, Varint, Wire, long_varint};
 
-/// Bytes that tell delimited from bare logs.
-const DETECT_BYTES: usize = 5;
+/// Tags of a frame's fields: a row, and metadata.
+const ROW: u8 = 0x0a;
+const METADATA: u8 = 0x7a;
+/// Bytes of a bare frame's first entry of metadata if it is 122 bytes long, with its tag and length.
+const LONG_ENTRY: usize = 124;
 /// Rows and metadata.
 const FRAME_FIELDS: u32 = 1 << 1 | 1 << 15;
+/// Key and value of metadata.
+const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 
 /// Reads Jelly-RDF.
 pub struct JellyDecoder {
@@ -129,15 +134,12 @@ impl JellyDecoder {
                 Next::Wait
             });
         }
-        let delimited = match self.delimited {
-            Some(known) => known,
-            None if rest.len() < DETECT_BYTES
-                && !self.finished
-                && matches!(rest[0], 0x0a | 0x7a) =>
-            {
-                return Ok(Next::Wait);
-            }
-            None => *self.delimited.insert(looks_delimited(rest)),
+        let delimited = match self
+            .delimited
+            .or_else(|| looks_delimited(rest, self.finished))
+        {
+            Some(known) => *self.delimited.insert(known),
+            None => return Ok(Next::Wait),
         };
         let (length, prefix) = if delimited {
             match long_varint(rest) {
@@ -385,48 +387,114 @@ fn looks_like_options(frame: &[u8]) -> Start {
     }
 }
 
-/// Whether the first bytes of a log (five, or all) are a length before a frame, or a bare frame.
+/// Whether a log begins with a length before a frame, or is a bare frame; None where more bytes are
+/// needed to tell. Only those that are waited for are looked at, so that pieces change nothing.
 ///
 /// A bare frame begins with the tag of a row (0x0a) or of metadata (0x7a), a length, and the tag of
-/// a field inside. Both bytes are also lengths (10 and 122); then the frame's first field must fit.
-fn looks_delimited(first: &[u8]) -> bool {
-    match *first {
+/// a field inside. Both bytes are also lengths (10 and 122); then the frame's first fields must fit.
+fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
+    let enough = match first {
+        [METADATA, METADATA, ..] => LONG_ENTRY,
+        [METADATA, ROW, ..] => 4,
+        [METADATA | ROW, ..] => 3,
+        _ => 1,
+    };
+    if first.len() < enough && !ended {
+        return None;
+    }
+    Some(match *first {
         // A frame of 10 bytes begins with a field of 8 at most; in a bare one a tag stands there,
         // and those are 10 and more.
-        [0x0a, inner, length, ..] => matches!(inner, 0x0a | 0x7a) && length <= 8,
-        [0x0a, ..] => false,
+        [ROW, inner, length, ..] => matches!(inner, ROW | METADATA) && length <= 8,
+        [ROW, ..] => false,
         // A bare entry of 10 bytes: a tag of the entry and a length that fits.
-        [0x7a, 0x0a, 0x0a | 0x12, length, ..] => length > 8,
-        [0x7a, 0x7a, tag @ (0x0a | 0x12), inner, length] => {
-            matches!(inner, 0x0a | 0x12) && length <= tag - 2
+        [METADATA, ROW, 0x0a | 0x12, length, ..] => length > 8,
+        // A bare entry of 122 bytes, unless a frame of 122 bytes could not be better.
+        [METADATA, METADATA, 0x0a | 0x12, ..] if first.len() >= LONG_ENTRY => {
+            is_frame(&first[1..LONG_ENTRY - 1])
         }
-        [0x7a, 0x0a | 0x7a, ..] => true,
-        [0x7a, length, tag, ..] => length < 0x80 && !matches!(tag, 0x0a | 0x12),
+        [METADATA, ROW | METADATA, ..] => true,
+        [METADATA, 0, ..] => false,
+        [METADATA, length, tag, ..] => length < 0x80 && !matches!(tag, 0x0a | 0x12),
         _ => true,
+    })
+}
+
+/// Whether bytes are rows and metadata and nothing else, by their lengths.
+fn is_frame(bytes: &[u8]) -> bool {
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.field(FRAME_FIELDS, "the frame") {
+            Ok((1, _)) => {}
+            Ok((15, entry)) if is_entry(entry) => {}
+            _ => return false,
+        }
     }
+    true
+}
+
+/// Whether bytes are a key and a value, by their lengths.
+fn is_entry(bytes: &[u8]) -> bool {
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        if !matches!(wire.field(ENTRY_FIELDS, "the metadata"), Ok((1 | 2, _))) {
+            return false;
+        }
+    }
+    true
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::looks_delimited;
 
     #[test]
     fn the_first_bytes_tell_delimited_from_bare() {
+        let tell = |bytes: &[u8]| looks_delimited(bytes, true);
+        let delimited = |bytes: &[u8]| assert_eq!(tell(bytes), Some(true), "{bytes:x?}");
+        let bare = |bytes: &[u8]| assert_eq!(tell(bytes), Some(false), "{bytes:x?}");
         // Length 10, then a row of 8; a bare row of 10 that begins with options.
-        assert!(looks_delimited(&[0x0a, 0x0a, 0x08, 0x0a, 0x06]));
-        assert!(!looks_delimited(&[0x0a, 0x0a, 0x0a, 0x08, 0x10]));
-        assert!(!looks_delimited(&[0x0a, 0x20, 0x0a, 0x1e, 0x10]));
-        assert!(!looks_delimited(&[0x0a, 0x80, 0x01, 0x0a, 0x7d]));
+        delimited(&[0x0a, 0x0a, 0x08, 0x0a, 0x06]);
+        bare(&[0x0a, 0x0a, 0x0a, 0x08, 0x10]);
+        bare(&[0x0a, 0x20, 0x0a, 0x1e, 0x10]);
+        bare(&[0x0a, 0x80, 0x01, 0x0a, 0x7d]);
         // Metadata first.
-        assert!(looks_delimited(&[0x0a, 0x7a, 0x08, 0x0a, 0x02]));
-        assert!(!looks_delimited(&[0x0a, 0x7a, 0x0a, 0x78, 0x10]));
-        assert!(!looks_delimited(&[0x7a, 0x06, 0x0a, 0x01, b'a']));
-        assert!(!looks_delimited(&[0x7a, 0x0a, 0x0a, 0x03, b'a']));
-        assert!(looks_delimited(&[0x7a, 0x0a, 0x0a, 0x0a, 0x08]));
-        assert!(looks_delimited(&[0x7a, 0x0a, 0x20, 0x0a, 0x1e]));
-        assert!(looks_delimited(&[0x7a, 0x7a, 0x0a, 0x0a, 0x03]));
+        delimited(&[0x0a, 0x7a, 0x08, 0x0a, 0x02]);
+        bare(&[0x0a, 0x7a, 0x0a, 0x78, 0x10]);
+        bare(&[0x7a, 0x06, 0x0a, 0x01, b'a']);
+        bare(&[0x7a, 0x0a, 0x0a, 0x03, b'a']);
+        delimited(&[0x7a, 0x0a, 0x0a, 0x0a, 0x08]);
+        delimited(&[0x7a, 0x0a, 0x20, 0x0a, 0x1e]);
+        delimited(&[0x7a, 0x7a, 0x0a, 0x0a, 0x03]);
         // Empty frames and other lengths.
-        assert!(looks_delimited(&[0x00]));
-        assert!(looks_delimited(&[0x2a, 0x0a, 0x28, 0x0a, 0x26]));
+        delimited(&[0x00]);
+        delimited(&[0x2a, 0x0a, 0x28, 0x0a, 0x26]);
+    }
+
+    #[test]
+    fn the_same_bytes_are_looked_at_however_many_there_are() {
+        let mut entry = vec![0x7a, 0x7a, 0x0a, 0x01, b'k', 0x12, 0x75];
+        entry.resize(124, 0);
+        let mut frame = vec![0x7a, 0x7a, 0x0a, 0x0a, 0x03, b'k', b'e', b'y', 0x12, 0x03];
+        frame.extend([0, 0, 0, 0x0a, 0x6c]);
+        frame.resize(124, 0);
+        for (log, is_delimited) in [
+            (entry.as_slice(), false),
+            (frame.as_slice(), true),
+            (&[0x0a, 0x7a, 0x08, 0x0a, 0x02][..], true),
+            (&[0x7a, 0x0a, 0x0a, 0x03, b'a'][..], false),
+            (&[0x7a, 0x06, 0x0a, 0x01, b'a'][..], false),
+            (&[0x00, 0x7a][..], true),
+        ] {
+            let told = |length: &usize| looks_delimited(&log[..*length], false).is_some();
+            let enough = (1..=log.len()).find(told).unwrap();
+            for length in enough..=log.len() {
+                for ended in [false, true] {
+                    let found = looks_delimited(&log[..length], ended);
+                    assert_eq!(found, Some(is_delimited), "{log:x?} at {length}");
+                }
+            }
+        }
     }
 }
