@@ -119,7 +119,7 @@ class ConvertOptions(TypedDict, total=False):
     options_from: str | os.PathLike[str] | None
     physical_type: Literal["triples", "quads", "graphs"] | None
     logical_type: str | int | None
-    frames: Literal["message", "flat"] | None
+    frames: Literal["auto", "message", "flat"] | None
     frame_rows: int | None
     framing: Literal["messages", "rows"] | None
     from_framing: Literal["messages", "rows"] | None
@@ -218,7 +218,9 @@ def convert(
             - options_from: A Jelly file whose stream options to write with.
             - physical_type, logical_type, stream_name, name_table, prefix_table, datatype_table
               (entries), namespaces, frame_rows, delimited: How Jelly is written.
-            - frames: "flat" reads a Jelly log as one message and writes one over many frames.
+            - frames: What frames of Jelly are: "message" (each is one), "flat" (a log is one message, read
+              and written over many frames), or "auto" (the default: read as the logical type says, and
+              written as read).
             - from_delimited: Whether Jelly frames read are length-prefixed; else found out.
             - framing: How RDF Protobuf is written: "messages" (default) or "rows", as Jena has it.
               from_framing: How it is read; else found out.
@@ -299,6 +301,7 @@ class _Lost:
     faults: tuple[str, ...] = ()
     abandoned: tuple[str, ...] = ()
     namespaces: int = 0  # declared behind a log's last message
+    metadata: int = 0  # entries that decoders left out
 
 
 _NOTHING = _Lost()
@@ -364,10 +367,20 @@ class _Conversion:
         parts = target.continuable or any(
             options.get(name) == value for name, value in target.continuable_with.items()
         )
-        parts = parts and not (self._shape.archive or self._shape.folder)
-        # Half a faulty message cannot be taken back, so skipping holds each message whole.
-        self._target_parts = parts
+        one_log = not (self._shape.archive or self._shape.folder)
+        parts = parts and one_log
         regrouping = options.get("group_by") not in (None, "message")
+        # Whether Jelly read as one message of all frames stays that; its header says whether it is.
+        self._may_stay_flat = (
+            self._jelly
+            and one_log
+            and not regrouping
+            and len(inputs) == 1
+            and not holds_files(inputs[0])
+            and headers.may_stay_flat(options, self._template)
+        )
+        # Half a faulty message cannot be taken back, so skipping holds each message whole.
+        self._target_parts = parts or self._may_stay_flat
         self._parts = (parts or regrouping) and not self._skipping
         self._held_whole = (parts or regrouping) and self._skipping
         self._report = Reporter(options.get("progress"))
@@ -390,6 +403,7 @@ class _Conversion:
         self._faults: list[str] = []
         self._abandoned: list[str] = []
         self._trailing_namespaces = 0
+        self._dropped_metadata = 0
         self._notes = Notes()
         self._regrouper = self._make_regrouper()
         # Whatever the options say wrong is said before anything is read or written.
@@ -465,6 +479,7 @@ class _Conversion:
         dropped["namespaces"] += self._trailing_namespaces
         if self._regrouper is not None:
             dropped.update(self._regrouper.dropped())
+        dropped["metadata"] += self._dropped_metadata
         return {name: count for name, count in dropped.items() if count}
 
     # --- stage 1: bytes ---
@@ -572,8 +587,10 @@ class _Conversion:
             batches, ended = decoder.decode_log(whole)
             if ended:
                 header = decoder.header()
-                self._lose_namespaces(header)
                 reads = [_Read(source, batch, header, bytes_in, None) for batch in batches]
+                if reads and self._lose_metadata(header, 0):
+                    reads[-1] = self._read_to(source, batches[-1], header, bytes_in)
+                self._lose_namespaces(header)
                 if not reads or self._lost is not _NOTHING:
                     reads.append(self._read_to(source, None, header, bytes_in))
                 return reads
@@ -599,6 +616,7 @@ class _Conversion:
         """The batches of a log and its end; consumes its pieces and its end."""
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
+        metadata = 0  # left out so far
         for item, bytes_in in stream:
             if abandoned:
                 pass
@@ -613,14 +631,16 @@ class _Conversion:
                     resuming = False
                     batch = decoder.next_batch()
                 except DecodeError as error:
-                    self._fault(source, error)
+                    self._fault(source, error, flat=decoder.header().get("frames") == "flat")
                     resuming = source.module.FORMAT.resumable
                     abandoned = not resuming
                     continue
                 if batch is None:
                     break
                 done = begin + opened.data.reached if opened.handed_over else bytes_in
-                yield self._read_to(source, batch, decoder.header(), done)
+                header = decoder.header()
+                metadata = self._lose_metadata(header, metadata)
+                yield self._read_to(source, batch, header, done)
             if abandoned and not opened.unwanted.is_set():
                 self._abandon(opened)
             if isinstance(item, _End):
@@ -646,10 +666,17 @@ class _Conversion:
         lost, self._lost = self._lost, _NOTHING
         return _Read(source, batch, header, bytes_in, None if lost is _NOTHING else lost)
 
-    def _fault(self, source: _Source, error: DecodeError) -> None:
-        """Notes a fault to skip; raises it where faults are not skipped."""
+    def _fault(self, source: _Source, error: DecodeError, *, flat: bool = False) -> None:
+        """Notes a fault to skip; raises it where faults are not skipped.
+
+        Args:
+            source: Where it is.
+            error: The fault.
+            flat: Whether the log is one message of many frames.
+        """
         error.source = source.name
-        if isinstance(error, LimitError) and self._held_whole:
+        stays_flat = flat and self._may_stay_flat and not source.member
+        if isinstance(error, LimitError) and (self._held_whole or (stays_flat and self._skipping)):
             error.add_note(
                 "to skip errors, each message is held whole: without --on-error skip it is not"
             )
@@ -670,6 +697,13 @@ class _Conversion:
         """Notes those that a log declares behind its last message."""
         if count := header.get("trailing_namespaces", 0):
             self._lost = replace(self._lost, namespaces=self._lost.namespaces + count)
+
+    def _lose_metadata(self, header: Mapping[str, Any], before: int) -> int:
+        """Notes entries that a decoder left out; gives their number in the log so far."""
+        count: int = header.get("dropped_metadata", 0)
+        if count > before:
+            self._lost = replace(self._lost, metadata=self._lost.metadata + count - before)
+        return count
 
     def _too_many(self, source: _Source) -> DecodeError:
         how = (
@@ -700,7 +734,10 @@ class _Conversion:
         options = {name: value for name, value in self._decode_options().items() if name in known}
         if "base" in known and data.url is not None:
             options = {"base": data.url, **options}
-        decoder: DecoderLike = make_codec(module.Decoder, module.FORMAT, known, options)
+        inner = {}
+        if module.FORMAT.name == "jelly" and not isinstance(data, MemberInput):
+            inner["flat_parts"] = self._may_stay_flat and not self._skipping
+        decoder: DecoderLike = make_codec(module.Decoder, module.FORMAT, known, options, inner)
         return decoder
 
     # --- stage 3: bytes again ---
@@ -782,6 +819,7 @@ class _Conversion:
         self._faults += lost.faults[: LISTED_FAULTS - len(self._faults)]
         self._abandoned += lost.abandoned
         self._trailing_namespaces += lost.namespaces
+        self._dropped_metadata += lost.metadata
 
     def _lose_before(self, quads: float) -> None:
         """Counts what was left out before so many quads that are regrouped."""
@@ -861,6 +899,9 @@ class _Conversion:
                 template=self._template or header.get("jelly"),
                 carries={**carries, "graphs": carries.get("graphs", True) or others},
                 declares=declares,
+                stays_flat=self._may_stay_flat
+                and header.get("frames") == "flat"
+                and not (first is not None and first.source.member),
             )
         options = {
             name: value for name, value in options.items() if value is not None and name in known

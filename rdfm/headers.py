@@ -19,6 +19,7 @@ from rdfm.log import open_log
 __all__ = [
     "dialect",
     "jelly",
+    "may_stay_flat",
     "read_jelly_options",
     "refuse_idle_label",
     "refuse_idle_options",
@@ -62,6 +63,7 @@ def jelly(
     template: Mapping[str, Any] | None,
     carries: Mapping[str, Any],
     declares: bool,
+    stays_flat: bool = False,
 ) -> dict[str, Any]:
     """Give the options of a Jelly encoder.
 
@@ -70,6 +72,7 @@ def jelly(
         template: The stream options of `options_from` or of a source in Jelly, if there are any.
         carries: What the source's format can hold.
         declares: Whether the source declares namespaces at its first message.
+        stays_flat: Whether the source is one message of many frames, and is written as one.
     """
     options: dict[str, Any] = dict(template or {})
     own = given.get("options_from") is not None
@@ -93,17 +96,33 @@ def jelly(
     if given.get("generalized"):
         options["generalized"] = True
     options["delimited"] = given.get("delimited")
-    _types(options, given, own=own)
+    flat = given.get("frames") == "flat" or stays_flat
+    options["frames"] = "flat" if flat else "message"
+    _types(options, given, own=own, flat=flat)
     options |= {name: given[name] for name in _SIZES_AND_NAME if given.get(name) is not None}
     # Numbers, so that any spelling of a name will do.
     options["logical_type"] = _logical_type(options["logical_type"])
     return options
 
 
-def _types(options: dict[str, Any], given: Mapping[str, Any], *, own: bool) -> None:
+def may_stay_flat(given: Mapping[str, Any], template: Mapping[str, Any]) -> bool:
+    """Whether a Jelly log of a flat type is written as one, as far as options say.
+
+    Args:
+        given: The options of `convert`.
+        template: The stream options of `options_from`, if they are given.
+    """
+    if given.get("frames") not in (None, "auto"):
+        return False
+    asked = given.get("logical_type")
+    if asked is None:
+        asked = template.get("logical_type")
+    return asked is None or _is_flat(_logical_type(asked))
+
+
+def _types(options: dict[str, Any], given: Mapping[str, Any], *, own: bool, flat: bool) -> None:
     """Sets physical and logical type, so that the one that is not asked for fits the other."""
     physical, logical = given.get("physical_type"), given.get("logical_type")
-    flat = given.get("frames") == "flat"
     if logical is not None:
         options["logical_type"] = logical
         triples = _logical_type(logical) in _OF_TRIPLES
@@ -113,10 +132,22 @@ def _types(options: dict[str, Any], given: Mapping[str, Any], *, own: bool) -> N
         if physical != options["physical_type"] and logical is None:
             options.pop("logical_type", None)
         options["physical_type"] = physical
-    if logical is None and (options.get("logical_type") is None or (flat and not own)):
+    if logical is not None:
+        return
+    found = options.get("logical_type")
+    if isinstance(found, int) and found not in LOGICAL_TYPES.values():
+        # An extension, which the encoder does not know: its base type.
+        found = options["logical_type"] = found % 10 if found % 10 <= 4 else 0
+    # Frames that are messages are not told to be mere transport, unless that was asked for.
+    if found is None or (not own and flat != _is_flat(_logical_type(found))):
         kind = "triples" if options["physical_type"] == "triples" else "quads"
         whole = {"quads": "datasets", "triples": "graphs"}
         options["logical_type"] = f"flat_{kind}" if flat else whole[kind]
+
+
+def _is_flat(logical_type: int) -> bool:
+    """Whether frames of the type are transport: its base type, the last digit, is flat."""
+    return logical_type % 10 in (1, 2)
 
 
 def read_jelly_options(path: str | os.PathLike[str]) -> dict[str, Any]:

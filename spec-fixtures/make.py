@@ -27,6 +27,9 @@ NAMESPACES = {
         {"one": "http://two.example/"},
     ]
 }
+# Logs of one message that are made as Jelly of a flat type too, with so many quads a frame: blank nodes
+# stand in several of them.
+FLAT = {"flat": 2}
 
 
 def lines(messages: list[str], delimiter: str, *, leading: bool) -> str:
@@ -113,6 +116,15 @@ def in_xml(message: str) -> bool:
     return not re.search(r"\\[bf]|\\u00[01]|\\u0000", message)
 
 
+def flat_jelly(messages: list[list[tuple]], *, triples: bool) -> bytes:
+    """A message as Jelly of a flat type, over several frames."""
+    (quads,) = messages
+    writer = jelly_proto.Writer(1 if triples else 2, logical=1 if triples else 2)
+    for start in range(0, len(quads), FLAT["flat"]):
+        writer.message(quads[start : start + FLAT["flat"]])
+    return jelly_proto.delimited(writer.frames)
+
+
 def made() -> Iterator[tuple[Path, bytes]]:
     """The files and their bytes."""
     for expected in sorted(FIXTURES.glob("*/expected.txt")):
@@ -154,6 +166,8 @@ def made() -> Iterator[tuple[Path, bytes]]:
                 writer.message(message, entries, names)
             name = "log" if physical < 3 else "graphs"
             yield folder / f"{name}.jelly", jelly_proto.delimited(writer.frames)
+        if folder.name in FLAT:
+            yield folder / "flat.jelly", flat_jelly(quads, triples=triples)
         names = NAMESPACES.get(folder.name, nothing)
         yield folder / "log.rpb", rdf_binary.protobuf_messages(quads, names)
         # Of rows alone, a file is one message.

@@ -83,8 +83,9 @@ def log_type(messages) -> int:
 class Writer:
     """Every id explicit, every term written out, every table filled from 1 upwards."""
 
-    def __init__(self, physical: int, version: int = 1) -> None:
+    def __init__(self, physical: int, version: int = 1, logical: int | None = None) -> None:
         self.physical, self.version = physical, version
+        self.logical = logical or (3 if physical == 1 else 4)
         self.tables: dict[str, dict[str, int]] = {"name": {}, "prefix": {}, "datatype": {}}
         self.frames: list = []
         self.rows: list = []
@@ -136,7 +137,7 @@ class Writer:
         self.row(
             options=classes().RdfStreamOptions(
                 physical_type=self.physical,
-                logical_type=3 if self.physical == 1 else 4,
+                logical_type=self.logical,
                 generalized_statements=True,
                 rdf_star=True,
                 max_name_table_size=1024,

@@ -247,8 +247,8 @@ _SHOWN_FORMAT = "trig"
 @option(
     "--frames",
     group=_JELLY,
-    type=_Choice(["message", "flat"]),
-    help="A frame is a message (default), or frames are mere transport: the log read is one message, and one message is written over many frames.",
+    type=_Choice(["auto", "message", "flat"]),
+    help="A frame is a message, or frames are mere transport: the log read is one message, and one is written over many frames. By default (auto) as the logical type of the input says.",
 )
 @option(
     "--frame-rows",

@@ -75,8 +75,8 @@ _EPILOG = """Examples:
 @option(
     "--frames",
     group="Options",
-    type=click.Choice(["message", "flat"]),
-    help="Jelly: a frame is a message (default), or mere transport.",
+    type=click.Choice(["auto", "message", "flat"]),
+    help="Jelly: a frame is a message, or mere transport; by default (auto) as the logical type says.",
 )
 @option(
     "--from-framing",

@@ -1,4 +1,4 @@
-"""Jelly logs: binary, one frame a message (`.jelly`). A frame without quads is an empty message."""
+"""Jelly logs: binary, a frame a message, or by a flat logical type all frames one message (`.jelly`)."""
 
 from typing import Any
 

@@ -1,11 +1,39 @@
 """What frames of Jelly mean on the command line: the logical type says it, and --frames."""
 
+import io
+import json
 from pathlib import Path
 
+import pytest
+
+import rdfm as package
+from rdfm import Bnode, Iri, Message, Quad
+
+FLAT = "flat_triples: frames read as one message; --frames message reads each as one"
 ASKED = (
     "flat_quads, as asked: readers, rdfm too, will read one message, in which equal blank node "
     "labels are one node"
 )
+
+
+P = Iri("http://e/p")
+
+
+def flat_log(path, quads=600, **options):
+    """A log as other writers make them: frames of 256 rows, about one blank node."""
+    lines = "".join(f"_:b <http://e/p> <http://e/{number}> .\n" for number in range(quads))
+    package.convert(lines.encode(), path, from_format="nt", frames="flat", **options)
+
+
+def sizes(path, **options):
+    """The number of quads of each message."""
+    with package.open_log(path, **options) as log:
+        return [len(message) for message in log]
+
+
+def logical_type(path):
+    with package.open_log(path, "jelly") as log:
+        return log.header["jelly"]["logical_type"]
 
 
 def notes(run):
@@ -28,3 +56,165 @@ def test_a_flat_type_for_several_messages_is_written_as_asked_with_a_note(rdfm):
     assert len(list(Path("each").rglob("*.jelly"))) == 3
     some = ("--to", "jelly", "--split-messages", "2")
     assert notes(rdfm("convert", "a.nq", "-o", "some/", *some, *asked)) == [ASKED]
+
+
+def test_a_flat_log_is_one_message(rdfm):
+    flat_log("flat.jelly")
+    # 256 rows a frame, with those of the lookups.
+    assert sizes("flat.jelly", frames="message") == [127, 128, 128, 128, 89]
+    assert notes(rdfm("convert", "flat.jelly", "out.nq")) == [FLAT]
+    assert sizes("out.nq") == [600]
+    with package.open_log("out.nq") as log:
+        (message,) = log
+    assert {quad.subject for quad in message.quads} == {Bnode("b")}
+    assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "auto")) == [FLAT]
+    # Where frames are what the user says, nothing need be told.
+    assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "flat")) == []
+    assert sizes("out.nq") == [600]
+    assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "message")) == []
+    assert sizes("out.nq") == [127, 128, 128, 128, 89]
+
+
+def test_inspect_tells_that_frames_are_one_message(rdfm):
+    flat_log("flat.jelly")
+    told = rdfm("inspect", "flat.jelly")
+    assert "  messages         1\n" in told.out
+    assert f"  notes            {FLAT}\n" in told.out
+    report = json.loads(rdfm("inspect", "flat.jelly", "--json").out)
+    assert (report["messages"], report["notes"]) == (1, [FLAT])
+    report = json.loads(rdfm("inspect", "flat.jelly", "--json", "--frames", "message").out)
+    assert (report["messages"], report["notes"]) == (5, [])
+    Path("logs").mkdir()
+    flat_log("logs/a.jelly")
+    flat_log("logs/b.jelly", logical_type="graphs")
+    report = json.loads(rdfm("inspect", "logs", "--json").out)
+    assert report["messages"] == 1 + 5
+    assert report["notes"] == [f"{Path('logs/a.jelly')}: {FLAT}"]
+
+
+def test_one_flat_log_stays_flat(rdfm):
+    flat_log("flat.jelly")
+    flat = Path("flat.jelly").read_bytes()
+    for words in ([], ["--frames", "auto"], ["--take", "1"], ["--message-per-file"]):
+        assert notes(rdfm("convert", "flat.jelly", "-o", "out.jelly", *words)) == [FLAT]
+        assert Path("out.jelly").read_bytes() == flat
+    for words in (["--on-error", "skip"], ["--logical-type", "flat-triples"]):
+        rdfm("convert", "flat.jelly", "-o", "out.jelly", *words)
+        assert Path("out.jelly").read_bytes() == flat
+    rdfm("convert", "flat.jelly", "-o", "out.jelly", "--skolemize", "http://e/")
+    assert (logical_type("out.jelly"), sizes("out.jelly")) == ("flat_triples", [600])
+    rdfm("convert", "flat.jelly", "-o", "out.jelly", "--physical-type", "quads")
+    assert (logical_type("out.jelly"), sizes("out.jelly")) == ("flat_quads", [600])
+    rdfm("convert", "flat.jelly", "-o", "out.jelly", "--options-from", "flat.jelly")
+    assert Path("out.jelly").read_bytes() == flat
+    rdfm("convert", "flat.jelly", "-o", "out.jelly", "--skip", "1")
+    assert Path("out.jelly").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("words", "messages"),
+    [
+        (["flat.jelly", "--frames", "message"], [127, 128, 128, 128, 89]),
+        (["flat.jelly", "flat.jelly"], [600, 600]),
+        (["logs"], [600]),
+        (["flat.tar"], [600]),
+        (["flat.jelly", "--group-by", "all"], [600]),
+        (["flat.jelly", "--group-by", "count=300", "--skolemize", "http://e/"], [300, 300]),
+        (["flat.jelly", "--logical-type", "graphs"], [600]),
+    ],
+)
+def test_in_every_other_case_a_flat_type_is_not_inherited(rdfm, words, messages):
+    flat_log("flat.jelly")
+    Path("logs").mkdir()
+    flat_log("logs/a.jelly")
+    rdfm("convert", "flat.jelly", "flat.tar", "--to", "jelly")
+    flat_log("flat.jelly")
+    rdfm("convert", *words, "-o", "out.jelly")
+    assert logical_type("out.jelly") == "graphs"
+    assert sizes("out.jelly") == messages
+
+
+@pytest.mark.parametrize("output", ["out/", "out.tar"])
+def test_a_file_a_message_holds_frames_that_are_messages(rdfm, output):
+    flat_log("flat.jelly", logical_type="flat_quads", physical_type="quads")
+    rdfm("convert", "flat.jelly", "-o", output, "--to", "jelly")
+    assert sizes(output) == [600]
+    assert logical_type(output) == "datasets"
+
+
+def test_an_extension_of_a_flat_type_is_flat(rdfm):
+    # The number stands in the options; 111 is a type of nobody.
+    for number, messages in ((111, [600]), (113, [127, 128, 128, 128, 89])):
+        flat_log("flat.jelly", logical_type="flat_triples" if number == 111 else "graphs")
+        data = Path("flat.jelly").read_bytes()
+        of = bytes([0x70, number % 10, 0x78])
+        Path("extension.jelly").write_bytes(data.replace(of, bytes([0x70, number, 0x78]), 1))
+        told = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
+        note = "logical type 111: frames read as one message; --frames message reads each as one"
+        assert told == ([note] if number == 111 else [])
+        assert sizes("extension.jelly") == sizes("out.jelly") == messages
+        # Written as its base type, which every reader knows.
+        assert logical_type("out.jelly") == ("flat_triples" if number == 111 else "graphs")
+
+
+def test_a_flat_log_larger_than_a_message_may_be_passes_in_parts(rdfm):
+    """In bounded memory to a format that goes on with messages, flat Jelly among them."""
+    flat_log("flat.jelly", 60_000)
+    flat = Path("flat.jelly").read_bytes()
+    small = ("--max-message-bytes", "1M")
+    assert package.convert(flat, io.BytesIO(), from_format="jelly", to_format="nq").messages == 1
+    for output in ("out.jelly", "out.nq", "out.trig"):
+        run = rdfm("convert", "flat.jelly", "-o", output, *small)
+        assert (run.code, notes(run)) == (0, [FLAT]), run.err
+    assert Path("out.jelly").read_bytes() == flat
+    assert rdfm("inspect", "flat.jelly", *small).code == 0
+    run = rdfm("convert", "flat.jelly", "-o", "out.jelly", "--skolemize", "http://e/", *small)
+    assert run.code == 0, run.err
+    grouped = ("--group-by", "count=1000", "--skolemize", "http://e/")
+    assert rdfm("convert", "flat.jelly", "-o", "out.yamlld", *grouped, *small).code == 0
+
+
+def test_where_it_cannot_pass_in_parts_the_error_tells_the_ways_out(rdfm):
+    flat_log("flat.jelly", 60_000)
+    small = ("--max-message-bytes", "1M")
+    for words in (
+        ["-o", "out.yamlld"],
+        ["-o", "out/", "--to", "jelly"],
+        ["-o", "out.jelly", "--logical-type", "graphs"],
+        ["flat.jelly", "-o", "out.jelly"],
+        ["-o", "out.jelly", "--on-error", "skip"],
+    ):
+        run = rdfm("convert", "flat.jelly", *words, *small)
+        assert run.code == 1
+        assert "by its type flat_triples all frames are this message" in run.err
+        for way in ("--frames message", "--group-by", "--skolemize"):
+            assert way in run.err
+        held = "without --on-error skip it is not"
+        assert (held in run.err) == ("--on-error" in words)
+    # Of frames that are messages there is nothing to tell.
+    run = rdfm("convert", "flat.jelly", "-o", "out.yamlld", "--frames", "flat", *small)
+    assert "by its type" not in run.err
+
+
+def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
+    def framed(logical_type):
+        with package.create_log("m.jelly", logical_type=logical_type) as out:
+            for value in (b"one", b"two"):
+                quads = [Quad(Bnode("b"), P, Iri(f"http://e/{at}")) for at in range(300)]
+                out.write(Message(quads, metadata={"k": value}))
+
+    framed("flat_quads")
+    with package.open_log("m.jelly") as log:
+        assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
+        assert log.header["dropped_metadata"] == 1
+    for words in ([], ["--take", "1"], ["--max-message-bytes", "20K"]):
+        run = rdfm("convert", "m.jelly", "-o", "out.jelly", *words)
+        assert "rdfm: dropped: 1 metadata entry" in run.err, run.err
+        with package.open_log("out.jelly") as log:
+            assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
+    rdfm("convert", "m.jelly", "-o", "m.tar", "--to", "jelly", "--frames", "message")
+    with package.open_log("m.tar") as log:
+        assert [dict(message.metadata) for message in log] == [{"k": b"one"}, {"k": b"two"}]
+    framed("datasets")
+    run = rdfm("convert", "m.jelly", "-o", "out.jelly", "--frames", "flat")
+    assert "rdfm: dropped: 1 metadata entry" in run.err, run.err

@@ -272,6 +272,26 @@ def test_only_what_is_asked_for_is_rendered(tmp_path, monkeypatch):
     assert asked == [["offset"]]
 
 
+def test_frames_of_jelly_are_what_the_logical_type_says(tmp_path):
+    """Rows of 256 a frame, as other writers make them."""
+    objects = [rdfm.Bnode(str(number)) for number in range(300)]
+    quads = [rdfm.Quad(rdfm.Bnode("b"), term("p"), each) for each in objects]
+    path = tmp_path / "flat.jelly"
+    with rdfm.create_log(path, frames="flat", physical_type="triples") as log:
+        log.write(quads)
+    (row,) = read(path)
+    assert len(row["quads"]) == 300
+    assert {quad["subject"] for quad in row["quads"]} == {"_:b"}
+    assert len(read(path, frames="auto")) == len(read(path, frames="flat")) == 1
+    assert [len(row["quads"]) for row in read(path, frames="message")] == [253, 47]
+    with pytest.raises(LimitError) as caught:
+        read(path, maxMessageBytes="10k")
+    reason = caught.value.reason
+    assert "raise the option max_message_bytes if the source is trusted; by its type" in reason
+    assert reason.endswith("frames=message reads each as one")  # the ways out that Spark has
+    assert len(read(path, maxMessageBytes="10k", frames="message")) == 2
+
+
 # --- options ---
 
 

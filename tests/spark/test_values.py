@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from samples import log_of
 from support import as_batch
 
-from rdfm import OptionError, UnknownFormatError, formats
+from rdfm import OptionError, UnknownFormatError, convert, formats
 from rdfm.spark.functions import from_rdf, register_functions, to_rdf
 
 FORMATS = [module.FORMAT.name for module in formats.every()]
@@ -189,6 +189,24 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
         spark.sql(
             differing.replace("FROM", "FROM (SELECT /*+ COALESCE(1) */ * FROM") + ")"
         ).collect()
+
+
+def test_sql_takes_frames_of_jelly_as_their_type_says(spark):
+    def value(logical_type):
+        lines = b"_:b <http://e/p> <http://e/1> .\n# @message\n_:b <http://e/p> <http://e/2> .\n"
+        file = io.BytesIO()
+        convert(lines, file, from_format="nq", to_format="jelly", logical_type=logical_type)
+        return file.getvalue()
+
+    rows = [(name, value(name)) for name in ("flat_quads", "datasets")]
+    spark.createDataFrame(rows, "type string, v binary").createOrReplaceTempView("framed")
+    register_functions(spark)
+    query = "SELECT from_jelly(v, map({})) AS quads FROM framed WHERE type = '{}'"
+    assert len(spark.sql(query.format("", "flat_quads")).first().quads) == 2
+    assert len(spark.sql(query.format("'frames', 'flat'", "datasets")).first().quads) == 2
+    for options, type in (("'frames', 'message'", "flat_quads"), ("", "datasets")):
+        with pytest.raises(PythonException, match="more than one message"):
+            spark.sql(query.format(options, type)).collect()
 
 
 def test_functions_of_spark_keep_their_names(spark, caplog):

@@ -55,12 +55,18 @@ def by_value(quads):
 
 @pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
 def test_file(entry):
-    messages, error = decode("jelly", (FOLDER / entry["file"]).read_bytes())
+    data = (FOLDER / entry["file"]).read_bytes()
+    messages, error = decode("jelly", data, frames="message")
     if "error" in entry:
         assert error is not None
     else:
         assert error is None
         assert [len(message) for message in messages] == entry["frames"]
+        # By themselves they say whether that is what they hold.
+        found, _ = decode("jelly", data)
+        whole = [quad for message in messages for quad in message]
+        assert found in (messages, [whole])
+        assert (len(found) == 1) or "flat" not in entry["file"]
     if "expected" in entry:
         expected = by_value(read_quads((FOLDER / entry["expected"]).read_text("utf-8")))
         found = by_value(quad for message in messages for quad in message)

@@ -26,7 +26,8 @@ def test_jelly_and_messages(tmp_path):
         tmp_path,
         "cases.py",
         *("--python", sys.executable, "--reading", "mixed"),
-        *("--dialect-directive", "--dialect directive"),
+        # Among the messages suite is a Jelly file of a flat type, whose frames a live stream sent one by one.
+        *("--dialect-directive", "--dialect directive --frames message"),
         *("--announce-arg", "--announced {label}", "--context-arg", "--context {url}={file}"),
     )
     # The two that are skipped are live streams, which no file stands for.

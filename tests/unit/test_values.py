@@ -175,6 +175,26 @@ def test_a_value_of_several_messages_tells_the_way_out():
     ]
 
 
+def flat_value(*objects, delimited=True):
+    """Jelly of a flat type, a quad a frame."""
+    quads = [{**A, "object": each} for each in objects]
+    options = {"logical_type": "flat_quads", "frames": "flat", "frame_rows": 1}
+    encoded = encode_values("jelly", column([quads]), delimited=delimited, **options)
+    return pa.array(encoded).to_pylist()[0], quads
+
+
+def test_frames_of_a_value_are_what_its_type_says():
+    value, quads = flat_value("<a:1>", "_:b", "_:b")
+    assert pa.array(decode_values("jelly", pa.array([value]))).to_pylist() == [quads]
+    with pytest.raises(UnsupportedError, match="more than one message"):
+        decode_values("jelly", pa.array([value]), frames="message")
+    # A value that is one frame, as records of queues are, is one message either way.
+    value, quads = flat_value("<a:1>", "_:b", delimited=False)
+    for frames in ("auto", "message", "flat"):
+        found = decode_values("jelly", pa.array([value]), frames=frames)
+        assert pa.array(found).to_pylist() == [quads]
+
+
 def test_limits_are_per_value():
     line = b'<a:s> <a:p> "%s" .' % (b"x" * 500)
     values = pa.array([line] * 20)

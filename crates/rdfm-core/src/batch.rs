@@ -332,7 +332,7 @@ impl MessageBatch {
         &self.metadata
     }
 
-    /// The metadata of a message.
+    /// The metadata of a message; of one in parts, the first part has it.
     pub fn metadata(&self, message: usize) -> &[Metadata] {
         let from = self
             .metadata
@@ -624,6 +624,11 @@ impl BatchBuilder {
             return Err(self.too_large());
         }
         Ok(())
+    }
+
+    /// Whether the current message met its limit.
+    pub fn is_too_large(&self) -> bool {
+        self.message_bytes > self.limits.max_message_bytes
     }
 
     #[cold]

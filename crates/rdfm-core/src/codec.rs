@@ -104,7 +104,7 @@ pub struct Split {
 /// What a Jelly frame means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Frames {
-    /// A frame is a message.
+    /// A frame is a message, or becomes one.
     #[default]
     Message,
     /// Frames are transport: the whole log is one message.
@@ -146,6 +146,11 @@ pub struct LogHeader {
     pub version_label: Option<String>,
     /// The stream options of a Jelly log.
     pub jelly: Option<JellyOptions>,
+    /// What the frames of a Jelly log mean, once that is known.
+    pub frames: Option<Frames>,
+    /// Metadata entries of a Jelly log so far that are left out: where its frames are one message, those
+    /// of all frames but the first.
+    pub dropped_metadata: u64,
     /// At the end of the log: namespaces that its last declarations set, with no message behind them to
     /// carry them.
     pub trailing_namespaces: u64,
@@ -182,8 +187,11 @@ pub struct DecodeOptions {
     pub quick: bool,
     /// JSON-LD: gives remote contexts; without it none is at hand.
     pub context_loader: Option<Arc<dyn ContextLoader>>,
-    /// Jelly: what a frame means.
-    pub frames: Frames,
+    /// Jelly: what a frame means, or what the log's logical type says: flat types are
+    /// [`Frames::Flat`], all others and none [`Frames::Message`].
+    pub frames: Option<Frames>,
+    /// Jelly: yield in parts a message of all frames, whatever `parts` says.
+    pub flat_parts: bool,
     /// RDF Protobuf: how rows are held together, or found out.
     pub framing: Option<Framing>,
     /// Jelly: whether frames are length-prefixed, or found out.
@@ -213,7 +221,8 @@ impl Default for DecodeOptions {
             rdf_direction: RdfDirection::Literal,
             quick: true,
             context_loader: None,
-            frames: Frames::Message,
+            frames: None,
+            flat_parts: false,
             framing: None,
             delimited: None,
             max_frame_bytes: 64 << 20,

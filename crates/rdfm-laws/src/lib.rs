@@ -29,7 +29,11 @@ pub fn variants(format: Format) -> Vec<DecodeOptions> {
         Format::Jelly => vec![
             default.clone(),
             DecodeOptions {
-                frames: Frames::Flat,
+                frames: Some(Frames::Message),
+                ..default.clone()
+            },
+            DecodeOptions {
+                frames: Some(Frames::Flat),
                 ..default
             },
         ],

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView};
-use rdfm_core::codec::{self, Dialect, LogHeader};
+use rdfm_core::codec::{self, Dialect, Frames, LogHeader};
 use rdfm_core::formats::{Format, TripleTerms};
 use rdfm_core::nquads::count;
 
@@ -181,8 +181,10 @@ impl Decoder {
 
     /// What the log says about itself, complete once a batch was yielded: `dialect` (of the first
     /// message; `changes_dialect` is True if a later one has another), `version_label`, `jelly` (its
-    /// stream options, by the names that JellyEncoder takes), `declined` (messages so far that
-    /// JSON-LD's quick way left to the complete one), `notes` (what whoever reads the log should know).
+    /// stream options, by the names that JellyEncoder takes), `frames` (what they mean: "message" or
+    /// "flat"), `dropped_metadata` (entries so far that the message of flat frames leaves out),
+    /// `declined` (messages so far that JSON-LD's quick way left to the complete one), `notes` (what
+    /// whoever reads the log should know).
     /// Absent keys are unknown.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "decoder")?;
@@ -235,6 +237,16 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
     }
     if let Some(jelly) = &header.jelly {
         dict.set_item("jelly", options::jelly_dict(py, jelly)?)?;
+    }
+    if let Some(frames) = header.frames {
+        let name = match frames {
+            Frames::Message => "message",
+            Frames::Flat => "flat",
+        };
+        dict.set_item("frames", name)?;
+    }
+    if header.dropped_metadata > 0 {
+        dict.set_item("dropped_metadata", header.dropped_metadata)?;
     }
     if header.trailing_namespaces > 0 {
         dict.set_item("trailing_namespaces", header.trailing_namespaces)?;

@@ -78,6 +78,8 @@ const TEXT_DECODE: &Kinds = &[
 const LINE_DECODE: &Kinds = &[("generalized", Kind::Switch)];
 /// What the readers of splits pass on: no options for people, so nobody is told of them.
 const LINE_INNER: &[&str] = &["split", "first_index"];
+/// What `convert` passes on where the output goes on with messages of many frames alone.
+const JELLY_INNER: &[&str] = &["flat_parts"];
 const BLOCK_DECODE: &Kinds = &[("base", Kind::Text)];
 const JSON_DECODE: &Kinds = &[
     ("lenient", Kind::Switch),
@@ -160,6 +162,12 @@ const PHYSICAL_TYPES: [(&str, PhysicalType); 3] = [
     ("graphs", PhysicalType::Graphs),
 ];
 
+const READ_FRAMES: [(&str, Option<Frames>); 3] = [
+    ("auto", None),
+    ("message", Some(Frames::Message)),
+    ("flat", Some(Frames::Flat)),
+];
+
 const FRAMES: [(&str, Frames); 2] = [("message", Frames::Message), ("flat", Frames::Flat)];
 
 const FRAMINGS: [(&str, Framing); 2] = [("messages", Framing::Messages), ("rows", Framing::Rows)];
@@ -217,7 +225,11 @@ pub fn encode_kinds(format: Format) -> Vec<(&'static str, Kind)> {
 /// The decoder's options from keyword arguments.
 pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<DecodeOptions> {
     let mut options = DecodeOptions::default();
-    let inner = if format.splittable() { LINE_INNER } else { &[] };
+    let inner = match format {
+        Format::Jelly => JELLY_INNER,
+        _ if format.splittable() => LINE_INNER,
+        _ => &[],
+    };
     let mut contexts = None;
     for option in Given::all(format, "decoder", decode_kinds(format), inner, given)? {
         match option.name.as_str() {
@@ -243,7 +255,8 @@ pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dec
             name if CONTEXT_DECODE.iter().any(|(known, _)| *known == name) => {
                 option.add_checked(&mut contexts)?;
             }
-            "frames" => options.frames = option.choice(&FRAMES)?,
+            "frames" => options.frames = option.choice(&READ_FRAMES)?,
+            "flat_parts" => options.flat_parts = option.switch()?,
             "framing" => options.framing = option.unless_none(|given| given.choice(&FRAMINGS))?,
             "delimited" => options.delimited = option.unless_none(Given::switch)?,
             "max_frame_bytes" => options.max_frame_bytes = option.number(1, MAX_MESSAGE_BYTES)?,

@@ -4,8 +4,11 @@
 //! - Out: a message a frame, or with [`Frames::Flat`] one message of the whole log.
 //! - Cost: linear; memory holds one frame, one piece and one batch.
 //! - Law: a frame is decoded only when it is wholly there; how the bytes are cut changes nothing.
+//!
+//! Where the log's logical type is to say what frames mean, frames without rows that stand before the
+//! stream options are held back until those come.
 
-use super::rows::Rows;
+use super::rows::{FirstRow, Rows, first_row};
 use crate::batch::MessageBatch;
 use crate::codec::{DecodeOptions, Decoder, Frames, LogHeader};
 use crate::error::{DecodeError, ErrorClass, Place};
@@ -19,6 +22,8 @@ const METADATA: u8 = 0x7a;
 const LONG_ENTRY: usize = 124;
 /// Rows and metadata.
 const FRAME_FIELDS: u32 = 1 << 1 | 1 << 15;
+/// What a frame that is held back counts besides its bytes.
+const HELD_FRAME: u64 = 64;
 /// Key and value of metadata.
 const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 
@@ -33,11 +38,15 @@ pub struct JellyDecoder {
     base: u64,
     finished: bool,
     delimited: Option<bool>,
-    flat: bool,
+    /// What frames mean, once that is known.
+    meaning: Option<Frames>,
     parts: bool,
     frame: Option<Frame>,
     /// Index of the open or next frame.
     frames: u64,
+    /// Bytes of the frames that are held back.
+    held: u64,
+    dropped_metadata: u64,
     error: Option<DecodeError>,
 }
 
@@ -47,6 +56,8 @@ struct Frame {
     at: usize,
     end: usize,
     row: u64,
+    /// Whether its metadata was taken before it was come to.
+    metadata_taken: bool,
 }
 
 /// What comes next in the buffer.
@@ -60,20 +71,38 @@ enum Next {
 impl JellyDecoder {
     /// A decoder at the start of a log.
     pub fn new(options: &DecodeOptions) -> Self {
-        Self {
+        let mut decoder = Self {
             options: options.clone(),
             rows: Rows::new(options),
             buffer: Vec::new(),
             at: 0,
             base: 0,
             finished: false,
-            delimited: options.delimited,
-            flat: options.frames == Frames::Flat,
-            parts: options.parts,
+            delimited: None,
+            meaning: None,
+            parts: false,
             frame: None,
             frames: 0,
+            held: 0,
+            dropped_metadata: 0,
             error: None,
-        }
+        };
+        decoder.reset();
+        decoder
+    }
+
+    /// Whether all frames are one message because the log says so.
+    fn found_flat(&self) -> bool {
+        self.options.frames.is_none() && self.is_flat()
+    }
+
+    fn is_flat(&self) -> bool {
+        self.meaning == Some(Frames::Flat)
+    }
+
+    fn set_meaning(&mut self, meaning: Option<Frames>) {
+        self.meaning = meaning;
+        self.parts = self.options.parts || (self.options.flat_parts && self.is_flat());
     }
 
     /// The next batch, or None where bytes are missing or all are read.
@@ -83,7 +112,10 @@ impl JellyDecoder {
                 open
             } else {
                 match self.next_frame()? {
-                    Next::Frame(frame) => frame,
+                    Next::Frame(frame) => {
+                        self.begin_frame(&frame)?;
+                        frame
+                    }
                     Next::Wait => return Ok(self.completed()),
                     Next::Done => {
                         if self.rows.builder.is_open() {
@@ -94,37 +126,124 @@ impl JellyDecoder {
                 }
             };
             if self.read_rows(&mut frame)? {
+                self.metadata_ahead(&mut frame)?;
                 self.frame = Some(frame);
-                self.rows.end_batch();
-                return Ok(Some(self.rows.builder.take_part()));
+                return Ok(Some(self.take_part()));
             }
             self.at = frame.end;
             self.frames += 1;
-            if !self.flat {
-                self.rows.builder.end_message();
-            }
-            if self.rows.builder.full() {
-                if !self.flat {
-                    return Ok(self.completed());
+            match self.meaning {
+                Some(Frames::Flat) => {
+                    if self.parts && self.rows.builder.full() {
+                        return Ok(Some(self.take_part()));
+                    }
                 }
-                if self.parts {
-                    self.rows.end_batch();
-                    return Ok(Some(self.rows.builder.take_part()));
+                Some(Frames::Message) => {
+                    self.rows.builder.end_message();
+                    if self.rows.builder.full() {
+                        return Ok(self.completed());
+                    }
                 }
+                None => self.rows.builder.end_message(),
             }
         }
     }
 
-    /// The messages that are complete; with an open one they wait for it.
+    /// The messages that are complete; with an open one, and while frames are held back, they wait.
     fn completed(&mut self) -> Option<MessageBatch> {
-        if self.rows.builder.is_open() {
+        if self.rows.builder.is_open() || self.meaning.is_none() {
             return None;
         }
         self.rows.end_batch();
         self.rows.builder.take()
     }
 
-    /// Finds the next frame and opens its message.
+    fn take_part(&mut self) -> MessageBatch {
+        self.rows.end_batch();
+        self.rows.builder.take_part()
+    }
+
+    /// Opens the frame's message, unless it belongs to one that is open.
+    fn begin_frame(&mut self, frame: &Frame) -> Result<(), DecodeError> {
+        if self.meaning.is_none() {
+            self.decide(frame)?;
+        }
+        if !self.rows.builder.is_open() {
+            let position = self.base + self.at as u64;
+            self.rows.builder.begin_message(position);
+        }
+        Ok(())
+    }
+
+    /// What frames mean, if the frame has the stream options; otherwise it is held back.
+    fn decide(&mut self, frame: &Frame) -> Result<(), DecodeError> {
+        match first_row(&self.buffer[frame.at..frame.end]) {
+            FirstRow::Options(options) if options.is_flat() => {
+                self.set_meaning(Some(Frames::Flat));
+                return self.join_held();
+            }
+            FirstRow::Options(_) | FirstRow::Other => self.set_meaning(Some(Frames::Message)),
+            FirstRow::None => {
+                self.held += (frame.end - frame.at) as u64 + HELD_FRAME;
+                if self.held > self.options.limits.max_message_bytes {
+                    return Err(self.frame_error(
+                        ErrorClass::Limit,
+                        format!(
+                            "the log begins with {} frames without rows, and what frames mean stands behind                              them; frames=message (--frames message) reads each as one message",
+                            self.frames
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The frames that were held back begin the message of all frames.
+    fn join_held(&mut self) -> Result<(), DecodeError> {
+        let Some(held) = self.rows.builder.take() else {
+            return Ok(());
+        };
+        let builder = &mut self.rows.builder;
+        builder.reset();
+        builder.begin_message(held.position(0));
+        let first = held.metadata(0);
+        self.dropped_metadata += (held.all_metadata().len() - first.len()) as u64;
+        for entry in first {
+            if let Err(exceeded) = builder.add_metadata(&entry.key, &entry.value) {
+                return Err(self.frame_error(ErrorClass::Limit, exceeded.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the metadata that stands behind what was read of the frame: a message has it from its first
+    /// part on. What is damaged is found when it is read.
+    fn metadata_ahead(&mut self, frame: &mut Frame) -> Result<(), DecodeError> {
+        if frame.metadata_taken || (self.is_flat() && self.frames > 0) {
+            return Ok(());
+        }
+        frame.metadata_taken = true;
+        let mut wire = Wire::new(&self.buffer[frame.at..frame.end]);
+        let mut taken = Ok(());
+        while taken.is_ok()
+            && !wire.is_done()
+            && let Ok((field, payload)) = wire.field(FRAME_FIELDS, "the frame")
+        {
+            if field == 15 {
+                taken = self.rows.metadata_entry(payload);
+            }
+        }
+        match taken.and_then(|()| self.rows.end_frame()) {
+            Err(fault) if fault.class() == ErrorClass::Limit => {
+                let (class, reason) = fault.into_parts();
+                Err(self.frame_error(class, reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds the next frame.
     fn next_frame(&mut self) -> Result<Next, DecodeError> {
         let rest = self.buffer.get(self.at..).unwrap_or_default();
         if rest.is_empty() {
@@ -194,19 +313,18 @@ impl JellyDecoder {
         if !delimited && !self.finished {
             return Ok(Next::Wait);
         }
-        if !self.rows.builder.is_open() {
-            self.rows.builder.begin_message(self.base + self.at as u64);
-        }
         let at = self.at + prefix;
         Ok(Next::Frame(Frame {
             at,
             end: at + length as usize,
             row: 0,
+            metadata_taken: false,
         }))
     }
 
     /// Reads the rows of a frame; true where a part of its message is large enough to be yielded.
     fn read_rows(&mut self, frame: &mut Frame) -> Result<bool, DecodeError> {
+        let left_out = self.is_flat() && self.frames > 0;
         let bytes = &self.buffer[frame.at..frame.end];
         let rows = &mut self.rows;
         let mut wire = Wire::new(bytes);
@@ -232,7 +350,15 @@ impl JellyDecoder {
                     }
                 }
                 Ok((15, entry)) => {
-                    if let Err(fault) = rows.metadata_entry(entry) {
+                    let taken = if left_out {
+                        self.dropped_metadata += 1;
+                        Rows::check_metadata(entry)
+                    } else if frame.metadata_taken {
+                        Rows::check_metadata(entry)
+                    } else {
+                        rows.metadata_entry(entry)
+                    };
+                    if let Err(fault) = taken {
                         in_row = true;
                         break fault;
                     }
@@ -243,6 +369,17 @@ impl JellyDecoder {
         };
         // A bare log that is cut off shows as a field that runs over the end of its frame.
         let (mut class, mut reason) = fault.into_parts();
+        if let Some(options) = &self.rows.options
+            && self.found_flat()
+            && self.rows.builder.is_too_large()
+        {
+            reason = format!(
+                "{reason}; by its type {} all frames are this message: frames=message (--frames message) reads each \
+                 as one, or group_by (--group-by) divides it, with skolemize (--skolemize) where blank nodes \
+                 are in several frames",
+                options.type_name()
+            );
+        }
         if class == ErrorClass::Truncated {
             if !in_row && self.delimited == Some(false) {
                 "the log ends inside a row".clone_into(&mut reason);
@@ -351,14 +488,29 @@ impl Decoder for JellyDecoder {
         self.base = 0;
         self.finished = false;
         self.delimited = self.options.delimited;
+        self.set_meaning(self.options.frames);
         self.frame = None;
         self.frames = 0;
+        self.held = 0;
+        self.dropped_metadata = 0;
         self.error = None;
     }
 
     fn header(&self) -> LogHeader {
+        let mut notes = Vec::new();
+        if let Some(options) = &self.rows.options
+            && self.found_flat()
+        {
+            notes.push(format!(
+                "{}: frames read as one message; --frames message reads each as one",
+                options.type_name()
+            ));
+        }
         LogHeader {
             jelly: self.rows.options.clone(),
+            frames: self.meaning,
+            dropped_metadata: self.dropped_metadata,
+            notes,
             ..LogHeader::default()
         }
     }
@@ -406,7 +558,7 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
         // A frame of 10 bytes begins with a field of 8 at most; in a bare one a tag stands there,
         // and those are 10 and more.
         [ROW, inner, length, ..] => matches!(inner, ROW | METADATA) && length <= 8,
-        [ROW, ..] => false,
+        [ROW, ..] | [METADATA, 0, ..] => false,
         // A bare entry of 10 bytes: a tag of the entry and a length that fits.
         [METADATA, ROW, 0x0a | 0x12, length, ..] => length > 8,
         // A bare entry of 122 bytes, unless a frame of 122 bytes could not be better.
@@ -414,7 +566,6 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
             is_frame(&first[1..LONG_ENTRY - 1])
         }
         [METADATA, ROW | METADATA, ..] => true,
-        [METADATA, 0, ..] => false,
         [METADATA, length, tag, ..] => length < 0x80 && !matches!(tag, 0x0a | 0x12),
         _ => true,
     })

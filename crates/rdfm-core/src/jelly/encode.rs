@@ -76,9 +76,13 @@ pub struct JellyEncoder {
     rows: Rows,
     /// The fields of the statement being built.
     statement: Vec<u8>,
-    /// Metadata of the open message; it goes on the frame in which the message ends.
+    /// Metadata of the open message; it goes on the frame in which the message ends. With flat frames
+    /// only that of the first message is written, on the first frame, where readers take it.
     metadata: Vec<u8>,
     frame_metadata: Vec<u8>,
+    dropped_metadata: u64,
+    /// Whether a frame was written.
+    begun_frames: bool,
     begun: u64,
     open: bool,
     /// With flat frames: what goes before the labels of the open message ([`set_apart`]).
@@ -164,6 +168,8 @@ impl JellyEncoder {
             statement: Vec::new(),
             metadata: Vec::new(),
             frame_metadata: Vec::new(),
+            dropped_metadata: 0,
+            begun_frames: false,
             begun: 0,
             open: false,
             apart: Vec::new(),
@@ -206,15 +212,20 @@ impl JellyEncoder {
             self.namespace(table.span(change.name), table.span(change.iri))?;
         }
         for entry in batch.metadata(message) {
+            let target = if !self.flat {
+                &mut self.metadata
+            } else if self.begun == 1 && !self.begun_frames {
+                &mut self.frame_metadata
+            } else {
+                self.dropped_metadata += 1;
+                continue;
+            };
             let key = entry.key.as_bytes();
             let size = 2 + varint_size(key.len() as u64) + varint_size(entry.value.len() as u64);
-            self.metadata.push(METADATA);
-            put_varint(
-                &mut self.metadata,
-                (size + key.len() + entry.value.len()) as u64,
-            );
-            put_bytes(&mut self.metadata, 0x0a, key);
-            put_bytes(&mut self.metadata, 0x12, &entry.value);
+            target.push(METADATA);
+            put_varint(target, (size + key.len() + entry.value.len()) as u64);
+            put_bytes(target, 0x0a, key);
+            put_bytes(target, 0x12, &entry.value);
         }
         for quad in batch.message(message) {
             self.quad(table, *quad)?;
@@ -677,6 +688,7 @@ impl JellyEncoder {
         self.rows.bytes.clear();
         self.rows.count = 0;
         self.frame_metadata.clear();
+        self.begun_frames = true;
     }
 
     /// Takes the open message back, so that `out` ends with the last whole one.
@@ -696,7 +708,9 @@ impl JellyEncoder {
             None => self.rows.bytes.truncate(self.mark.rows),
         }
         self.open = false;
-        self.metadata.clear();
+        if self.begun == 1 {
+            self.frame_metadata.clear();
+        }
         if !self.rows.bytes.is_empty() {
             self.write_frame(out);
         }
@@ -754,6 +768,8 @@ impl Encoder for JellyEncoder {
         self.rows.count = 0;
         self.metadata.clear();
         self.frame_metadata.clear();
+        self.dropped_metadata = 0;
+        self.begun_frames = false;
         self.begun = 0;
         self.open = false;
         self.apart.clear();
@@ -774,6 +790,7 @@ impl Encoder for JellyEncoder {
         [
             ("namespaces", self.dropped_namespaces),
             ("graph names", self.merged_quads),
+            ("metadata", self.dropped_metadata),
             ("boundaries", boundaries),
         ]
         .into_iter()

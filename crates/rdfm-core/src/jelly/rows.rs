@@ -168,16 +168,7 @@ impl Rows {
 
     /// Takes a metadata entry of the open frame; the last of equal keys counts.
     pub fn metadata_entry(&mut self, bytes: &[u8]) -> Checked<()> {
-        let (mut key, mut value) = (&[][..], &[][..]);
-        let mut wire = Wire::new(bytes);
-        while !wire.is_done() {
-            match wire.field(0b110, "the metadata")? {
-                (1, payload) => key = payload,
-                (2, payload) => value = payload,
-                _ => {}
-            }
-        }
-        let key = utf8(key, "a metadata key")?;
+        let (key, value) = key_and_value(bytes)?;
         self.builder.charge(key.len() + value.len() + 128)?;
         if let Some(&at) = self.metadata_keys.get(key) {
             self.metadata[at].1 = value.into();
@@ -186,6 +177,11 @@ impl Rows {
             self.metadata.push((key.into(), value.into()));
         }
         Ok(())
+    }
+
+    /// Checks a metadata entry that is not taken here.
+    pub fn check_metadata(bytes: &[u8]) -> Checked<()> {
+        key_and_value(bytes).map(|_| ())
     }
 
     /// Ends a frame: its metadata goes to the open message.
@@ -213,22 +209,9 @@ impl Rows {
         self.odd_row(bytes)
     }
 
-    /// A row of no field or of several: the last one counts, equal ones in a row are merged.
     #[cold]
     fn odd_row(&mut self, bytes: &[u8]) -> Checked<()> {
-        let mut wire = Wire::new(bytes);
-        let (mut row, mut payload) = (0, Cow::Borrowed(&[][..]));
-        while !wire.is_done() {
-            let (field, bytes) = wire.field(ROW_FIELDS, "the row")?;
-            if field == 0 {
-                continue;
-            }
-            if field == row {
-                payload.to_mut().extend_from_slice(bytes);
-            } else {
-                (row, payload) = (field, Cow::Borrowed(bytes));
-            }
-        }
+        let (row, payload) = row_field(bytes)?;
         self.typed_row(row, &payload)
     }
 
@@ -926,4 +909,66 @@ fn parse_options(bytes: &[u8]) -> Checked<(JellyOptions, u32)> {
         options.physical_type = known;
     }
     Ok((options, physical))
+}
+
+/// What the rows of a frame say first.
+pub(super) enum FirstRow {
+    /// There is none.
+    None,
+    Options(JellyOptions),
+    /// What no log may begin with: reading it tells the error.
+    Other,
+}
+
+/// Looks at the first row of a frame, and reads nothing.
+pub(super) fn first_row(frame: &[u8]) -> FirstRow {
+    let mut wire = Wire::new(frame);
+    while !wire.is_done() {
+        match wire.field(1 << 1, "the frame") {
+            Ok((1, row)) => {
+                return match row_field(row) {
+                    Ok((1, payload)) => match parse_options(&payload) {
+                        Ok((options, _)) => FirstRow::Options(options),
+                        Err(_) => FirstRow::Other,
+                    },
+                    _ => FirstRow::Other,
+                };
+            }
+            Ok(_) => {}
+            Err(_) => return FirstRow::Other,
+        }
+    }
+    FirstRow::None
+}
+
+/// The field of a row, which may be none or several: the last one counts, equal ones in a row are merged.
+fn row_field(bytes: &[u8]) -> Checked<(usize, Cow<'_, [u8]>)> {
+    let mut wire = Wire::new(bytes);
+    let (mut row, mut payload) = (0, Cow::Borrowed(&[][..]));
+    while !wire.is_done() {
+        let (field, bytes) = wire.field(ROW_FIELDS, "the row")?;
+        if field == 0 {
+            continue;
+        }
+        if field == row {
+            payload.to_mut().extend_from_slice(bytes);
+        } else {
+            (row, payload) = (field, Cow::Borrowed(bytes));
+        }
+    }
+    Ok((row, payload))
+}
+
+/// Key and value of a metadata entry.
+fn key_and_value(bytes: &[u8]) -> Checked<(&str, &[u8])> {
+    let (mut key, mut value) = (&[][..], &[][..]);
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.field(0b110, "the metadata")? {
+            (1, payload) => key = payload,
+            (2, payload) => value = payload,
+            _ => {}
+        }
+    }
+    Ok((utf8(key, "a metadata key")?, value))
 }

@@ -2,14 +2,19 @@
 
 use std::fs;
 
-use rdfm_core::codec::{DecodeOptions, Decoder, EncodeOptions, LogHeader};
+use rdfm_core::codec::{DecodeOptions, Decoder, EncodeOptions, Frames, LogHeader};
 use rdfm_core::formats::Format;
 
 use crate::json::Json;
 use crate::model::{Message, batch, decode_every_way, outcome, parse_nquads, same, shared};
 
+/// The suites compare frame by frame, whatever the logical type.
 fn decoder() -> Box<dyn Decoder> {
-    Format::Jelly.decoder(&DecodeOptions::default()).unwrap()
+    let options = DecodeOptions {
+        frames: Some(Frames::Message),
+        ..DecodeOptions::default()
+    };
+    Format::Jelly.decoder(&options).unwrap()
 }
 
 fn decode(data: &[u8]) -> (Vec<Message>, Option<String>) {

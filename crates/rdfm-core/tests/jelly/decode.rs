@@ -1,6 +1,6 @@
 //! What a Jelly decoder accepts, refuses and promises; logs made by hand.
 
-use rdfm_core::codec::{DecodeOptions, Decoder, Frames};
+use rdfm_core::codec::{DecodeOptions, Decoder, Frames, LogHeader};
 use rdfm_core::error::ErrorClass;
 use rdfm_core::formats::Format;
 use rdfm_core::limits::Limits;
@@ -390,7 +390,7 @@ fn flat_frames_are_one_message() {
     ]
     .concat();
     let flat = DecodeOptions {
-        frames: Frames::Flat,
+        frames: Some(Frames::Flat),
         ..DecodeOptions::default()
     };
     assert_eq!(counts(&decode_with(&flat, &log).0), [3]);
@@ -407,6 +407,235 @@ fn flat_frames_are_one_message() {
     assert_eq!(counts(&decode_with(&parts, &log).0), [3]);
     let cut = [log, vec![5, 1]].concat();
     assert!(decode_with(&parts, &cut).1.is_some());
+}
+
+fn metadata(key: &str, value: &str) -> Vec<u8> {
+    bytes(15, [bytes(1, key), bytes(2, value)].concat())
+}
+
+/// Options that read with a batch a quad, in parts.
+fn parts_of(options: &DecodeOptions) -> DecodeOptions {
+    DecodeOptions {
+        parts: true,
+        limits: Limits {
+            batch_quads: 1,
+            ..Limits::default()
+        },
+        ..options.clone()
+    }
+}
+
+/// The header at the end of a log.
+fn header(options: &DecodeOptions, log: &[u8]) -> LogHeader {
+    let mut decoder = Format::Jelly.decoder(options).unwrap();
+    outcome(&mut *decoder, log, log.len());
+    decoder.header()
+}
+
+#[test]
+fn the_logical_type_says_what_frames_are() {
+    let logs = [
+        (1, [0, 3, 13, 93]),
+        (2, [0, 4, 14, 114]),
+        (3, [0, 4, 14, 114]),
+    ]
+    .map(|(physical, grouped)| {
+        let flat = if physical == 1 {
+            [1, 11, 111, 4_294_967_291]
+        } else {
+            [2, 12, 112, 4_294_967_292]
+        };
+        (physical, grouped, flat)
+    });
+    for (physical, grouped, flat) in logs {
+        let statement = || match physical {
+            1 => bnodes("b", "p", "o"),
+            2 => row(
+                3,
+                [bytes(2, "b"), bytes(6, "p"), bytes(10, "o"), bytes(15, "")].concat(),
+            ),
+            _ => [row(4, bytes(3, "")), bnodes("b", "p", "o"), row(5, "")].concat(),
+        };
+        for (types, messages) in [(grouped, vec![1, 2]), (flat, vec![3])] {
+            for logical in types {
+                let log = [
+                    frame(&[options(physical, &[number(14, logical)]), statement()]),
+                    frame(&[statement(), statement()]),
+                ]
+                .concat();
+                let auto = DecodeOptions::default();
+                assert_eq!(counts(&ok(&log)), messages, "{physical} {logical}");
+                assert_eq!(counts(&decode_with(&parts_of(&auto), &log).0), messages);
+                let found = header(&auto, &log);
+                assert_eq!(found.notes.len(), 2 - messages.len());
+                for (asked, expected) in [(Frames::Message, vec![1, 2]), (Frames::Flat, vec![3])] {
+                    let asked = DecodeOptions {
+                        frames: Some(asked),
+                        ..DecodeOptions::default()
+                    };
+                    assert_eq!(counts(&decode_with(&asked, &log).0), expected);
+                    assert_eq!(header(&asked, &log).notes, [""; 0]);
+                    assert_eq!(header(&asked, &log).frames, asked.frames);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_before_the_options_are_what_the_options_say() {
+    let log = |logical: u64| {
+        [
+            frame(&[metadata("k", "first")]),
+            frame(&[]),
+            frame(&[metadata("k", "held"), metadata("l", "held")]),
+            frame(&[
+                options(1, &[number(14, logical)]),
+                bnodes("a", "b", "c"),
+                metadata("k", "options"),
+            ]),
+            frame(&[bnodes("d", "e", "f")]),
+        ]
+        .concat()
+    };
+    let entry = |key: &str, value: &str| (key.to_owned(), value.as_bytes().to_vec());
+    let auto = DecodeOptions::default();
+    for options in [auto.clone(), parts_of(&auto)] {
+        let (messages, error) = decode_with(&options, &log(1));
+        assert_eq!((counts(&messages), error), (vec![2], None));
+        assert_eq!(messages[0].metadata, [entry("k", "first")]);
+        assert_eq!(header(&options, &log(1)).dropped_metadata, 3);
+        let (messages, error) = decode_with(&options, &log(3));
+        assert_eq!((counts(&messages), error), (vec![0, 0, 0, 1, 1], None));
+        assert_eq!(
+            messages[2].metadata,
+            [entry("k", "held"), entry("l", "held")]
+        );
+        let positions: Vec<u64> = messages.iter().map(|m| m.position).collect();
+        assert_eq!(positions[..2], [0, 13]);
+        assert_eq!(header(&options, &log(3)).dropped_metadata, 0);
+    }
+    // Without options nothing says that they are one.
+    let none = [frame(&[metadata("k", "v")]), frame(&[])].concat();
+    assert_eq!(counts(&ok(&none)), [0, 0]);
+    assert_eq!(header(&auto, &none).frames, None);
+    // They wait within a bound.
+    let small = DecodeOptions {
+        limits: Limits {
+            max_message_bytes: 1000,
+            ..Limits::default()
+        },
+        ..auto
+    };
+    let error = decode_with(&small, &[0; 100]).1.unwrap();
+    assert!(
+        error.contains("begins with 15 frames without rows"),
+        "{error}"
+    );
+}
+
+#[test]
+fn frames_read_as_one_message_have_the_metadata_of_the_first() {
+    let log = [
+        frame(&[
+            options(1, &[number(14, 1)]),
+            bnodes("a", "b", "c"),
+            bnodes("a", "b", "d"),
+            metadata("k", "one"),
+            metadata("k", "again"),
+        ]),
+        frame(&[
+            bnodes("a", "b", "e"),
+            metadata("k", "two"),
+            metadata("l", ""),
+        ]),
+    ]
+    .concat();
+    let auto = DecodeOptions::default();
+    let flat = DecodeOptions {
+        frames: Some(Frames::Flat),
+        ..DecodeOptions::default()
+    };
+    for options in [&auto, &parts_of(&auto), &flat, &parts_of(&flat)] {
+        let (messages, error) = decode_with(options, &log);
+        assert_eq!((counts(&messages), error), (vec![3], None));
+        assert_eq!(messages[0].metadata, [("k".to_owned(), b"again".to_vec())]);
+        assert_eq!(header(options, &log).dropped_metadata, 2);
+    }
+    // It is there from the first part on.
+    let mut decoder = Format::Jelly.decoder(&parts_of(&auto)).unwrap();
+    decoder.feed(&log);
+    assert_eq!(decoder.next_batch().unwrap().unwrap().metadata(0).len(), 1);
+    // What is left out is checked all the same.
+    let broken = [log, frame(&[bytes(15, bytes(1, [0xff]))])].concat();
+    assert!(decode(&broken).1.unwrap().contains("a metadata key"));
+}
+
+#[test]
+fn a_decoder_that_was_reset_asks_the_next_log() {
+    let log = |logical: u64| {
+        let first = frame(&[options(1, &[number(14, logical)]), bnodes("a", "b", "c")]);
+        [first, frame(&[bnodes("d", "e", "f"), metadata("k", "v")])].concat()
+    };
+    let flat_parts = DecodeOptions {
+        flat_parts: true,
+        ..parts_of(&DecodeOptions::default())
+    };
+    let options = DecodeOptions {
+        parts: false,
+        ..flat_parts
+    };
+    let mut decoder = Format::Jelly.decoder(&options).unwrap();
+    for (logical, messages, dropped) in [(1, vec![2], 1), (3, vec![1, 1], 0), (1, vec![2], 1)] {
+        let data = log(logical);
+        let (found, error) = outcome(&mut *decoder, &data, data.len());
+        assert_eq!((counts(&found), error), (messages, None));
+        assert_eq!(decoder.header().dropped_metadata, dropped);
+        decoder.reset();
+        // Only the message of all frames comes in parts.
+        decoder.feed(&log(logical));
+        let batch = decoder.next_batch().unwrap().unwrap();
+        assert_eq!(batch.continues(), logical == 1);
+        decoder.reset();
+    }
+}
+
+#[test]
+fn a_message_of_all_frames_that_is_too_large_tells_the_way_out() {
+    let rows: Vec<Vec<u8>> = (0..100).map(|_| bnodes("a", "b", "c")).collect();
+    let log = |logical| {
+        let head = frame(&[options(1, &[number(14, logical)])]);
+        [head, frame(&rows), frame(&rows)].concat()
+    };
+    let small = |frames| DecodeOptions {
+        frames,
+        limits: Limits {
+            max_message_bytes: 3000,
+            ..Limits::default()
+        },
+        ..DecodeOptions::default()
+    };
+    let hint =
+        "by its type flat_triples all frames are this message: frames=message (--frames message)";
+    let told = |options: &DecodeOptions, logical| {
+        decode_with(options, &log(logical))
+            .1
+            .unwrap()
+            .contains(hint)
+    };
+    assert!(told(&small(None), 1));
+    assert!(!told(&small(None), 3));
+    assert!(!told(&small(Some(Frames::Message)), 1));
+    let flat = DecodeOptions {
+        flat_parts: true,
+        limits: Limits {
+            batch_quads: 10,
+            ..small(None).limits
+        },
+        ..small(None)
+    };
+    assert_eq!(counts(&decode_with(&flat, &log(1)).0), [200]);
+    assert!(decode_with(&flat, &log(3)).1.is_some());
 }
 
 #[test]

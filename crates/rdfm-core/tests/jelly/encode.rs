@@ -161,14 +161,14 @@ fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
                 .add_namespace(name.as_bytes(), iri.as_bytes())
                 .unwrap();
         }
+        for (key, value) in &message.metadata {
+            maker.builder.add_metadata(key, value).unwrap();
+        }
         for (at, statement) in message.statements.iter().enumerate() {
             maker.statement(statement);
             if at % 2 == 1 {
                 batches.push(maker.take_part());
             }
-        }
-        for (key, value) in &message.metadata {
-            maker.builder.add_metadata(key, value).unwrap();
         }
         maker.builder.end_message();
         batches.push(maker.take());
@@ -521,13 +521,49 @@ fn a_flat_log_ends_with_the_last_whole_message_after_an_error() {
         let (bytes, _, error) = write(&options, &[batch(&all)]);
         assert_eq!(error.unwrap().message, 8);
         let flat = DecodeOptions {
-            frames: Frames::Flat,
+            frames: Some(Frames::Flat),
             ..DecodeOptions::default()
         };
         let mut decoder = Format::Jelly.decoder(&flat).unwrap();
         let (messages, error) = outcome(&mut *decoder, &bytes, bytes.len());
         assert_eq!(error, None);
         assert_eq!(messages[0].statements, joined(&log));
+    }
+}
+
+#[test]
+fn a_flat_log_has_the_metadata_of_its_first_message() {
+    let message = |number: u8| Message {
+        statements: vec![
+            [
+                iri("http://a/s"),
+                iri("http://a/p"),
+                iri(&format!("http://a/{number}")),
+                Term::Default,
+            ];
+            3
+        ],
+        metadata: vec![("k".to_owned(), vec![number])],
+        ..Message::default()
+    };
+    let log = [message(1), message(2), message(3)];
+    for frame_rows in [2, 5, 1000] {
+        let options = options(|o| {
+            o.frames = Frames::Flat;
+            o.frame_rows = frame_rows;
+            o.jelly.logical_type = 2;
+        });
+        let (bytes, dropped, error) = write(&options, &[batch(&log)]);
+        assert_eq!(error, None);
+        assert_eq!(dropped, [("metadata", 2), ("boundaries", 2)]);
+        let back = read(&bytes);
+        assert_eq!(back.len(), 1);
+        assert_eq!(back[0].metadata, log[0].metadata);
+        for size in [1, 2, 0] {
+            assert!(write(&options, &cut(&log, size)).0 == bytes, "{size}");
+        }
+        let (bytes, _, _) = write(&options, &[batch(&log[1..])]);
+        assert_eq!(read(&bytes)[0].metadata, log[1].metadata);
     }
 }
 

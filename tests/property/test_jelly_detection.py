@@ -1,0 +1,102 @@
+"""Whether Jelly is delimited is told from the same bytes, however they arrive."""
+
+import jelly_proto
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rdfm import DecodeError
+from rdfm.formats import jelly
+
+
+def outcome(pieces):
+    """The messages of a log in pieces, and the error."""
+    decoder = jelly.Decoder()
+    found = []
+
+    def take():
+        while (batch := decoder.next_batch()) is not None:
+            found.extend(
+                (list(map(str, message.quads)), dict(message.metadata)) for message in batch
+            )
+
+    try:
+        for piece in pieces:
+            decoder.feed(piece)
+            take()
+        decoder.finish()
+        take()
+    except DecodeError as error:
+        return found, str(error)
+    return found, None
+
+
+def in_every_cut(log):
+    """The outcome of a log, which is the same in one piece, in two, and byte by byte."""
+    whole = outcome([log])
+    assert outcome([log[at : at + 1] for at in range(len(log))]) == whole
+    for at in range(len(log)):
+        assert outcome([log[:at], log[at:]]) == whole
+    return whole
+
+
+def field(tag, payload):
+    return tag + jelly_proto.varint(len(payload)) + payload
+
+
+def entry(key, value, *, key_first=True):
+    parts = [field(b"\x0a", key), field(b"\x12", value)]
+    return field(b"\x7a", b"".join(parts if key_first else parts[::-1]))
+
+
+def rows():
+    writer = jelly_proto.Writer(1)
+    iri = ("iri", "http://e/a")
+    writer.message([(iri, iri, iri, None)])
+    return writer.frames[0].SerializeToString()
+
+
+ROWS = rows()
+# Bytes that stand where it is told what a log is.
+SIGNS = st.sampled_from([0x00, 0x02, 0x08, 0x0A, 0x12, 0x76, 0x78, 0x7A, 0x80, 0xFF])
+
+
+@given(st.lists(SIGNS, max_size=8), st.binary(max_size=4), st.sampled_from([0, 110, 130]))
+def test_any_small_input_is_the_same_in_every_cut(signs, more, padding):
+    in_every_cut(bytes(signs) + more + bytes(padding))
+
+
+def test_the_input_that_was_read_in_two_ways():
+    in_every_cut(bytes.fromhex("7a7a0a020202"))
+
+
+@pytest.mark.parametrize(
+    "size", [0, 1, 6, 8, 9, 10, 11, 12, 118, 119, 120, 121, 122, 123, 124, 130]
+)
+@pytest.mark.parametrize("rows_first", [False, True])
+def test_a_first_entry_of_any_size(size, rows_first):
+    """The length of an entry, or of a frame, may look like a tag."""
+    name = "k" * min(max(size - 8, 0), 20)
+    value = bytes(max(size - len(name) - 4, 0))
+    for key_first in (True, False):
+        metadata = entry(name.encode(), value, key_first=key_first)
+        bare = ROWS + metadata if rows_first else metadata + ROWS
+        quads, wanted = ["<http://e/a> <http://e/a> <http://e/a> ."], {name: value}
+        assert in_every_cut(bare) == ([(quads, wanted)], None)
+        # Alone in a frame, whose length is then that of the entry and two.
+        for alone in (metadata, entry(b"", bytes(max(size - 6, 0)))):
+            delimited = field(b"", alone) + field(b"", ROWS)
+            messages, error = in_every_cut(delimited)
+            assert (len(messages), error) == (2, None)
+
+
+@given(
+    st.binary(min_size=1, max_size=110), st.text(alphabet="abcxyz:/-", max_size=8), st.booleans()
+)
+def test_a_bare_frame_that_begins_with_122_bytes_of_metadata(value, name, key_first):
+    value = value.ljust(118 - len(name), b"\x00")
+    metadata = entry(name.encode(), value, key_first=key_first)
+    assert metadata[1] == 122
+    for log in (metadata, metadata + ROWS):
+        (message,), error = in_every_cut(log)
+        assert (message[1], error) == ({name: value}, None)
