@@ -154,8 +154,13 @@ class ContextLoader:
             with tempfile.NamedTemporaryFile(
                 "w", encoding="utf-8", dir=self._cache, delete=False
             ) as file:
-                json.dump(entry, file)
-            Path(file.name).replace(self._cache_file(url))
+                temporary = Path(file.name)
+                try:
+                    json.dump(entry, file)
+                except BaseException:
+                    temporary.unlink()
+                    raise
+            temporary.replace(self._cache_file(url))
         except (OSError, UnicodeDecodeError):
             return
 

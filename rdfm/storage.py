@@ -149,7 +149,8 @@ class LocalStorage:
 
     def open_new(self, path: str) -> BinaryIO:
         """Open a file that is not there yet, for writing."""
-        return Path(path).open("xb")
+        # Unbuffered: a process forked meanwhile holds nothing that it would write.
+        return Path(path).open("xb", buffering=0)
 
     def finish(self, file: BinaryIO) -> None:
         """Close a file when its bytes are on the disk."""

@@ -113,6 +113,28 @@ def test_a_child_leaves_an_open_log_alone(tmp_path, target, options, child):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+SPARK = """
+from rdfm.storage import LocalStorage
+storage = LocalStorage()
+file = storage.open_new("out.nq")
+log = rdfm.create_log(file, "nq")
+for _ in range(2000):
+    log.write([QUAD])
+if (pid := os.fork()) == 0:
+    file.close()
+    sys.exit(0)
+end_child(pid)
+log.write([QUAD])
+log.close()
+storage.finish(file)
+"""
+
+
+def test_a_child_writes_nothing_of_a_part_of_spark(tmp_path):
+    run(BEGIN.format(target="out.nq", options={}) + SPARK, tmp_path)
+    assert messages(tmp_path / "out.nq") == 2001
+
+
 CONVERT = """
 class Slow(io.RawIOBase):
     left = 40
