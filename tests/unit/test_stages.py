@@ -71,6 +71,7 @@ CASES = {
         {"from_format": "ttl", "to_format": "ttl", "take": 9},
     ),
     "Jelly's options": ([JELLY, MANY], {"to_format": "jelly", "from_format": None}),
+    "notes behind take": ([MANY + (LINE + b"# @Message\n" + MARK) * 9000], {"take": 10}),
     "members": (
         [archive(*[LINE, b"", BAD + LINE, LINE + MARK + BAD] * 50)],
         {"on_error": "skip", "take": 90},
