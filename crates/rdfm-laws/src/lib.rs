@@ -70,7 +70,13 @@ pub fn variants(format: Format) -> Vec<DecodeOptions> {
 pub fn quick(format: Format, data: &[u8]) {
     let mut random = Random::of(data);
     let mut variants = variants(format);
-    let options = variants.swap_remove(random.below(variants.len()));
+    let mut options = variants.swap_remove(random.below(variants.len()));
+    if random.below(4) == 0 {
+        // What a message takes is less where it shares terms with others of its batch.
+        options.limits.batch_messages = 1;
+        options.limits.max_message_bytes = 64 << random.below(5);
+        options.max_frame_bytes = 32 << random.below(5);
+    }
     let size = decode::PIECES[random.below(decode::PIECES.len())];
     let target = match random.below(2) {
         0 => format,

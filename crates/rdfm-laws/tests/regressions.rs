@@ -1,7 +1,16 @@
 //! Minimal inputs that once broke a law.
 
+use rdfm_core::codec::DecodeOptions;
 use rdfm_core::formats::Format;
-use rdfm_laws::any_bytes;
+use rdfm_laws::{any_bytes, decode};
+
+/// Whole against pieces, where a token may have 64 bytes.
+fn within_64_bytes(format: Format, data: &[u8]) {
+    let mut options = DecodeOptions::default();
+    options.limits.max_message_bytes = 64;
+    options.limits.batch_messages = 1;
+    decode::pieces(format, &options, data);
+}
 
 #[test]
 fn triple_terms_that_hold_blank_nodes_are_compared_by_structure() {
@@ -14,4 +23,25 @@ fn triple_terms_that_hold_blank_nodes_are_compared_by_structure() {
 fn a_language_type_without_a_tag_is_not_written_as_what_readers_of_json_ld_drop() {
     let literal = b"<a:> <b:> \"x\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .";
     any_bytes(Format::Nq, literal);
+}
+
+#[test]
+fn a_token_that_is_too_long_and_wrong_gives_one_error_however_it_arrives() {
+    let long = "d".repeat(70);
+    for wrong in [
+        format!("<http://e{{{long}\n"),
+        format!("</p> {long} .\n"),
+        format!("VERSIe{long}.x//\n"),
+        format!("<s> <p> \"{long}\n\" .\n"),
+    ] {
+        within_64_bytes(Format::Ttl, wrong.as_bytes());
+        within_64_bytes(Format::Trig, wrong.as_bytes());
+    }
+    for wrong in [
+        format!("<?xml?><a b=\"{long}<\"/>"),
+        format!("<a {long}<=''/>"),
+        format!("<a><![CDATA[{long}]]></a><!--{long}---->"),
+    ] {
+        within_64_bytes(Format::RdfXml, wrong.as_bytes());
+    }
 }

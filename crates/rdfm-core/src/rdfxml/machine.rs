@@ -284,8 +284,12 @@ impl Machine {
             if start == text.len() {
                 return self.pause(text, ended);
             }
-            let next = xml::next(text, start, &mut self.scan)?;
-            let length = next.map_or(text.len(), |(_, end)| end) - start;
+            let next = xml::next(text, start, &mut self.scan);
+            let length = match &next {
+                Ok(Some((_, end))) => end - start,
+                Ok(None) => text.len() - start,
+                Err(fault) => fault.at.saturating_sub(start),
+            };
             if length as u64 > self.most() {
                 return fault(
                     start,
@@ -297,7 +301,7 @@ impl Machine {
                     ),
                 );
             }
-            let Some((token, end)) = next else {
+            let Some((token, end)) = next? else {
                 return self.pause(text, ended);
             };
             if self.frames.is_empty() {
