@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from rdfm.errors import OptionError
+from rdfm.formats._options import key
 from rdfm.paths import no_path
 from rdfm.spark.versions import check_pyspark
 
@@ -91,6 +92,9 @@ def read(
     if not _is_remote(spark):
         reader.check_paths()
         listed = reader.paths  # Spark's own process may have begun in another folder
+        # The source itself is not told how many cores there are.
+        if key("minPartitions") not in map(key, given):
+            given["minPartitions"] = str(spark.sparkContext.defaultParallelism)
     _register_once(spark)
     return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from rdfm.errors import OptionError
 from rdfm.paths import local_path
 from rdfm.spark.commit import find_settled, settle_around
 from rdfm.spark.options import Options
+from rdfm.spark.packing import pack
 from rdfm.spark.rows import Reading
 from rdfm.split import MOST_THREADS
 from rdfm.storage import File, matches, storage_of
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
 
     from rdfm.split import Split
 
-__all__ = ["LogSourceReader", "absolute", "pack", "real", "s3_as_s3"]
+__all__ = ["LogSourceReader", "absolute", "real", "s3_as_s3"]
 
 SPLIT_BYTES = 64 << 20
-PACK_BYTES = 4 << 20
-OPEN_COST_BYTES = 256 << 10
+# A task costs Spark about 50 ms, in which some MB of a log are read: packs are large beside that.
+PACK_BYTES = 64 << 20
+# Opening a file of this machine takes about a millisecond.
+OPEN_COST_BYTES = 32 << 10
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -79,6 +82,7 @@ class LogSourceReader(DataSourceReader):
         self._split_bytes = options.number("splitBytes", SPLIT_BYTES) or sys.maxsize
         self._pack_bytes = options.number("packBytes", PACK_BYTES, least=1)
         self._open_cost = options.number("openCostBytes", OPEN_COST_BYTES)
+        self._least = options.number("minPartitions", 0, least=1)
         self.reading = Reading.of(options, schema)
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
             # A fault would end its split, and what is left would depend on splitBytes.
@@ -168,7 +172,8 @@ class LogSourceReader(DataSourceReader):
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
         """Divide files among tasks: small ones are put together, large ones split."""
-        packs = list(pack(files, min(self._pack_bytes, self._split_bytes), self._open_cost))
+        pack_bytes = min(self._pack_bytes, self._split_bytes)
+        packs = list(pack(files, pack_bytes, self._open_cost, self._least or _cores()))
         # Those to be split are alone.
         large = [some[0].path for some in packs if some[0].size > self._split_bytes]
         # Planning waits for the storage.
@@ -186,39 +191,12 @@ class LogSourceReader(DataSourceReader):
         return self.reading.read(partition.value or ())
 
 
-def pack(files: Iterable[File], pack_bytes: int, open_cost: int) -> Iterator[list[File]]:
-    """Put files together in their order, in packs as even as can be.
-
-    Args:
-        files: The files.
-        pack_bytes: Most bytes of a pack of several.
-        open_cost: Bytes that could be read in the time that opening a file takes.
-    """
-
-    def cost(file: File) -> int:
-        return file.size + open_cost
-
-    for is_large, group in groupby(files, lambda file: cost(file) > pack_bytes):
-        some = list(group)
-        if is_large:
-            yield from ([file] for file in some)
-            continue
-        # With packs less even, most cores would wait for one at the end of a query.
-        total = sum(map(cost, some))
-        packs = -(-total // pack_bytes)
-        packed: list[File] = []
-        size = before = number = 0
-        for file in some:
-            # The pack in which the middle of the file lies, were they all as large.
-            its_number = (2 * before + cost(file)) * packs // (2 * total) if total else 0
-            if packed and (its_number > number or size + cost(file) > pack_bytes):
-                yield packed
-                packed, size = [], 0
-            number = its_number
-            packed.append(file)
-            size += cost(file)
-            before += cost(file)
-        yield packed
+def _cores() -> int:
+    """The cores that this process may use: Spark does not tell a source how many it has."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # a system without
+        return os.cpu_count() or 1
 
 
 def _check_plain(file: File) -> None:

@@ -33,9 +33,7 @@ import rdfm
 import rdfm.spark
 from pyspark_rdfm import DefaultSource
 from rdfm import DecodeError, LimitError, OptionError, UnknownFormatError, formats
-from rdfm.spark.reader import pack
 from rdfm.spark.schema import COLUMNS
-from rdfm.storage import File
 
 # Schemas as text need a session.
 pytestmark = pytest.mark.usefixtures("spark")
@@ -585,20 +583,24 @@ def test_what_passes_a_limit_is_never_left_out_in_silence(tmp_path):
 def test_small_files_share_a_task_in_order(tmp_path):
     for number in range(25):
         (tmp_path / f"part-{number}.nq").write_text(lines(f"{number}"))
-    found = partitions(tmp_path, packBytes="1k", openCostBytes="60")
+    one = {"minPartitions": "1"}
+    found = partitions(tmp_path, packBytes="1k", openCostBytes="60", **one)
     assert len(found) == 3
     assert [text for rows in found for text in texts(rows)] == [str(number) for number in range(25)]
-    assert len(partitions(tmp_path)) == 2
+    assert len(partitions(tmp_path, **one)) == 1
     assert len(partitions(tmp_path, packBytes="1")) == 25
 
 
-def test_packing():
-    files = [File(str(size), size, None) for size in (5, 5, 100, 1, 1, 9)]
-    packed = [[file.size for file in files] for files in pack(files, 12, 1)]
-    assert packed == [[5, 5], [100], [1, 1], [9]]
-    packed = [[file.size for file in files] for files in pack([File("", 3, None)] * 8, 16, 0)]
-    assert packed == [[3, 3, 3, 3], [3, 3, 3, 3]]
-    assert list(pack([], 12, 1)) == []
+def test_no_core_is_left_without_a_task_where_there_are_files(spark, tmp_path, monkeypatch):
+    for number in range(9):
+        (tmp_path / f"part-{number}.nq").write_text(lines(f"{number}"))
+    assert [len(rows) for rows in partitions(tmp_path, minPartitions="7")] == [1, 2, 1, 1, 1, 2, 1]
+    assert len(partitions(tmp_path, minPartitions="70")) == 9
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(5)))
+    assert len(partitions(tmp_path)) == 5
+    # Asked by Python, where a session tells it.
+    assert rdfm.spark.read(spark, tmp_path).rdd.getNumPartitions() == 2
+    assert rdfm.spark.read(spark, tmp_path, min_partitions=3).rdd.getNumPartitions() == 3
 
 
 @pytest.mark.parametrize("format", ["nt", "nq"])
@@ -678,7 +680,8 @@ def test_files_that_vanish_after_the_plan(tmp_path, caplog):
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text(lines(name))
     for ignore in ("false", "true"):
-        reader = LogSourceReader({"path": str(tmp_path), "ignoreMissingFiles": ignore})
+        options = {"ignoreMissingFiles": ignore, "minPartitions": "1"}
+        reader = LogSourceReader({"path": str(tmp_path), **options})
         (partition,) = reader.partitions()
         (tmp_path / "a.nq").rename(tmp_path / "away")
         if ignore == "true":

@@ -1,0 +1,76 @@
+"""Files put together into tasks.
+
+In: files in their order, and what a task should cost. Out: packs of them, one a task.
+Cost: a few passes over the sizes. Law: every file is in one pack, in order; there are as many packs
+as asked for where there are as many files; files of the same size make packs that differ by one file
+at most.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, groupby
+
+from rdfm.storage import File
+
+__all__ = ["pack"]
+
+
+def pack(
+    files: Iterable[File], pack_bytes: int, open_cost: int, at_least: int = 1
+) -> Iterator[list[File]]:
+    """Put files together in their order, in packs as even as their sizes allow.
+
+    Args:
+        files: The files.
+        pack_bytes: Bytes of a pack, about; a file that costs more is alone.
+        open_cost: Bytes that could be read in the time that opening a file takes.
+        at_least: How many packs to make, or a multiple of it: the cores that wait for work. Fewer
+            only where there are not as many files.
+
+    Example:
+        >>> files = [File(name, 10, None) for name in "abcdefgh"]
+        >>> [[file.path for file in some] for some in pack(files, 35, 0)]
+        [['a', 'b', 'c'], ['d', 'e'], ['f', 'g', 'h']]
+    """
+
+    def cost(file: File) -> int:
+        return max(file.size + open_cost, 1)
+
+    groups = [
+        (list(some), is_large)
+        for is_large, some in groupby(files, lambda file: cost(file) > pack_bytes)
+    ]
+    totals = [0 if is_large else sum(map(cost, some)) for some, is_large in groups]
+    whole = sum(totals)
+
+    def numbers(shares: int) -> list[int]:
+        """How many packs each group makes where all that is small has so many shares."""
+        return [
+            len(some) if is_large else min(-(-total * shares // whole), len(some))
+            for (some, is_large), total in zip(groups, totals, strict=True)
+        ]
+
+    large = sum(len(some) for some, is_large in groups if is_large)
+    rounds = -(-(large + sum(-(-total // pack_bytes) for total in totals)) // at_least)
+    # Of the last round of tasks all cores have one.
+    wanted = min(rounds * at_least, sum(len(some) for some, _ in groups))
+    shares = bisect_left(range(whole), wanted, key=lambda shares: sum(numbers(shares)))
+    for (some, _), number in zip(groups, numbers(shares), strict=True):
+        yield from _cut(some, list(map(cost, some)), number)
+
+
+def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:
+    """Cut files into so many packs, none empty, each cut as near to its even place as can be."""
+    ends = [0, *accumulate(costs)]
+    start = 0
+    for cut in range(1, number + 1):
+        # Of the two ends around the place the nearer one, in whole numbers.
+        place = 2 * ends[-1] * cut
+        end = bisect_left(ends, place, key=lambda each: 2 * each * number)
+        if end > 0 and (ends[end - 1] + ends[end]) * number >= place:
+            end -= 1
+        end = min(max(end, start + 1), len(files) - (number - cut))
+        yield files[start:end]
+        start = end

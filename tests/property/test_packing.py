@@ -1,0 +1,50 @@
+"""Files put together into tasks: none is lost, the order stays, tasks are even and as many as cores."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rdfm.spark.packing import pack
+from rdfm.storage import File
+
+SIZES = st.lists(st.integers(0, 40) | st.sampled_from([0, 1, 1000]), max_size=60)
+PACK_BYTES = st.integers(1, 200)
+OPEN_COST = st.integers(0, 20)
+CORES = st.integers(1, 9)
+
+
+def files_of(sizes):
+    return [File(f"{number}", size, None) for number, size in enumerate(sizes)]
+
+
+@given(SIZES, PACK_BYTES, OPEN_COST, CORES)
+def test_every_file_is_in_one_pack_and_packs_are_even(sizes, pack_bytes, open_cost, cores):
+    files = files_of(sizes)
+    packs = list(pack(files, pack_bytes, open_cost, cores))
+    assert [file for some in packs for file in some] == files
+    assert all(packs)
+    assert len(packs) >= min(cores, len(files))
+
+    def cost(some):
+        return sum(max(file.size + open_cost, 1) for file in some)
+
+    small = [cost([file]) for file in files if cost([file]) <= pack_bytes]
+    for some in packs:
+        if len(some) > 1:
+            assert all(cost([file]) <= pack_bytes for file in some)
+            assert cost(some) < pack_bytes + max(small)
+    if len(small) == len(files):
+        rounds = -(-sum(small) // (pack_bytes * cores))
+        assert len(packs) == min(rounds * cores, len(files))
+
+
+@given(st.integers(1, 2000), st.integers(0, 40), PACK_BYTES, OPEN_COST, CORES)
+def test_packs_of_files_of_one_size_differ_by_one_file(number, size, pack_bytes, open_cost, cores):
+    packs = list(pack(files_of([size] * number), pack_bytes, open_cost, cores))
+    counts = {len(some) for some in packs}
+    assert max(counts) - min(counts) <= 1
+
+
+def test_many_small_files_make_no_pack_of_one():
+    packs = list(pack(files_of([2300] * 20_000), 4 << 20, 256 << 10))
+    assert {len(some) for some in packs} == {15, 16}
+    assert len(packs) == 1261
