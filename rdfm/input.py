@@ -29,7 +29,7 @@ from rdfm.errors import (
 from rdfm.formats import DecoderLike, FormatModule
 from rdfm.likely import has_unread_suffix, to_read
 from rdfm.paths import is_url, local_path, no_path
-from rdfm.storage import find_files, is_glob, matches, storage_of
+from rdfm.storage import find_files, is_glob, matches, storage_of, without_library
 
 __all__ = ["Input", "MemberInput", "Readable", "every_input", "files_of", "holds_files"]
 
@@ -461,6 +461,8 @@ def _open_url(
         raise FileNotFoundError(
             errno.ENOENT, "not found, or its host cannot be reached", url
         ) from error
+    except OSError as error:
+        raise without_library(url, error) from error
     size = getattr(file, "size", None)
     return file, url, url, size if isinstance(size, int) else None, True
 

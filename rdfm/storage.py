@@ -24,7 +24,16 @@ from typing import Any, BinaryIO, Protocol
 from rdfm.errors import MissingExtraError, OptionError
 from rdfm.paths import local_path
 
-__all__ = ["File", "Storage", "find_files", "holders", "is_glob", "matches", "storage_of"]
+__all__ = [
+    "File",
+    "Storage",
+    "find_files",
+    "holders",
+    "is_glob",
+    "matches",
+    "storage_of",
+    "without_library",
+]
 
 _MAGIC = re.compile(r"[*?\[{]")
 _HIDDEN = ("_", ".")
@@ -229,6 +238,8 @@ class RemoteStorage:
             raise MissingExtraError(f"{url} needs another package: {error}") from error
         except (ValueError, TypeError) as error:
             raise OptionError(f"cannot reach {url}: {error}") from error
+        except OSError as error:
+            raise without_library(url, error) from error
         self._renames = type(self._files).mv is not AbstractFileSystem.mv
         # What fsspec leaves out of its paths, such as scheme and host; None where that is not clear.
         before = url.rstrip("/").removesuffix(path.strip("/"))
@@ -397,6 +408,21 @@ def _keep_names(folder: Path) -> None:
             os.fsync(opened)
         finally:
             os.close(opened)
+
+
+def without_library(url: str, error: OSError) -> Exception:
+    """Give the error to raise where pyarrow could not reach a URL: a sentence where it lacks a library.
+
+    Its own text then lists every place that it looked at.
+    """
+    missing = re.match(r"Unable to load (\w+)\n", str(error))
+    if missing is None:
+        return error
+    return MissingExtraError(
+        f"{url} needs the native library {missing[1]}, which is not found; install Hadoop and Java here, "
+        "and set HADOOP_HOME, JAVA_HOME, and CLASSPATH to what `hadoop classpath --glob` prints; "
+        "webhdfs://HOST:PORT/PATH needs none of these"
+    )
 
 
 def storage_of(path: str, options: Mapping[str, Any] | None = None) -> tuple[Storage, str]:

@@ -24,6 +24,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from rdfm.errors import OptionError
+from rdfm.paths import local_target
 from rdfm.spark.filelist import FileList
 from rdfm.spark.options import Options
 from rdfm.spark.reader import LogSourceReader, real, s3_as_s3
@@ -119,6 +120,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 "a stream needs the option stateLocation, a folder for the list of the files it "
                 "has found; give each query its own, and keep it as long as its checkpoint"
             )
+        local_target(location)  # a URL with one slash is no folder to make
         self._location = real(location)
         files = options.number("maxFilesPerTrigger", 0, least=1)
         size = options.number("maxBytesPerTrigger", 0, least=1)
@@ -257,9 +259,18 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
 
 
 def _opened_as(path: str) -> str:
-    """A path as Spark writes it (nothing is escaped), as `open_log` takes it."""
+    """A path as Spark writes it (nothing is escaped), as `open_log` takes it.
+
+    Example:
+        >>> _opened_as("file:/logs/a.nq"), _opened_as("s3a://bucket/a.nq")
+        ('/logs/a.nq', 's3://bucket/a.nq')
+        >>> _opened_as("dbfs:/logs/a.nq"), _opened_as("dbfs:/Volumes/one/two/a.nq")
+        ('/dbfs/logs/a.nq', '/Volumes/one/two/a.nq')
+    """
     if re.match("file:/", path):
         return "/" + path[5:].lstrip("/")
+    if re.match("dbfs:/(?!/)", path):  # as the machines of Databricks have it among their folders
+        return path[5:] if path.startswith("dbfs:/Volumes/") else f"/dbfs{path[5:]}"
     return s3_as_s3(path)
 
 

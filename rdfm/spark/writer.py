@@ -32,7 +32,7 @@ from rdfm._core import MessageBatch, batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats._options import from_text, key
 from rdfm.log import LogWriter, create_log
-from rdfm.paths import is_url
+from rdfm.paths import is_url, local_target
 from rdfm.spark.commit import Commit, Target, stream_job
 from rdfm.spark.options import COMPRESSIONS, Options, for_spark
 from rdfm.spark.reader import absolute
@@ -110,6 +110,7 @@ class Plan:
         encoder = from_text(format, "encoder", options.rest)
         # Made once here, so that a value that does not fit is told before a task begins.
         create_log(io.BytesIO(), format.name, compression=compression, **encoder).discard()
+        local_target(path)  # a URL with one slash is no folder to make
         path = absolute(path)
         if not is_url(path) and Path(path).exists() and not Path(path).is_dir():
             raise OptionError(f"{path} is a file; Spark writes a folder of part files")

@@ -426,7 +426,7 @@ def test_errors_come_when_the_load_is_made(spark, tmp_path):
         spark.read.format("rdfm").option("foo", "1").load(str(tmp_path))
     with pytest.raises(AnalysisException, match=r"OptionError: there is no path: .*catalog"):
         loads.load()
-    with pytest.raises(AnalysisException, match=r"FileNotFoundError: .*nothing"):
+    with pytest.raises(AnalysisException, match=r"FileNotFoundError: .*ignoreMissing.*nothing"):
         spark.read.format("rdfm").schema("offset bigint").load(str(tmp_path / "nothing")).count()
     assert loads.load(str(tmp_path)).count() == 0  # a folder without files
 
@@ -694,6 +694,9 @@ def test_files_that_vanish_after_the_plan(tmp_path, caplog):
         (tmp_path / "away").rename(tmp_path / "a.nq")
     found = read([tmp_path / "nothing", tmp_path / "b.nq"], ignoreMissingFiles="true")
     assert texts(found) == ["b"]
+    for path in (tmp_path / "nothing", tmp_path / "nothing*.nq"):
+        with pytest.raises(FileNotFoundError, match=r"is gone since.*ignoreMissingFiles.*nothing"):
+            LogSourceReader({"path": str(path)}).partitions()
 
 
 # --- other places ---

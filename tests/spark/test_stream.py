@@ -446,7 +446,7 @@ def test_large_logs_are_split_and_small_ones_put_together(place):
     rows = engine.read(end)
     assert [row["offset"] for row in rows] == [*range(200)] * 3
     assert numbers(rows) == list(range(600))
-    whole = place.engine()
+    whole = place.engine(minpartitions="1")
     assert len(whole.reader.partitions(json.loads(engine.offset), json.loads(end))) == 1
 
 
@@ -652,6 +652,10 @@ def test_a_commit_that_was_cut_short_is_finished_before_files_are_found(place, m
         ("s3n://bucket/a.nq", "s3://bucket/a.nq"),
         ("hdfs://host:8020/a.nq", "hdfs://host:8020/a.nq"),
         ("gs://bucket/s3a://a.nq", "gs://bucket/s3a://a.nq"),
+        ("dbfs:/logs/a b%20.nq", "/dbfs/logs/a b%20.nq"),
+        ("dbfs:/Volumes/one/two/three/a.nq", "/Volumes/one/two/three/a.nq"),
+        ("dbfs:/VolumesOfMine/a.nq", "/dbfs/VolumesOfMine/a.nq"),
+        ("dbfs://host/a.nq", "dbfs://host/a.nq"),
     ],
 )
 def test_paths_of_spark_are_opened_as_they_are_meant(path, opened):

@@ -54,7 +54,7 @@ def test_a_folder_may_be_read_and_replaced_in_one(spark, rows, tmp_path):
     save(rows, tmp_path)
     read = spark.read.format("rdfm").load(str(tmp_path))
     save(read, tmp_path, "jelly", "overwrite")
-    assert [path.suffix for path in shown(tmp_path)] == [".jelly"]
+    assert {path.suffix for path in shown(tmp_path)} == {".jelly"}
     assert sorted(numbers_in(tmp_path)) == list(range(10))
     save(spark.read.format("rdfm").load(str(tmp_path)), tmp_path, "trig")
     assert sorted(numbers_in(tmp_path)) == sorted([*range(10), *range(10)])
@@ -311,6 +311,32 @@ def test_no_path_is_not_the_folder_that_spark_was_started_in(tmp_path, monkeypat
     with pytest.raises(rdfm.OptionError, match="needs the option stateLocation"):
         LogSourceStreamReader({"path": "other", "stateLocation": ""})
     assert [path.name for path in tmp_path.rglob("*")] == ["other"]
+
+
+def test_a_url_with_one_slash_is_no_folder_of_this_machine(spark, rows, tmp_path, monkeypatch):
+    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.schema import default_schema
+    from rdfm.spark.stream import LogSourceStreamReader
+    from rdfm.spark.writer import LogSourceStreamWriter
+
+    says = r"dbfs:/logs has one slash after dbfs:.* write /dbfs/logs or dbfs:///logs"
+    with pytest.raises(Exception, match=says):
+        save(rows, "dbfs:/logs")
+    with pytest.raises(Exception, match=says):
+        spark.read.format("rdfm").load("dbfs:/logs")
+    with pytest.raises(rdfm.OptionError, match=says):
+        rdfm.spark.read(spark, "dbfs:/logs")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dbfs:/logs").mkdir(parents=True)  # as what wrote there before has left it
+    stream = {"path": "logs", "stateLocation": "dbfs:/logs"}
+    for make in (
+        lambda: LogSourceStreamWriter({"path": "dbfs:/logs", "to": "nq"}, default_schema(), False),
+        lambda: LogSourceStreamReader(stream),
+    ):
+        with pytest.raises(rdfm.OptionError, match=says):
+            make()
+    assert LogSourceReader({"path": "dbfs:/logs"}).paths == [str(tmp_path / "dbfs:/logs")]
+    assert list((tmp_path / "dbfs:/logs").iterdir()) == []
 
 
 def test_encoders_take_their_options_as_text(rows, tmp_path):

@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+import rdfm
 from rdfm.errors import OptionError
 from rdfm.paths import is_url, local_path, local_target
 from rdfm.storage import File, LocalStorage, find_files, storage_of
@@ -201,6 +202,27 @@ def test_urls_keep_their_hosts():
         ]
     assert find_files(["hosted://h:21/logs/a.nq"])[0][0].path == "hosted://h:21/logs/a.nq"
     assert find_files(["hosted://h:21/l*"])[1] == ["hosted://h:21/logs"]
+
+
+def test_a_native_library_that_is_missing_is_told_in_a_sentence():
+    """As pyarrow tells it, with every place where it looked."""
+    fsspec = pytest.importorskip("fsspec")
+
+    class Files(fsspec.AbstractFileSystem):
+        protocol = "native"
+
+        def __init__(self, reason="Unable to load libhdfs\ndlopen(a) failed\ndlopen(b) failed"):
+            super().__init__()
+            raise OSError(reason)
+
+    fsspec.register_implementation("native", Files, clobber=True)
+    says = r"native://h/a.nq needs the native library libhdfs, .* HADOOP_HOME"
+    for reach in (storage_of, rdfm.open_log):
+        with pytest.raises(rdfm.MissingExtraError, match=says) as error:
+            reach("native://h/a.nq")
+        assert "dlopen" not in str(error.value)
+    with pytest.raises(OSError, match=r"^no route to h$"):
+        storage_of("native://h/a.nq", {"reason": "no route to h"})
 
 
 def test_files_of_a_glob_are_not_asked_for_one_by_one():
