@@ -30,31 +30,31 @@ ROWS = 40
 MODES = ("append", "overwrite")
 # Points of a write: before its decision, and from then on. Each is tried in a batch and in a stream.
 POINTS = [
-    (r"^rename .*/staging/", 2),
+    (r"^rename /.*/staging/", 2),
     (r"^finish done .*/staging/.*/part-", 3),
     (r"^create_whole done .*/journal/", 1),
-    (r"^open_new .*/staging/.*/part-", 1),
-    (r"^create_whole .*/journal/", 1),
+    (r"^open_new /.*/staging/.*/part-", 1),
+    (r"^create_whole /.*/journal/", 1),
     (r"^rename done .*/staging/", 4),
-    (r"^open_new .*/commits/", 1),
+    (r"^open_new /.*/commits/", 1),
     (r"^remove_folder done .*/staging/", 1),
     (r"^remove done .*/journal/", 1),
     (r"^open_new done .*/staging/.*/part-", 4),
-    (r"^make_folder .*/staging/", 2),
-    (r"^finish .*/staging/.*/part-", 1),
-    (r"^rename .*/staging/", 1),
+    (r"^make_folder /.*/staging/", 2),
+    (r"^finish /.*/staging/.*/part-", 1),
+    (r"^rename /.*/staging/", 1),
     (r"^rename done .*/staging/", 1),
-    (r"^rename .*/staging/", 3),
+    (r"^rename /.*/staging/", 3),
     (r"^finish done .*/commits/", 1),
-    (r"^remove_folder .*/staging/", 1),
-    (r"^remove .*/journal/", 1),
-    (r"^fsync ", 2),
-    (r"^make_folder .*/commits", 1),
+    (r"^remove_folder /.*/staging/", 1),
+    (r"^remove /.*/journal/", 1),
+    (r"^fsync /", 2),
+    (r"^make_folder /.*/commits", 1),
 ]
 OF_BATCHES = [
-    (r"^open_new .*/_SUCCESS", 1),
+    (r"^open_new /.*/_SUCCESS", 1),
     (r"^remove done .*/old-", 1),
-    (r"^open_new .*/open", 1),
+    (r"^open_new /.*/open", 1),
     (r"^finish done .*/_SUCCESS", 1),
 ]
 
@@ -65,14 +65,14 @@ OF_SOURCES = [
     ("read_stream", r"^status done .*/source/", 4),
     ("format", r"^status done .*/source/", 3),
     ("read_stream", r"^create_whole done .*/journal/", 2),
-    ("format", r"^create_whole .*/files-", 1),
+    ("format", r"^create_whole /.*/files-", 1),
     ("format", r"^write_whole done .*/list\.json", 1),
-    ("format", r"^write_whole .*/list\.json", 1),
+    ("format", r"^write_whole /.*/list\.json", 1),
     ("format", r"^fsync done", 2),
     ("format", r"^open_new done .*/ours$", 1),
-    *[("read_stream", r"^status .*/source/", nth) for nth in (1, 2, 5, 6)],
-    *[("format", r"^status .*/source/", nth) for nth in (1, 2, 5, 6)],
-    *[("format", r"^create_whole .*/journal/", nth) for nth in (1, 2)],
+    *[("read_stream", r"^status /.*/source/", nth) for nth in (1, 2, 5, 6)],
+    *[("format", r"^status /.*/source/", nth) for nth in (1, 2, 5, 6)],
+    *[("format", r"^create_whole /.*/journal/", nth) for nth in (1, 2)],
     *[("read_stream", r"^rename done .*/staging/", nth) for nth in (1, 3)],
     *[("format", r"^rename done .*/staging/", nth) for nth in (1, 3)],
 ]
@@ -263,12 +263,63 @@ def test_the_driver_dies_in_a_write_and_two_streams(spark, session, tmp_path, nu
         assert list(case) == [], faults  # its checks, to their end
 
 
+# What a write or the second batch of a stream has done when its driver dies: whether it is decided,
+# and how many parts are seen then, those that were there before among them.
+INSIDE = {
+    "an overwrite that is staged": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
+    "an overwrite that is shown in part": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
+    "an overwrite that removes": ("overwrite", r"^remove done .*/old-", 1, True, 8),
+    "a write that is decided": ("append", r"^rename /.*/staging/", 1, True, 1),
+    "a write that is remembered": ("append", r"^finish done .*/commits/write-", 1, True, 9),
+    "a batch that is decided": ("stream", r"^create_whole done .*/journal/", 2, True, 3),
+    "a batch that is shown in part": ("stream", r"^rename done .*/staging/", 5, True, 5),
+    "a batch that is not remembered": ("stream", r"^open_new /.*/commits/query-", 2, True, 6),
+}
+
+
+def test_who_is_run_again_after_a_death_is_the_first_to_meet_what_it_left(spark, session, tmp_path):
+    """Nobody reads between: the same write or query has to finish or to undo it by itself."""
+    folders, steps, faults = {}, [], []
+    write = {"writeId": "the write", "maxRecordsPerFile": 5}
+    for name, (kind, at, nth, _, _) in INSIDE.items():
+        folder = folders[name] = tmp_path / name.replace(" ", "-")
+        folder.mkdir()
+        if kind == "stream":
+            query = Query(spark, folder)
+            for first in range(0, ROWS, 10):
+                query.add(*range(first, first + 10))
+            step = {"kind": kind, "folder": str(folder), "maxRecordsPerFile": 4}
+        else:
+            save(numbered(spark.range(100, 104, 1, 1)), folder / "out")
+            (old,) = shown(folder / "out")
+            old.rename(old.with_name("old-part.jelly"))
+            step = {"kind": "batch", "folder": str(folder / "out"), "rows": ROWS, "mode": kind}
+            step |= write
+        steps.append(step)
+        faults.append({"at": at, "nth": nth, "in": f"{folder}/", "do": "kill driver"})
+    assert session.run({"together": steps, "faults": faults}, master="local[8]") == []
+    assert session.happened() == len(INSIDE)
+    for name, (kind, _, _, decided, parts) in INSIDE.items():
+        folder = folders[name]
+        out = folder / "out"
+        assert any((out / "_rdfm/journal").glob("*.json")) == decided, name
+        assert len(shown(out)) == parts, name
+        if kind == "stream":
+            Query(spark, folder).run(maxRecordsPerFile=4)
+        else:
+            save(numbered(spark.range(0, ROWS, 1, 4)), out, kind, **write)
+        old = [100, 101, 102, 103] if kind == "append" else []
+        assert sorted(numbers_in(out)) == sorted([*range(ROWS), *old]), name
+        remove_abandoned(str(out), untouched=0)
+        assert left_in(out) == [], name
+
+
 OF_TASKS = [
     (r"^open_new done .*/staging/.*/part-", 2),
     (r"^finish done .*/staging/.*/part-", 1),
-    *[(r"^make_folder .*/staging/.*/", nth) for nth in (1, 2, 3, 4)],
-    *[(r"^open_new .*/staging/.*/part-", nth) for nth in (1, 2, 3, 4)],
-    *[(r"^finish .*/staging/.*/part-", nth) for nth in (1, 2, 3, 4)],
+    *[(r"^make_folder /.*/staging/.*/", nth) for nth in (1, 2, 3, 4)],
+    *[(r"^open_new /.*/staging/.*/part-", nth) for nth in (1, 2, 3, 4)],
+    *[(r"^finish /.*/staging/.*/part-", nth) for nth in (1, 2, 3, 4)],
     *[(r"^finish done .*/staging/.*/part-", nth) for nth in (2, 3, 4)],
 ]
 IN_STREAMS = [
@@ -279,9 +330,9 @@ IN_STREAMS = [
 ]
 # At the driver: the sink's commit, and the search for files.
 AT_THE_DRIVER = [
-    ("batch", r"^rename .*/staging/", 2),
-    ("stream", r"^rename .*/staging/", 1),
-    ("format", r"^create_whole .*/files-", 1),
+    ("batch", r"^rename /.*/staging/", 2),
+    ("stream", r"^rename /.*/staging/", 1),
+    ("format", r"^create_whole /.*/files-", 1),
 ]
 
 
@@ -310,8 +361,8 @@ def test_workers_that_die_or_fail_are_tried_again_and_a_full_disk_leaves_nothing
     restarted = [{**step, "faults": []} for step in once if step["kind"] != "batch"]
     hopeless = [
         (r"^finish done .*/staging/.*part-00002", "fail", "a fault"),
-        (r"^finish .*/staging/.*part-00002", "full", "No space left on device"),
-        (r"^create_whole .*/journal/", "full", "No space left on device"),
+        (r"^finish /.*/staging/.*part-00002", "full", "No space left on device"),
+        (r"^create_whole /.*/journal/", "full", "No space left on device"),
     ]
     out = tmp_path / "out"
     step = {"kind": "batch", "folder": str(out), "rows": ROWS}

@@ -2,7 +2,7 @@
 
 `spec.json` in the folder `RDFM_TEST_FAULTS` is a list of `{"at": a pattern, "nth": the match that
 counts (0: each), "in": a folder, "do": …}`. What is matched is `NAME PATHS` before a change and `NAME done PATHS` behind it, such as
-`rename done /out/_rdfm/staging/a/0/part /out/part`. Matches are counted over all processes. The driver dies when all the points of the list are reached, each of which waits there.
+`rename done /out/_rdfm/staging/a/0/part /out/part`: `^rename /` is before a change only. Matches are counted over all processes. The driver dies when all the points of the list are reached, each of which waits there.
 """
 
 import contextlib

@@ -6,9 +6,12 @@ It prints for each step whether it is done or failed, and `without a fault` wher
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from parts import LogQuery, Query, numbered
+
+import rdfm.spark
 
 # A short life: no time for the second compiler.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -50,14 +53,19 @@ def main(master, settings, *steps):
 
 
 def begin(spark, kind, folder, rows=0, mode="append", **options):
-    """Start a stream, or prepare a write; what is given waits for its end."""
+    """Start a stream or a write; what is given waits for its end."""
     if kind == "stream":
         return Query(spark, Path(folder)).start(**options).awaitTermination
     if kind in ("read_stream", "format"):
         return LogQuery(spark, Path(folder), kind).start(**options).awaitTermination
     frame = numbered(spark.range(0, rows, 1, 4))
     writer = frame.write.format("rdfm").options(to="jelly", **options).mode(mode)
-    return lambda: writer.save(folder)
+
+    def write():
+        rdfm.spark.register(spark)  # a thread of its own knows no session
+        writer.save(folder)
+
+    return ThreadPoolExecutor(1).submit(write).result
 
 
 if __name__ == "__main__":
