@@ -6,6 +6,7 @@ source is used. What the methods give is written in `rdfm.spark`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
@@ -31,10 +32,18 @@ class DefaultSource(DataSource):
         """Take Spark's options.
 
         Raises:
-            MissingExtraError: PySpark is older than rdfm needs. An error while this module is
-                imported would say that there is no such data source.
+            ImportError: Spark runs a Python that lacks what rdfm needs, or PySpark is too old. An
+                error while this module is imported would say that there is no such data source.
         """
-        from rdfm.spark.versions import check_pyspark
+        try:
+            import pyarrow  # noqa: F401 - the first that a Python other than the driver's lacks
+
+            from rdfm.spark.versions import check_pyspark
+        except ImportError as error:
+            raise ImportError(
+                f"Spark runs the Python {sys.executable}, which lacks what rdfm needs ({error}); set "
+                "PYSPARK_PYTHON to the Python of the driver before the session is made"
+            ) from error
 
         check_pyspark()
         super().__init__(options)

@@ -17,6 +17,7 @@ from rdfm.errors import OptionError
 from rdfm.formats._options import key
 from rdfm.paths import no_path
 from rdfm.spark.versions import check_pyspark
+from rdfm.spark.workers import check_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,11 +37,13 @@ def register(spark: SparkSession) -> None:
         spark: A session, of Spark Connect too.
 
     Raises:
-        MissingExtraError: PySpark is missing or too old.
+        MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
     """
     check_pyspark()
     from pyspark_rdfm import DefaultSource
 
+    if not _is_remote(spark):
+        check_workers(spark)
     spark.dataSource.register(DefaultSource)
     if not _is_remote(spark):
         jvm: Any = spark._jvm
@@ -77,7 +80,7 @@ def read(
         OptionError: An option is unknown, or a value or the schema does not fit.
         FileNotFoundError: A path is not there (with Spark Connect the server says so).
         UnknownFormatError: No format has the name that was given.
-        MissingExtraError: PySpark is missing or too old.
+        MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
 
     Example:
         `rdfm.spark.read(spark, "logs/", schema="offset bigint, position bigint")`
@@ -90,6 +93,7 @@ def read(
     given = as_text(options)
     reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
     if not _is_remote(spark):
+        check_workers(spark)
         reader.check_paths()
         listed = reader.paths  # Spark's own process may have begun in another folder
         # The source itself is not told how many cores there are.
@@ -123,7 +127,7 @@ def read_stream(
     Raises:
         OptionError: An option is unknown, or a value or the schema does not fit.
         UnknownFormatError: No format has the name that was given.
-        MissingExtraError: PySpark is missing or too old.
+        MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
 
     Example:
         `rdfm.spark.read_stream(spark, "logs/", maxFilesPerTrigger=100).writeStream…`
@@ -132,6 +136,8 @@ def read_stream(
     from rdfm.spark import stream
     from rdfm.spark.options import as_text
 
+    if not _is_remote(spark):
+        check_workers(spark)
     return stream.read_stream(spark, _path(folder), _schema(schema), as_text(options))
 
 

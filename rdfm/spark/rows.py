@@ -36,6 +36,7 @@ from rdfm.log import LogReader, make_codec, open_log
 from rdfm.paths import is_url
 from rdfm.spark.options import COMPRESSIONS, MODES, Options, for_spark
 from rdfm.spark.schema import columns_of, default_schema
+from rdfm.spark.workers import FromDriver
 from rdfm.split import Split, plan
 from rdfm.storage import storage_of
 
@@ -50,7 +51,7 @@ _log = logging.getLogger("rdfm.spark")
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(FromDriver):
     """How logs are read: what tasks need to know.
 
     Attributes:

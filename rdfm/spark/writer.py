@@ -37,6 +37,7 @@ from rdfm.spark.commit import Commit, Target, stream_job
 from rdfm.spark.options import COMPRESSIONS, Options, for_spark
 from rdfm.spark.reader import absolute
 from rdfm.spark.schema import COLUMNS, QUADS
+from rdfm.spark.workers import FromDriver
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -49,7 +50,7 @@ _OF_SPARK = ("checkpointlocation", "queryname")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(FromDriver):
     """What is written and how: made once in the driver, checked there, and used by every task.
 
     Attributes:
