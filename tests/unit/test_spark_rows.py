@@ -1,5 +1,7 @@
 """How Spark's rows are made of files, without a session."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from rdfm.errors import DecodeError, LimitError, UnknownFormatError, UnsupportedError
@@ -143,9 +145,14 @@ def test_a_relative_path_is_read_where_it_was_checked(tmp_path, monkeypatch):
 
 
 def test_a_source_is_registered_once_a_session(tmp_path, monkeypatch):
-    calls, loaded = [], []
+    calls, loaded, cores = [], [], set()
 
     class Session:
+        # Of a cluster, whose workers' Python is not asked.
+        sparkContext = SimpleNamespace(
+            master="spark://host:7077", pythonExec="python3", defaultParallelism=7
+        )
+
         @property
         def read(self):
             return self
@@ -156,7 +163,8 @@ def test_a_source_is_registered_once_a_session(tmp_path, monkeypatch):
         def schema(self, _):
             return self
 
-        def options(self, **_):
+        def options(self, **given):
+            cores.add(given["minPartitions"])
             return self
 
         def load(self, paths):
@@ -170,3 +178,4 @@ def test_a_source_is_registered_once_a_session(tmp_path, monkeypatch):
         rdfm.spark.read(session, "a.nq")
     assert calls == [one, other]
     assert loaded == [[str(tmp_path / "a.nq")]] * 3
+    assert cores == {"7"}
