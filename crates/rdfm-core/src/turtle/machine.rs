@@ -264,7 +264,7 @@ impl Machine {
             }
             match self.step(text) {
                 Ok(()) => {}
-                Err(Stop::Fault(fault)) => return Err(self.told(text, fault)),
+                Err(Stop::Fault(fault)) => return self.told(text, fault),
                 // A comment ended a message, and the batch with it.
                 Err(Stop::Need { .. }) if self.full => {
                     return Ok(Pause::Full);
@@ -347,20 +347,20 @@ impl Machine {
     /// What is told of a fault: that the token is too long, where as much of it as a token may have shows no
     /// fault. How much of it was there does not matter so.
     #[cold]
-    fn told(&mut self, text: &[u8], fault: Box<Fault>) -> Box<Fault> {
+    fn told(&mut self, text: &[u8], fault: Box<Fault>) -> Result<Pause, Box<Fault>> {
         let most = usize::try_from(self.max_token()).unwrap_or(usize::MAX);
         let mut end = self.pos.saturating_add(most).saturating_add(1);
         while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
             end += 1;
         }
         let Some(there) = text.get(..end) else {
-            return fault;
+            return Err(fault);
         };
         self.reach = Reach::Open;
         self.scanned = (0, 0);
         match self.step(there) {
-            Err(Stop::Need { .. }) => Box::new(self.token_too_long()),
-            _ => fault,
+            Err(Stop::Need { .. }) => Err(Box::new(self.token_too_long())),
+            _ => Err(fault),
         }
     }
 
