@@ -214,7 +214,7 @@ def convert(
               bytes after which one ends; each is a whole log.
             - compression: "gzip", "zstd", "bzip2", "xz" or "none"; else as the output's suffix says. Of
               each file of a folder.
-            - overwrite: Replace a folder that holds something.
+            - overwrite: Replace a folder that holds something: everything in it is removed.
             - options_from: A Jelly file whose stream options to write with.
             - physical_type, logical_type, stream_name, name_table, prefix_table, datatype_table
               (entries), namespaces, frame_rows, delimited: How Jelly is written.

@@ -275,8 +275,9 @@ class _Counts:
         self._sizes(counts)
         _add(self._predicates, batch.predicate_counts())
         _add(self._datatypes, batch.datatype_counts())
-        if len(report.namespaces) < MOST_NAMESPACES:
-            report.namespaces.update(batch.namespaces(len(batch) - 1))
+        for _, name, iri in batch.declarations():
+            if len(report.namespaces) < MOST_NAMESPACES or name in report.namespaces:
+                report.namespaces[name] = iri
         if self._carries_metadata:
             for message in range(len(batch)):
                 _add(self._metadata, dict.fromkeys(batch.metadata(message), 1))

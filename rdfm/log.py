@@ -121,7 +121,7 @@ def create_log(
         keep_partial: After an exception keep what was written, as `NAME.partial`.
         split_messages: Most messages of each file of a folder.
         split_bytes: Bytes, not compressed, after which a file of a folder ends with its message.
-        overwrite: Replace a folder that holds something.
+        overwrite: Replace a folder that holds something: everything in it is removed.
         **options: Those of the format's encoder, such as `dialect` or `prefixes`; see
             `rdfm.formats.find(name).FORMAT.encode_options`.
 
@@ -500,6 +500,7 @@ class LogWriter:
         self._keep_partial = keep_partial
         self._pending: list[Message | list[Quad]] = []
         self._pending_quads = 0
+        self._last: MessageBatch | None = None
         self._closed = False
         self.format = module.FORMAT.name
         self.messages = 0
@@ -599,15 +600,19 @@ class LogWriter:
         if not messages:
             return
         try:
-            batch = MessageBatch.from_messages(messages, first_index=self.messages)
+            batch = self._batch(messages)
         except Exception:
             # One of them was spoilt since, or they are too large together: as many as can be.
             for message in messages:
-                self._encode(MessageBatch.from_messages([message], first_index=self.messages))
+                self._encode(self._batch([message]))
         else:
             self._encode(batch)
 
+    def _batch(self, messages: list[Message | list[Quad]]) -> MessageBatch:
+        return MessageBatch.from_messages(messages, first_index=self.messages, after=self._last)
+
     def _encode(self, batch: MessageBatch) -> None:
+        self._last = batch
         try:
             self._output.write(self._encoder.encode(batch))
         except EncodeError as error:

@@ -219,7 +219,7 @@ class FolderOutput:
         _compressor(compression)  # one that is not there is told now
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
-                f"{self.name} holds files; --overwrite (overwrite) replaces them, or name another folder"
+                f"{self.name} holds files; --overwrite (overwrite) removes all that is in it, or name another folder"
             )
         beside = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
         self._staging = self._final.with_name(f"{beside}.tmp")

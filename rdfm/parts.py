@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rdfm import archive
-from rdfm._core import MessageBatch
+from rdfm._core import MessageBatch, Slices
 from rdfm.errors import EncodeError
 from rdfm.formats import EncoderLike
 from rdfm.notes import notes_of
@@ -68,6 +68,7 @@ class FolderEncoder:
         self._single = messages is None and bytes is None
         self._most_messages = 1 if self._single else messages
         self._most_bytes = bytes
+        self._slices = Slices()
         self._number = 0
         self._open = False
         self._messages = self._bytes = 0
@@ -84,14 +85,14 @@ class FolderEncoder:
         start = 0
         while start < len(batch):
             stop = start + self._room(len(batch) - start)
-            part = batch if stop - start == len(batch) else batch.slice(start, stop)
-            empty = self._single and not (self._open or part.quad_count or part.continues)
-            if empty and self._make_empty is not None:
-                usual, self._encoder = self._encoder, self._make_empty()
-                self._put(part, parts)
-                self._encoder = usual
-            else:
-                self._put(part, parts)
+            for part in self._slices.take(batch, start, stop, not self._open):
+                empty = self._single and not (self._open or part.quad_count or part.continues)
+                if empty and self._make_empty is not None:
+                    usual, self._encoder = self._encoder, self._make_empty()
+                    self._put(part, parts)
+                    self._encoder = usual
+                else:
+                    self._put(part, parts)
             start = stop
         return parts
 

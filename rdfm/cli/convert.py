@@ -96,7 +96,7 @@ _SHOWN_FORMAT = "trig"
     "--overwrite",
     group=_FORMATS,
     is_flag=True,
-    help="Replace a folder that holds something.",
+    help="Replace a folder that holds something: everything in it is removed.",
 )
 @option(
     "--message-per-file",
@@ -205,7 +205,8 @@ _SHOWN_FORMAT = "trig"
     "--context-lines",
     group=_JSON,
     type=_Choice(["first", "every", "none"]),
-    help="Where namespaces are written: before the messages (first), in every message, or nowhere (expanded form).",
+    help="Where namespaces are written: before the messages that need them (first), in every message (for jq and grep), "
+    "or nowhere (expanded form).",
 )
 @option(
     "--compact-with",

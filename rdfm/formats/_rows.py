@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import tempfile
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch, batches_from_arrow, carries
@@ -349,15 +349,15 @@ class RowEncoder:
     def encode(self, batch: MessageBatch, /) -> bytes:
         """Give the bytes of a batch; rows are gathered first."""
         if len(batch):
-            coalescer = self._begin(bool(batch.namespaces(0)))
+            coalescer = self._begin(batch)
             if not self._namespaces:
-                self._count(batch.namespaces(len(batch) - 1))
+                self._count((name, iri) for _, name, iri in batch.declarations())
             self._write(coalescer.push(batch, self.source))
         return self._sink.take()
 
     def finish(self) -> bytes:
         """Give the bytes at the end of the log."""
-        rest = self._begin(False).finish()
+        rest = self._begin(None).finish()
         self._write([rest] if rest is not None else [])
         self._writer.close()
         return self._sink.take()
@@ -370,9 +370,15 @@ class RowEncoder:
     def _open(self, sink: Any, schema: Any) -> Any:
         """Give pyarrow's writer of a file."""
 
-    def _begin(self, declares: bool) -> ArrowCoalescer:
+    def _begin(self, first: MessageBatch | None) -> ArrowCoalescer:
         if self._rows is None:
+            declares = first is not None and first.has_namespaces(0)
             self._namespaces = declares if self._asked is None else self._asked
+            if first is not None and not self._namespaces and declares:
+                before = {name for number, name, _ in first.declarations() if number == 0}
+                self._count(
+                    (name, iri) for name, iri in first.namespaces(0).items() if name not in before
+                )
             columns = [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]
             self._rows = ArrowCoalescer(columns, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES)
             pa = extra(self.format)
@@ -385,8 +391,8 @@ class RowEncoder:
         for rows in batches:
             self._writer.write_batch(pa.record_batch(rows))
 
-    def _count(self, declared: dict[str, str]) -> None:
-        for name, iri in declared.items():
+    def _count(self, declared: Iterable[tuple[str, str]]) -> None:
+        for name, iri in declared:
             if self._lost.get(name) != iri:
                 self._lost[name] = iri
                 self._dropped += 1

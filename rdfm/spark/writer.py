@@ -28,7 +28,7 @@ from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, Struct
 
 from rdfm import compression as compressions
 from rdfm import formats
-from rdfm._core import MessageBatch, batches_from_arrow
+from rdfm._core import MessageBatch, Slices, batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats._options import from_text, key
 from rdfm.log import LogWriter, create_log
@@ -320,6 +320,7 @@ class _Task:
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # made for the first part
         self._names: list[str] = []
+        self._slices = Slices()
         self.dropped: Counter[str] = Counter()
         self.notes: dict[str, None] = {}  # each once, in order
         self._log: LogWriter | None = None
@@ -371,7 +372,8 @@ class _Task:
             log = self._log or self._begin_part()
             room = self._plan.max_messages - log.messages if self._plan.max_messages else len(batch)
             stop = min(start + room, len(batch))
-            log.write_batch(batch if stop - start == len(batch) else batch.slice(start, stop))
+            for some in self._slices.take(batch, start, stop, log.messages == 0):
+                log.write_batch(some)
             start = stop
             if log.messages == self._plan.max_messages:
                 self._end_part()

@@ -138,6 +138,7 @@ def test_blocks_are_as_people_write_them():
 ---
 "@id": ex:a
 "@type": ex:T
+...
 """
     )
 

@@ -29,6 +29,8 @@ OTHER_ROWS = {
     *("prefixes-base-values.rpb", "prefixes-base-values.rt"),
     *("quads-basic.rpb", "wire-bnode-iri.rpb", "wire-quad-without-graph.rpb"),
 }
+# Doubles by value that Jena reads in other lexical forms: rdfm writes these by their lexical forms.
+OTHER_ROWS |= {"numbers-values.rpb", "numbers-values.rt"}
 DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
 pytestmark = needs_shared("conformance", "jena")
 

@@ -126,6 +126,13 @@ impl TermTable {
     }
 }
 
+/// Bytes that a namespace takes beside its name and its IRI: entries of tables and lists, here, in decoders
+/// and in encoders.
+const NAMESPACE_BYTES: usize = 512;
+
+/// How often a name and an IRI are kept.
+const COPIES: usize = 3;
+
 /// A name and its IRI.
 type Declaration = (Box<[u8]>, Box<[u8]>);
 
@@ -161,17 +168,23 @@ impl Namespaces {
         Some(iri)
     }
 
+    /// Bytes that the namespaces take, near enough, with what decoders and encoders keep of each.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Declares or redeclares a name.
     pub fn set(&mut self, name: &[u8], iri: &[u8]) {
         let declaration = (name.into(), iri.into());
         if let Some(&at) = self.by_name.get(name) {
             let before = self.entries.get(at).map_or(0, |(_, known)| known.len());
-            self.bytes = self.bytes + iri.len() as u64 - before as u64;
+            self.bytes += (COPIES * iri.len()) as u64;
+            self.bytes -= (COPIES * before) as u64;
             self.entries.set_mut(at, declaration);
         } else {
             self.by_name.insert_mut(name.into(), self.entries.len());
             self.entries.push_back_mut(declaration);
-            self.bytes += (2 * name.len() + iri.len() + 64) as u64;
+            self.bytes += (COPIES * (name.len() + iri.len()) + NAMESPACE_BYTES) as u64;
         }
     }
 }
@@ -187,10 +200,14 @@ impl InForce {
         &mut self,
         batch: &'a MessageBatch,
     ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        let last = self.0.replace(Arc::clone(&batch.namespaces_after));
-        let follows = last.is_some_and(|last| Arc::ptr_eq(&last, &batch.namespaces));
-        let most = if follows { 0 } else { usize::MAX };
+        let most = if self.follows(batch) { 0 } else { usize::MAX };
         batch.namespaces.iter().take(most)
+    }
+
+    /// Whether a batch follows the last one, which it is from now on.
+    pub fn follows(&mut self, batch: &MessageBatch) -> bool {
+        let last = self.0.replace(Arc::clone(&batch.namespaces_after));
+        last.is_some_and(|last| Arc::ptr_eq(&last, &batch.namespaces))
     }
 }
 
@@ -285,8 +302,13 @@ impl MessageBatch {
     }
 
     /// Namespaces in force before the batch's first message.
-    pub fn namespaces_at_start(&self) -> &Namespaces {
+    pub fn namespaces_at_start(&self) -> &Arc<Namespaces> {
         &self.namespaces
+    }
+
+    /// Namespaces in force after the batch's last message.
+    pub fn namespaces_at_end(&self) -> &Arc<Namespaces> {
+        &self.namespaces_after
     }
 
     /// Namespaces declared in the batch, in order.
@@ -334,13 +356,12 @@ impl MessageBatch {
 
     /// The metadata of a message; of one in parts, the first part has it.
     pub fn metadata(&self, message: usize) -> &[Metadata] {
-        let from = self
-            .metadata
-            .partition_point(|entry| (entry.message as usize) < message);
-        let to = self
-            .metadata
-            .partition_point(|entry| entry.message as usize <= message);
-        &self.metadata[from..to]
+        &self.metadata[self.metadata_before(message)..self.metadata_before(message + 1)]
+    }
+
+    fn metadata_before(&self, message: usize) -> usize {
+        self.metadata
+            .partition_point(|entry| (entry.message as usize) < message)
     }
 
     /// Whether any quad is in a named graph.
@@ -358,10 +379,22 @@ impl MessageBatch {
         self.continues
     }
 
-    /// The messages of a range, sharing this batch's terms. Costs the quads of the range.
+    /// The messages of a range, sharing this batch's terms. Costs the quads of the range, and the namespaces
+    /// declared before its end; for slices one after the other see [`Slices`](crate::slices::Slices).
     pub fn slice(&self, messages: Range<usize>) -> Self {
         let end = messages.end.min(self.len());
         let start = messages.start.min(end);
+        let in_force = [self.namespaces_before(start), self.namespaces_before(end)];
+        self.slice_with(start..end, in_force)
+    }
+
+    /// The messages of a range within the batch, with the namespaces in force before it and after it.
+    pub(crate) fn slice_with(
+        &self,
+        messages: Range<usize>,
+        in_force: [Arc<Namespaces>; 2],
+    ) -> Self {
+        let Range { start, end } = messages;
         let first_quad = if start == 0 {
             0
         } else {
@@ -372,8 +405,9 @@ impl MessageBatch {
         } else {
             self.message_ends[end - 1]
         };
-        let (from, to) = (start as u32, end as u32);
+        let from = start as u32;
         let quads = self.quads[first_quad as usize..last_quad.max(first_quad) as usize].to_vec();
+        let [namespaces, namespaces_after] = in_force;
         Self {
             table: Arc::clone(&self.table),
             has_graphs: self.has_graphs
@@ -384,21 +418,18 @@ impl MessageBatch {
                 .map(|quad_end| quad_end - first_quad)
                 .collect(),
             positions: self.positions[start..end].to_vec(),
-            namespaces: self.namespaces_before(start),
-            namespaces_after: self.namespaces_before(end),
-            namespace_changes: self
-                .namespace_changes
+            namespaces,
+            namespaces_after,
+            namespace_changes: self.namespace_changes
+                [self.changes_before(start)..self.changes_before(end)]
                 .iter()
-                .filter(|change| change.message >= from && change.message < to)
                 .map(|change| NamespaceChange {
                     message: change.message - from,
                     ..*change
                 })
                 .collect(),
-            metadata: self
-                .metadata
+            metadata: self.metadata[self.metadata_before(start)..self.metadata_before(end)]
                 .iter()
-                .filter(|entry| entry.message >= from && entry.message < to)
                 .map(|entry| Metadata {
                     message: entry.message - from,
                     ..entry.clone()
@@ -417,6 +448,7 @@ impl MessageBatch {
             + 12 * self.table.triples.len()
             + 16 * self.quads.len()
             + 12 * self.message_ends.len()
+            + 20 * self.namespace_changes.len()
     }
 }
 
@@ -521,6 +553,9 @@ pub struct BatchBuilder {
     message_ends: Vec<u32>,
     positions: Vec<u64>,
     at_start: Arc<Namespaces>,
+    /// In force with all that was declared, and at the end of the last complete message.
+    in_force: Namespaces,
+    at_end: Namespaces,
     namespace_changes: Vec<NamespaceChange>,
     metadata: Vec<Metadata>,
     first_index: u64,
@@ -547,6 +582,8 @@ impl BatchBuilder {
             message_ends: Vec::new(),
             positions: Vec::new(),
             at_start: Arc::default(),
+            in_force: Namespaces::default(),
+            at_end: Namespaces::default(),
             namespace_changes: Vec::new(),
             metadata: Vec::new(),
             first_index: 0,
@@ -574,6 +611,10 @@ impl BatchBuilder {
         if !self.at_start.is_empty() {
             self.at_start = Arc::default();
         }
+        if !self.in_force.is_empty() {
+            self.in_force = Namespaces::default();
+            self.at_end = Namespaces::default();
+        }
         self.namespace_changes.clear();
         self.metadata.clear();
         self.first_index = 0;
@@ -583,6 +624,18 @@ impl BatchBuilder {
         self.mark = Mark::default();
         self.message_bytes = 0;
         self.serial = self.serial.wrapping_add(1).max(1);
+    }
+
+    /// Goes on behind a batch, whose namespaces stay in force. Only before anything was added.
+    pub fn start_after(&mut self, batch: &MessageBatch) {
+        self.at_start = Arc::clone(&batch.namespaces_after);
+        self.in_force = (*self.at_start).clone();
+        self.at_end = self.in_force.clone();
+    }
+
+    /// The namespaces in force, those of the open or next message included.
+    pub fn in_force(&self) -> &Namespaces {
+        &self.in_force
     }
 
     /// Gives the first message another index. Only before anything was added.
@@ -779,8 +832,11 @@ impl BatchBuilder {
     /// The message, or all namespaces together, become too large.
     pub fn add_namespace(&mut self, name: &[u8], iri: &[u8]) -> Result<(), LimitExceeded> {
         self.charge(16)?;
-        if self.at_start.bytes > self.limits.max_message_bytes {
-            return Err(self.too_large());
+        if self.in_force.get(name) != Some(iri) {
+            self.in_force.set(name, iri);
+            if self.in_force.bytes > self.limits.max_message_bytes {
+                return Err(self.too_many_namespaces());
+            }
         }
         let change = NamespaceChange {
             message: self.message_ends.len() as u32,
@@ -789,6 +845,16 @@ impl BatchBuilder {
         };
         self.namespace_changes.push(change);
         Ok(())
+    }
+
+    #[cold]
+    fn too_many_namespaces(&self) -> LimitExceeded {
+        LimitExceeded(format!(
+            "the {} namespaces in force take more than {} bytes of memory; raise max_message_bytes \
+             (--max-message-bytes) if the source is trusted",
+            self.in_force.len(),
+            self.limits.max_message_bytes
+        ))
     }
 
     /// Declarations that wait for the next message and say what is not in force yet. Only when nothing
@@ -845,6 +911,9 @@ impl BatchBuilder {
         debug_assert!(self.open.is_some());
         self.positions.push(self.open.take().unwrap_or_default());
         self.message_ends.push(self.quads.len() as u32);
+        if self.namespace_changes.len() > self.mark.namespace_changes {
+            self.at_end = self.in_force.clone();
+        }
         self.mark = Mark {
             quads: self.quads.len(),
             namespace_changes: self.namespace_changes.len(),
@@ -856,7 +925,10 @@ impl BatchBuilder {
     /// the batch is taken. The next message has its index.
     pub fn discard_message(&mut self) {
         self.quads.truncate(self.mark.quads);
-        self.namespace_changes.truncate(self.mark.namespace_changes);
+        if self.namespace_changes.len() > self.mark.namespace_changes {
+            self.namespace_changes.truncate(self.mark.namespace_changes);
+            self.in_force = self.at_end.clone();
+        }
         self.metadata.truncate(self.mark.metadata);
         self.any_graph = self.quads.iter().fold(0, |all, quad| all | quad.graph.0);
         self.open = None;
@@ -1013,11 +1085,8 @@ impl BatchBuilder {
             .partition_point(|change| change.message < messages);
         let pending = self.namespace_changes.split_off(waiting);
         let at_start = Arc::clone(&self.at_start);
-        for change in &self.namespace_changes {
-            let (name, iri) = (table.span(change.name), table.span(change.iri));
-            if self.at_start.get(name) != Some(iri) {
-                Arc::make_mut(&mut self.at_start).set(name, iri);
-            }
+        if !self.namespace_changes.is_empty() {
+            self.at_start = Arc::new(self.at_end.clone());
         }
         let changes = std::mem::take(&mut self.namespace_changes);
         self.move_namespaces(&table, pending);

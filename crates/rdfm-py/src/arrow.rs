@@ -3,7 +3,7 @@
 //! - In: core batches; the columns wanted. Out: Arrow record batches, made by [`crate::rows`].
 //! - Cost: everything is done without the GIL, and handed over without a copy.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, FieldRef};
@@ -14,6 +14,7 @@ use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
 };
 use rdfm_core::batch;
+use rdfm_core::needed::Needs;
 
 use crate::batch::MessageBatch;
 use crate::errors;
@@ -170,10 +171,12 @@ pub fn render(
 ) -> PyResult<ArrowBatch> {
     let made = errors::guarded(py, || -> Result<RecordBatch, Fault> {
         let mut rows = Rows::new(columns);
+        let mut needs = Needs::default();
         for batch in batches {
             let mut places = Places::new(batch.table());
+            rows.begin_batch(batch, &mut needs);
             for message in 0..batch.len() {
-                rows.add(batch, message, source, &mut places)?;
+                rows.add(batch, message, source, &mut places, &mut needs)?;
             }
         }
         rows.finish()
@@ -211,7 +214,13 @@ pub struct ArrowCoalescer {
     columns: Vec<Column>,
     max_rows: usize,
     max_bytes: usize,
-    rows: Mutex<Rows>,
+    state: Mutex<State>,
+}
+
+/// Rows under construction, and the namespaces in force behind the last one.
+struct State {
+    rows: Rows,
+    needs: Needs,
 }
 
 #[pymethods]
@@ -224,7 +233,10 @@ impl ArrowCoalescer {
         }
         let columns = self::columns(columns.as_deref())?;
         Ok(Self {
-            rows: Mutex::new(Rows::new(&columns)),
+            state: Mutex::new(State {
+                rows: Rows::new(&columns),
+                needs: Needs::default(),
+            }),
             columns,
             max_rows: max_rows.min(i32::MAX as usize),
             max_bytes: max_bytes.min(MAX_BYTES),
@@ -247,13 +259,13 @@ impl ArrowCoalescer {
     ) -> PyResult<Vec<ArrowBatch>> {
         let batch = batch.get().inner();
         // Taken out, so that no lock is held while another thread may run.
-        let mut rows = self.swap(Rows::new(&self.columns));
+        let mut state = self.take();
         let complete = errors::guarded(py, || {
-            let complete = self.fill(&mut rows, batch, source);
-            (complete, rows)
+            let complete = self.fill(&mut state, batch, source);
+            (complete, state)
         });
-        let (complete, rows) = complete?;
-        self.swap(rows);
+        let (complete, state) = complete?;
+        *self.locked() = state;
         Ok(complete?
             .into_iter()
             .map(|rows| ArrowBatch { rows })
@@ -262,7 +274,7 @@ impl ArrowCoalescer {
 
     /// The rows that are left, or None.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<ArrowBatch>> {
-        let rows = self.swap(Rows::new(&self.columns));
+        let rows = self.take().rows;
         if rows.count() == 0 {
             return Ok(None);
         }
@@ -272,27 +284,35 @@ impl ArrowCoalescer {
 }
 
 impl ArrowCoalescer {
-    fn swap(&self, rows: Rows) -> Rows {
-        let mut slot = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut slot, rows)
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> State {
+        let empty = State {
+            rows: Rows::new(&self.columns),
+            needs: Needs::default(),
+        };
+        std::mem::replace(&mut *self.locked(), empty)
     }
 
     fn fill(
         &self,
-        rows: &mut Rows,
+        State { rows, needs }: &mut State,
         batch: &batch::MessageBatch,
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Fault> {
         let mut complete = Vec::new();
         let mut places = Places::new(batch.table());
+        rows.begin_batch(batch, needs);
         for message in 0..batch.len() {
             let mut before = rows.mark();
-            let mut result = rows.add(batch, message, source, &mut places);
+            let mut result = rows.add(batch, message, source, &mut places, needs);
             if result.is_err() && before.count() > 0 {
                 rows.truncate(&before);
                 complete.push(rows.cut(&mut places)?);
                 before = rows.mark();
-                result = rows.add(batch, message, source, &mut places);
+                result = rows.add(batch, message, source, &mut places, needs);
             }
             if let Err(fault) = result {
                 rows.truncate(&before);

@@ -23,7 +23,6 @@ use pyo3_arrow::input::AnyRecordBatch;
 use rdfm_core::batch::{self, BatchBuilder};
 use rdfm_core::error::{ErrorClass, LimitExceeded};
 use rdfm_core::nquads::{CellFault, CellReader};
-use rustc_hash::FxHashMap;
 
 use crate::batch::MessageBatch;
 use crate::{build, errors, options};
@@ -143,8 +142,6 @@ struct Rows {
     /// Make one batch of all rows.
     whole: bool,
     messages: Messages,
-    /// Namespaces declared so far.
-    namespaces: FxHashMap<String, String>,
     fault: Option<Fault>,
 }
 
@@ -161,7 +158,6 @@ impl Rows {
             open: None,
             whole: false,
             messages: Messages::new(first_index, options::depth(max_depth)?),
-            namespaces: FxHashMap::default(),
             fault: None,
         })
     }
@@ -189,9 +185,7 @@ impl Rows {
             while *row < columns.rows {
                 let at = *row;
                 *row += 1;
-                let extras = |messages: &mut Messages| {
-                    columns.extras(at, &mut messages.builder, &mut self.namespaces)
-                };
+                let extras = |messages: &mut Messages| columns.extras(at, &mut messages.builder);
                 self.messages.add(&columns.quads, at, extras)?;
                 if !self.whole && self.messages.full() {
                     return Ok(self.messages.take());
@@ -307,12 +301,7 @@ impl Columns {
     }
 
     /// Adds a row's metadata and namespaces.
-    fn extras(
-        &self,
-        row: usize,
-        builder: &mut BatchBuilder,
-        known: &mut FxHashMap<String, String>,
-    ) -> Result<(), Fault> {
+    fn extras(&self, row: usize, builder: &mut BatchBuilder) -> Result<(), Fault> {
         let fault = |builder: &BatchBuilder, reason: String| {
             Fault::Row(builder.message_index(), ErrorClass::Malformed, reason)
         };
@@ -337,9 +326,8 @@ impl Columns {
                         format!("the IRI of namespace '{name}' is no UTF-8"),
                     )
                 })?;
-                if known.get(&name) != Some(&iri) {
+                if builder.in_force().get(name.as_bytes()) != Some(iri.as_bytes()) {
                     builder.add_namespace(name.as_bytes(), iri.as_bytes())?;
-                    known.insert(name, iri);
                 }
             }
         }

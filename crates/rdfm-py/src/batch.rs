@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 use rdfm_core::batch::{self, TermTable};
+use rdfm_core::slices;
 use rdfm_core::term::{TermId, TermKind, XSD_STRING};
 use rdfm_core::text::write;
 use rustc_hash::FxHashMap;
@@ -178,6 +179,34 @@ impl MessageBatch {
         Ok(dict)
     }
 
+    /// Whether any namespace is in force at a message.
+    fn has_namespaces(&self, message: isize) -> PyResult<bool> {
+        let message = self.at(message)?;
+        let declared = self.batch.namespace_changes();
+        Ok(!self.batch.namespaces_at_start().is_empty()
+            || declared
+                .first()
+                .is_some_and(|change| change.message as usize <= message))
+    }
+
+    /// The namespaces that messages of the batch declare, in order: the message's number in the batch, the
+    /// name (without colon) and the IRI.
+    fn declarations<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Vec<(u32, Bound<'py, PyString>, Bound<'py, PyString>)>> {
+        let table = self.batch.table();
+        let declaration = |change: &batch::NamespaceChange| {
+            Ok((
+                change.message,
+                PyString::from_bytes(py, table.span(change.name))?,
+                PyString::from_bytes(py, table.span(change.iri))?,
+            ))
+        };
+        let changes = self.batch.namespace_changes().iter();
+        changes.map(declaration).collect()
+    }
+
     /// The first byte of a message in the decompressed log.
     fn position(&self, message: isize) -> PyResult<u64> {
         Ok(self.batch.position(self.at(message)?))
@@ -280,12 +309,71 @@ impl MessageBatch {
     /// Args:
     ///     messages: `Message` objects or iterables of `Quad`.
     ///     first_index: The index in the log of the first message.
+    ///     after: The batch before it in the log, whose namespaces stay in force.
     /// Raises:
     ///     TypeError: Something else was given.
     #[staticmethod]
-    #[pyo3(signature = (messages, *, first_index=0))]
-    fn from_messages(messages: &Bound<'_, PyAny>, first_index: u64) -> PyResult<Self> {
-        build::from_messages(messages, first_index).map(Self::new)
+    #[pyo3(signature = (messages, *, first_index=0, after=None))]
+    fn from_messages(
+        messages: &Bound<'_, PyAny>,
+        first_index: u64,
+        after: Option<&Bound<'_, Self>>,
+    ) -> PyResult<Self> {
+        let after = after.map(|batch| &batch.get().batch);
+        build::from_messages(messages, first_index, after).map(Self::new)
+    }
+}
+
+/// Cuts the batches of a log into slices, each for a log of its own: files of a folder, members of an archive.
+///
+/// Such a log begins with the namespaces in force there; with those alone that its messages declare or use
+/// where more than 256 are in force.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct Slices {
+    slices: Mutex<slices::Slices>,
+}
+
+#[pymethods]
+impl Slices {
+    #[new]
+    fn new() -> Self {
+        Self {
+            slices: Mutex::default(),
+        }
+    }
+
+    /// The messages of a batch from `start`, where the slices before ended, up to `stop`.
+    ///
+    /// Args:
+    ///     batch: The batch; each one of the log is begun with `start` 0.
+    ///     start: Number of the first message.
+    ///     stop: Number of the message behind the last one.
+    ///     begins: Whether a log begins with them.
+    /// Returns:
+    ///     One slice or more.
+    fn take(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, MessageBatch>,
+        start: usize,
+        stop: usize,
+        begins: bool,
+    ) -> PyResult<Vec<Py<MessageBatch>>> {
+        let messages = &batch.get().batch;
+        let taken = errors::guarded(py, || {
+            let mut slices = self.slices.lock().unwrap_or_else(PoisonError::into_inner);
+            if start == 0 {
+                slices.begin_batch(messages);
+            }
+            slices.take(messages, stop, begins)
+        })?;
+        match taken {
+            None => Ok(vec![batch.clone().unbind()]),
+            Some(taken) => {
+                let make = |slice| Py::new(py, MessageBatch::new(slice));
+                taken.into_iter().map(make).collect()
+            }
+        }
     }
 }
 
@@ -343,5 +431,6 @@ fn datatype_text(table: &TermTable, id: TermId) -> Option<String> {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<MessageBatch>()
+    module.add_class::<MessageBatch>()?;
+    module.add_class::<Slices>()
 }

@@ -46,6 +46,7 @@ pub fn check_size(builder: &BatchBuilder, quads: usize) -> Result<(), String> {
 pub fn from_messages(
     messages: &Bound<'_, PyAny>,
     first_index: u64,
+    after: Option<&batch::MessageBatch>,
 ) -> PyResult<batch::MessageBatch> {
     let py = messages.py();
     let class = message_class(py)?;
@@ -54,11 +55,13 @@ pub fn from_messages(
         objects: FxHashMap::default(),
         texts: FxHashMap::default(),
         copied: None,
-        namespaces: FxHashMap::default(),
         declared: None,
         quads: 0,
     };
     build.builder.start_at(first_index);
+    if let Some(batch) = after {
+        build.builder.start_after(batch);
+    }
     for message in messages.try_iter()? {
         let message = message?;
         build.builder.begin_message(0);
@@ -97,8 +100,6 @@ struct Build<'py> {
     texts: FxHashMap<(u8, u32, Box<str>), TermId>,
     /// The batch that views were last copied from, and the new ids of its terms (0: none yet).
     copied: Option<(Bound<'py, PyAny>, Vec<u32>)>,
-    /// Namespaces declared so far.
-    namespaces: FxHashMap<Box<[u8]>, Box<[u8]>>,
     /// The view whose namespaces were declared last, and none of another message since.
     declared: Option<(Bound<'py, PyAny>, usize)>,
     quads: usize,
@@ -185,15 +186,11 @@ impl<'py> Build<'py> {
 
     /// Declares a namespace unless it is in force already; tells whether it was not.
     fn namespace(&mut self, name: &[u8], iri: &[u8]) -> PyResult<bool> {
-        let new = self
-            .namespaces
-            .get(name)
-            .is_none_or(|known| **known != *iri);
+        let new = self.builder.in_force().get(name) != Some(iri);
         if new {
             self.builder
                 .add_namespace(name, iri)
                 .map_err(errors::exceeded)?;
-            self.namespaces.insert(name.into(), iri.into());
         }
         Ok(new)
     }

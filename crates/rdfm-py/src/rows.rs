@@ -3,7 +3,8 @@
 //! - In: messages of batches. Out: record batches of the columns wanted.
 //! - Cost: a term is rendered once a batch, its repetitions are copies of the bytes already there.
 //! - Law: all fields are nullable; `quads` is empty but never null; `graph` is null for the default
-//!   graph; `metadata` is null where there is none. Strings together stay below 2 GiB a record batch,
+//!   graph; `metadata` is null where there is none; `namespaces` holds those that the message declares or
+//!   uses. Strings together stay below 2 GiB a record batch,
 //!   since offsets are 32 bits wide.
 
 #![allow(
@@ -20,6 +21,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use rdfm_core::batch::{self, TermTable};
+use rdfm_core::needed::Needs;
 use rdfm_core::term::{Quad, TermId};
 use rdfm_core::text::write::write_term;
 
@@ -467,6 +469,13 @@ impl Rows {
         self.bytes
     }
 
+    /// A batch begins, of whose messages rows are to be made.
+    pub fn begin_batch(&self, batch: &batch::MessageBatch, needs: &mut Needs) {
+        if self.has(Column::Namespaces) {
+            needs.begin_batch(batch);
+        }
+    }
+
     fn has(&self, column: Column) -> bool {
         self.columns.contains(&column)
     }
@@ -478,6 +487,7 @@ impl Rows {
         message: usize,
         source: Option<&str>,
         places: &mut Places,
+        needs: &mut Needs,
     ) -> Result<(), Fault> {
         self.count += 1;
         self.indexes
@@ -499,7 +509,7 @@ impl Rows {
             self.metadata.end(!entries.is_empty());
         }
         if self.has(Column::Namespaces) {
-            for (name, iri) in batch.namespaces(message).iter() {
+            for (name, iri, _) in needs.of(batch, message) {
                 charge(&mut self.bytes, name.len() + iri.len())?;
                 self.namespaces.keys.add(name);
                 self.namespaces.values.add(iri);
@@ -510,6 +520,7 @@ impl Rows {
             let (table, quads) = (batch.table(), batch.message(message));
             self.quads.add(table, quads, places, &mut self.bytes)?;
         }
+        needs.leave();
         Ok(())
     }
 

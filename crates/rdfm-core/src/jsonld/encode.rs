@@ -1,7 +1,8 @@
 //! Writes JSON-LD logs from batches: NDJSON-LD, one JSON-LD document, and the same in other syntaxes.
 //!
 //! - In: batches.
-//! - Out: a document a message; the log's namespaces as a context message before the messages they hold for.
+//! - Out: a document a message; before it, where the context in force is not enough, a context message of
+//!   the namespaces that it declares or uses.
 //! - Cost: a few copies of the output; no tree is built.
 //! - Law: reading gives the same datasets; the text does not depend on how messages are cut into batches.
 //!
@@ -120,6 +121,7 @@ impl<S: Sink> Documents<S> {
         }
         self.nodes.sink.end_object(out);
         self.nodes.sink.end(out);
+        self.nodes.names.settle();
     }
 
     /// `"@context": {…}`.
@@ -235,6 +237,7 @@ impl<S: Sink> Documents<S> {
             self.open = true;
             self.nodes.sink.begin(out);
             self.nodes.sink.begin_object(out);
+            self.nodes.names.take_all();
             if self.nodes.has_context() {
                 self.context(out);
             }
@@ -246,7 +249,7 @@ impl<S: Sink> Documents<S> {
 
 impl<S: Sink> Statements for Documents<S> {
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
-        self.nodes.begin_batch(batch.table().terms().len(), out);
+        self.nodes.begin_batch(batch, out);
     }
 
     fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> bool {
@@ -263,10 +266,7 @@ impl<S: Sink> Statements for Documents<S> {
         match self.nodes.names.declare(name, iri) {
             Declared::Refused => return false,
             Declared::Known => {}
-            Declared::New => {
-                self.changed = true;
-                self.nodes.forget();
-            }
+            Declared::New => self.nodes.forget(),
         }
         true
     }
@@ -278,7 +278,19 @@ impl<S: Sink> Statements for Documents<S> {
         style: Style,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
+        // A document that is empty has no context, nor has one that goes on.
+        match self.contexts {
+            ContextLines::First => self.changed |= self.nodes.turn_to(batch, message, false),
+            ContextLines::Every if !self.merged && !batch.message(message).is_empty() => {
+                self.nodes.turn_to(batch, message, true);
+            }
+            _ => {}
+        }
         self.context_message(out);
+        self.nodes.compacting = false;
+        if self.merged {
+            self.open_document(out);
+        }
         self.nodes.shape.shape(batch, message);
         let mut content = Message {
             table: batch.table(),
@@ -288,10 +300,6 @@ impl<S: Sink> Statements for Documents<S> {
             reset: false,
             expanded: self.contexts == ContextLines::None,
         };
-        self.nodes.compacting = false;
-        if self.merged {
-            self.open_document(out);
-        }
         let (start, sink) = (out.len(), self.nodes.sink.clone());
         if content.quads.is_empty() && !self.merged {
             content.context = false;
@@ -326,6 +334,8 @@ impl<S: Sink> Statements for Documents<S> {
                 self.document(content, true, out)?;
             }
             self.nodes.forget();
+        } else if content.context {
+            self.nodes.names.settle();
         }
         Ok(())
     }
@@ -339,6 +349,7 @@ impl<S: Sink> Statements for Documents<S> {
             self.nodes.sink.end(out);
             self.open = false;
         }
+        self.nodes.sink.finish(out);
     }
 
     fn reset(&mut self) {

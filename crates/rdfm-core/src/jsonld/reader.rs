@@ -153,12 +153,25 @@ impl MessageReader {
         position: u64,
         builder: &mut BatchBuilder,
     ) -> Result<(), Fault> {
-        if view.kind(0) != Kind::Object {
+        let found = match view.kind(0) {
+            Kind::Object => None,
+            Kind::Array => Some("an array"),
+            Kind::String | Kind::Key => Some("a string"),
+            Kind::Number => Some("a number"),
+            Kind::True | Kind::False => Some("a boolean"),
+            Kind::Null => Some("null"),
+        };
+        if let Some(found) = found {
+            let array = if view.kind(0) == Kind::Array {
+                "; several nodes are one message as {\"@included\": […]}"
+            } else {
+                ""
+            };
             return Err(at_start(
                 view,
                 Wrong {
                     class: ErrorClass::Malformed,
-                    reason: "a message is a JSON object ({…}), and this is none".to_owned(),
+                    reason: format!("expected an object ({{…}}), found {found}{array}"),
                 },
             ));
         }

@@ -17,6 +17,8 @@ pub trait Sink: Clone + Send {
     fn begin(&mut self, out: &mut Vec<u8>);
     /// The document ends.
     fn end(&mut self, out: &mut Vec<u8>);
+    /// The log ends.
+    fn finish(&mut self, _out: &mut Vec<u8>) {}
     /// Another log begins.
     fn reset(&mut self) {}
     /// `{`.

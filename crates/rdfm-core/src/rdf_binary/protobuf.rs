@@ -166,7 +166,10 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
             return Err(ambiguous("the literal"));
         }
         literal = Some(match field {
-            2 => Kind::Language(wire.bytes()?),
+            2 => match wire.bytes()? {
+                [] => Kind::Plain, // as Jena reads it
+                language => Kind::Language(language),
+            },
             3 => Kind::Datatype(wire.bytes()?),
             4 => Kind::DatatypeName(name(wire.bytes()?)?),
             5 => directed(wire.bytes()?)?,

@@ -165,7 +165,7 @@ fn literal<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
                 let text = wire.binary()?;
                 match field {
                     1 => lexical = Some(text),
-                    2 => language = Some(text),
+                    2 => language = Some(text).filter(|text| !text.is_empty()), // as Jena reads it
                     3 => datatype = Some(Kind::Datatype(text)),
                     _ => direction = Some(text),
                 }

@@ -3,7 +3,7 @@
 //! - In: a [`Value`], or a lexical form and its datatype.
 //! - Out: the lexical form and datatype: canonical for integers and doubles; a decimal keeps its scale.
 //!   Or the value, where it says the lexical form exactly.
-//! - Law: [`of_literal`] gives what [`Value::lexical`] makes the same lexical form of.
+//! - Law: [`of_literal`] gives what [`Value::lexical`], and Jena too, make the same lexical form of.
 
 use std::io::Write as _;
 
@@ -12,6 +12,9 @@ use super::model::Value;
 pub(super) const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 pub(super) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
 pub(super) const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
+
+/// Below this every whole number is a double.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Value {
     /// The IRI of the datatype.
@@ -82,7 +85,7 @@ fn decimal(number: i64, scale: i32, out: &mut Vec<u8>) {
     }
 }
 
-/// The value of a literal, if its value says its lexical form.
+/// The value of a literal, if its value says its lexical form, to us and to Jena.
 pub(super) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(lexical).ok()?;
     let value = match datatype {
@@ -101,7 +104,20 @@ pub(super) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
     };
     let mut again = Vec::with_capacity(lexical.len());
     value.lexical(&mut again);
-    (again == lexical).then_some(value)
+    (again == lexical && is_same_in_java(value)).then_some(value)
+}
+
+/// Whether Java, and so Jena, makes the same lexical form of a value. Of doubles it makes `1.5`, `Infinity`, and
+/// with an exponent only what is below 0.001 or from ten million on, before Java 19 with other digits now and
+/// then. Whole numbers have the same digits in every version.
+fn is_same_in_java(value: Value) -> bool {
+    match value {
+        Value::Integer(_) | Value::Decimal(..) => true,
+        Value::Double(number) => {
+            number.is_nan()
+                || (number.fract() == 0.0 && (1e7..MOST_EXACT).contains(&number.abs()))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -159,8 +175,11 @@ mod tests {
             ),
             (
                 DOUBLE,
-                &["1.0E7", "-0.0E0", "INF", "-INF", "NaN"],
-                &["1e7", "1.0", "inf", "+INF", "1.0E07", "nan", ""],
+                &["1.0E7", "-1.0E7", "1.2345678E7", "9.007199254740991E15", "NaN"],
+                &[
+                    "1e7", "1.0", "inf", "+INF", "1.0E07", "nan", "", "INF", "-INF", "0.0E0", "-0.0E0",
+                    "-1.5E0", "9.999999E6", "1.23456785E7", "9.0E-4", "2.0E23",
+                ],
             ),
         ];
         for (datatype, values, others) in cases {

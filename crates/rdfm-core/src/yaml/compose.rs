@@ -348,6 +348,11 @@ fn scan_fault(error: &ScanError, text: &str, bounds: &Bounds) -> Fault {
                 "mappings and sequences are nested more than {} deep; raise max_depth (--max-depth)",
                 bounds.max_depth
             ),
+            _ if text.as_bytes().get(at) == Some(&b'@') => {
+                "no YAML: nothing begins with @ there; keys and values that do stand in quotes, as in \
+                 \"@context\""
+                    .to_owned()
+            }
             _ => format!("no YAML: {}", error.info()),
         },
     }

@@ -1,6 +1,6 @@
 //! YAML in block style, as people write it: a [`Sink`] of the JSON-LD encoder.
 //!
-//! - In: events. Out: documents, `---` between them.
+//! - In: events. Out: documents, `---` between them, `...` at the end.
 //! - Cost: a byte a level and open collection; a scan of each text for what needs quotes.
 //! - Law: every reader, of YAML 1.1 too, gets the same strings: whatever it might take for something else
 //!   stands in double quotes, with the escapes of JSON.
@@ -106,6 +106,10 @@ impl Sink for Yaml {
 
     fn end(&mut self, out: &mut Vec<u8>) {
         out.push(b'\n');
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"...\n");
     }
 
     fn reset(&mut self) {

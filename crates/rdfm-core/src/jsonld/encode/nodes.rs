@@ -11,7 +11,7 @@ use super::compact::{Coerced, Compact, Holder, Key, Keys};
 use super::names::{Names, Wrote, is_absolute};
 use super::native::Native;
 use super::shape::{Known, Node, Property, Shape};
-use crate::batch::TermTable;
+use crate::batch::{MessageBatch, TermTable};
 use crate::jsonld::context::is_language_type;
 use crate::jsonld::sink::{MOST_KEY, Sink};
 use crate::term::{Quad, Term, TermId, TermKind, flags};
@@ -86,7 +86,9 @@ impl<S: Sink> Nodes<S> {
     }
 
     /// A batch begins.
-    pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
+    pub fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
+        let terms = batch.table().terms().len();
+        self.names.begin_batch(batch);
         self.tokens.begin_batch(terms, out);
         if self.compact.is_some() {
             self.types.begin_batch(terms, out);
@@ -106,6 +108,18 @@ impl<S: Sink> Nodes<S> {
     pub fn forget(&mut self) {
         self.tokens.forget();
         self.types.forget();
+    }
+
+    /// Makes the context of the names one for a message; tells whether it is another one then.
+    pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
+        if self.compact.is_some() {
+            return false;
+        }
+        let turned = self.names.turn_to(batch, message, each);
+        if turned {
+            self.forget();
+        }
+        turned
     }
 
     /// Whether there is a context, in force or not.
