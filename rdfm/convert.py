@@ -893,7 +893,7 @@ class _Conversion:
             several = first is not None and first.source.member
             several = several or len(self._inputs) > 1 or any(map(holds_files, self._inputs))
             others = several and self._may_hold_graphs()
-            declares = batch is not None and len(batch) > 0 and bool(batch.namespaces(0))
+            declares = batch is not None and len(batch) > 0 and batch.has_namespaces(0)
             options |= headers.jelly(
                 given,
                 template=self._template or header.get("jelly"),

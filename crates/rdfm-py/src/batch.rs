@@ -20,6 +20,9 @@ use crate::arrow::ArrowBatch;
 use crate::terms::{Quad, TermObjects};
 use crate::{arrow, arrow_in, build, errors};
 
+/// The number of a message in its batch, and the name and IRI of a namespace.
+type Declaration<'py> = (u32, Bound<'py, PyString>, Bound<'py, PyString>);
+
 /// Consecutive messages of a log, columnar and dictionary-encoded.
 ///
 /// Iterating gives `Message` views; the batch exports Arrow through the PyCapsule interface, one row
@@ -191,10 +194,7 @@ impl MessageBatch {
 
     /// The namespaces that messages of the batch declare, in order: the message's number in the batch, the
     /// name (without colon) and the IRI.
-    fn declarations<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Vec<(u32, Bound<'py, PyString>, Bound<'py, PyString>)>> {
+    fn declarations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Declaration<'py>>> {
         let table = self.batch.table();
         let declaration = |change: &batch::NamespaceChange| {
             Ok((

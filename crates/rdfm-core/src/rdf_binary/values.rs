@@ -114,8 +114,7 @@ fn is_same_in_java(value: Value) -> bool {
     match value {
         Value::Integer(_) | Value::Decimal(..) => true,
         Value::Double(number) => {
-            number.is_nan()
-                || (number.fract() == 0.0 && (1e7..MOST_EXACT).contains(&number.abs()))
+            number.is_nan() || (number.fract() == 0.0 && (1e7..MOST_EXACT).contains(&number.abs()))
         }
     }
 }
@@ -175,10 +174,30 @@ mod tests {
             ),
             (
                 DOUBLE,
-                &["1.0E7", "-1.0E7", "1.2345678E7", "9.007199254740991E15", "NaN"],
                 &[
-                    "1e7", "1.0", "inf", "+INF", "1.0E07", "nan", "", "INF", "-INF", "0.0E0", "-0.0E0",
-                    "-1.5E0", "9.999999E6", "1.23456785E7", "9.0E-4", "2.0E23",
+                    "1.0E7",
+                    "-1.0E7",
+                    "1.2345678E7",
+                    "9.007199254740991E15",
+                    "NaN",
+                ],
+                &[
+                    "1e7",
+                    "1.0",
+                    "inf",
+                    "+INF",
+                    "1.0E07",
+                    "nan",
+                    "",
+                    "INF",
+                    "-INF",
+                    "0.0E0",
+                    "-0.0E0",
+                    "-1.5E0",
+                    "9.999999E6",
+                    "1.23456785E7",
+                    "9.0E-4",
+                    "2.0E23",
                 ],
             ),
         ];
