@@ -55,8 +55,8 @@ class FileList:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     FileList(folder).add([File("a.nq", 7, None)])
-        ...     FileList(folder).files
-        [File(path='a.nq', size=7, modified=None)]
+        ...     [file.path for file in FileList(folder).files]
+        ['a.nq']
     """
 
     def __init__(self, location: str, options: Mapping[str, Any] | None = None) -> None:
