@@ -306,3 +306,28 @@ def test_a_cut_row_is_truncated(cut, log):
         assert data == encode("rdf-thrift", [log[0][: len(quads)]])
     else:
         assert "the log ends inside a row" in error
+
+
+@pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
+def test_an_empty_language_is_none(name):
+    kinds = rdf_binary.protobuf() if name == "rdf-protobuf" else rdf_binary.thrift()
+    iri = rdf_binary.term_of(kinds, ("iri", "http://e/s"))
+    empty = kinds.RDF_Term(literal=kinds.RDF_Literal(lex="o", langtag=""))
+    row = kinds.RDF_StreamRow(triple=kinds.RDF_Triple(S=iri, P=iri, O=empty))
+    if name == "rdf-protobuf":
+        data, options = rdf_binary.protobuf_rows([row]), {"framing": "rows"}
+    else:
+        data, options = rdf_binary.thrift_rows([row]), {}
+    batch = formats.find(name).decode(data, **options)
+    assert [str(quad.object) for quad in batch.quads(0)] == ['"o"']
+
+
+@pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
+def test_a_double_is_a_value_only_where_java_writes_it_so(name):
+    texts = ["1.0E7", "NaN", "-1.5E0", "0.0E0", "INF", "-INF", "2.0E23", "5.0E-324"]
+    quad = "<http://e/s> <http://e/p> '{}'^^<http://www.w3.org/2001/XMLSchema#double> .\n"
+    log = "".join(map(quad.format, texts)).encode()
+    batch = formats.find("ttl").decode(log)
+    data = formats.find(name).encode(batch, values=True)
+    assert [text for text in texts if text.encode() not in data] == ["1.0E7", "NaN"]
+    assert [q.object.value for q in formats.find(name).decode(data).quads(0)] == texts

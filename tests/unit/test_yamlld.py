@@ -3,6 +3,9 @@
 import pytest
 from support import decode
 
+import rdfm
+from rdfm import formats
+
 
 @pytest.mark.parametrize("way", ["", '"@index": i\n'])
 def test_texts_that_aliases_repeat_count_as_often_as_they_stand(way):
@@ -20,3 +23,17 @@ def test_a_tab_is_found_where_it_stands():
     assert len(messages) == 1
     assert "found a tab" in error
     assert "(line 6, column 1, byte 40, message 1)" in error
+
+
+@pytest.mark.parametrize("text", ["@context:\n  ex: http://e/\n", "ex:a: @none\n"])
+def test_what_begins_with_an_at_sign_is_to_be_quoted(text):
+    with pytest.raises(rdfm.DecodeError, match='stand in quotes, as in "@context"'):
+        list(rdfm.open_log(text.encode(), "yamlld"))
+
+
+@pytest.mark.parametrize("messages", [[], [[]], [[], []]])
+def test_a_log_ends_with_its_end(messages):
+    module = formats.find("yamlld")
+    data = module.encode(rdfm.MessageBatch.from_messages(messages))
+    assert data.endswith(b"...\n")
+    assert len(module.decode(data)) == len(messages)
