@@ -33,6 +33,7 @@ fn a_token_that_is_too_long_and_wrong_gives_one_error_however_it_arrives() {
         format!("</p> {long} .\n"),
         format!("VERSIe{long}.x//\n"),
         format!("<s> <p> \"{long}\n\" .\n"),
+        format!("_:a <http://e/p> <http://e/o> # {long}{long}\n."),
     ] {
         within_64_bytes(Format::Ttl, wrong.as_bytes());
         within_64_bytes(Format::Trig, wrong.as_bytes());

@@ -353,13 +353,14 @@ impl Machine {
         while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
             end += 1;
         }
-        let Some(there) = text.get(..end) else {
+        let Some(there) = text.get(..end).filter(|_| fault.class != ErrorClass::Limit) else {
             return Err(fault);
         };
+        let start = self.pos;
         self.reach = Reach::Open;
         self.scanned = (0, 0);
         match self.step(there) {
-            Err(Stop::Need { .. }) => Err(Box::new(self.token_too_long())),
+            Err(Stop::Need { .. }) if self.pos == start => Err(Box::new(self.token_too_long())),
             _ => Err(fault),
         }
     }
