@@ -1,0 +1,26 @@
+//! The laws of encoders over a log whose namespaces change.
+
+use rdfm_core::codec::{ContextLines, DecodeOptions, EncodeOptions};
+use rdfm_core::formats::Format;
+use rdfm_laws::encode;
+
+const LOG: &str = "PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p a:o .\n# @message\n\
+    b:s b:p \"1\"^^b:t .\n# @message\nPREFIX c: <http://c/>\n<http://x/s> b:p c:o .\n# @message\n\
+    a:s b:p c:o .\n# @message\nPREFIX a: <http://other/>\na:s <http://a/p> \"x\" .\n# @message\n\
+    PREFIX urn: <http://u/>\n# @message\n<urn:x> urn:p 1 .\n# @message\n<urn:y> b:p 3 .\n# @message\n\
+    PREFIX x: <urn:x>\na:s a:p urn:x .\n";
+
+#[test]
+fn batches_change_no_byte_where_namespaces_change() {
+    for context_lines in [ContextLines::First, ContextLines::Every, ContextLines::None] {
+        let options = EncodeOptions {
+            context_lines,
+            namespaces: true,
+            ..EncodeOptions::default()
+        };
+        for target in Format::ALL {
+            let decoding = DecodeOptions::default();
+            encode::round_trip(target, &options, Format::Ttl, &decoding, LOG.as_bytes());
+        }
+    }
+}
