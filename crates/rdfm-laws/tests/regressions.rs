@@ -46,3 +46,15 @@ fn a_token_that_is_too_long_and_wrong_gives_one_error_however_it_arrives() {
         within_64_bytes(Format::RdfXml, wrong.as_bytes());
     }
 }
+
+#[test]
+fn a_length_of_all_bits_at_the_start_of_rdf_protobuf_is_an_error() {
+    any_bytes(
+        Format::RdfProtobuf,
+        b"\x1c\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+    );
+    any_bytes(
+        Format::RdfProtobuf,
+        b"\x1c\x22\xff\xff\xff\xff\xff\xff\xff\xffam?ple.org\x12\0\0::\x1a9http:",
+    );
+}

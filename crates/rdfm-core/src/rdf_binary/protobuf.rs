@@ -283,7 +283,10 @@ pub(super) fn start(first: &[u8]) -> Start {
         [tag, ref rest @ ..] if POSITIONS.contains(&tag) => {
             let mut payload = rest;
             match varint(&mut payload) {
-                Some(inner) if length == (1 + rest.len() - payload.len()) as u64 + inner => {
+                Some(inner)
+                    if inner.checked_add((1 + rest.len() - payload.len()) as u64)
+                        == Some(length) =>
+                {
                     Start::Same
                 }
                 _ => Start::Unclear,
