@@ -160,7 +160,7 @@ class Input:
             "is empty" if not head else "shows its format neither by its name nor by its content"
         )
         raise UnknownFormatError(
-            f"{self.name} {reason}; say it with --from (format=…), one of {known}"
+            f"{self.name} {reason}; say it with --from (format=… or from_format=…), one of {known}"
         )
 
     def _refuse(self, head: bytes) -> FormatModule:
@@ -176,7 +176,7 @@ class Input:
                 else ("it is empty, and its name does not show its format")
             )
             self.refusal = (
-                f"{what}; say that of all with --from (format=…), or leave out what is no log with "
+                f"{what}; say that of all with --from (format=… or from_format=…), or leave out what is no log with "
                 "--on-error skip (skip_message())"
             )
         return self.format()

@@ -9,7 +9,7 @@ import re
 
 from rdfm import formats
 
-__all__ = ["has_unread_suffix", "to_read", "to_write"]
+__all__ = ["has_unread_suffix", "not_written", "to_read", "to_write"]
 
 # Suffixes that stand for more than one format, or for more than RDF: the formats they may mean.
 _MAY_BE = {
@@ -53,11 +53,22 @@ def to_write(path: str) -> str | None:
         'Brotli compression (.br) is not supported; gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are'
     """
     suffix = _suffix(path)
-    if (kind := _ARCHIVES.get(suffix)) is not None:
-        return f"{kind} archives are not supported; name a tar archive, such as out.tar.gz, or a folder, such as out/"
-    if (likely := _may_be(suffix, "--to")) is not None:
+    if (likely := _may_be(suffix, "to")) is not None:
         usual = _format(_MAY_BE[suffix][0]).suffixes[0]
         return f"{likely}, or give the file the suffix {usual}"
+    return not_written(path)
+
+
+def not_written(path: str) -> str | None:
+    """Give what helps where a name is of a compression or an archive that rdfm does not write.
+
+    Example:
+        >>> not_written("out.nq.gz") is None
+        True
+    """
+    suffix = _suffix(path)
+    if (kind := _ARCHIVES.get(suffix)) is not None:
+        return f"{kind} archives are not supported; name a tar archive, such as out.tar.gz, or a folder, such as out/"
     return _compression(suffix)
 
 
@@ -68,7 +79,7 @@ def to_read(path: str, head: bytes) -> str | None:
         return f"{kind or 'zip'} archives are not supported; unpack it first, or make a tar archive of it"
     if (compression := _compression(suffix)) is not None:
         return f"{compression}: decompress it first"
-    return _may_be(suffix, "--from")
+    return _may_be(suffix, "from")
 
 
 def _suffix(path: str) -> str:
@@ -85,12 +96,12 @@ def _compression(suffix: str) -> str | None:
     return f"{name} compression ({suffix}) is not supported; {_READ}"
 
 
-def _may_be(suffix: str, option: str) -> str | None:
+def _may_be(suffix: str, direction: str) -> str | None:
     names = _MAY_BE.get(suffix, ())
     if not names:
         return None
-    listed = " or ".join(f"{_format(name).title} ({option} {name})" for name in names)
-    return f"{suffix} does not say which format it is; it may be {listed} (format=…)"
+    listed = " or ".join(f"{_format(name).title} (--{direction} {name})" for name in names)
+    return f"{suffix} does not say which format it is; it may be {listed}, in Python format=… or {direction}_format=…"
 
 
 def _format(name: str) -> formats.Format:

@@ -29,7 +29,7 @@ from rdfm.errors import (
     UnknownFormatError,
 )
 from rdfm.formats import EncoderLike, Format, FormatModule
-from rdfm.likely import to_write
+from rdfm.likely import not_written, to_write
 from rdfm.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.paths import local_target, no_path
 
@@ -372,6 +372,11 @@ class Shape:
             )
         if self.folder and path is not None and Path(path).is_file():
             raise OptionError(f"{path} is a file; name a folder")
+        named = path is not None and not self.folder and compression is None
+        if named and path is not None and (reason := not_written(path)) is not None:
+            raise OptionError(
+                f"{path}: {reason}; --compression none (compression) writes it as it is under that name"
+            )
         self._target = target
         self._compression = compression
         self._split = (split_messages, split_bytes)
@@ -540,7 +545,8 @@ def output_format(target: Writable, name: str | None = None) -> FormatModule:
     shown = path if path is not None else "the output"
     known = ", ".join(formats.names())
     raise UnknownFormatError(
-        f"{shown} does not show its format by its suffix; say it with --to (format=…), one of {known}"
+        f"{shown} does not show its format by its suffix; say it with --to (format=… or to_format=…), "
+        f"one of {known}"
     )
 
 

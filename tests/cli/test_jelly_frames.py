@@ -58,6 +58,25 @@ def test_a_flat_type_for_several_messages_is_written_as_asked_with_a_note(rdfm):
     assert notes(rdfm("convert", "a.nq", "-o", "some/", *some, *asked)) == [ASKED]
 
 
+def test_flat_frames_that_readers_take_for_messages_are_noted(rdfm):
+    flat = ("--frames", "flat", "--frame-rows", "4")
+    note = (
+        "datasets, as asked: readers, rdfm too, will read a message a frame, in each of which blank "
+        "node labels are others"
+    )
+    words = ("--logical-type", "datasets")
+    assert notes(rdfm("convert", "b.nq", "out.jelly", *flat)) == []
+    assert sizes("out.jelly") == [sum(sizes("b.nq"))]
+    assert notes(rdfm("convert", "a.nq", "out.jelly", *flat, *words)) == [note]
+    assert len(sizes("out.jelly")) > 1
+    rdfm("convert", "a.nq", "type.jelly")
+    asked = ("--options-from", "type.jelly")
+    assert notes(rdfm("convert", "a.nq", "-o", "out.jelly", *flat, *asked)) == [note]
+    # All in one frame is one message.
+    assert notes(rdfm("convert", "a.nq", "out.jelly", "--frames", "flat", *words)) == []
+    assert len(sizes("out.jelly")) == 1
+
+
 def test_a_flat_log_is_one_message(rdfm):
     flat_log("flat.jelly")
     # 256 rows a frame, with those of the lookups.

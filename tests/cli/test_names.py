@@ -103,6 +103,32 @@ def test_outputs_of_no_known_format(rdfm, name, texts):
     assert not Path(name).exists()
 
 
+@pytest.mark.parametrize("name", ["out.nq.br", "out.NQ.LZ4", "out.zip", "out.7z"])
+def test_a_format_is_no_reason_to_write_what_the_name_does_not_say(rdfm, name):
+    run = rdfm("convert", "a.nq", name, "--to", "nq")
+    assert run.code == 2
+    assert "not supported" in run.error
+    assert "--compression none (compression)" in run.error
+    assert not Path(name).exists()
+    assert rdfm("convert", "a.nq", name, "--to", "nq", "--compression", "none").code == 0
+    assert Path(name).read_bytes() == Path("a.nq").read_bytes()
+    with pytest.raises(package.OptionError, match="not supported"):
+        package.create_log(name, "nq")
+
+
+def test_errors_name_the_options_of_both_functions(rdfm):
+    Path("unknown").write_bytes(b"")
+    Path("in.json").write_bytes(b"")
+    for words, options in (
+        (["a.nq", "out.foo"], ("--to ", "format=…", "to_format=…")),
+        (["a.nq", "out.json"], ("--to jsonld", "format=…", "to_format=…")),
+        (["unknown", "out.nq"], ("--from ", "format=…", "from_format=…")),
+        (["in.json", "out.nq"], ("--from jsonld", "format=…", "from_format=…")),
+    ):
+        run = rdfm("convert", *words)
+        assert all(option in run.error for option in options), run.error
+
+
 @pytest.mark.parametrize(
     ("name", "data", "texts"),
     [

@@ -189,7 +189,8 @@ impl JellyDecoder {
                     return Err(self.frame_error(
                         ErrorClass::Limit,
                         format!(
-                            "the log begins with {} frames without rows, and what frames mean stands behind                              them; frames=message (--frames message) reads each as one message",
+                            "frames 0 to {} have no rows, and what frames mean stands behind them; \
+                             frames=message (--frames message) reads each as one message",
                             self.frames
                         ),
                     ));

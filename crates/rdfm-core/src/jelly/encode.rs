@@ -81,8 +81,8 @@ pub struct JellyEncoder {
     metadata: Vec<u8>,
     frame_metadata: Vec<u8>,
     dropped_metadata: u64,
-    /// Whether a frame was written.
-    begun_frames: bool,
+    /// Frames written.
+    frames: u64,
     begun: u64,
     open: bool,
     /// With flat frames: what goes before the labels of the open message ([`set_apart`]).
@@ -169,7 +169,7 @@ impl JellyEncoder {
             metadata: Vec::new(),
             frame_metadata: Vec::new(),
             dropped_metadata: 0,
-            begun_frames: false,
+            frames: 0,
             begun: 0,
             open: false,
             apart: Vec::new(),
@@ -214,7 +214,7 @@ impl JellyEncoder {
         for entry in batch.metadata(message) {
             let target = if !self.flat {
                 &mut self.metadata
-            } else if self.begun == 1 && !self.begun_frames {
+            } else if self.begun == 1 && self.frames == 0 {
                 &mut self.frame_metadata
             } else {
                 self.dropped_metadata += 1;
@@ -688,7 +688,7 @@ impl JellyEncoder {
         self.rows.bytes.clear();
         self.rows.count = 0;
         self.frame_metadata.clear();
-        self.begun_frames = true;
+        self.frames += 1;
     }
 
     /// Takes the open message back, so that `out` ends with the last whole one.
@@ -769,7 +769,7 @@ impl Encoder for JellyEncoder {
         self.metadata.clear();
         self.frame_metadata.clear();
         self.dropped_metadata = 0;
-        self.begun_frames = false;
+        self.frames = 0;
         self.begun = 0;
         self.open = false;
         self.apart.clear();
@@ -799,12 +799,18 @@ impl Encoder for JellyEncoder {
     }
 
     fn notes(&self) -> Vec<String> {
-        if self.flat || self.begun < 2 || !self.options.is_flat() {
-            return Vec::new();
-        }
+        let read_as = match (self.options.is_flat(), self.flat) {
+            (true, false) if self.begun > 1 => {
+                "one message, in which equal blank node labels are one node"
+            }
+            (false, true) if self.frames > 1 => {
+                "a message a frame, in each of which blank node labels are others"
+            }
+            _ => return Vec::new(),
+        };
+        let name = self.options.type_name();
         vec![format!(
-            "{}, as asked: readers, rdfm too, will read one message, in which equal blank node labels are one node",
-            self.options.type_name()
+            "{name}, as asked: readers, rdfm too, will read {read_as}"
         )]
     }
 }

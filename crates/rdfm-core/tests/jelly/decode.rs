@@ -529,7 +529,9 @@ fn frames_before_the_options_are_what_the_options_say() {
     };
     let error = decode_with(&small, &[0; 100]).1.unwrap();
     assert!(
-        error.contains("begins with 15 frames without rows"),
+        error.contains(
+            "frames 0 to 15 have no rows, and what frames mean stands behind them; frames=message"
+        ),
         "{error}"
     );
 }
