@@ -173,3 +173,8 @@ def test_scalars_without_quotes_are_what_the_core_schema_says(word):
         return
     wanted, _ = decode("jsonld", json.dumps(value).encode())
     assert isomorphic(found[0], wanted[0])
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader])
+def test_a_log_without_messages_is_read_by_all(loader):
+    assert list(yaml.load_all(YamlLdEncoder().finish(), loader)) == [{"@context": {}}]

@@ -109,6 +109,10 @@ impl Sink for Yaml {
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
+        if !self.documents {
+            // Many readers refuse an end without a document; a context is no message.
+            out.extend_from_slice(b"\"@context\": {}\n");
+        }
         out.extend_from_slice(b"...\n");
     }
 
