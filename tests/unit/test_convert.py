@@ -313,3 +313,32 @@ def test_an_empty_path_is_not_the_folder_one_is_in(tmp_path, monkeypatch):
         with pytest.raises(OptionError, match="a path is empty"):
             use()
     assert [path.name for path in tmp_path.iterdir()] == ["keep.nq"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("nq", {}),
+        ("ttl", {}),
+        ("trig", {}),
+        ("rdfxml", {}),
+        ("rdf-thrift", {}),
+        ("rdf-protobuf", {"framing": "rows"}),
+        ("jelly", {"frames": "flat"}),
+    ],
+)
+def test_a_limit_below_the_size_of_a_batch_holds_for_parts(name, options):
+    text = "x" * 3000
+    lines = [f'_:b{at % 7} <http://e/p> "{text}{at}" .\n' for at in range(600)]
+    log = io.BytesIO()
+    convert("".join(lines).encode(), log, from_format="nq", to_format=name, **options)
+    for extra in ({}, {"skolemize": "http://e/"}):
+        outputs = []
+        for limit in ({}, {"max_message_bytes": 100_000}):
+            out = io.BytesIO()
+            converted = convert(
+                log.getvalue(), out, from_format=name, to_format="nq", **limit, **extra
+            )
+            assert (converted.messages, converted.quads) == (1, 600)
+            outputs.append(out.getvalue())
+        assert outputs[0] == outputs[1]

@@ -959,6 +959,13 @@ impl BatchBuilder {
             || self.message_ends.len() >= self.limits.batch_messages
     }
 
+    /// As [`full`](Self::full), of a message in parts: it ends well before the message meets its limit, which
+    /// may be less than a batch has.
+    #[inline]
+    pub fn part_full(&mut self) -> bool {
+        self.full() || self.message_bytes > self.limits.max_message_bytes / 8
+    }
+
     /// The completed messages, or None if there is none. Not while a message is open, except with
     /// [`take_part`](Self::take_part). Namespaces declared for the next message stay.
     pub fn take(&mut self) -> Option<MessageBatch> {

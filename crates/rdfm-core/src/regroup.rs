@@ -280,7 +280,7 @@ impl Regrouper {
                 }
                 self.copy(input.table(), quad, message)?;
                 self.next.1 += 1;
-                if self.options.parts && self.builder.full() {
+                if self.options.parts && self.builder.part_full() {
                     return Ok(true);
                 }
             }

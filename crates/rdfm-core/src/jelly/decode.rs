@@ -134,7 +134,7 @@ impl JellyDecoder {
             self.frames += 1;
             match self.meaning {
                 Some(Frames::Flat) => {
-                    if self.parts && self.rows.builder.full() {
+                    if self.parts && self.rows.builder.part_full() {
                         return Ok(Some(self.take_part()));
                     }
                 }
@@ -345,7 +345,7 @@ impl JellyDecoder {
                         break fault;
                     }
                     frame.row += 1;
-                    if self.parts && rows.builder.full() {
+                    if self.parts && rows.builder.part_full() {
                         frame.at = frame.end - wire.rest().len();
                         return Ok(true);
                     }

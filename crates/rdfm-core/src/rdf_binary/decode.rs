@@ -110,7 +110,7 @@ impl BinaryDecoder {
                 }
             };
             result?;
-            if self.parts && self.terms.builder.full() {
+            if self.parts && self.terms.builder.part_full() {
                 return Ok(Some(self.terms.builder.take_part()));
             }
         }

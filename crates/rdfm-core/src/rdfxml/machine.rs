@@ -310,7 +310,11 @@ impl Machine {
                 self.within(text, token, end)?;
             }
             self.pos = end;
-            self.full = self.builder.full() && (self.parts || !self.builder.is_open());
+            self.full = if self.builder.is_open() {
+                self.parts && self.builder.part_full()
+            } else {
+                self.builder.full()
+            };
         }
     }
 

@@ -581,7 +581,7 @@ impl Machine {
         self.builder
             .add_quad(quad)
             .map_err(|exceeded| limit(self.pos, exceeded))?;
-        if self.parts && self.builder.full() {
+        if self.parts && self.builder.part_full() {
             self.full = true;
         }
         Ok(())
