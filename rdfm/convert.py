@@ -860,9 +860,11 @@ class _Conversion:
         return self._make_encoder(self._first) if encoder is None else encoder
 
     def _encode(self, encoder: Any, read: _Read, out: list[_Bytes]) -> None:
-        if read.lost is not None:
-            self._lose(read.lost)
         batch = None if read.batch is None else self._choose(read.batch)
+        if read.lost is not None:
+            # Of a message that is not wanted nothing is dropped.
+            unwanted = batch is None and read.batch is not None
+            self._lose(replace(read.lost, metadata=0) if unwanted else read.lost)
         if self._lost_before:
             self._lose_before(max(self._quads_seen, 1))
         if batch is not None:

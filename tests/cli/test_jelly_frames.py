@@ -231,6 +231,12 @@ def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
         assert "rdfm: dropped: 1 metadata entry" in run.err, run.err
         with package.open_log("out.jelly") as log:
             assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
+    # Of messages that are left out nothing is dropped.
+    for skipped, counted in ((1, True), (2, False)):
+        words = ("m.jelly", "m.jelly", "-o", "out.jelly", "--skip", skipped)
+        run = rdfm("convert", *words)
+        assert ("rdfm: dropped: 1 metadata entry" in run.err) == counted, run.err
+        assert ("dropped" in run.err) == counted, run.err
     rdfm("convert", "m.jelly", "-o", "m.tar", "--to", "jelly", "--frames", "message")
     with package.open_log("m.tar") as log:
         assert [dict(message.metadata) for message in log] == [{"k": b"one"}, {"k": b"two"}]
