@@ -1,6 +1,8 @@
 """Logs whose namespaces change: what is written grows with the log, not with the namespaces in force."""
 
 import json
+import subprocess
+import sys
 from itertools import chain
 
 import pyarrow as pa
@@ -250,3 +252,27 @@ def test_a_batch_tells_what_its_messages_declare():
     first = MessageBatch.from_messages([rdfm.Message(namespaces={"a": "http://a/"})])
     second = MessageBatch.from_messages([rdfm.Message(namespaces={"a": "http://a/"})], after=first)
     assert (second.declarations(), second.namespaces(0)) == ([], {"a": "http://a/"})
+
+
+def test_slices_share_the_namespaces_that_they_hold():
+    code = (
+        "import resource, sys, rdfm\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "kept = []\n"
+        "for batch in rdfm.open_log(sys.stdin.buffer.read(), 'trig').batches():\n"
+        "    kept += [batch.slice(at, at + 1) for at in range(len(batch))]\n"
+        "assert [len(kept[at].namespaces(0)) for at in (0, 1999, 3999)] == [1, 2000, 4000]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], input=log(4000), check=True, timeout=60)
+
+
+def test_slices_in_any_order_hold_the_namespaces_in_force():
+    [batch] = rdfm.open_log(
+        log(50) + b"# @message\nPREFIX p7: <http://e/other/>\np7:s p7:p 1 .\n", "ttl"
+    ).batches()
+    for start in (40, 3, 50, 7, 8, 0, 49):
+        part = batch.slice(start, start + 1)
+        assert part.namespaces(0) == batch.namespaces(start)
+        assert part.namespaces(0).get("p7") == (
+            None if start < 7 else "http://e/other/" if start == 50 else "http://e/7#"
+        )

@@ -6,7 +6,7 @@
 //! - Law: every text in the arena is valid UTF-8 (the decoder checks); equal ids mean equal terms.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rpds::{HashTrieMapSync, VectorSync};
 use rustc_hash::FxHashMap;
@@ -233,6 +233,10 @@ pub struct Metadata {
     pub value: Box<[u8]>,
 }
 
+/// The namespaces in force behind so many of the changes of a batch: where they were asked for last, so that
+/// slices one behind the other cost what lies between them, and share what they hold.
+type Reached = Arc<Mutex<(usize, Arc<Namespaces>)>>;
+
 /// Consecutive messages of a log.
 #[derive(Clone, Debug)]
 pub struct MessageBatch {
@@ -243,6 +247,7 @@ pub struct MessageBatch {
     namespaces: Arc<Namespaces>,
     namespaces_after: Arc<Namespaces>,
     namespace_changes: Vec<NamespaceChange>,
+    reached: Reached,
     metadata: Vec<Metadata>,
     first_index: u64,
     has_graphs: bool,
@@ -333,20 +338,25 @@ impl MessageBatch {
 
     /// Namespaces in force before a message, or at the end; those that the batch holds are shared.
     fn namespaces_before(&self, message: usize) -> Arc<Namespaces> {
-        let (before, rest) = self
-            .namespace_changes
-            .split_at(self.changes_before(message));
-        if before.is_empty() {
+        let before = self.changes_before(message);
+        if before == 0 {
             return Arc::clone(&self.namespaces);
         }
-        if rest.is_empty() {
+        if before == self.namespace_changes.len() {
             return Arc::clone(&self.namespaces_after);
         }
-        let mut result = (*self.namespaces).clone();
-        for change in before {
-            result.set(self.table.span(change.name), self.table.span(change.iri));
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        if reached.0 > before {
+            *reached = (0, Arc::clone(&self.namespaces));
         }
-        Arc::new(result)
+        if reached.0 < before {
+            let mut result = (*reached.1).clone();
+            for change in &self.namespace_changes[reached.0..before] {
+                result.set(self.table.span(change.name), self.table.span(change.iri));
+            }
+            *reached = (before, Arc::new(result));
+        }
+        Arc::clone(&reached.1)
     }
 
     /// All metadata entries, by message.
@@ -380,7 +390,8 @@ impl MessageBatch {
     }
 
     /// The messages of a range, sharing this batch's terms. Costs the quads of the range, and the namespaces
-    /// declared before its end; for slices one after the other see [`Slices`](crate::slices::Slices).
+    /// declared before its end, where the slice before ended later; else those declared since.
+    /// For slices that each begin a log see [`Slices`](crate::slices::Slices).
     pub fn slice(&self, messages: Range<usize>) -> Self {
         let end = messages.end.min(self.len());
         let start = messages.start.min(end);
@@ -418,6 +429,7 @@ impl MessageBatch {
                 .map(|quad_end| quad_end - first_quad)
                 .collect(),
             positions: self.positions[start..end].to_vec(),
+            reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
             namespaces,
             namespaces_after,
             namespace_changes: self.namespace_changes
@@ -1103,6 +1115,7 @@ impl BatchBuilder {
             quads: std::mem::replace(&mut self.quads, Vec::with_capacity(quads_hint)),
             message_ends: std::mem::take(&mut self.message_ends),
             positions: std::mem::take(&mut self.positions),
+            reached: Arc::new(Mutex::new((0, Arc::clone(&at_start)))),
             namespaces: at_start,
             namespaces_after: Arc::clone(&self.at_start),
             namespace_changes: changes,
