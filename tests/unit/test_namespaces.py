@@ -267,12 +267,12 @@ def test_slices_share_the_namespaces_that_they_hold():
 
 
 def test_slices_in_any_order_hold_the_namespaces_in_force():
-    [batch] = rdfm.open_log(
-        log(50) + b"# @message\nPREFIX p7: <http://e/other/>\np7:s p7:p 1 .\n", "ttl"
-    ).batches()
+    data = log(50) + b"# @message\nPREFIX p7: <http://e/other/>\np7:s p7:p 1 .\n"
+    batch = MessageBatch.from_messages(rdfm.open_log(data, "ttl"))
     for start in (40, 3, 50, 7, 8, 0, 49):
         part = batch.slice(start, start + 1)
         assert part.namespaces(0) == batch.namespaces(start)
+        assert len(part.namespaces(0)) == min(start + 1, 50)
         assert part.namespaces(0).get("p7") == (
             None if start < 7 else "http://e/other/" if start == 50 else "http://e/7#"
         )
