@@ -680,6 +680,11 @@ class _Conversion:
             error.add_note(
                 "to skip errors, each message is held whole: without --on-error skip it is not"
             )
+        if flat and "frames=message" in error.reason:
+            error.add_note(
+                "group_by (--group-by) divides the message too, with skolemize (--skolemize) where blank nodes are in "
+                "several frames"
+            )
         # What is too large for a limit is not broken, and is not left out in silence.
         if not self._skipping or isinstance(error, LimitError):
             raise error

@@ -176,12 +176,11 @@ def for_spark(reason: str) -> str:
         'raise the option max_depth if the source is trusted'
         >>> for_spark("split_messages=1 (--split-messages 1) writes one file a message")
         'maxRecordsPerFile=1 writes one file a message'
-        >>> for_spark("frames=message (--frames message) reads each, or group_by (--group-by) divides it")
-        'frames=message reads each'
+        >>> for_spark("frames=message (--frames message) reads each as one")
+        'frames=message reads each as one'
     """
     # What follows is for who converts.
     reason = re.sub(r"(?<= if the source is trusted), [^;]*", "", reason)
-    reason = re.sub(r", or group_by .*", "", reason)
     for pattern, spark in (
         (
             r"(?:a folder as output or )?split_messages=1 \(--split-messages 1\)",

@@ -210,6 +210,14 @@ def test_where_it_cannot_pass_in_parts_the_error_tells_the_ways_out(rdfm):
             assert way in run.err
         held = "without --on-error skip it is not"
         assert (held in run.err) == ("--on-error" in words)
+    # Reading alone divides no messages.
+    with (
+        package.open_log("flat.jelly", max_message_bytes=1 << 20) as log,
+        pytest.raises(package.LimitError, match=r"frames=message .* reads each as one") as caught,
+    ):
+        list(log)
+    assert "skolemize" not in str(caught.value)
+    assert not hasattr(caught.value, "__notes__")
     # Of frames that are messages there is nothing to tell.
     run = rdfm("convert", "flat.jelly", "-o", "out.yamlld", "--frames", "flat", *small)
     assert "by its type" not in run.err

@@ -166,12 +166,21 @@ def test_every_column_of_every_format(tmp_path, format):
     rows = read(path, EVERYTHING, format=format)
     with rdfm.open_log(path, format) as log:
         expected = [
-            (batch.position(at), batch.namespaces(at), batch.quad_count_of(at))
+            (batch.position(at), batch.quad_count_of(at), batch.namespaces(at))
             for batch in log.batches()
             for at in range(len(batch))
         ]
-    found = [(row["position"], dict(row["namespaces"]), len(row["quads"])) for row in rows]
-    assert found == expected
+    assert len(rows) == len(expected)
+    for row, (position, quads, in_force) in zip(rows, expected, strict=True):
+        assert (row["position"], len(row["quads"])) == (position, quads)
+        # Those that the message declares or uses.
+        assert row["namespaces"].items() <= in_force.items()
+        used = {
+            (name, iri)
+            for name, iri in in_force.items()
+            if any(f"<{iri}" in part for quad in row["quads"] for part in quad if part)
+        }
+        assert used <= row["namespaces"].items()
     assert [row["offset"] for row in rows] == list(range(len(rows)))
     assert {row["source"] for row in rows} == {str(path)}
 

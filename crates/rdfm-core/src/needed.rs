@@ -148,10 +148,7 @@ impl Needed {
     }
 
     /// A batch begins: term ids mean other terms than before.
-    pub fn begin_batch(&mut self, table: &TermTable) {
-        if self.terms.len() < table.terms().len() {
-            self.terms.resize(table.terms().len(), Known::default());
-        }
+    pub fn begin_batch(&mut self) {
         self.forget();
     }
 
@@ -170,6 +167,10 @@ impl Needed {
             self.need(self.waiting[at]);
         }
         if !self.namespaces.is_empty() {
+            let terms = batch.table().terms().len();
+            if self.terms.len() < terms {
+                self.terms.resize(terms, Known::default());
+            }
             for quad in batch.message(message) {
                 for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
                     self.term(batch.table(), id);
@@ -245,7 +246,7 @@ impl Needs {
             }
             self.needed.settle();
         }
-        self.needed.begin_batch(batch.table());
+        self.needed.begin_batch();
     }
 
     /// A message of the batch declares its namespaces.

@@ -376,8 +376,7 @@ impl JellyDecoder {
         {
             reason = format!(
                 "{reason}; by its type {} all frames are this message: frames=message (--frames message) reads each \
-                 as one, or group_by (--group-by) divides it, with skolemize (--skolemize) where blank nodes \
-                 are in several frames",
+                 as one",
                 options.type_name()
             );
         }

@@ -92,8 +92,8 @@ impl Names {
     }
 
     /// A batch begins.
-    pub fn begin_batch(&mut self, batch: &MessageBatch) {
-        self.needed.begin_batch(batch.table());
+    pub fn begin_batch(&mut self) {
+        self.needed.begin_batch();
     }
 
     /// Makes the context one that has what a message needs, and tells whether it is another one then. With

@@ -88,7 +88,7 @@ impl<S: Sink> Nodes<S> {
     /// A batch begins.
     pub fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
-        self.names.begin_batch(batch);
+        self.names.begin_batch();
         self.tokens.begin_batch(terms, out);
         if self.compact.is_some() {
             self.types.begin_batch(terms, out);
