@@ -174,13 +174,14 @@ def test_every_column_of_every_format(tmp_path, format):
     for row, (position, quads, in_force) in zip(rows, expected, strict=True):
         assert (row["position"], len(row["quads"])) == (position, quads)
         # Those that the message declares or uses.
-        assert row["namespaces"].items() <= in_force.items()
+        namespaces = dict(row["namespaces"])
+        assert namespaces.items() <= in_force.items()
         used = {
             (name, iri)
             for name, iri in in_force.items()
             if any(f"<{iri}" in part for quad in row["quads"] for part in quad if part)
         }
-        assert used <= row["namespaces"].items()
+        assert used <= namespaces.items()
     assert [row["offset"] for row in rows] == list(range(len(rows)))
     assert {row["source"] for row in rows} == {str(path)}
 

@@ -136,6 +136,9 @@ const COPIES: usize = 3;
 /// A name and its IRI.
 type Declaration = (Box<[u8]>, Box<[u8]>);
 
+/// A name and the IRI that it had before, if any.
+type Undo = (Box<[u8]>, Option<Box<[u8]>>);
+
 /// Namespace declarations in force, in the order in which their names first came.
 ///
 /// Persistent: a copy costs nothing and shares what is not changed, since every batch has its own.
@@ -184,8 +187,23 @@ impl Namespaces {
         } else {
             self.by_name.insert_mut(name.into(), self.entries.len());
             self.entries.push_back_mut(declaration);
-            self.bytes += (COPIES * (name.len() + iri.len()) + NAMESPACE_BYTES) as u64;
+            self.bytes += Self::bytes_of(name, iri);
         }
+    }
+
+    /// Takes a [`set`](Self::set) back, the last one first: the name has the IRI it had before, or none.
+    fn unset(&mut self, name: &[u8], before: Option<&[u8]>) {
+        if let Some(iri) = before {
+            self.set(name, iri);
+        } else if let Some((_, iri)) = self.entries.last() {
+            self.bytes -= Self::bytes_of(name, iri);
+            self.entries.drop_last_mut();
+            self.by_name.remove_mut(name);
+        }
+    }
+
+    fn bytes_of(name: &[u8], iri: &[u8]) -> u64 {
+        (COPIES * (name.len() + iri.len()) + NAMESPACE_BYTES) as u64
     }
 }
 
@@ -565,9 +583,10 @@ pub struct BatchBuilder {
     message_ends: Vec<u32>,
     positions: Vec<u64>,
     at_start: Arc<Namespaces>,
-    /// In force with all that was declared, and at the end of the last complete message.
+    /// In force with all that was declared.
     in_force: Namespaces,
-    at_end: Namespaces,
+    /// The names declared since the last complete message, and the IRIs they had before.
+    undo: Vec<Undo>,
     namespace_changes: Vec<NamespaceChange>,
     metadata: Vec<Metadata>,
     first_index: u64,
@@ -595,7 +614,7 @@ impl BatchBuilder {
             positions: Vec::new(),
             at_start: Arc::default(),
             in_force: Namespaces::default(),
-            at_end: Namespaces::default(),
+            undo: Vec::new(),
             namespace_changes: Vec::new(),
             metadata: Vec::new(),
             first_index: 0,
@@ -625,8 +644,8 @@ impl BatchBuilder {
         }
         if !self.in_force.is_empty() {
             self.in_force = Namespaces::default();
-            self.at_end = Namespaces::default();
         }
+        self.undo.clear();
         self.namespace_changes.clear();
         self.metadata.clear();
         self.first_index = 0;
@@ -642,7 +661,6 @@ impl BatchBuilder {
     pub fn start_after(&mut self, batch: &MessageBatch) {
         self.at_start = Arc::clone(&batch.namespaces_after);
         self.in_force = (*self.at_start).clone();
-        self.at_end = self.in_force.clone();
     }
 
     /// The namespaces in force, those of the open or next message included.
@@ -844,7 +862,9 @@ impl BatchBuilder {
     /// The message, or all namespaces together, become too large.
     pub fn add_namespace(&mut self, name: &[u8], iri: &[u8]) -> Result<(), LimitExceeded> {
         self.charge(16)?;
-        if self.in_force.get(name) != Some(iri) {
+        let before = self.in_force.get(name);
+        if before != Some(iri) {
+            self.undo.push((name.into(), before.map(Box::from)));
             self.in_force.set(name, iri);
             if self.in_force.bytes > self.limits.max_message_bytes {
                 return Err(self.too_many_namespaces());
@@ -924,7 +944,7 @@ impl BatchBuilder {
         self.positions.push(self.open.take().unwrap_or_default());
         self.message_ends.push(self.quads.len() as u32);
         if self.namespace_changes.len() > self.mark.namespace_changes {
-            self.at_end = self.in_force.clone();
+            self.undo.clear();
         }
         self.mark = Mark {
             quads: self.quads.len(),
@@ -937,9 +957,9 @@ impl BatchBuilder {
     /// the batch is taken. The next message has its index.
     pub fn discard_message(&mut self) {
         self.quads.truncate(self.mark.quads);
-        if self.namespace_changes.len() > self.mark.namespace_changes {
-            self.namespace_changes.truncate(self.mark.namespace_changes);
-            self.in_force = self.at_end.clone();
+        self.namespace_changes.truncate(self.mark.namespace_changes);
+        for (name, before) in self.undo.drain(..).rev() {
+            self.in_force.unset(&name, before.as_deref());
         }
         self.metadata.truncate(self.mark.metadata);
         self.any_graph = self.quads.iter().fold(0, |all, quad| all | quad.graph.0);
@@ -1105,7 +1125,11 @@ impl BatchBuilder {
         let pending = self.namespace_changes.split_off(waiting);
         let at_start = Arc::clone(&self.at_start);
         if !self.namespace_changes.is_empty() {
-            self.at_start = Arc::new(self.at_end.clone());
+            let mut at_end = self.in_force.clone();
+            for (name, before) in self.undo.iter().rev() {
+                at_end.unset(name, before.as_deref());
+            }
+            self.at_start = Arc::new(at_end);
         }
         let changes = std::mem::take(&mut self.namespace_changes);
         self.move_namespaces(&table, pending);
@@ -1222,6 +1246,34 @@ mod tests {
         assert_eq!(subjects(&batch, 2), ["c"]);
         message(&mut builder, &["d"]);
         assert_eq!(builder.take().unwrap().first_index(), 3);
+    }
+
+    #[test]
+    fn what_a_discarded_message_declares_is_not_in_force() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        builder.begin_message(0);
+        builder.add_namespace(b"a", b"http://e/1").unwrap();
+        builder.end_message();
+        let bytes = builder.in_force().bytes();
+        builder.begin_message(10);
+        for (name, iri) in [
+            (b"a", b"http://e/22"),
+            (b"b", b"http://e/33"),
+            (b"b", b"http://e/44"),
+        ] {
+            builder.add_namespace(name, iri).unwrap();
+        }
+        assert_eq!(builder.in_force().get(b"b"), Some(&b"http://e/44"[..]));
+        builder.discard_message();
+        assert_eq!(builder.in_force().get(b"a"), Some(&b"http://e/1"[..]));
+        assert_eq!(builder.in_force().get(b"b"), None);
+        assert_eq!(builder.in_force().bytes(), bytes);
+        // Those of the next message are not in force behind the batch before it.
+        builder.add_namespace(b"c", b"http://e/5").unwrap();
+        let batch = builder.take().unwrap();
+        let at_end: Vec<_> = batch.namespaces_at_end().iter().collect();
+        assert_eq!(at_end, [(&b"a"[..], &b"http://e/1"[..])]);
+        assert_eq!(builder.in_force().get(b"c"), Some(&b"http://e/5"[..]));
     }
 
     #[test]

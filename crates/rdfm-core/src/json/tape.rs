@@ -106,6 +106,12 @@ impl Tape {
         &self.nodes
     }
 
+    /// The texts that are not in the source as they are, one behind the other.
+    #[inline]
+    pub fn texts(&self) -> &[u8] {
+        &self.texts
+    }
+
     /// Whether an object holds a key twice.
     #[inline]
     pub fn has_duplicates(&self) -> bool {

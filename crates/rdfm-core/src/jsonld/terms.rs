@@ -3,6 +3,8 @@
 //! - In: checked texts. Out: term ids.
 //! - Law: what a message counts does not depend on which terms it finds again: every use is charged.
 
+use memchr::memmem::Finder;
+
 use crate::batch::BatchBuilder;
 use crate::cache::{Cache, Known};
 use crate::error::LimitExceeded;
@@ -16,6 +18,8 @@ use crate::text::write;
 pub(super) struct Terms {
     cache: Cache,
     labels: Labels,
+    /// Finds what begins as generated labels do.
+    alike: Finder<'static>,
 }
 
 /// A result that only a limit can spoil.
@@ -26,6 +30,7 @@ impl Terms {
         Self {
             cache: Cache::new(),
             labels: Labels::default(),
+            alike: Finder::new(b"_:_g"),
         }
     }
 
@@ -107,8 +112,15 @@ impl Terms {
 
     /// Takes note of all labels of a message before the first node without one: lists are written
     /// without the labels of their cells, so these are generated each time, before or behind the others.
-    #[cold]
     pub fn note_labels(&mut self, view: &View<'_>) {
+        let found = |text| self.alike.find(text).is_some();
+        if found(view.source) || found(view.tape.texts()) {
+            self.note_each_label(view);
+        }
+    }
+
+    #[cold]
+    fn note_each_label(&mut self, view: &View<'_>) {
         for (index, node) in view.tape.nodes().iter().enumerate() {
             if matches!(node.kind, Kind::Key | Kind::String)
                 && let Some(label) = view.text(index as u32).strip_prefix(b"_:")
