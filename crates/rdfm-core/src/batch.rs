@@ -136,8 +136,8 @@ const COPIES: usize = 3;
 /// A name and its IRI.
 type Declaration = (Box<[u8]>, Box<[u8]>);
 
-/// A name and the IRI that it had before, if any.
-type Undo = (Box<[u8]>, Option<Box<[u8]>>);
+/// A declaration that was replaced; none where the name is new.
+type Undo = Option<Declaration>;
 
 /// Namespace declarations in force, in the order in which their names first came.
 ///
@@ -178,27 +178,38 @@ impl Namespaces {
 
     /// Declares or redeclares a name.
     pub fn set(&mut self, name: &[u8], iri: &[u8]) {
-        let declaration = (name.into(), iri.into());
-        if let Some(&at) = self.by_name.get(name) {
-            let before = self.entries.get(at).map_or(0, |(_, known)| known.len());
-            self.bytes += (COPIES * iri.len()) as u64;
-            self.bytes -= (COPIES * before) as u64;
-            self.entries.set_mut(at, declaration);
-        } else {
-            self.by_name.insert_mut(name.into(), self.entries.len());
-            self.entries.push_back_mut(declaration);
-            self.bytes += Self::bytes_of(name, iri);
-        }
+        self.declare(name, iri);
     }
 
-    /// Takes a [`set`](Self::set) back, the last one first: the name has the IRI it had before, or none.
-    fn unset(&mut self, name: &[u8], before: Option<&[u8]>) {
-        if let Some(iri) = before {
+    /// As [`set`](Self::set); gives what takes it back, unless the name has that IRI already.
+    fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<Undo> {
+        let Some(&at) = self.by_name.get(name) else {
+            self.by_name.insert_mut(name.into(), self.entries.len());
+            self.entries.push_back_mut((name.into(), iri.into()));
+            self.bytes += Self::bytes_of(name, iri);
+            return Some(None);
+        };
+        if self
+            .entries
+            .get(at)
+            .is_some_and(|(_, known)| **known == *iri)
+        {
+            return None;
+        }
+        let before = std::mem::replace(self.entries.get_mut(at)?, (name.into(), iri.into()));
+        self.bytes += Self::bytes_of(name, iri);
+        self.bytes -= Self::bytes_of(&before.0, &before.1);
+        Some(Some(before))
+    }
+
+    /// Takes declarations back, the last one first.
+    fn unset(&mut self, undo: &Undo) {
+        if let Some((name, iri)) = undo {
             self.set(name, iri);
-        } else if let Some((_, iri)) = self.entries.last() {
+        } else if let Some((name, iri)) = self.entries.last() {
             self.bytes -= Self::bytes_of(name, iri);
-            self.entries.drop_last_mut();
             self.by_name.remove_mut(name);
+            self.entries.drop_last_mut();
         }
     }
 
@@ -585,7 +596,7 @@ pub struct BatchBuilder {
     at_start: Arc<Namespaces>,
     /// In force with all that was declared.
     in_force: Namespaces,
-    /// The names declared since the last complete message, and the IRIs they had before.
+    /// What takes back the declarations since the last complete message.
     undo: Vec<Undo>,
     namespace_changes: Vec<NamespaceChange>,
     metadata: Vec<Metadata>,
@@ -862,10 +873,8 @@ impl BatchBuilder {
     /// The message, or all namespaces together, become too large.
     pub fn add_namespace(&mut self, name: &[u8], iri: &[u8]) -> Result<(), LimitExceeded> {
         self.charge(16)?;
-        let before = self.in_force.get(name);
-        if before != Some(iri) {
-            self.undo.push((name.into(), before.map(Box::from)));
-            self.in_force.set(name, iri);
+        if let Some(undo) = self.in_force.declare(name, iri) {
+            self.undo.push(undo);
             if self.in_force.bytes > self.limits.max_message_bytes {
                 return Err(self.too_many_namespaces());
             }
@@ -958,8 +967,8 @@ impl BatchBuilder {
     pub fn discard_message(&mut self) {
         self.quads.truncate(self.mark.quads);
         self.namespace_changes.truncate(self.mark.namespace_changes);
-        for (name, before) in self.undo.drain(..).rev() {
-            self.in_force.unset(&name, before.as_deref());
+        for undo in self.undo.drain(..).rev() {
+            self.in_force.unset(&undo);
         }
         self.metadata.truncate(self.mark.metadata);
         self.any_graph = self.quads.iter().fold(0, |all, quad| all | quad.graph.0);
@@ -1126,9 +1135,7 @@ impl BatchBuilder {
         let at_start = Arc::clone(&self.at_start);
         if !self.namespace_changes.is_empty() {
             let mut at_end = self.in_force.clone();
-            for (name, before) in self.undo.iter().rev() {
-                at_end.unset(name, before.as_deref());
-            }
+            self.undo.iter().rev().for_each(|undo| at_end.unset(undo));
             self.at_start = Arc::new(at_end);
         }
         let changes = std::mem::take(&mut self.namespace_changes);
