@@ -165,12 +165,13 @@ class ContextLoader:
             return
 
 
-def context_text(given: object) -> str:
-    """Give the JSON text of a context to compact with.
+def context_text(given: object, option: str = "compact_with") -> str:
+    """Give the JSON text of a context that is the value of an option.
 
     Args:
         given: The path of its file, the text itself (which begins with `{` or `[`), or what JSON
             makes of it.
+        option: The option's name, for errors.
 
     Raises:
         OptionError: It is none of these, or the file cannot be read, or holds neither object nor array.
@@ -183,17 +184,17 @@ def context_text(given: object) -> str:
         try:
             return json.dumps(given, ensure_ascii=False)
         except (TypeError, ValueError) as error:
-            raise OptionError(f"compact_with is a context in JSON: {error}") from error
+            raise OptionError(f"{option} is a context in JSON: {error}") from error
     if isinstance(given, str) and given.lstrip().startswith(("{", "[")):
         return given
     if not isinstance(given, (str, os.PathLike)):
         raise OptionError(
-            "compact_with is a file of JSON, its text or a dict, not " + repr(given)[:60]
+            f"{option} is a file of JSON, its text or a dict, not " + repr(given)[:60]
         )
     path = os.fsdecode(given)
     if re.match(r"https?://", path, re.IGNORECASE):
         raise OptionError(
-            f"compact_with is a file, and contexts to write with are not fetched: save {path[:200]}"
+            f"{option} is a file, and is not fetched: save {path[:200]}"
         )
     try:
         text = _read(Path(path)).decode("utf-8-sig")

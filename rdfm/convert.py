@@ -55,6 +55,7 @@ _DECODE_OPTIONS = (
     "announced",
     "base",
     "rdf_direction",
+    "expand_context",
     "context",
     "contexts",
     "context_cache",
@@ -93,6 +94,7 @@ class ConvertOptions(TypedDict, total=False):
     version_label: str | None
     base: str | None
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
+    expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     context: Mapping[str, str] | None
     contexts: str | None
     context_cache: str | None
@@ -336,9 +338,11 @@ class _Conversion:
 
     def __init__(self, inputs: list[Any], output: Writable, options: ConvertOptions) -> None:
         self._inputs = inputs
+        # Read once, however many files are read or written.
         if (given := options.get("compact_with")) is not None:
-            # Read once, however many files are written.
             options = {**options, "compact_with": context_text(given)}
+        if (given := options.get("expand_context")) is not None:
+            options = {**options, "expand_context": context_text(given, "expand_context")}
         self._options = options
         self._target = output_format(output, options.get("to_format"))
         self._skipping = options.get("on_error") == "skip"

@@ -101,7 +101,7 @@ def _value(name: str, kind: str, text: str) -> Any:
             return pairs
         expected = 'a JSON object of names and IRIs, such as {"ex": "http://example.org/"}'
     elif kind == "context":
-        return context_text(text)  # here, since the codec may work where the file is not
+        return context_text(text, name)  # here, since the codec may work where the file is not
     else:
         return text
     raise OptionError(f"{name} is {expected}, not '{text[:60]}'")

@@ -120,7 +120,7 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
         ({"@type": {"@container": "@set"}}, "the entry '@type' of compact_with"),
         (1, "compact_with is a file of JSON, its text or a dict, not 1"),
         ({"a": object()}, "compact_with is a context in JSON"),
-        ("https://schema.org/", "contexts to write with are not fetched"),
+        ("https://schema.org/", "compact_with is a file, and is not fetched"),
         ("missing.jsonld", "the context cannot be read: missing.jsonld: No such file"),
     ],
 )

@@ -9,7 +9,7 @@ use crate::batch::BatchBuilder;
 use crate::term::{Term, TermId, TermKind};
 
 /// Slots for terms; a power of two.
-const SLOTS: usize = 4096;
+pub(crate) const SLOTS: usize = 4096;
 /// Slots for what goes with a predicate; a power of two.
 const PREDICATES: usize = 1024;
 

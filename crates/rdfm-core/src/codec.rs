@@ -154,8 +154,10 @@ pub struct LogHeader {
     /// At the end of the log: namespaces that its last declarations set, with no message behind them to
     /// carry them.
     pub trailing_namespaces: u64,
-    /// JSON-LD: messages so far that the quick way declined.
-    pub declined: Option<u64>,
+    /// JSON-LD: keys so far that no context maps to an IRI, so that they were dropped with their values.
+    pub dropped_keys: u64,
+    /// JSON-LD: the first of them, quoted.
+    pub dropped_key: Option<String>,
     /// What whoever reads the log should know, a sentence each.
     pub notes: Vec<String>,
 }
@@ -183,8 +185,8 @@ pub struct DecodeOptions {
     pub base: Option<String>,
     /// JSON-LD: what becomes of base directions.
     pub rdf_direction: RdfDirection,
-    /// JSON-LD: read common shapes the quick way; without it the outcome is the same, only slower.
-    pub quick: bool,
+    /// JSON-LD: the JSON text of a context that is in force before any other, or of a document that holds it.
+    pub expand_context: Option<String>,
     /// JSON-LD: gives remote contexts; without it none is at hand.
     pub context_loader: Option<Arc<dyn ContextLoader>>,
     /// Jelly: what a frame means, or what the log's logical type says: flat types are
@@ -219,7 +221,7 @@ impl Default for DecodeOptions {
             first_index: None,
             base: None,
             rdf_direction: RdfDirection::Literal,
-            quick: true,
+            expand_context: None,
             context_loader: None,
             frames: None,
             flat_parts: false,

@@ -183,8 +183,8 @@ impl Decoder {
     /// message; `changes_dialect` is True if a later one has another), `version_label`, `jelly` (its
     /// stream options, by the names that JellyEncoder takes), `frames` (what they mean: "message" or
     /// "flat"), `dropped_metadata` (entries so far that the message of flat frames leaves out),
-    /// `declined` (messages so far that JSON-LD's quick way left to the complete one), `notes` (what
-    /// whoever reads the log should know).
+    /// `dropped_keys` (JSON-LD keys so far that no context maps to an IRI) and `dropped_key` (the first of
+    /// them, quoted), `notes` (what whoever reads the log should know).
     /// Absent keys are unknown.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "decoder")?;
@@ -251,8 +251,9 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
     if header.trailing_namespaces > 0 {
         dict.set_item("trailing_namespaces", header.trailing_namespaces)?;
     }
-    if let Some(declined) = header.declined {
-        dict.set_item("declined", declined)?;
+    if header.dropped_keys > 0 {
+        dict.set_item("dropped_keys", header.dropped_keys)?;
+        dict.set_item("dropped_key", &header.dropped_key)?;
     }
     if !header.notes.is_empty() {
         dict.set_item("notes", &header.notes)?;

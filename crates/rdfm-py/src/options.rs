@@ -85,6 +85,7 @@ const JSON_DECODE: &Kinds = &[
     ("lenient", Kind::Switch),
     ("base", Kind::Text),
     ("rdf_direction", Kind::Text),
+    ("expand_context", Kind::Context),
 ];
 /// Where remote contexts come from: passed on to `rdfm.contexts`.
 const CONTEXT_DECODE: &Kinds = &[
@@ -252,6 +253,9 @@ pub fn decode(format: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Dec
             }
             "base" => options.base = option.unless_none(Given::text)?,
             "rdf_direction" => options.rdf_direction = option.choice(&DIRECTIONS)?,
+            "expand_context" => {
+                options.expand_context = option.unless_none(Given::context)?;
+            }
             name if CONTEXT_DECODE.iter().any(|(known, _)| *known == name) => {
                 option.add_checked(&mut contexts)?;
             }
@@ -513,7 +517,7 @@ impl<'py> Given<'py> {
     fn context(&self) -> PyResult<String> {
         let module = self.value.py().import("rdfm.contexts")?;
         module
-            .call_method1("context_text", (&self.value,))?
+            .call_method1("context_text", (&self.value, &self.name))?
             .extract()
     }
 

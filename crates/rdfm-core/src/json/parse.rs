@@ -66,8 +66,8 @@ fn value(source: &[u8], mut at: usize, tape: &mut Tape, bounds: &Bounds) -> Resu
                     break;
                 }
                 (Kind::Object, Some(b'}')) | (Kind::Array, Some(b']')) => {
-                    tape.end(source, bounds)?;
                     at += 1;
+                    tape.end(at, source, bounds)?;
                 }
                 (Kind::Object, _) => return Err(expected(source, at, "',' or '}'")),
                 _ => return Err(expected(source, at, "',' or ']'")),
@@ -339,6 +339,7 @@ mod tests {
     const BOUNDS: Bounds = Bounds {
         max_depth: 64,
         max_bytes: 1 << 20,
+        max_repeated: 1 << 20,
         duplicates: false,
     };
 

@@ -3,8 +3,8 @@
 //! - In: the events of a parser: starts and ends of objects and arrays, keys, scalars, each with the
 //!   place in the source where it begins.
 //! - Out: [`Node`]s, read through a [`View`] that knows the source.
-//! - Cost: 20 bytes a node. A string without escapes is a range of the source; others lie in the tape.
-//! - Law: of an object, keys and values alternate; `next` jumps over a whole value.
+//! - Cost: 16 bytes a node. A string without escapes is a range of the source; others lie in the tape.
+//! - Law: of an object, keys and values alternate; [`View::next`] jumps over a whole value.
 
 use crate::error::{ErrorClass, quote};
 
@@ -36,12 +36,20 @@ pub struct Node {
     pub kind: Kind,
     /// Its text lies in the tape, since the source holds it in another form.
     owned: bool,
-    /// The node behind it and all that it holds. While it is open: unknown.
-    pub next: u32,
+    /// A key that stands again behind it in the object, where only the last one counts.
+    replaced: bool,
     /// Where in the source it begins.
     pub at: u32,
+    /// Where its text begins; of an object or array, the byte of the source behind it.
     text: u32,
+    /// Length of its text; of an object or array, the node behind it and all that it holds.
     length: u32,
+}
+
+impl Node {
+    const fn holds_others(self) -> bool {
+        matches!(self.kind, Kind::Object | Kind::Array)
+    }
 }
 
 /// What stops a parser, and where in its source.
@@ -62,7 +70,9 @@ pub struct Bounds {
     pub max_depth: u32,
     /// Most bytes that the tape may take.
     pub max_bytes: u64,
-    /// Accept a key twice in an object; [`Tape::has_duplicates`] tells.
+    /// Most bytes of it that may repeat values, which stand in the source once.
+    pub max_repeated: u64,
+    /// Accept a key twice in an object: the last one counts.
     pub duplicates: bool,
 }
 
@@ -72,10 +82,11 @@ pub struct Tape {
     nodes: Vec<Node>,
     texts: Vec<u8>,
     /// Bytes of texts that stand for more than one node, each time but the first.
+    repeated_texts: usize,
+    /// Bytes of nodes and texts that repeat others.
     repeated: usize,
     /// Objects and arrays that are not ended.
     open: Vec<u32>,
-    duplicates: bool,
     contexts: bool,
     /// Keys of an object, to be sorted.
     keys: Vec<u32>,
@@ -94,9 +105,9 @@ impl Tape {
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.texts.clear();
+        self.repeated_texts = 0;
         self.repeated = 0;
         self.open.clear();
-        self.duplicates = false;
         self.contexts = false;
     }
 
@@ -110,12 +121,6 @@ impl Tape {
     #[inline]
     pub fn texts(&self) -> &[u8] {
         &self.texts
-    }
-
-    /// Whether an object holds a key twice.
-    #[inline]
-    pub fn has_duplicates(&self) -> bool {
-        self.duplicates
     }
 
     /// Whether an object holds the key `@context`.
@@ -150,37 +155,37 @@ impl Tape {
         self.push(kind, false, at, 0, 0, bounds)
     }
 
-    /// Ends the innermost object or array. Gives false if none is open.
+    /// Ends the innermost object or array before byte `end` of the source. Does nothing if none is open.
     ///
     /// # Errors
     /// A key stands twice in the object, and `bounds` do not allow it. The source must be the one that
     /// borrowed texts lie in.
     #[inline]
-    pub fn end(&mut self, source: &[u8], bounds: &Bounds) -> Result<bool, Fault> {
+    pub fn end(&mut self, end: usize, source: &[u8], bounds: &Bounds) -> Result<(), Fault> {
         let Some(open) = self.open.pop() else {
-            return Ok(false);
+            return Ok(());
         };
         let next = self.nodes.len() as u32;
         if let Some(node) = self.nodes.get_mut(open as usize) {
-            node.next = next;
+            node.length = next;
+            node.text = end as u32;
             if node.kind == Kind::Object
-                && let Some(twice) = self.look_at_keys(open, source)
+                && next > open + 1
+                && let Some(twice) = self.look_at_keys(open, source, bounds.duplicates)
+                && !bounds.duplicates
             {
-                self.duplicates = true;
-                if !bounds.duplicates {
-                    let view = View { tape: self, source };
-                    return Err(Fault {
-                        at: view.node(twice).at as usize,
-                        class: ErrorClass::Malformed,
-                        reason: format!(
-                            "the key {} stands twice in an object; lenient (--lenient) accepts it",
-                            quote(view.text(twice))
-                        ),
-                    });
-                }
+                let view = View { tape: self, source };
+                return Err(Fault {
+                    at: view.node(twice).at as usize,
+                    class: ErrorClass::Malformed,
+                    reason: format!(
+                        "the key {} stands twice in an object; lenient (--lenient) takes the last one",
+                        quote(view.text(twice))
+                    ),
+                });
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Adds a key, a string or a number whose text is a range of the source.
@@ -229,7 +234,7 @@ impl Tape {
     /// Adds a value once more that stands in the tape already and is complete; with `key`, a string as a key.
     ///
     /// # Errors
-    /// It would be too deep here, or the tape too large.
+    /// It would be too deep here, or the tape too large, which is known before anything is added.
     pub fn repeat(
         &mut self,
         node: u32,
@@ -238,37 +243,36 @@ impl Tape {
         bounds: &Bounds,
     ) -> Result<(), Fault> {
         let start = node as usize;
-        let end = self
-            .nodes
-            .get(start)
-            .map_or(start, |node| node.next as usize);
-        let size = (end - start) * size_of::<Node>();
-        if (self.bytes() + size) as u64 > bounds.max_bytes {
-            return Err(too_large(at, bounds));
-        }
+        let end = self.next(node) as usize;
         // Whoever writes the value out writes its texts again.
         let copied = self.nodes.get(start..end).unwrap_or_default();
-        self.repeated += copied
-            .iter()
-            .map(|node| node.length as usize)
-            .sum::<usize>();
-        if (self.bytes() + size) as u64 > bounds.max_bytes {
+        let mut texts = 0;
+        for node in copied.iter().filter(|node| !node.holds_others()) {
+            texts += node.length as usize;
+        }
+        self.repeated_texts += texts;
+        self.repeated += size_of_val(copied) + texts;
+        if (self.bytes() + size_of_val(copied)) as u64 > bounds.max_bytes
+            || self.repeated as u64 > bounds.max_repeated
+        {
             return Err(too_large(at, bounds));
         }
         let mut inside: Vec<u32> = Vec::new();
         let shift = (self.nodes.len() - start) as u32;
         for from in start..end {
-            let mut copy = self.nodes[from];
+            let Some(&(mut copy)) = self.nodes.get(from) else {
+                break;
+            };
             while inside.last().is_some_and(|&last| last as usize <= from) {
                 inside.pop();
             }
-            if matches!(copy.kind, Kind::Object | Kind::Array) {
-                inside.push(copy.next);
+            if copy.holds_others() {
+                inside.push(copy.length);
                 if self.open.len() + inside.len() > bounds.max_depth as usize {
                     return Err(too_deep(at, bounds));
                 }
+                copy.length += shift;
             }
-            copy.next += shift;
             copy.at = at as u32;
             if from == start && matches!(copy.kind, Kind::Key | Kind::String) {
                 copy.kind = if key { Kind::Key } else { Kind::String };
@@ -276,6 +280,42 @@ impl Tape {
             self.nodes.push(copy);
         }
         Ok(())
+    }
+
+    /// A tape of one value of another, which needs no source.
+    pub fn of(view: &View<'_>, value: u32) -> Self {
+        let mut made = Self::new();
+        for index in value..view.next(value) {
+            let mut node = view.node(index);
+            if node.holds_others() {
+                node.text = 0;
+                node.length -= value;
+            } else {
+                let text = view.text(index);
+                node.owned = true;
+                node.text = made.texts.len() as u32;
+                made.texts.extend_from_slice(text);
+            }
+            made.contexts |= node.kind == Kind::Key && view.text(index) == b"@context";
+            made.nodes.push(node);
+        }
+        made
+    }
+
+    /// Bytes of memory that it takes.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.nodes) + self.texts.len() + self.repeated_texts
+    }
+
+    /// The node behind a value and all that it holds, or behind a key.
+    #[inline]
+    fn next(&self, index: u32) -> u32 {
+        match self.nodes.get(index as usize) {
+            Some(node) if node.holds_others() => node.length,
+            Some(_) => index + 1,
+            None => u32::MAX,
+        }
     }
 
     #[inline]
@@ -291,11 +331,10 @@ impl Tape {
         if self.bytes() as u64 > bounds.max_bytes {
             return Err(too_large(at, bounds));
         }
-        let next = self.nodes.len() as u32 + 1;
         self.nodes.push(Node {
             kind,
             owned,
-            next,
+            replaced: false,
             at: at as u32,
             text: text as u32,
             length: length as u32,
@@ -303,51 +342,64 @@ impl Tape {
         Ok(())
     }
 
+    /// Looks at the keys of an object: is one a context, and which is the first that stands there before?
+    /// With `replace`, the last one of each counts.
     #[inline]
-    fn bytes(&self) -> usize {
-        self.nodes.len() * size_of::<Node>() + self.texts.len() + self.repeated
-    }
-
-    /// Looks at the keys of an object: is one a context, and which stands there before?
-    #[inline]
-    fn look_at_keys(&mut self, object: u32, source: &[u8]) -> Option<u32> {
+    fn look_at_keys(&mut self, object: u32, source: &[u8], replace: bool) -> Option<u32> {
         let view = View { tape: self, source };
-        let mut few: [&[u8]; FEW_KEYS] = [&[]; FEW_KEYS];
-        let (mut count, mut twice, mut contexts) = (0, None, false);
+        let mut few = [0u64; FEW_KEYS];
+        let (mut count, mut twice, mut contexts) = (0, false, false);
         for key in view.keys(object) {
             let text = view.text(key);
             contexts |= text == b"@context";
             if let Some(place) = few.get_mut(count) {
-                *place = text;
-                let before = few.get(..count).unwrap_or_default();
-                if before.contains(&text) {
-                    twice = twice.or(Some(key));
-                }
+                *place = mark(text);
+                let mark = *place;
+                twice |= few.iter().take(count).any(|&before| before == mark);
             }
             count += 1;
         }
         self.contexts |= contexts;
-        if count <= FEW_KEYS {
-            return twice;
+        if count <= FEW_KEYS && !twice {
+            return None;
         }
-        self.sort_keys(object, source)
+        self.sort_keys(object, source, replace)
     }
 
-    /// The first key of many that stands before in its object.
-    fn sort_keys(&mut self, object: u32, source: &[u8]) -> Option<u32> {
+    /// The first key that stands before in its object.
+    #[cold]
+    fn sort_keys(&mut self, object: u32, source: &[u8], replace: bool) -> Option<u32> {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
         let view = View { tape: self, source };
         keys.extend(view.keys(object));
         keys.sort_unstable_by(|&a, &b| view.text(a).cmp(view.text(b)).then(a.cmp(&b)));
-        let found = keys
-            .windows(2)
-            .filter(|pair| view.text(pair[0]) == view.text(pair[1]))
-            .map(|pair| pair[1])
-            .min();
+        let same = |pair: &&[u32]| view.text(pair[0]) == view.text(pair[1]);
+        let found = keys.windows(2).filter(same).map(|pair| pair[1]).min();
+        if replace && found.is_some() {
+            let twice = keys.windows(2).filter(same);
+            let replaced: Vec<u32> = twice.map(|pair| pair[0]).collect();
+            for key in replaced {
+                if let Some(node) = self.nodes.get_mut(key as usize) {
+                    node.replaced = true;
+                }
+            }
+        }
         self.keys = keys;
         found
     }
+}
+
+/// A number that differs for most texts that differ: by the length and the last bytes.
+#[inline]
+fn mark(text: &[u8]) -> u64 {
+    let end = match text.last_chunk::<8>() {
+        Some(last) => u64::from_le_bytes(*last),
+        None => text
+            .iter()
+            .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+    };
+    end ^ (text.len() as u64) << 56
 }
 
 #[cold]
@@ -395,7 +447,7 @@ impl<'a> View<'a> {
             .unwrap_or(Node {
                 kind: Kind::Null,
                 owned: false,
-                next: u32::MAX,
+                replaced: false,
                 at: 0,
                 text: 0,
                 length: 0,
@@ -408,10 +460,19 @@ impl<'a> View<'a> {
         self.node(index).kind
     }
 
+    /// The node behind a value and all that it holds, or behind a key.
+    #[inline]
+    pub fn next(&self, index: u32) -> u32 {
+        self.tape.next(index)
+    }
+
     /// The text of a key, a string or a number: of UTF-8, without escapes.
     #[inline]
     pub fn text(&self, index: u32) -> &'a [u8] {
         let node = self.node(index);
+        if node.holds_others() {
+            return &[];
+        }
         let from: &'a [u8] = if node.owned {
             &self.tape.texts
         } else {
@@ -421,47 +482,64 @@ impl<'a> View<'a> {
         from.get(range).unwrap_or_default()
     }
 
+    /// An object or array as the source has it, if that is JSON.
+    #[inline]
+    pub fn raw(&self, index: u32) -> Option<&'a [u8]> {
+        let node = self.node(index);
+        if !node.holds_others() || node.text == 0 {
+            return None;
+        }
+        self.source.get(node.at as usize..node.text as usize)
+    }
+
     /// Whether the text of a node is written with escapes, or not in the source.
     #[inline]
     pub fn is_owned(&self, index: u32) -> bool {
         self.node(index).owned
     }
 
-    /// The keys of an object; the value of each is the node behind it.
+    /// Whether a key stands again behind it in the object, where only the last one counts.
+    #[inline]
+    pub fn is_replaced(&self, key: u32) -> bool {
+        self.node(key).replaced
+    }
+
+    /// The keys of an object that count; the value of each is the node behind it.
     #[inline]
     pub fn keys(self, object: u32) -> impl Iterator<Item = u32> {
-        let end = self.node(object).next;
+        let end = self.next(object);
         let mut at = object + 1;
         std::iter::from_fn(move || {
-            if at >= end {
-                return None;
+            while at < end {
+                let key = at;
+                at = self.next(key + 1);
+                if !self.node(key).replaced {
+                    return Some(key);
+                }
             }
-            let key = at;
-            at = self.node(key + 1).next;
-            Some(key)
+            None
         })
     }
 
     /// The values of an array.
     #[inline]
     pub fn items(self, array: u32) -> impl Iterator<Item = u32> {
-        let end = self.node(array).next;
+        let end = self.next(array);
         let mut at = array + 1;
         std::iter::from_fn(move || {
             if at >= end {
                 return None;
             }
             let item = at;
-            at = self.node(item).next;
+            at = self.next(item);
             Some(item)
         })
     }
 
-    /// The value of a key of an object; of the last one, where it stands twice.
+    /// The value of a key of an object.
     pub fn get(self, object: u32, name: &[u8]) -> Option<u32> {
-        self.keys(object)
-            .filter(|&key| self.text(key) == name)
-            .last()
+        let mut keys = self.keys(object);
+        keys.find(|&key| self.text(key) == name)
             .map(|key| key + 1)
     }
 }

@@ -6,60 +6,42 @@
 
 use super::tape::{Kind, View};
 
-/// Appends a value.
+/// Appends a value. Keys that others replace are left out.
 pub fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
-    write_with(view, value, out, |_, _| false);
-}
-
-/// Appends a value. At the start of an object `extra` may append members, each with a comma behind it;
-/// before a string or a null it may append the start of an object, and then gives true.
-pub fn write_with(
-    view: &View<'_>,
-    value: u32,
-    out: &mut Vec<u8>,
-    mut extra: impl FnMut(u32, &mut Vec<u8>) -> bool,
-) {
-    let end = view.node(value).next;
+    let end = view.next(value);
     // The ends of the open objects and arrays, and what closes each.
     let mut open: Vec<(u32, u8)> = Vec::new();
     let mut at = value;
     while at < end {
-        let node = view.node(at);
-        match node.kind {
+        let kind = view.kind(at);
+        match kind {
             Kind::Object => {
                 out.push(b'{');
-                let before = out.len();
-                extra(at, out);
-                if node.next == at + 1 && out.len() > before {
-                    out.pop();
-                }
-                open.push((node.next, b'}'));
+                open.push((view.next(at), b'}'));
             }
             Kind::Array => {
                 out.push(b'[');
-                open.push((node.next, b']'));
+                open.push((view.next(at), b']'));
             }
-            Kind::Key => string(view.text(at), out),
-            Kind::String => {
-                let wrapped = extra(at, out);
+            Kind::Key => {
+                if view.is_replaced(at) {
+                    at = view.next(at + 1);
+                    continue;
+                }
                 string(view.text(at), out);
-                out.extend(wrapped.then_some(b'}'));
             }
+            Kind::String => string(view.text(at), out),
             Kind::Number => out.extend_from_slice(view.text(at)),
             Kind::True => out.extend_from_slice(b"true"),
             Kind::False => out.extend_from_slice(b"false"),
-            Kind::Null => {
-                let wrapped = extra(at, out);
-                out.extend_from_slice(b"null");
-                out.extend(wrapped.then_some(b'}'));
-            }
+            Kind::Null => out.extend_from_slice(b"null"),
         }
         at += 1;
-        if node.kind == Kind::Key {
+        if kind == Kind::Key {
             out.push(b':');
             continue;
         }
-        let starts = matches!(node.kind, Kind::Object | Kind::Array) && node.next > at;
+        let starts = matches!(kind, Kind::Object | Kind::Array) && view.next(at - 1) > at;
         while let Some((_, close)) = open.pop_if(|(end, _)| *end == at) {
             out.push(close);
         }

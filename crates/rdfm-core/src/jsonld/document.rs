@@ -141,8 +141,8 @@ impl Decoder for DocumentDecoder {
 
     fn header(&self) -> LogHeader {
         LogHeader {
-            declined: Some(self.reader.declined()),
-            ..LogHeader::default()
+            trailing_namespaces: 0,
+            ..self.reader.header()
         }
     }
 }

@@ -249,11 +249,7 @@ impl Decoder for NdjsonDecoder {
     }
 
     fn header(&self) -> LogHeader {
-        LogHeader {
-            trailing_namespaces: self.reader.pending_namespaces(),
-            declined: Some(self.reader.declined()),
-            ..LogHeader::default()
-        }
+        self.reader.header()
     }
 }
 

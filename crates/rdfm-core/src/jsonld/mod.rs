@@ -2,24 +2,36 @@
 //!
 //! - In: lines ([`lines`]), a document ([`document`]), or tapes of another syntax ([`reader`]).
 //! - Out: batches. The order and the repetitions of quads within a message mean nothing.
-//! - Two ways of reading: [`walk`] reads the common shapes straight into the batch, with the context
-//!   compiled once ([`context`]); a message that it declines is read by the `oxjsonld` crate
-//!   ([`complete`]). Contexts are loaded as the caller allows ([`loader`]).
+//! - From bytes to quads, in the order of the specification: [`reader`] tells contexts from messages;
+//!   [`process`] processes contexts and [`definition`] terms, into the tables of [`context`], which expands
+//!   keys and IRIs; [`walk`] goes over the values of a message, [`node`] takes objects and maps, [`value`]
+//!   literals with their [`number`]s and [`canonical`] JSON; [`terms`] are stored in the batch. Contexts are
+//!   loaded as the caller allows ([`loader`]).
 //! - Batches are written by [`encode`].
-//! - Law: both ways give the same dataset.
 
-mod complete;
+mod canonical;
 mod context;
+mod definition;
 pub mod document;
 pub mod encode;
-mod guard;
-mod ignored;
+mod error;
 mod iri;
+mod keyword;
 pub mod lines;
 pub mod loader;
+mod node;
 mod number;
-mod protect;
+mod process;
 pub mod reader;
 pub mod sink;
 mod terms;
+mod value;
 mod walk;
+
+/// Datatypes that go with a language tag only.
+pub(crate) fn is_language_type(iri: &[u8]) -> bool {
+    matches!(
+        iri.strip_prefix(b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
+        Some(b"langString" | b"dirLangString")
+    )
+}

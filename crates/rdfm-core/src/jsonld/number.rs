@@ -1,9 +1,9 @@
-//! JSON numbers as literals, as the JSON-LD specification has them.
+//! JSON numbers as literals (JSON-LD 1.1 API, 8.2 and 8.6), and as RFC 8785 writes them.
 //!
 //! - In: a number as it is written.
 //! - Out: its canonical lexical form, and whether it is an integer or a double.
-//! - Law: without a fraction and below 10^21 it is an integer, all digits kept; else a double in the
-//!   form `1.5E0` of at most 16 digits.
+//! - Law: without a fraction and below 10^21 it is an integer, all digits kept; else the canonical
+//!   xsd:double of the nearest double: the shortest digits that give it back.
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,80 +12,126 @@ pub(super) enum Form {
     Integer,
     /// xsd:double.
     Double,
-    /// `oxjsonld` is to decide: what it says of some numbers differs from what the law says.
-    Doubtful,
 }
 
-/// Digits of a double that are never rounded.
-const SURE_DIGITS: usize = 15;
+/// Digits before the point of the least number that is no integer any more, 10^21.
+const MOST_DIGITS: i64 = 21;
 
-#[allow(
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "lengths of a token, and a power between 0 and 20"
-)]
-/// Appends the canonical form of a number.
+/// Appends the canonical form of a number; with `double`, that of a double in any case.
 pub(super) fn canonical(token: &[u8], double: bool, out: &mut Vec<u8>) -> Form {
-    let (negative, rest) = match token {
+    // The usual integers.
+    let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
         rest => (false, rest),
     };
-    // The usual integers.
-    if !double && rest.len() <= 18 && rest.iter().all(u8::is_ascii_digit) {
-        if negative && rest != b"0" {
-            out.push(b'-');
-        }
-        out.extend_from_slice(rest);
+    if !double && digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit) {
+        out.extend((negative && digits != b"0").then_some(b'-'));
+        out.extend_from_slice(digits);
         return Form::Integer;
     }
-    let exponent_at = rest
+    if !double && integer(negative, digits, out) {
+        return Form::Integer;
+    }
+    let number = value(token);
+    if number.is_infinite() {
+        out.extend_from_slice(if negative { b"-INF" } else { b"INF" });
+        return Form::Double;
+    }
+    // The digits of the standard library are the shortest; XSD wants one behind the point.
+    let text = format!("{number:E}");
+    let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
+    out.extend_from_slice(mantissa.as_bytes());
+    if !mantissa.contains('.') {
+        out.extend_from_slice(b".0");
+    }
+    out.push(b'E');
+    out.extend_from_slice(exponent.as_bytes());
+    Form::Double
+}
+
+/// Appends the digits of an integer below 10^21; false if the number is none.
+fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
+    let end = token
         .iter()
         .position(|byte| matches!(byte, b'e' | b'E'))
-        .unwrap_or(rest.len());
-    let (mantissa, exponent) = rest.split_at(exponent_at);
-    let exponent = match exponent.get(1..) {
-        None => 0,
-        Some(text) => match std::str::from_utf8(text).map(str::parse::<i64>) {
-            Ok(Ok(number)) if number.abs() < 1 << 40 => number,
-            _ => return Form::Doubtful,
-        },
-    };
-    let dot = mantissa.iter().position(|&byte| byte == b'.');
-    let whole = dot.unwrap_or(mantissa.len()).cast_signed() as i64;
+        .unwrap_or(token.len());
+    let (mantissa, exponent) = token.split_at(end);
+    let point = mantissa.iter().position(|&byte| byte == b'.');
+    let whole = point.unwrap_or(mantissa.len()) as u64;
     let digits = mantissa.iter().filter(|&&byte| byte != b'.').copied();
     let zeros = digits.clone().take_while(|&digit| digit == b'0').count();
     let mut digits: Vec<u8> = digits.skip(zeros).collect();
     while digits.last() == Some(&b'0') {
         digits.pop();
     }
-    // The value is 0.DIGITS times ten to the power of this.
-    let mut power = whole - zeros.cast_signed() as i64 + exponent;
     if digits.is_empty() {
-        digits.push(b'0');
-        power = 1;
-    } else if negative {
-        out.push(b'-');
+        out.push(b'0');
+        return true;
     }
-    let count = digits.len().cast_signed() as i64;
-    if !double && power >= count && power <= 20 {
-        out.extend_from_slice(&digits);
-        out.extend(std::iter::repeat_n(
-            b'0',
-            (power - count).unsigned_abs() as usize,
-        ));
-        return Form::Integer;
+    let exponent = match exponent.get(1..).map(std::str::from_utf8) {
+        None => 0,
+        // One that does not fit goes with no integer below 10^21 that a message can hold the digits of.
+        Some(text) => match text.map(str::parse::<i64>) {
+            Ok(Ok(number)) => number,
+            _ => return false,
+        },
+    };
+    // The value is 0.DIGITS times ten to the power of this.
+    let power = exponent
+        .saturating_add_unsigned(whole)
+        .saturating_sub_unsigned(zeros as u64);
+    let count = digits.len() as u64;
+    if power > MOST_DIGITS || !u64::try_from(power).is_ok_and(|power| power >= count) {
+        return false;
     }
-    if digits.len() > SURE_DIGITS || (!double && power == 21 && count <= 21) {
-        return Form::Doubtful;
+    out.extend(negative.then_some(b'-'));
+    out.extend_from_slice(&digits);
+    out.extend(std::iter::repeat_n(
+        b'0',
+        (power.unsigned_abs() - count) as usize,
+    ));
+    true
+}
+
+/// The nearest double of a JSON number.
+fn value(token: &[u8]) -> f64 {
+    let text = std::str::from_utf8(token).unwrap_or_default();
+    text.parse().unwrap_or_default()
+}
+
+/// Appends a number as RFC 8785 has it, which is as ECMAScript writes it; false if it is beyond doubles.
+pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
+    let number = value(token);
+    if number.is_infinite() {
+        return false;
     }
-    out.push(digits[0]);
-    out.push(b'.');
-    match digits.get(1..) {
-        Some(rest) if !rest.is_empty() => out.extend_from_slice(rest),
-        _ => out.push(b'0'),
+    if number == 0.0 {
+        out.push(b'0');
+        return true;
     }
-    out.extend_from_slice(format!("E{}", power - 1).as_bytes());
-    Form::Double
+    let text = format!("{:e}", number.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let digits: String = mantissa.chars().filter(|&c| c != '.').collect();
+    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
+    // The value is 0.DIGITS times ten to the power of this.
+    let power = exponent.parse::<i32>().unwrap_or_default() + 1;
+    out.extend((number < 0.0).then_some(b'-'));
+    let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or_default());
+    let made = if count <= power && power <= 21 {
+        format!("{digits}{}", zeros(power - count))
+    } else if 0 < power && power <= 21 {
+        let (whole, rest) = digits.split_at(usize::try_from(power).unwrap_or_default());
+        format!("{whole}.{rest}")
+    } else if -6 < power && power <= 0 {
+        format!("0.{}{digits}", zeros(-power))
+    } else {
+        let (first, rest) = digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        let sign = if power > 0 { "+" } else { "-" };
+        format!("{first}{point}{rest}e{sign}{}", (power - 1).abs())
+    };
+    out.extend_from_slice(made.as_bytes());
+    true
 }
 
 #[cfg(test)]
@@ -104,13 +150,21 @@ mod tests {
             ("-0.0", false, "0", Form::Integer),
             ("1e2", false, "100", Form::Integer),
             ("0.01E2", false, "1", Form::Integer),
+            ("1e19", false, "10000000000000000000", Form::Integer),
+            ("1e20", false, "100000000000000000000", Form::Integer),
             (
-                "12345678901234567890",
+                "-123456789012345678901",
                 false,
-                "12345678901234567890",
+                "-123456789012345678901",
                 Form::Integer,
             ),
-            ("1e19", false, "10000000000000000000", Form::Integer),
+            (
+                "999999999999999999999",
+                false,
+                "999999999999999999999",
+                Form::Integer,
+            ),
+            ("1000000000000000000000", false, "1.0E21", Form::Double),
             ("1e21", false, "1.0E21", Form::Double),
             ("5.3", false, "5.3E0", Form::Double),
             ("-0.05", false, "-5.0E-2", Form::Double),
@@ -118,8 +172,17 @@ mod tests {
             ("1", true, "1.0E0", Form::Double),
             ("-12", true, "-1.2E1", Form::Double),
             ("0", true, "0.0E0", Form::Double),
-            ("0.1234567890123456789", false, "", Form::Doubtful),
-            ("1e99999999999999999999", false, "", Form::Doubtful),
+            ("-0", true, "-0.0E0", Form::Double),
+            (
+                "0.1234567890123456789",
+                false,
+                "1.2345678901234568E-1",
+                Form::Double,
+            ),
+            ("1.0E400", false, "INF", Form::Double),
+            ("-1e99999999999999999999", false, "-INF", Form::Double),
+            ("1e-400", false, "0.0E0", Form::Double),
+            ("0e99999999999999999999", false, "0", Form::Integer),
         ] {
             let mut out = Vec::new();
             assert_eq!(
@@ -127,9 +190,32 @@ mod tests {
                 form,
                 "{token}"
             );
-            if form != Form::Doubtful {
-                assert_eq!(String::from_utf8_lossy(&out), text, "{token}");
-            }
+            assert_eq!(String::from_utf8_lossy(&out), text, "{token}");
         }
+    }
+
+    /// Some of RFC 8785, appendix B.
+    #[test]
+    fn numbers_are_written_as_ecmascript_does() {
+        for (token, text) in [
+            ("-0", "0"),
+            ("333333333.33333329", "333333333.3333333"),
+            ("1E30", "1e+30"),
+            ("4.50", "4.5"),
+            ("2e-3", "0.002"),
+            ("0.000000000000000000000000001", "1e-27"),
+            ("0.000001", "0.000001"),
+            ("0.0000001", "1e-7"),
+            ("1e21", "1e+21"),
+            ("999999999999999900000", "999999999999999900000"),
+            ("-1.5e-9", "-1.5e-9"),
+            ("5e-324", "5e-324"),
+            ("123.456", "123.456"),
+        ] {
+            let mut out = Vec::new();
+            assert!(ecmascript(token.as_bytes(), &mut out));
+            assert_eq!(String::from_utf8_lossy(&out), text, "{token}");
+        }
+        assert!(!ecmascript(b"1e400", &mut Vec::new()));
     }
 }

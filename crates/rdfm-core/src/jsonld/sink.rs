@@ -41,13 +41,13 @@ pub trait Sink: Clone + Send {
 
 /// Writes a value of a tape.
 pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8>) {
-    let end = view.node(value).next;
+    let end = view.next(value);
     // The ends of the open objects and arrays.
     let mut open: Vec<(u32, Kind)> = Vec::new();
     let mut at = value;
     while at < end {
-        let node = view.node(at);
-        match node.kind {
+        let kind = view.kind(at);
+        match kind {
             Kind::Object => sink.begin_object(out),
             Kind::Array => sink.begin_array(out),
             Kind::Key => {
@@ -57,8 +57,8 @@ pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8
             }
             _ => sink.scalar(out),
         }
-        match node.kind {
-            Kind::Object | Kind::Array => open.push((node.next, node.kind)),
+        match kind {
+            Kind::Object | Kind::Array => open.push((view.next(at), kind)),
             Kind::Key => {}
             Kind::String => S::text(view.text(at), false, out),
             Kind::Number => out.extend_from_slice(view.text(at)),

@@ -1,12 +1,15 @@
 //! Terms of a message in the batch; terms that recur are mostly stored once.
 //!
-//! - In: checked texts. Out: term ids.
-//! - Law: what a message counts does not depend on which terms it finds again: every use is charged.
+//! - In: texts. Out: term ids.
+//! - Cost: a look-up an IRI; it is checked where it is not found.
+//! - Law: what a message counts does not depend on the messages before it: a term is charged where it is
+//!   stored, and where it is found for the first time in the message.
 
 use memchr::memmem::Finder;
 
+use super::iri::is_iri;
 use crate::batch::BatchBuilder;
-use crate::cache::{Cache, Known};
+use crate::cache::{Cache, Known, SLOTS};
 use crate::error::LimitExceeded;
 use crate::json::{Kind, View};
 use crate::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
@@ -17,18 +20,23 @@ use crate::text::write;
 /// Makes terms.
 pub(super) struct Terms {
     cache: Cache,
+    /// The message that a slot of the cache was used in last.
+    used: Box<[u32]>,
+    message: u32,
     labels: Labels,
     /// Finds what begins as generated labels do.
     alike: Finder<'static>,
 }
 
 /// A result that only a limit can spoil.
-type Made = Result<TermId, LimitExceeded>;
+type Made<T = TermId> = Result<T, LimitExceeded>;
 
 impl Terms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
+            used: vec![0; SLOTS].into(),
+            message: 0,
             labels: Labels::default(),
             alike: Finder::new(b"_:_g"),
         }
@@ -37,8 +45,14 @@ impl Terms {
     /// Generated labels count from 0 again.
     pub fn begin_message(&mut self) {
         self.labels.begin_message();
+        self.message = self.message.wrapping_add(1);
+        if self.message == 0 {
+            self.used.fill(0);
+            self.message = 1;
+        }
     }
 
+    /// The term of a text, if `check` holds of it; that is asked where it is not found.
     #[inline]
     fn shared(
         &mut self,
@@ -46,47 +60,70 @@ impl Terms {
         kind: TermKind,
         text: &[u8],
         flags: u8,
-    ) -> Made {
-        builder.charge(text.len() + 16)?;
+        check: impl Fn(&[u8]) -> bool,
+    ) -> Made<Option<TermId>> {
         let slot = Cache::slot(kind, text);
         let known = self.cache.get(slot);
-        if known.is(builder, kind, text) {
-            return Ok(known.id);
+        let found = known.is(builder, kind, text);
+        if !found && !check(text) {
+            return Ok(None);
         }
-        let offset = builder.append_text(text);
-        let id = builder.push_term(Term {
-            offset,
-            length: text.len() as u32,
-            aux: 0,
-            split: NO_SPLIT,
-            kind,
-            flags,
-        });
+        let used = self.used.get_mut(slot);
+        let is_new = used.is_none_or(|used| std::mem::replace(used, self.message) != self.message);
+        if !found || is_new {
+            builder.charge(text.len() + 16)?;
+        }
+        if found {
+            return Ok(Some(known.id));
+        }
+        let id = push(builder, kind, text, flags);
         self.cache.set(slot, Known::new(builder, id));
-        Ok(id)
+        Ok(Some(id))
+    }
+
+    /// As [`shared`](Self::shared), of a text that needs no check.
+    #[inline]
+    fn sure(
+        &mut self,
+        builder: &mut BatchBuilder,
+        kind: TermKind,
+        text: &[u8],
+        flags: u8,
+    ) -> Made {
+        let id = self.shared(builder, kind, text, flags, |_| true)?;
+        Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
+    }
+
+    /// An IRI; None if the text is none.
+    #[inline]
+    pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made<Option<TermId>> {
+        self.shared(builder, TermKind::Iri, text, flags::PLAIN, is_iri)
     }
 
     /// A valid IRI.
     #[inline]
-    pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made {
-        self.shared(builder, TermKind::Iri, text, flags::PLAIN)
+    pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made {
+        self.sure(builder, TermKind::Iri, text, flags::PLAIN)
     }
 
-    /// An IRI that was mostly met before: `known` remembers it.
+    /// A valid IRI that its user remembers, and the message that was charged for it last.
     #[inline]
-    pub fn iri_again(
-        &mut self,
+    pub fn known_iri(
+        &self,
         builder: &mut BatchBuilder,
         text: &[u8],
         known: &mut Known,
+        charged: &mut u32,
     ) -> Made {
-        if known.is(builder, TermKind::Iri, text) {
+        if *charged != self.message {
+            *charged = self.message;
             builder.charge(text.len() + 16)?;
-            return Ok(known.id);
         }
-        let id = self.iri(builder, text)?;
-        *known = Known::new(builder, id);
-        Ok(id)
+        if known.get(builder, TermKind::Iri).is_none() {
+            let id = push(builder, TermKind::Iri, text, flags::PLAIN);
+            *known = Known::new(builder, id);
+        }
+        Ok(known.id)
     }
 
     /// The blank node of a label that a user wrote, without its `_:`.
@@ -95,24 +132,23 @@ impl Terms {
         if label.starts_with(b"_g") {
             return self.odd_bnode(builder, label);
         }
-        self.shared(builder, TermKind::Bnode, label, flags::PLAIN)
+        self.sure(builder, TermKind::Bnode, label, flags::PLAIN)
     }
 
     /// The blank node of a label that may be an escape, or like a generated one.
     fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
         if let Some(said) = write::read_label(label) {
-            return self.shared(builder, TermKind::Bnode, &said, 0);
+            return self.sure(builder, TermKind::Bnode, &said, 0);
         }
         let mut labels = std::mem::take(&mut self.labels);
-        let label = labels.given(label);
-        let made = self.shared(builder, TermKind::Bnode, label, flags::PLAIN);
+        let made = self.sure(builder, TermKind::Bnode, labels.given(label), flags::PLAIN);
         self.labels = labels;
         made
     }
 
     /// Takes note of all labels of a message before the first node without one: lists are written
     /// without the labels of their cells, so these are generated each time, before or behind the others.
-    pub fn note_labels(&mut self, view: &View<'_>) {
+    fn note_labels(&mut self, view: &View<'_>) {
         let found = |text| self.alike.find(text).is_some();
         if found(view.source) || found(view.tape.texts()) {
             self.note_each_label(view);
@@ -132,15 +168,10 @@ impl Terms {
 
     /// A new blank node, of the message that a view shows.
     #[inline]
-    pub fn anonymous_in(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> Made {
+    pub fn anonymous(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> Made {
         if self.labels.is_unused() {
             self.note_labels(view);
         }
-        self.anonymous(builder)
-    }
-
-    /// A new blank node, the message's labels being noted.
-    pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Made {
         builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
@@ -160,7 +191,7 @@ impl Terms {
         tag: &[u8],
         direction: u8,
     ) -> Made {
-        let language = self.shared(builder, TermKind::Language, tag, flags::PLAIN)?;
+        let language = self.sure(builder, TermKind::Language, tag, flags::PLAIN)?;
         let flags = plain(text, clean) | direction;
         builder.add_with_aux(TermKind::LangLiteral, text, language.0, flags)
     }
@@ -177,9 +208,22 @@ impl Terms {
         if datatype == XSD_STRING {
             return Self::string(builder, text, clean);
         }
-        let datatype = self.iri(builder, datatype)?;
+        let datatype = self.valid_iri(builder, datatype)?;
         builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
     }
+}
+
+#[inline]
+fn push(builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> TermId {
+    let offset = builder.append_text(text);
+    builder.push_term(Term {
+        offset,
+        length: text.len() as u32,
+        aux: 0,
+        split: NO_SPLIT,
+        kind,
+        flags,
+    })
 }
 
 #[inline]

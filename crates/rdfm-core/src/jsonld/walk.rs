@@ -1,43 +1,48 @@
-//! The quick way: one walk over a message's tape, quads straight into the batch.
+//! Quads of a message, straight from its tape.
 //!
-//! - In: a tape, and the compiled context in force.
-//! - Out: quads of the open message; or that the message declines, and then what was added is to be
-//!   discarded.
-//! - Cost: linear; a lookup a key. As deep as the tape, which is bounded.
-//! - Law: what is read here is what [`super::complete`] reads.
+//! - In: a tape, and the number of the context in force.
+//! - Out: quads of the open message.
+//! - Cost: one pass over the values; a look-up a key. As deep as the tape, which is bounded.
+//! - Law: what expansion (JSON-LD 1.1 API, 5.1.2), node map generation (7.2.2) and deserialization (8.1.2)
+//!   make of the message one after the other, without making their documents.
+//!
+//! Expansion gives items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is
+//! known, and what it holds follows. [`super::node`] reads objects and maps, [`super::value`] literals.
 
-use super::context::{Coercion, Container, Contexts, INITIAL, Keyword, Meaning, is_language_type};
-use super::number::{self, Form};
+use rustc_hash::FxHashMap;
+
+use super::context::{Contexts, Expanded, Meaning, Property};
+use super::definition::{Containers, Definition};
+use super::error::{Read, Wrong};
 use super::terms::Terms;
 use crate::batch::BatchBuilder;
-use crate::error::LimitExceeded;
+use crate::codec::RdfDirection;
+use crate::error::quote;
 use crate::json::{Kind, View};
 use crate::term::{Quad, TermId};
 use crate::text::chars;
 
-const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const RDF_FIRST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first";
 const RDF_REST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
 const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
-const XSD_BOOLEAN: &[u8] = b"http://www.w3.org/2001/XMLSchema#boolean";
-const XSD_INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
-const XSD_DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
 
-/// Why the walk stopped.
-pub(super) enum Stop {
-    /// The message is the complete way's.
-    Decline,
-    /// The message is too large.
-    Limit(LimitExceeded),
+/// Stands for a term that is none: quads with it are left out.
+pub(super) const LEFT_OUT: TermId = TermId(u32::MAX);
+
+/// What the reader was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    pub lenient: bool,
+    pub direction: RdfDirection,
+    pub has_base: bool,
 }
 
-impl From<LimitExceeded> for Stop {
-    fn from(exceeded: LimitExceeded) -> Self {
-        Self::Limit(exceeded)
-    }
+/// Keys that were dropped.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dropped {
+    pub count: u64,
+    pub example: Option<String>,
 }
-
-type Walked<T> = Result<T, Stop>;
 
 /// A walk over one message.
 pub(super) struct Walk<'a> {
@@ -45,594 +50,520 @@ pub(super) struct Walk<'a> {
     pub contexts: &'a mut Contexts,
     pub terms: &'a mut Terms,
     pub builder: &'a mut BatchBuilder,
-    /// Says of the JSON text of contexts whether the JSON-LD algorithms take it.
-    pub check: &'a dyn Fn(&[u8]) -> bool,
-    /// Properties of the open nodes: meaning and value.
-    pub stack: &'a mut Vec<(u32, u32)>,
-    /// An IRI under way.
+    pub options: Options,
+    pub dropped: &'a mut Dropped,
+    /// What the open objects hold.
+    pub entries: &'a mut Vec<Entry>,
+    /// Texts under way.
     pub scratch: &'a mut Vec<u8>,
+    /// Lists under way.
+    pub lists: Vec<List>,
+    /// Properties that the contexts do not keep.
+    pub unkept: Vec<Property>,
+    /// The `@index` of nodes, by graph and name.
+    pub indexes: FxHashMap<(TermText, TermText), Box<[u8]>>,
 }
 
-/// Where quads go.
+/// A node's name, as it tells nodes apart.
+pub(super) type TermText = Box<[u8]>;
+
+/// What a key of an object means in a context, and its value; the key is the node before it.
 #[derive(Clone, Copy)]
-struct Place {
-    context: u32,
-    graph: TermId,
+pub(super) struct Entry {
+    pub meaning: Meaning,
+    pub value: u32,
+    pub context: u32,
 }
 
-/// Of a node: its term, and where what it holds is to be read.
-struct Node {
-    id: TermId,
-    place: Place,
-    /// Where its properties begin on the stack.
-    from: usize,
-    kinds: Option<u32>,
-    graph: Option<u32>,
-    included: Option<u32>,
+/// A list under way.
+pub(super) struct List {
+    graph: TermId,
+    head: Option<TermId>,
+    last: TermId,
+}
+
+/// The active property.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Active {
+    pub context: u32,
+    /// Its number in the context, or among those that are not kept.
+    pub number: u32,
+    pub kept: bool,
+}
+
+/// What becomes of an item.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// Nothing: it stands by itself.
+    Nowhere,
+    /// The object of a quad.
+    Object { subject: TermId, predicate: TermId },
+    /// The subject of a quad.
+    Subject { predicate: TermId, object: TermId },
+    /// The object of a quad, as the value of a property that is reversed twice.
+    Reversed { subject: TermId, predicate: TermId },
+    /// The next member of the list under way.
+    Member,
+    /// The object of a quad if it is a list, else the only member of a list that is.
+    ListObject { subject: TermId, predicate: TermId },
+}
+
+/// Whether an item goes into a graph of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrap {
+    Never,
+    /// Unless it is a graph object.
+    Once,
+    Always,
+}
+
+/// What the key of a map says of each item below it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Extra {
+    Nothing,
+    Id(TermId),
+    Type(TermId),
+    /// The node of the key.
+    Index(u32),
+    Property { predicate: TermId, object: TermId },
+}
+
+/// How a value is to be taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub graph: TermId,
+    pub target: Target,
+    /// None at the top of a graph, where values and lists mean nothing.
+    pub property: Option<Active>,
+    pub wrap: Wrap,
+    pub extra: Extra,
+    /// It stands in a map of nodes.
+    pub from_map: bool,
+    /// Arrays in an array of it are lists of their own.
+    pub in_list: bool,
+    /// It stands in an array.
+    pub in_array: bool,
+    /// It is the document itself.
+    pub is_root: bool,
+}
+
+impl Slot {
+    /// At the top of a graph.
+    pub const fn top(graph: TermId) -> Self {
+        Self {
+            graph,
+            target: Target::Nowhere,
+            property: None,
+            wrap: Wrap::Never,
+            extra: Extra::Nothing,
+            from_map: false,
+            in_list: false,
+            in_array: false,
+            is_root: false,
+        }
+    }
+}
+
+/// What a value became.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item {
+    Value(TermId),
+    Node(TermId),
+    List(TermId),
+}
+
+impl Item {
+    const fn term(self) -> TermId {
+        match self {
+            Self::Value(term) | Self::Node(term) | Self::List(term) => term,
+        }
+    }
 }
 
 impl Walk<'_> {
-    /// A message that stands in the `@graph` of a document with the context in force.
-    pub fn in_graph(&mut self, root: u32, context: u32) -> Walked<()> {
-        let place = Place {
-            context,
-            graph: TermId::DEFAULT_GRAPH,
-        };
-        self.nodes(root, place)
+    /// The byte at which a node begins.
+    pub fn at(&self, node: u32) -> u32 {
+        self.view.node(node).at
     }
 
-    /// A message that is a document.
-    pub fn document(&mut self, root: u32) -> Walked<()> {
-        let mut place = Place {
-            context: INITIAL,
-            graph: TermId::DEFAULT_GRAPH,
-        };
-        if self.view.kind(root) != Kind::Object {
-            return self.nodes(root, place);
-        }
-        // An object of nothing but a graph (and a context) is that graph.
-        let mut graph = None;
-        place.context = self.context_of(root, place.context)?;
-        for key in self.view.keys(root) {
-            match self.meaning(key, place.context)? {
-                Meaning::Keyword(Keyword::Context) => {}
-                Meaning::Keyword(Keyword::Graph) if graph.is_none() => graph = Some(key + 1),
-                _ => {
-                    return self.nodes(
-                        root,
-                        Place {
-                            context: INITIAL,
-                            ..place
-                        },
-                    );
-                }
-            }
-        }
-        graph.map_or(Ok(()), |graph| self.nodes(graph, place))
-    }
-
-    /// The nodes of a graph.
-    fn nodes(&mut self, value: u32, place: Place) -> Walked<()> {
-        match self.view.kind(value) {
-            Kind::Object => self.top(value, place),
-            Kind::Array => {
-                for item in self.view.items(value) {
-                    if self.view.kind(item) != Kind::Object {
-                        return Err(Stop::Decline);
-                    }
-                    self.top(item, place)?;
-                }
-                Ok(())
-            }
-            _ => Err(Stop::Decline),
-        }
-    }
-
-    /// A node of a graph.
-    fn top(&mut self, object: u32, place: Place) -> Walked<()> {
-        let node = self.node(object, place)?;
-        self.content(&node)
+    /// An error at a node.
+    #[cold]
+    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
+        Wrong::new(code, Some(self.at(node)), reason)
     }
 
     #[inline]
-    fn meaning(&mut self, key: u32, context: u32) -> Walked<Meaning> {
-        let active = self.contexts.get_mut(context).ok_or(Stop::Decline)?;
-        match active.meaning(self.view.text(key)) {
-            Meaning::Decline => Err(Stop::Decline),
-            meaning => Ok(meaning),
-        }
-    }
-
-    /// The context within an object.
-    #[inline]
-    fn context_of(&mut self, object: u32, context: u32) -> Walked<u32> {
-        if !self.view.tape.has_contexts() {
-            return Ok(context);
-        }
-        let mut local = None;
-        for key in self.view.keys(object) {
-            if self.view.text(key) == b"@context" {
-                local = Some(key + 1);
-            }
-        }
-        let Some(local) = local else {
-            return Ok(context);
-        };
-        let made = self
-            .contexts
-            .compile(context, &self.view, local, self.check);
-        made.ok_or(Stop::Decline)
-    }
-
-    /// The term of a node object; its properties are put on the stack.
-    fn node(&mut self, object: u32, place: Place) -> Walked<Node> {
-        let context = self.context_of(object, place.context)?;
-        let from = self.stack.len();
-        let (mut id, mut kinds, mut graph, mut included) = (None, None, None, None);
-        for key in self.view.keys(object) {
-            let value = key + 1;
-            match self.meaning(key, context)? {
-                Meaning::Property(property) => self.stack.push((property, value)),
-                Meaning::Keyword(Keyword::Context) => {}
-                Meaning::Keyword(Keyword::Id) if id.is_none() => id = Some(value),
-                Meaning::Keyword(Keyword::Type) if kinds.is_none() => kinds = Some(value),
-                Meaning::Keyword(Keyword::Graph) if graph.is_none() => graph = Some(value),
-                Meaning::Keyword(Keyword::Included) if included.is_none() => {
-                    included = Some(value);
-                }
-                Meaning::Ignored
-                    if !matches!(self.view.kind(value), Kind::Object | Kind::Array) => {}
-                _ => return Err(Stop::Decline),
-            }
-        }
-        let id = match id {
-            None => self.terms.anonymous_in(&self.view, self.builder)?,
-            Some(id) if self.view.kind(id) == Kind::String => self.reference(id, context, false)?,
-            Some(_) => return Err(Stop::Decline),
-        };
-        Ok(Node {
-            id,
-            place: Place { context, ..place },
-            from,
-            kinds,
-            graph,
-            included,
-        })
-    }
-
-    /// What a node holds.
-    fn content(&mut self, node: &Node) -> Walked<()> {
-        let Node {
-            id,
-            place,
-            from,
-            kinds,
-            graph,
-            included,
-        } = *node;
-        let to = self.stack.len();
-        if let Some(kinds) = kinds {
-            self.types(id, kinds, place)?;
-        }
-        for at in from..to {
-            let Some(&(property, value)) = self.stack.get(at) else {
-                break;
-            };
-            self.property(id, property, value, place)?;
-        }
-        self.stack.truncate(from);
-        if let Some(graph) = graph {
-            self.nodes(graph, Place { graph: id, ..place })?;
-        }
-        if let Some(included) = included {
-            self.nodes(included, place)?;
-        }
-        Ok(())
-    }
-
-    fn types(&mut self, id: TermId, value: u32, place: Place) -> Walked<()> {
-        match self.view.kind(value) {
-            Kind::String => self.type_of(id, value, place),
-            Kind::Array => {
-                for item in self.view.items(value) {
-                    if self.view.kind(item) != Kind::String {
-                        return Err(Stop::Decline);
-                    }
-                    self.type_of(id, item, place)?;
-                }
-                Ok(())
-            }
-            _ => Err(Stop::Decline),
-        }
-    }
-
-    fn type_of(&mut self, id: TermId, value: u32, place: Place) -> Walked<()> {
-        let predicate = self.terms.iri(self.builder, RDF_TYPE)?;
-        let object = self.reference(value, place.context, true)?;
-        self.quad(id, predicate, object, place)
-    }
-
-    #[inline]
-    fn quad(
+    pub fn quad(
         &mut self,
         subject: TermId,
         predicate: TermId,
         object: TermId,
-        place: Place,
-    ) -> Walked<()> {
-        let quad = Quad {
+        graph: TermId,
+    ) -> Read<()> {
+        if subject == LEFT_OUT || predicate == LEFT_OUT || object == LEFT_OUT || graph == LEFT_OUT {
+            return Ok(());
+        }
+        Ok(self.builder.add_quad(Quad {
             subject,
             predicate,
             object,
-            graph: place.graph,
-        };
-        Ok(self.builder.add_quad(quad)?)
+            graph,
+        })?)
     }
 
-    /// The node that a string names.
+    /// A new blank node.
     #[inline]
-    fn reference(&mut self, value: u32, context: u32, vocab: bool) -> Walked<TermId> {
-        let text = self.view.text(value);
-        if let Some(label) = text.strip_prefix(b"_:") {
-            let active = self.contexts.get(context).ok_or(Stop::Decline)?;
-            if !std::str::from_utf8(label).is_ok_and(chars::is_label) || active.has_term(text) {
-                return Err(Stop::Decline);
-            }
-            return Ok(self.terms.bnode(self.builder, label)?);
-        }
-        let active = self.contexts.get(context).ok_or(Stop::Decline)?;
-        if !active.node_iri(text, vocab, self.scratch) {
-            return Err(Stop::Decline);
-        }
-        Ok(self.terms.iri(self.builder, self.scratch)?)
+    pub fn anonymous(&mut self) -> Read<TermId> {
+        Ok(self.terms.anonymous(&self.view, self.builder)?)
     }
 
-    fn property(&mut self, id: TermId, number: u32, value: u32, place: Place) -> Walked<()> {
-        let active = self.contexts.get_mut(place.context).ok_or(Stop::Decline)?;
-        let property = active.property(number).ok_or(Stop::Decline)?;
-        let container = property.container;
-        let predicate = self
-            .terms
-            .iri_again(self.builder, &property.iri, &mut property.known)?;
-        match container {
-            Container::None | Container::Set => self.values(id, predicate, number, value, place),
-            Container::List => {
-                let head = self.list(value)?;
-                self.link(id, predicate, head, number, place)
-            }
-            Container::Language => self.languages(id, predicate, value, place),
-        }
-    }
-
-    fn values(
-        &mut self,
-        id: TermId,
-        predicate: TermId,
-        number: u32,
-        value: u32,
-        place: Place,
-    ) -> Walked<()> {
+    /// Takes a value, whatever it is, and tells whether it means nothing.
+    #[inline]
+    pub fn value(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
         match self.view.kind(value) {
+            Kind::Null => Ok(true),
+            Kind::Object => self.object(value, context, slot),
             Kind::Array => {
-                for item in self.view.items(value) {
-                    if self.view.kind(item) == Kind::Array {
-                        return Err(Stop::Decline);
-                    }
-                    self.value(id, predicate, number, item, place)?;
-                }
-                Ok(())
+                self.array(value, context, slot)?;
+                Ok(false)
             }
-            _ => self.value(id, predicate, number, value, place),
+            _ => self.scalar(value, context, slot),
         }
     }
 
-    /// One value of a property, which is no array.
-    #[inline]
-    fn value(
-        &mut self,
-        id: TermId,
-        predicate: TermId,
-        number: u32,
-        value: u32,
-        place: Place,
-    ) -> Walked<()> {
-        match self.view.kind(value) {
-            Kind::Null => Ok(()),
-            Kind::Object => self.object(id, predicate, number, value, place),
-            _ => {
-                let object = self.scalar(number, value, place)?;
-                self.quad(id, predicate, object, place)
-            }
-        }
-    }
-
-    /// The term of a string, a number or a boolean.
-    #[inline]
-    fn scalar(&mut self, number: u32, value: u32, place: Place) -> Walked<TermId> {
-        let active = self.contexts.get_mut(place.context).ok_or(Stop::Decline)?;
-        let property = active.property(number).ok_or(Stop::Decline)?;
-        let coercion = property.coercion;
-        if self.view.kind(value) == Kind::String {
-            match coercion {
-                Coercion::Id => return self.reference(value, place.context, false),
-                Coercion::Vocab => return self.reference(value, place.context, true),
-                Coercion::None => {
-                    let text = self.view.text(value);
-                    let clean = !self.view.is_owned(value);
-                    let active = self.contexts.get(place.context).ok_or(Stop::Decline)?;
-                    let Some(tag) = active.language_of(number) else {
-                        return Ok(Terms::string(self.builder, text, clean)?);
-                    };
-                    if !chars::is_language_tag(tag) {
-                        return Err(Stop::Decline);
-                    }
-                    return Ok(self.terms.tagged(self.builder, text, clean, tag, 0)?);
-                }
-                Coercion::Datatype(_) => {}
-            }
-        }
-        let active = self.contexts.get(place.context).ok_or(Stop::Decline)?;
-        let datatype = match coercion {
-            Coercion::Datatype(datatype) => Some(active.datatype(datatype).ok_or(Stop::Decline)?),
-            _ => None,
+    fn array(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
+        let inner = Slot {
+            in_array: true,
+            is_root: false,
+            ..*slot
         };
-        literal(
-            self.terms,
-            self.builder,
-            &self.view,
-            value,
-            datatype,
-            self.scratch,
+        for item in self.view.items(array) {
+            if slot.in_list && self.view.kind(item) == Kind::Array {
+                self.list_of(item, context, &inner)?;
+            } else {
+                self.value(item, context, &inner)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An array that is a list.
+    pub fn list_of(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
+        self.begin_list(slot.graph);
+        let inner = Slot {
+            target: Target::Member,
+            ..*slot
+        };
+        self.array(array, context, &inner)?;
+        let head = self.end_list()?;
+        self.deliver(Item::List(head), slot, array)
+    }
+
+    pub fn begin_list(&mut self, graph: TermId) {
+        self.lists.push(List {
+            graph,
+            head: None,
+            last: LEFT_OUT,
+        });
+    }
+
+    /// The head of the list that ends here.
+    pub fn end_list(&mut self) -> Read<TermId> {
+        let nil = self.terms.valid_iri(self.builder, RDF_NIL)?;
+        let Some(List {
+            graph,
+            head: Some(head),
+            last,
+        }) = self.lists.pop()
+        else {
+            return Ok(nil);
+        };
+        let rest = self.terms.valid_iri(self.builder, RDF_REST)?;
+        self.quad(last, rest, nil, graph)?;
+        Ok(head)
+    }
+
+    /// Adds a cell to the list under way (JSON-LD 1.1 API, 8.3.2).
+    fn member(&mut self, term: TermId) -> Read<()> {
+        let cell = self.anonymous()?;
+        let Some(list) = self.lists.last_mut() else {
+            return Ok(());
+        };
+        let graph = list.graph;
+        let last = std::mem::replace(&mut list.last, cell);
+        if list.head.is_none() {
+            list.head = Some(cell);
+        } else {
+            let rest = self.terms.valid_iri(self.builder, RDF_REST)?;
+            self.quad(last, rest, cell, graph)?;
+        }
+        let first = self.terms.valid_iri(self.builder, RDF_FIRST)?;
+        self.quad(cell, first, term, graph)
+    }
+
+    /// Gives an item to where it belongs.
+    #[inline]
+    pub fn deliver(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+        let term = item.term();
+        match slot.target {
+            Target::Nowhere => Ok(()),
+            Target::Object { subject, predicate } => {
+                self.quad(subject, predicate, term, slot.graph)
+            }
+            Target::Subject { predicate, object } => match item {
+                Item::Node(subject) => self.quad(subject, predicate, object, slot.graph),
+                _ => Err(self.no_node(node)),
+            },
+            Target::Reversed { subject, predicate } => match item {
+                Item::Node(object) => self.quad(subject, predicate, object, slot.graph),
+                _ => Err(self.no_node(node)),
+            },
+            Target::Member => self.member(term),
+            Target::ListObject { subject, predicate } => {
+                let head = if let Item::List(head) = item {
+                    head
+                } else {
+                    self.begin_list(slot.graph);
+                    self.member(term)?;
+                    self.end_list()?
+                };
+                self.quad(subject, predicate, head, slot.graph)
+            }
+        }
+    }
+
+    #[cold]
+    pub fn no_node(&self, node: u32) -> Wrong {
+        self.wrong(
+            "invalid reverse property value",
+            node,
+            "the value of a reverse property is a node",
         )
     }
 
-    /// An object that is the value of a property: a value, a list, a set or a node.
-    fn object(
-        &mut self,
-        id: TermId,
-        predicate: TermId,
-        number: u32,
-        object: u32,
-        place: Place,
-    ) -> Walked<()> {
-        let first = self.view.keys(object).next();
-        // The first key that says what it is decides; what does not fit then declines.
-        if let Some(first) = first
-            && let Meaning::Keyword(Keyword::Value | Keyword::Type | Keyword::Language) =
-                self.meaning(first, place.context)?
-            && let Some(value) = self.value_of(object, place)?
-        {
-            return self.value_object(id, predicate, object, value, place);
+    /// Gives an item that has no properties of its own to where it belongs, in a graph if so asked, with what
+    /// the key of its map says.
+    pub fn deliver_plain(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+        if slot.wrap != Wrap::Never {
+            let graph = self.graph_object(slot, node)?;
+            return self.deliver(Item::Node(graph), slot, node);
         }
-        if let Some(first) = first
-            && let Meaning::Keyword(keyword @ (Keyword::List | Keyword::Set)) =
-                self.meaning(first, place.context)?
-        {
-            if self.view.node(first + 1).next != self.view.node(object).next {
-                return Err(Stop::Decline);
+        match (slot.extra, item) {
+            (Extra::Nothing, _) => {}
+            (Extra::Property { .. }, Item::Value(_)) => {
+                return Err(self.wrong(
+                    "invalid value object",
+                    node,
+                    "a value in an index map whose keys are values of a property is a node",
+                ));
             }
-            if keyword == Keyword::Set {
-                return self.values(id, predicate, number, first + 1, place);
+            // Its types would be several, which no literal has.
+            (Extra::Type(_), Item::Value(_)) => {
+                if !self.options.lenient {
+                    return Err(self.wrong(
+                        "invalid typed value",
+                        node,
+                        "a value in a type map is a node; lenient (--lenient) leaves its quad out",
+                    ));
+                }
+                return self.deliver(Item::Value(LEFT_OUT), slot, node);
             }
-            let head = self.list(first + 1)?;
-            return self.link(id, predicate, head, number, place);
+            (_, Item::Node(id)) => self.extra(id, slot)?,
+            _ => {}
         }
-        let node = self.node(object, place)?;
-        self.quad(id, predicate, node.id, place)?;
-        self.content(&node)
+        self.deliver(item, slot, node)
     }
 
-    /// The `@value` of an object, if it has one.
-    fn value_of(&mut self, object: u32, place: Place) -> Walked<Option<u32>> {
-        for key in self.view.keys(object) {
-            if self.meaning(key, place.context)? == Meaning::Keyword(Keyword::Value) {
-                return Ok(Some(key + 1));
+    /// What the key of a map says of a node.
+    pub fn extra(&mut self, id: TermId, slot: &Slot) -> Read<()> {
+        match slot.extra {
+            Extra::Nothing | Extra::Id(_) => Ok(()),
+            Extra::Type(kind) => {
+                let predicate = self.rdf_type()?;
+                self.quad(id, predicate, kind, slot.graph)
             }
+            Extra::Index(key) => self.index(id, slot.graph, key),
+            Extra::Property { predicate, object } => self.quad(id, predicate, object, slot.graph),
         }
-        Ok(None)
     }
 
-    fn value_object(
-        &mut self,
-        id: TermId,
-        predicate: TermId,
-        object: u32,
-        value: u32,
-        place: Place,
-    ) -> Walked<()> {
-        let (mut kind, mut language, mut values) = (None, None, 0);
-        for key in self.view.keys(object) {
-            match self.meaning(key, place.context)? {
-                Meaning::Keyword(Keyword::Value) => values += 1,
-                Meaning::Keyword(Keyword::Type) if kind.is_none() => kind = Some(key + 1),
-                Meaning::Keyword(Keyword::Language) if language.is_none() => {
-                    language = Some(key + 1);
-                }
-                _ => return Err(Stop::Decline),
-            }
-        }
-        let string = |node: u32| self.view.kind(node) == Kind::String;
-        if values != 1
-            || matches!(
-                self.view.kind(value),
-                Kind::Object | Kind::Array | Kind::Null
-            )
-            || (kind.is_some() && language.is_some())
-            || !kind.is_none_or(string)
-            || !language.is_none_or(string)
-        {
-            return Err(Stop::Decline);
-        }
-        let term = if let Some(language) = language {
-            let tag = self.view.text(language);
-            if !string(value) || !chars::is_language_tag(tag) {
-                return Err(Stop::Decline);
-            }
-            let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
-            self.terms.tagged(self.builder, text, clean, tag, 0)?
-        } else {
-            let mut datatype = None;
-            if let Some(kind) = kind {
-                let text = self.view.text(kind);
-                let active = self.contexts.get(place.context).ok_or(Stop::Decline)?;
-                if text.starts_with(b"_:") || !active.node_iri(text, true, self.scratch) {
-                    return Err(Stop::Decline);
-                }
-                if is_language_type(self.scratch) {
-                    return Err(Stop::Decline);
-                }
-                datatype = Some(std::mem::take(self.scratch));
-            }
-            let made = literal(
-                self.terms,
-                self.builder,
-                &self.view,
-                value,
-                datatype.as_deref(),
-                self.scratch,
-            )?;
-            if let Some(datatype) = datatype {
-                *self.scratch = datatype;
-            }
-            made
+    /// The name of the graph that an item is put into, with what the key of its map says of that.
+    pub fn graph_object(&mut self, slot: &Slot, node: u32) -> Read<TermId> {
+        let id = match slot.extra {
+            Extra::Id(id) => id,
+            _ => self.anonymous()?,
         };
-        self.quad(id, predicate, term, place)
+        if let Extra::Type(_) = slot.extra {
+            return Err(self.wrong("invalid container mapping", node, "a graph has no type map"));
+        }
+        if let Extra::Property { .. } = slot.extra {
+            self.extra(id, slot)?;
+        }
+        Ok(id)
     }
 
-    /// A map from languages to strings.
-    fn languages(
-        &mut self,
-        id: TermId,
-        predicate: TermId,
-        object: u32,
-        place: Place,
-    ) -> Walked<()> {
-        if self.view.kind(object) != Kind::Object {
-            return Err(Stop::Decline);
+    /// Takes note of the `@index` of a node: it has no other (JSON-LD 1.1 API, 7.2.2, step 6.8).
+    pub fn index(&mut self, id: TermId, graph: TermId, value: u32) -> Read<()> {
+        if id == LEFT_OUT || graph == LEFT_OUT {
+            return Ok(());
         }
-        for key in self.view.keys(object) {
-            let tag = self.view.text(key);
-            let active = self.contexts.get(place.context).ok_or(Stop::Decline)?;
-            if !chars::is_language_tag(tag) || active.has_term(tag) {
-                return Err(Stop::Decline);
-            }
-            let values = key + 1;
-            let many = self.view.kind(values) == Kind::Array;
-            let end = self.view.node(values).next;
-            let mut at = if many { values + 1 } else { values };
-            while at < end {
-                if self.view.kind(at) != Kind::String {
-                    return Err(Stop::Decline);
-                }
-                let (text, clean) = (self.view.text(at), !self.view.is_owned(at));
-                let term = self.terms.tagged(self.builder, text, clean, tag, 0)?;
-                self.quad(id, predicate, term, place)?;
-                at += 1;
-            }
+        let table = self.builder.table();
+        let key = (table.text(graph).into(), table.text(id).into());
+        let text = self.view.text(value);
+        let Some(before) = self.indexes.get(&key) else {
+            let bytes = key.0.len() + key.1.len() + text.len() + 128;
+            self.builder.charge(bytes)?;
+            self.indexes.insert(key, text.into());
+            return Ok(());
+        };
+        if **before == *text {
+            return Ok(());
         }
-        Ok(())
+        let reason = format!(
+            "the node {} has the @index {} already",
+            quote(&key.1),
+            quote(before)
+        );
+        Err(self.wrong("conflicting indexes", value, &reason))
     }
 
-    /// The items of a list are put on the stack; gives where they begin.
-    fn list(&mut self, value: u32) -> Walked<usize> {
-        let from = self.stack.len();
-        if self.view.kind(value) == Kind::Array {
-            for item in self.view.items(value) {
-                if matches!(self.view.kind(item), Kind::Array | Kind::Null) {
-                    return Err(Stop::Decline);
-                }
-                self.stack.push((0, item));
-            }
-        } else if self.view.kind(value) == Kind::Null {
-            return Err(Stop::Decline);
+    /// The active property.
+    #[inline]
+    pub fn active(&self, active: Active) -> &Property {
+        if active.kept {
+            self.contexts.property(active.context, active.number)
         } else {
-            self.stack.push((0, value));
+            &self.unkept[active.number as usize]
         }
-        Ok(from)
     }
 
-    /// The quads of a list whose items stand on the stack.
-    fn link(
-        &mut self,
-        id: TermId,
-        predicate: TermId,
-        from: usize,
-        number: u32,
-        place: Place,
-    ) -> Walked<()> {
-        let to = self.stack.len();
-        let nil = self.terms.iri(self.builder, RDF_NIL)?;
-        if from == to {
-            return self.quad(id, predicate, nil, place);
-        }
-        let first = self.terms.iri(self.builder, RDF_FIRST)?;
-        let rest = self.terms.iri(self.builder, RDF_REST)?;
-        let mut cell = self.terms.anonymous_in(&self.view, self.builder)?;
-        self.quad(id, predicate, cell, place)?;
-        for at in from..to {
-            let Some(&(_, item)) = self.stack.get(at) else {
-                break;
-            };
-            if self.is_list(item, place)? {
-                return Err(Stop::Decline);
-            }
-            self.value(cell, first, number, item, place)?;
-            if at + 1 < to {
-                let next = self.terms.anonymous_in(&self.view, self.builder)?;
-                self.quad(cell, rest, next, place)?;
-                cell = next;
-            }
-        }
-        self.quad(cell, rest, nil, place)?;
-        self.stack.truncate(from);
-        Ok(())
+    /// The definition of the active property.
+    #[inline]
+    pub fn definition(&self, active: Active) -> Option<&Definition> {
+        self.active(active).definition.as_deref()
     }
 
-    /// Whether an item of a list is a list or a set itself.
-    fn is_list(&mut self, item: u32, place: Place) -> Walked<bool> {
-        if self.view.kind(item) != Kind::Object {
-            return Ok(false);
+    /// The active property, as another context has it. What has no meaning there has no definition.
+    pub fn in_context(&mut self, active: Active, context: u32) -> Active {
+        if active.context == context {
+            return active;
         }
-        for key in self.view.keys(item) {
-            if let Meaning::Keyword(Keyword::List | Keyword::Set) =
-                self.meaning(key, place.context)?
-            {
-                return Ok(true);
+        let key: Box<[u8]> = self.active(active).key.clone();
+        match self.contexts.meaning(context, &key) {
+            Meaning::Property(number) => Active {
+                context,
+                number,
+                kept: true,
+            },
+            _ => {
+                let state = &self.contexts.get(context).state;
+                let definition = state.terms.get(&*key).cloned();
+                self.push_unkept(context, Property::without_iri(key, definition))
             }
         }
-        Ok(false)
     }
-}
 
-/// The literal of a string, a number or a boolean, of a datatype or of its own.
-fn literal(
-    terms: &mut Terms,
-    builder: &mut BatchBuilder,
-    view: &View<'_>,
-    value: u32,
-    datatype: Option<&[u8]>,
-    scratch: &mut Vec<u8>,
-) -> Walked<TermId> {
-    Ok(match view.kind(value) {
-        Kind::String => {
-            let (text, clean) = (view.text(value), !view.is_owned(value));
-            match datatype {
-                None => Terms::string(builder, text, clean)?,
-                Some(datatype) => terms.typed(builder, text, clean, datatype)?,
+    /// A property that the contexts do not keep; it stays until [`pop_unkept`](Self::pop_unkept).
+    pub fn push_unkept(&mut self, context: u32, property: Property) -> Active {
+        self.unkept.push(property);
+        Active {
+            context,
+            number: self.unkept.len() as u32 - 1,
+            kept: false,
+        }
+    }
+
+    /// The containers of the active property.
+    #[inline]
+    pub fn containers(&self, active: Active) -> Containers {
+        self.definition(active)
+            .map_or(Containers::default(), |definition| definition.containers)
+    }
+
+    /// Leaves a text out that is no term, or refuses it.
+    #[cold]
+    pub fn refuse(&self, node: u32, what: &str, text: &[u8], why: &str) -> Read<TermId> {
+        if self.options.lenient {
+            return Ok(LEFT_OUT);
+        }
+        Err(Wrong {
+            class: crate::error::ErrorClass::Malformed,
+            reason: format!(
+                "{what} {} {why}; lenient (--lenient) leaves its quads out, as JSON-LD has it",
+                quote(text)
+            ),
+            at: Some(self.at(node)),
+        })
+    }
+
+    /// The node that a string names, at a node of the tape; with `vocab` as types are named.
+    #[inline]
+    pub fn name(&mut self, node: u32, context: u32, vocab: bool, what: &str) -> Read<TermId> {
+        let text = self.view.text(node);
+        let mut iri = std::mem::take(self.scratch);
+        iri.clear();
+        let state = &self.contexts.get(context).state;
+        let expanded = state.expand(text, vocab, true, &mut iri);
+        let made = self.named(expanded, &iri, node, what);
+        *self.scratch = iri;
+        made
+    }
+
+    #[inline]
+    fn named(&mut self, expanded: Expanded, iri: &[u8], node: u32, what: &str) -> Read<TermId> {
+        match expanded {
+            Expanded::Text => {}
+            Expanded::Null => return Ok(LEFT_OUT),
+            Expanded::Keyword(_) => {
+                let text = self.view.text(node);
+                return self.refuse(node, what, text, "is a keyword");
+            }
+            Expanded::Nothing => {
+                let text = self.view.text(node);
+                return self.refuse(node, what, text, "has the form of a keyword");
             }
         }
-        Kind::Number => {
-            scratch.clear();
-            let own =
-                match number::canonical(view.text(value), datatype == Some(XSD_DOUBLE), scratch) {
-                    Form::Integer => XSD_INTEGER,
-                    Form::Double => XSD_DOUBLE,
-                    Form::Doubtful => return Err(Stop::Decline),
-                };
-            terms.typed(builder, scratch, true, datatype.unwrap_or(own))?
+        if let Some(label) = iri.strip_prefix(b"_:") {
+            if !std::str::from_utf8(label).is_ok_and(chars::is_label) {
+                return self.refuse(node, "the blank node label", label, "is none");
+            }
+            return Ok(self.terms.bnode(self.builder, label)?);
         }
-        Kind::True => terms.typed(builder, b"true", true, datatype.unwrap_or(XSD_BOOLEAN))?,
-        Kind::False => terms.typed(builder, b"false", true, datatype.unwrap_or(XSD_BOOLEAN))?,
-        _ => return Err(Stop::Decline),
-    })
+        match self.terms.iri(self.builder, iri)? {
+            Some(id) => Ok(id),
+            None => self.no_iri(node, iri, what),
+        }
+    }
+
+    /// Refuses what is no IRI.
+    #[cold]
+    pub fn no_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
+        if text.starts_with(b"_:") {
+            return self.refuse(
+                node,
+                what,
+                text,
+                "is a blank node, which cannot stand there",
+            );
+        }
+        let relative = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| oxiri::IriRef::parse(text).ok())
+            .is_some_and(|iri| !iri.is_absolute());
+        let why = match (relative, self.options.has_base) {
+            (true, false) => "is a relative IRI, and no base (--base) or @base is given",
+            (true, true) => "is a relative IRI that nothing makes absolute",
+            (false, _) => "is no IRI",
+        };
+        self.refuse(node, what, text, why)
+    }
+
+    /// Takes note of a key that no context maps to an IRI.
+    #[cold]
+    pub fn drop_key(&mut self, key: u32) {
+        self.dropped.count += 1;
+        if self.dropped.example.is_none() {
+            self.dropped.example = Some(quote(self.view.text(key)));
+        }
+    }
 }

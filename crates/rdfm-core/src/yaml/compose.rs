@@ -68,7 +68,7 @@ impl Composer {
                     self.start(false, anchor, at, tape, bounds)?;
                 }
                 Event::MappingEnd | Event::SequenceEnd => {
-                    tape.end(text.as_bytes(), bounds)?;
+                    tape.end(0, text.as_bytes(), bounds)?;
                     if let Some(open) = self.open.pop() {
                         self.complete(open.anchor, open.node);
                     }

@@ -70,7 +70,7 @@ impl YamlDecoder {
                 self.tape.clear();
                 let bounds = *self.reader.bounds();
                 self.tape.start(Kind::Object, 0, &bounds)?;
-                self.tape.end(&[], &bounds)?;
+                self.tape.end(0, &[], &bounds)?;
             }
             Some((Kind::Object | Kind::Array, _)) => {}
             Some((_, at)) => {
@@ -211,10 +211,6 @@ impl Decoder for YamlDecoder {
     }
 
     fn header(&self) -> LogHeader {
-        LogHeader {
-            trailing_namespaces: self.reader.pending_namespaces(),
-            declined: Some(self.reader.declined()),
-            ..LogHeader::default()
-        }
+        self.reader.header()
     }
 }

@@ -9,16 +9,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::codec::RdfDirection;
 use crate::error::quote;
 use crate::json::{Bounds, Kind, Tape, View, parse, write};
-use crate::jsonld::complete::Complete;
-use crate::jsonld::context::{
-    Active, Coercion, Container, Contexts, INITIAL, Keyword, Language, Namespace, members,
-};
-use crate::jsonld::guard::survey;
+use crate::jsonld::context::{Active, Contexts, Expanded, INITIAL, Namespace};
+use crate::jsonld::definition::{Coercion, Containers, Definition, Mapping, Override};
+use crate::jsonld::iri::is_iri;
+use crate::jsonld::keyword::Keyword;
 use crate::jsonld::loader::Store;
-use crate::jsonld::reader::explicit;
+use crate::jsonld::reader::context_document;
 use crate::jsonld::sink::{Sink, copy};
 use crate::limits::Limits;
 
@@ -93,57 +91,38 @@ impl Compact {
         let bounds = Bounds {
             max_depth: limits.max_depth,
             max_bytes: limits.max_message_bytes,
+            max_repeated: 0,
             duplicates: false,
         };
-        let (text, tape) = document(text, &bounds)?;
+        let (text, tape) = wrapped(text, &bounds)?;
         let view = View {
             tape: &tape,
             source: &text,
         };
-        let found = survey(&view, 0, bounds.max_depth)
-            .map_err(|reason| format!("compact_with cannot be used: {reason}"))?;
-        if let Some((url, _)) = found.references.first() {
-            return Err(format!(
-                "compact_with names the remote context {}, and a writer loads none; put what it holds \
-                 in its place",
-                quote(url.as_bytes())
-            ));
-        }
         let store = Store::new(None, &limits);
-        let complete = Complete {
-            base: None,
-            lenient: true,
-            direction: RdfDirection::None,
-            store: store.clone(),
-        };
-        complete.check(members(&explicit(&view))).map_err(|wrong| {
+        let mut contexts = Contexts::new(None, &limits, store);
+        check(&view)?;
+        let number = contexts.local(INITIAL, &view, VALUE).map_err(|wrong| {
             format!(
                 "compact_with is no context of JSON-LD 1.1: {}",
                 wrong.reason
             )
         })?;
-        let mut contexts = Contexts::new(None, bounds, store);
-        let made = contexts.compile(INITIAL, &view, VALUE, |text| complete.takes(text));
-        let Some(number) = made else {
-            return Err(match contexts.stopped() {
-                Some(name) => format!(
-                    "the entry {} of compact_with is beyond what rdfm compacts with; leave it out",
-                    quote(name)
-                ),
-                None => "compact_with is a context that rdfm cannot compact with".to_owned(),
-            });
-        };
         let mut prefixes = contexts.prefixes(number);
-        let Some(active) = contexts.take(number) else {
-            return Err("compact_with was lost; please report it".to_owned());
-        };
+        let active = contexts.take(number);
         prefixes.sort_by_key(|(_, iri)| std::cmp::Reverse(iri.len()));
         let mut terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>> = FxHashMap::default();
         let mut aliases: Vec<(&'static [u8], Box<[u8]>)> = Vec::new();
-        for (name, iri, keyword) in active.names() {
-            match keyword.map(quoted) {
-                Some(quoted) => aliases.push((quoted, name.into())),
-                None => terms.entry(iri.into()).or_default().push(name.into()),
+        for (name, definition) in &active.state.terms {
+            match &definition.mapping {
+                Mapping::Keyword(keyword) => {
+                    let Some(quoted) = quoted(*keyword) else {
+                        return Err(beyond(name));
+                    };
+                    aliases.push((quoted, name.clone()));
+                }
+                Mapping::Iri(iri) => terms.entry(iri.clone()).or_default().push(name.to_vec()),
+                Mapping::Null => {}
             }
         }
         let better = |a: &[u8], b: &[u8]| a.len().cmp(&b.len()).then_with(|| a.cmp(b));
@@ -175,7 +154,7 @@ impl Compact {
 
     /// Whether `null` cannot clear the context.
     pub fn is_protected(&self) -> bool {
-        self.active.is_protected()
+        self.active.state.protected > 0
     }
 
     /// Whether a reader of the context gets this namespace.
@@ -193,7 +172,7 @@ impl Compact {
 
     /// Whether a blank node could be taken for a term.
     pub fn is_term(&self, text: &[u8]) -> bool {
-        self.active.has_term(text)
+        self.active.state.terms.contains_key(text)
     }
 
     /// The keys of a predicate; none if no key means it.
@@ -215,24 +194,42 @@ impl Compact {
 
     fn key(&self, name: Vec<u8>, iri: &[u8]) -> Option<Key> {
         let property = self.active.expand_key(&name).ok()?;
-        if *property.iri != *iri {
+        if *property.iri != *iri || !property.is_iri {
             return None;
         }
-        let coerced = match property.coercion {
+        let Some(definition) = property.definition else {
+            return Some(Key {
+                name,
+                coerced: Coerced::Text(self.active.state.language.as_deref().map(Into::into)),
+                holder: Holder::Values,
+            });
+        };
+        if !is_plain(&definition) {
+            return None;
+        }
+        let coerced = match &definition.coercion {
             Coercion::Id => Coerced::Id,
             Coercion::Vocab => Coerced::Vocab,
-            Coercion::Datatype(number) => Coerced::Datatype(self.active.datatype(number)?.into()),
-            Coercion::None => Coerced::Text(match property.language {
-                Language::Default => self.active.language.clone(),
-                Language::Null => None,
-                Language::Tag(tag) => Some(tag),
-            }),
+            Coercion::Datatype(datatype) => Coerced::Datatype(datatype.clone()),
+            Coercion::Json | Coercion::Untyped => return None,
+            Coercion::Default => Coerced::Text(
+                definition
+                    .language
+                    .or(self.active.state.language.as_deref())
+                    .map(Into::into),
+            ),
         };
-        let holder = match property.container {
-            Container::None => Holder::Values,
-            Container::Set => Holder::Set,
-            Container::List => Holder::List,
-            Container::Language => Holder::Language,
+        let containers = definition.containers;
+        let holder = if containers == Containers::default() {
+            Holder::Values
+        } else if containers == Containers::SET {
+            Holder::Set
+        } else if containers == Containers::LIST {
+            Holder::List
+        } else if containers == Containers::LANGUAGE {
+            Holder::Language
+        } else {
+            return None;
         };
         Some(Key {
             name,
@@ -247,9 +244,20 @@ impl Compact {
         let names = self.candidates(iri, vocab).into_iter();
         let mut names = names;
         let found =
-            names.find(|name| self.active.node_iri(name, vocab, &mut scratch) && *scratch == *iri);
+            names.find(|name| self.names(name, vocab, &mut scratch) && *scratch == *iri);
         self.scratch = scratch;
         found
+    }
+
+    /// Whether a reader takes a name for an IRI, which is appended, and for nothing more.
+    fn names(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        let terms = &self.active.state.terms;
+        if vocab && terms.get(name).is_some_and(|found| found.scoped.is_some()) {
+            return false;
+        }
+        // Relative names are for no writer: it knows no base.
+        self.active.state.expand(name, vocab, false, out) == Expanded::Text && is_iri(out)
     }
 
     /// What might name an IRI: terms, the rest behind `@vocab`, behind a prefix, all of it.
@@ -259,7 +267,9 @@ impl Compact {
             found.extend(self.terms.get(iri).into_iter().flatten().cloned());
             if let Some(rest) = self
                 .active
-                .vocab()
+                .state
+                .vocab
+                .as_deref()
                 .and_then(|vocab| iri.strip_prefix(vocab))
                 && !matches!(rest, [] | [b'@', ..])
             {
@@ -276,10 +286,18 @@ impl Compact {
     }
 }
 
-/// A keyword in quotes.
-fn quoted(keyword: Keyword) -> &'static [u8] {
-    match keyword {
-        Keyword::Context => b"\"@context\"",
+/// Whether a definition says nothing but what a writer knows.
+fn is_plain(definition: &Definition) -> bool {
+    !definition.reverse
+        && definition.scoped.is_none()
+        && definition.nest.is_none()
+        && definition.index.is_none()
+        && definition.direction == Override::Default
+}
+
+/// A keyword in quotes, if a writer uses names for it.
+fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
+    Some(match keyword {
         Keyword::Graph => b"\"@graph\"",
         Keyword::Id => b"\"@id\"",
         Keyword::Included => b"\"@included\"",
@@ -288,43 +306,61 @@ fn quoted(keyword: Keyword) -> &'static [u8] {
         Keyword::Set => b"\"@set\"",
         Keyword::Type => b"\"@type\"",
         Keyword::Value => b"\"@value\"",
+        _ => return None,
+    })
+}
+
+/// Refuses what a writer does not know: remote contexts, and what changes nodes below.
+fn check(view: &View<'_>) -> Result<(), String> {
+    let contexts: Vec<u32> = match view.kind(VALUE) {
+        Kind::Array => view.items(VALUE).collect(),
+        _ => vec![VALUE],
+    };
+    for context in contexts {
+        if view.kind(context) == Kind::String {
+            return Err(remote(view.text(context)));
+        }
+        if view.kind(context) != Kind::Object {
+            continue;
+        }
+        for key in view.keys(context) {
+            let (name, value) = (view.text(key), key + 1);
+            match name {
+                b"@import" => return Err(remote(view.text(value))),
+                b"@direction" | b"@propagate" | b"@type" => return Err(beyond(name)),
+                _ => {}
+            }
+        }
     }
+    Ok(())
+}
+
+fn beyond(name: &[u8]) -> String {
+    format!(
+        "the entry {} of compact_with is beyond what rdfm compacts with; leave it out",
+        quote(name)
+    )
+}
+
+fn remote(url: &[u8]) -> String {
+    format!(
+        "compact_with names the remote context {}, and a writer loads none; put what it holds in its place",
+        quote(url)
+    )
 }
 
 /// The context as the value of the one key of a document, and its tape.
-fn document(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
-    let broken = |reason: &str| format!("compact_with is no JSON that can be read: {reason}");
+fn wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
     let source = text.as_bytes();
-    let mut tape = Tape::new();
-    parse(source, &mut tape, bounds).map_err(|fault| {
-        let before = source.get(..fault.at).unwrap_or_default();
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        broken(&format!("{} (line {line})", fault.reason))
-    })?;
+    let (mut tape, value) = context_document(source, "compact_with", bounds)?;
     let view = View {
         tape: &tape,
         source,
     };
-    let mut context = 0;
-    if view.kind(0) == Kind::Object
-        && let Some(value) = view.get(0, b"@context")
-    {
-        context = value;
-    }
-    let wrapped = |view: &View<'_>, value| {
-        let mut text = b"{\"@context\":".to_vec();
-        write::write(view, value, &mut text);
-        text.push(b'}');
-        text
-    };
-    if !matches!(
-        view.kind(context),
-        Kind::Object | Kind::Array | Kind::String
-    ) {
-        return Err("compact_with holds no context, which is an object".to_owned());
-    }
-    let text: Box<[u8]> = wrapped(&view, context).into();
-    tape.clear();
-    parse(&text, &mut tape, bounds).map_err(|fault| broken(&fault.reason))?;
-    Ok((text, tape))
+    let mut text = b"{\"@context\":".to_vec();
+    write::write(&view, value, &mut text);
+    text.push(b'}');
+    parse(&text, &mut tape, bounds)
+        .map_err(|fault| format!("compact_with is no JSON that can be read: {}", fault.reason))?;
+    Ok((text.into(), tape))
 }

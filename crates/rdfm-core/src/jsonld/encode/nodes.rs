@@ -12,7 +12,7 @@ use super::names::{Names, Wrote, is_absolute};
 use super::native::Native;
 use super::shape::{Known, Node, Property, Shape};
 use crate::batch::{MessageBatch, TermTable};
-use crate::jsonld::context::is_language_type;
+use crate::jsonld::is_language_type;
 use crate::jsonld::sink::{MOST_KEY, Sink};
 use crate::term::{Quad, Term, TermId, TermKind, flags};
 use crate::text::encode::{Memo, Stop, holds_labels};

@@ -1,0 +1,59 @@
+//! What stops reading, and how it is told: the error code of the specification, and where.
+
+use crate::error::{ErrorClass, LimitExceeded};
+use crate::json::Fault;
+
+/// What is wrong with a context or a message.
+#[derive(Clone, Debug)]
+pub(super) struct Wrong {
+    pub class: ErrorClass,
+    pub reason: String,
+    /// Byte of the message; None where it is not in the message, but in a context that it names.
+    pub at: Option<u32>,
+}
+
+/// A result that the rules of JSON-LD, or a limit, can spoil.
+pub(super) type Read<T> = Result<T, Wrong>;
+
+impl Wrong {
+    /// An error that the specification names (JSON-LD 1.1 API, 9.6.2).
+    #[cold]
+    pub fn new(code: &str, at: Option<u32>, reason: &str) -> Self {
+        Self {
+            class: ErrorClass::Malformed,
+            reason: format!("{reason} (JSON-LD: {code})"),
+            at,
+        }
+    }
+
+    /// A limit was met.
+    #[cold]
+    pub fn limit(at: Option<u32>, reason: String) -> Self {
+        Self {
+            class: ErrorClass::Limit,
+            reason,
+            at,
+        }
+    }
+
+    /// The same, at a byte of the message where it has no position of its own.
+    pub fn or_at(mut self, at: u32) -> Self {
+        self.at = self.at.or(Some(at));
+        self
+    }
+
+    /// The fault of a message that begins at a byte.
+    pub fn fault(self, start: u32) -> Fault {
+        Fault {
+            at: self.at.unwrap_or(start) as usize,
+            class: self.class,
+            reason: self.reason,
+        }
+    }
+}
+
+impl From<LimitExceeded> for Wrong {
+    fn from(exceeded: LimitExceeded) -> Self {
+        Self::limit(None, exceeded.0)
+    }
+}

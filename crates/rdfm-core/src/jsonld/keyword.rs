@@ -1,0 +1,68 @@
+//! The keywords of JSON-LD 1.1 (JSON-LD 1.1, 1.7 "Syntax Tokens and Keywords").
+
+/// A keyword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keyword {
+    Base,
+    Container,
+    Context,
+    Direction,
+    Graph,
+    Id,
+    Import,
+    Included,
+    Index,
+    Json,
+    Language,
+    List,
+    Nest,
+    None,
+    Prefix,
+    Propagate,
+    Protected,
+    Reverse,
+    Set,
+    Type,
+    Value,
+    Version,
+    Vocab,
+}
+
+impl Keyword {
+    /// The keyword that a text is.
+    #[inline]
+    pub fn of(text: &[u8]) -> Option<Self> {
+        Some(match text.strip_prefix(b"@")? {
+            b"base" => Self::Base,
+            b"container" => Self::Container,
+            b"context" => Self::Context,
+            b"direction" => Self::Direction,
+            b"graph" => Self::Graph,
+            b"id" => Self::Id,
+            b"import" => Self::Import,
+            b"included" => Self::Included,
+            b"index" => Self::Index,
+            b"json" => Self::Json,
+            b"language" => Self::Language,
+            b"list" => Self::List,
+            b"nest" => Self::Nest,
+            b"none" => Self::None,
+            b"prefix" => Self::Prefix,
+            b"propagate" => Self::Propagate,
+            b"protected" => Self::Protected,
+            b"reverse" => Self::Reverse,
+            b"set" => Self::Set,
+            b"type" => Self::Type,
+            b"value" => Self::Value,
+            b"version" => Self::Version,
+            b"vocab" => Self::Vocab,
+            _ => return None,
+        })
+    }
+}
+
+/// Whether a text has the form of a keyword: such texts are reserved and mean nothing.
+pub(super) fn has_keyword_form(text: &[u8]) -> bool {
+    text.strip_prefix(b"@")
+        .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_alphabetic))
+}

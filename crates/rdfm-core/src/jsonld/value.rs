@@ -1,0 +1,421 @@
+//! Literals: value expansion (JSON-LD 1.1 API, 5.3.2), value objects, and their conversion (8.2.2).
+
+use super::context::{Direction, Expanded};
+use super::definition::{Coercion, Containers, Override};
+use super::error::{Read, Wrong};
+use super::keyword::Keyword;
+use super::node::Shape;
+use super::number::{self, Form};
+use super::terms::Terms;
+use super::walk::{Active, Item, LEFT_OUT, Slot, Walk};
+use super::{canonical, is_language_type};
+use crate::codec::RdfDirection;
+use crate::error::{ErrorClass, quote};
+use crate::json::Kind;
+use crate::term::{TermId, flags};
+use crate::text::chars;
+
+const RDF_VALUE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#value";
+const RDF_LANGUAGE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#language";
+const RDF_DIRECTION: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#direction";
+const RDF_JSON: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
+const XSD_BOOLEAN: &[u8] = b"http://www.w3.org/2001/XMLSchema#boolean";
+const XSD_INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
+const XSD_DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
+const I18N: &[u8] = b"https://www.w3.org/ns/i18n#";
+
+/// Language and direction of a string.
+#[derive(Clone, Copy, Default)]
+struct Tagged<'t> {
+    language: Option<&'t [u8]>,
+    direction: Option<Direction>,
+}
+
+impl Walk<'_> {
+    /// Takes a string, a number or a boolean; true if it means nothing, having no property.
+    #[inline]
+    pub fn scalar(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+        let Some(mut active) = slot.property else {
+            return Ok(true);
+        };
+        let mut context = context;
+        let unkept = self.unkept.len();
+        if let Some(scoped) = self.scoped_of(active) {
+            context = self.property_context(context, &scoped, value)?;
+            active = self.in_context(active, context);
+        }
+        let item = self.expand_value(value, context, active, slot.graph)?;
+        self.unkept.truncate(unkept);
+        self.deliver_plain(item, slot, value)?;
+        Ok(false)
+    }
+
+    /// What a string, a number or a boolean is as the value of a property.
+    #[inline]
+    pub fn expand_value(
+        &mut self,
+        value: u32,
+        context: u32,
+        active: Active,
+        graph: TermId,
+    ) -> Read<Item> {
+        let is_string = matches!(self.view.kind(value), Kind::String | Kind::Key);
+        let Some(definition) = self.definition(active) else {
+            if is_string {
+                return self.tagged_by(value, context, None, graph);
+            }
+            return Ok(Item::Value(self.literal(value, None)?));
+        };
+        match &definition.coercion {
+            Coercion::Id if is_string => {
+                Ok(Item::Node(self.name(value, context, false, "the @id")?))
+            }
+            Coercion::Vocab if is_string => {
+                Ok(Item::Node(self.name(value, context, true, "the @id")?))
+            }
+            Coercion::Json => Ok(Item::Value(self.json(value)?)),
+            Coercion::Datatype(_) => {
+                let Some(definition) = self.active(active).definition.clone() else {
+                    return Ok(Item::Value(LEFT_OUT));
+                };
+                let Coercion::Datatype(datatype) = &definition.coercion else {
+                    return Ok(Item::Value(LEFT_OUT));
+                };
+                let datatype = self.datatype(datatype, value)?;
+                Ok(Item::Value(match datatype {
+                    Some(datatype) => self.literal(value, Some(datatype))?,
+                    None => LEFT_OUT,
+                }))
+            }
+            _ if is_string => self.tagged_by(value, context, Some(active), graph),
+            _ => Ok(Item::Value(self.literal(value, None)?)),
+        }
+    }
+
+    /// A string of the language and direction of a property, or of the context.
+    fn tagged_by(
+        &mut self,
+        value: u32,
+        context: u32,
+        active: Option<Active>,
+        graph: TermId,
+    ) -> Read<Item> {
+        let state = &self.contexts.get(context).state;
+        let definition = active.and_then(|active| self.definition(active));
+        if definition.is_none() && state.language.is_none() && state.direction.is_none() {
+            return self.string(value, Tagged::default(), graph);
+        }
+        let own = definition.map(|definition| &definition.language);
+        let language = match own {
+            Some(own) => own.or(state.language.as_deref()),
+            None => state.language.as_deref(),
+        };
+        let direction = match definition.map(|definition| definition.direction.clone()) {
+            Some(Override::Null) => None,
+            Some(Override::Value(direction)) => Some(direction),
+            Some(Override::Default) | None => state.direction,
+        };
+        let language: Option<Box<[u8]>> = language.map(Into::into);
+        let tagged = Tagged {
+            language: language.as_deref(),
+            direction,
+        };
+        self.string(value, tagged, graph)
+    }
+
+    /// A string with what tags it.
+    fn string(&mut self, value: u32, tagged: Tagged<'_>, graph: TermId) -> Read<Item> {
+        let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
+        let Tagged {
+            language,
+            direction,
+        } = tagged;
+        if let Some(tag) = language
+            && !chars::is_language_tag(tag)
+        {
+            let made = self.refuse(value, "the language", tag, "is no language tag")?;
+            return Ok(Item::Value(made));
+        }
+        let direction = direction.filter(|_| self.options.direction != RdfDirection::None);
+        let Some(direction) = direction else {
+            return Ok(Item::Value(match language {
+                Some(tag) => self.terms.tagged(self.builder, text, clean, tag, 0)?,
+                None => Terms::string(self.builder, text, clean)?,
+            }));
+        };
+        let (name, flag) = match direction {
+            Direction::Ltr => (&b"ltr"[..], flags::LTR),
+            Direction::Rtl => (&b"rtl"[..], flags::RTL),
+        };
+        match (self.options.direction, language) {
+            (RdfDirection::I18n, _) => {
+                let tag = language.unwrap_or_default().to_ascii_lowercase();
+                let datatype = [I18N, &tag, b"_", name].concat();
+                let made = self.terms.typed(self.builder, text, clean, &datatype)?;
+                Ok(Item::Value(made))
+            }
+            (RdfDirection::Compound, _) => {
+                let made = self.compound(text, clean, language, name, graph)?;
+                Ok(Item::Value(made))
+            }
+            (_, Some(tag)) => {
+                let made = self.terms.tagged(self.builder, text, clean, tag, flag)?;
+                Ok(Item::Value(made))
+            }
+            (_, None) => Err(Wrong {
+                class: ErrorClass::Malformed,
+                reason: format!(
+                    "the value {} has a base direction and no language, which RDF 1.2 cannot hold; \
+                     rdf_direction i18n-datatype or compound-literal (--rdf-direction) keeps it, \
+                     none leaves directions out",
+                    quote(text)
+                ),
+                at: Some(self.at(value)),
+            }),
+        }
+    }
+
+    /// A blank node that says what a string with a direction says.
+    fn compound(
+        &mut self,
+        text: &[u8],
+        clean: bool,
+        language: Option<&[u8]>,
+        direction: &[u8],
+        graph: TermId,
+    ) -> Read<TermId> {
+        let subject = self.anonymous()?;
+        let language = language.map(<[u8]>::to_ascii_lowercase);
+        let parts = [
+            (RDF_VALUE, Some((text, clean))),
+            (RDF_LANGUAGE, language.as_deref().map(|tag| (tag, true))),
+            (RDF_DIRECTION, Some((direction, true))),
+        ];
+        for (predicate, part) in parts {
+            let Some((text, clean)) = part else {
+                continue;
+            };
+            let predicate = self.terms.valid_iri(self.builder, predicate)?;
+            let object = Terms::string(self.builder, text, clean)?;
+            self.quad(subject, predicate, object, graph)?;
+        }
+        Ok(subject)
+    }
+
+    /// A datatype, if literals can have it.
+    fn datatype<'t>(&self, datatype: &'t [u8], value: u32) -> Read<Option<&'t [u8]>> {
+        if is_language_type(datatype) {
+            self.refuse(value, "the datatype", datatype, "needs a language")?;
+            return Ok(None);
+        }
+        Ok(Some(datatype))
+    }
+
+    /// The literal of a string, a number or a boolean, of a datatype or of its own.
+    fn literal(&mut self, value: u32, datatype: Option<&[u8]>) -> Read<TermId> {
+        let mut scratch = std::mem::take(self.scratch);
+        scratch.clear();
+        let (text, clean, own) = match self.view.kind(value) {
+            Kind::Number => {
+                let token = self.view.text(value);
+                let form = number::canonical(token, datatype == Some(XSD_DOUBLE), &mut scratch);
+                let own = match form {
+                    Form::Integer => XSD_INTEGER,
+                    Form::Double => XSD_DOUBLE,
+                };
+                (&*scratch, true, Some(own))
+            }
+            Kind::True => (&b"true"[..], true, Some(XSD_BOOLEAN)),
+            Kind::False => (&b"false"[..], true, Some(XSD_BOOLEAN)),
+            _ => (self.view.text(value), !self.view.is_owned(value), None),
+        };
+        let made = match (datatype, own) {
+            (Some(datatype), _) => self.typed(value, text, clean, datatype),
+            (None, Some(own)) => Ok(self.terms.typed(self.builder, text, clean, own)?),
+            (None, None) => Ok(Terms::string(self.builder, text, clean)?),
+        };
+        *self.scratch = scratch;
+        made
+    }
+
+    /// A literal of a datatype that may be no IRI.
+    fn typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
+        if self.terms.iri(self.builder, datatype)?.is_none() {
+            return self.no_iri(value, datatype, "the datatype");
+        }
+        Ok(self.terms.typed(self.builder, text, clean, datatype)?)
+    }
+
+    /// The JSON literal of a value.
+    pub fn json(&mut self, value: u32) -> Read<TermId> {
+        let mut text = Vec::new();
+        if let Err(number) = canonical::write(&self.view, value, &mut text) {
+            return Err(Wrong {
+                class: ErrorClass::Malformed,
+                reason: format!(
+                    "the number {} of a JSON literal is beyond the range of doubles, and has no canonical form",
+                    quote(self.view.text(number))
+                ),
+                at: Some(self.at(number)),
+            });
+        }
+        Ok(self.terms.typed(self.builder, &text, false, RDF_JSON)?)
+    }
+
+    /// Takes a value object (JSON-LD 1.1 API, 5.1.2, step 15); true if it means nothing.
+    pub fn value_object(
+        &mut self,
+        object: u32,
+        shape: &Shape,
+        context: u32,
+        type_scoped: u32,
+        slot: &Slot,
+    ) -> Read<bool> {
+        let value = shape.value;
+        let is_json = self.is_json_type(shape, context)?;
+        let kind = self.view.kind(value);
+        if !is_json && matches!(kind, Kind::Object | Kind::Array) {
+            return Err(self.wrong(
+                "invalid value object value",
+                value,
+                "@value is a string, a number, a boolean or null",
+            ));
+        }
+        let tagged = shape.language != 0 || shape.direction != 0;
+        if self.has_more_than_a_value(shape)? || (shape.types > 0 && tagged) {
+            return Err(self.wrong(
+                "invalid value object",
+                object,
+                "an object with @value has @type, @language, @direction and @index besides, and not @type with \
+                 @language or @direction",
+            ));
+        }
+        if !is_json && kind == Kind::Null {
+            return Ok(true);
+        }
+        if shape.language != 0 && kind != Kind::String {
+            return Err(self.wrong(
+                "invalid language-tagged value",
+                value,
+                "only strings have a language",
+            ));
+        }
+        let term = if is_json {
+            if slot.property.is_none() {
+                return Ok(true);
+            }
+            self.json(value)?
+        } else if shape.types > 0 {
+            match self.value_type(shape, type_scoped)? {
+                Some(datatype) if slot.property.is_some() => {
+                    match self.datatype(&datatype, value)? {
+                        Some(datatype) => self.literal(value, Some(datatype))?,
+                        None => LEFT_OUT,
+                    }
+                }
+                _ => LEFT_OUT,
+            }
+        } else if slot.property.is_none() {
+            return Ok(true);
+        } else if tagged && kind == Kind::String {
+            let language = (shape.language != 0).then(|| self.view.text(shape.language));
+            let tagged = Tagged {
+                language,
+                direction: shape.base_direction,
+            };
+            return self.deliver_tagged(value, tagged, slot);
+        } else {
+            self.literal(value, None)?
+        };
+        if slot.property.is_none() {
+            return Ok(true);
+        }
+        self.deliver_plain(Item::Value(term), slot, value)?;
+        Ok(false)
+    }
+
+    fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &Slot) -> Read<bool> {
+        let item = self.string(value, tagged, slot.graph)?;
+        self.deliver_plain(item, slot, value)?;
+        Ok(false)
+    }
+
+    /// The datatype of a value object.
+    fn value_type(&mut self, shape: &Shape, context: u32) -> Read<Option<Vec<u8>>> {
+        let node = shape.first_type;
+        let wrong = |walk: &Self| {
+            walk.wrong(
+                "invalid typed value",
+                node,
+                "the @type of a value is one IRI",
+            )
+        };
+        if shape.types > 1 || self.view.kind(node) != Kind::String {
+            return Err(wrong(self));
+        }
+        let mut iri = Vec::new();
+        let state = &self.contexts.get(context).state;
+        match state.expand(self.view.text(node), true, true, &mut iri) {
+            Expanded::Text if !iri.starts_with(b"_:") => {}
+            _ => return Err(wrong(self)),
+        }
+        if !super::iri::is_iri(&iri) {
+            let relative = !iri.contains(&b':');
+            if relative && !self.options.lenient {
+                return Err(wrong(self));
+            }
+            self.no_iri(node, &iri, "the datatype")?;
+            return Ok(None);
+        }
+        Ok(Some(iri))
+    }
+
+    /// The map of languages to strings that a property has.
+    pub fn language_map(&mut self, map: u32, active: Active, context: u32, slot: &Slot) -> Read<()> {
+        let direction = match self.definition(active).map(|found| found.direction.clone()) {
+            Some(Override::Null) => None,
+            Some(Override::Value(direction)) => Some(direction),
+            Some(Override::Default) | None => self.contexts.get(context).state.direction,
+        };
+        for key in self.view.keys(map) {
+            let tag = self.view.text(key);
+            let state = &self.contexts.get(context).state;
+            let mut out = std::mem::take(self.scratch);
+            out.clear();
+            let none = state.expand(tag, true, false, &mut out) == Expanded::Keyword(Keyword::None);
+            *self.scratch = out;
+            let tagged = Tagged {
+                language: (!none).then_some(tag),
+                direction,
+            };
+            let values = key + 1;
+            let view = self.view;
+            let mut each = |item: u32| match view.kind(item) {
+                Kind::Null => Ok(()),
+                Kind::String => {
+                    let item_of = self.string(item, tagged, slot.graph)?;
+                    self.deliver_plain(item_of, slot, item)
+                }
+                _ => Err(self.wrong(
+                    "invalid language map value",
+                    item,
+                    "the values of a language map are strings",
+                )),
+            };
+            if view.kind(values) == Kind::Array {
+                for item in view.items(values) {
+                    each(item)?;
+                }
+            } else {
+                each(values)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a property has a language map.
+    #[inline]
+    pub fn is_language_map(&self, containers: Containers, value: u32) -> bool {
+        containers.has(Containers::LANGUAGE) && self.view.kind(value) == Kind::Object
+    }
+}
