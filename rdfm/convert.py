@@ -153,7 +153,9 @@ class Summary:
         bytes_in: Bytes read for what was written (compressed); a file that was given up counts whole.
         bytes_out: Bytes written (compressed).
         seconds: Time taken.
-        dropped: What the target could not hold and was left out, by name and count.
+        dropped: What the target could not hold and was left out, by name and count; under `keys`, those
+            of JSON-LD that no context maps to an IRI, which are dropped with their values.
+        dropped_key: The first of these keys, quoted; None where there is none.
         skipped: Errors skipped (`on_error="skip"`).
         faults: The texts of the first ten of them.
         abandoned: Inputs whose rest was given up, since their format cannot resume.
@@ -167,6 +169,7 @@ class Summary:
     bytes_out: int
     seconds: float
     dropped: dict[str, int] = field(default_factory=dict)
+    dropped_key: str | None = None
     skipped: int = 0
     faults: tuple[str, ...] = ()
     abandoned: tuple[str, ...] = ()
@@ -200,6 +203,7 @@ def convert(
               delimiters; where the target has none, all messages become one.
             - rdf_star_syntax: Write triple terms as `<< s p o >>` in N-Triples and N-Quads.
             - context, contexts, context_cache, allow_network: Where remote contexts of JSON-LD come from.
+              expand_context: A context in force before any other: its file, its JSON text, or a dict.
               rdf_direction: What its base directions become. context_lines: Where the namespaces stand
               in what is written: "first" (a context before the messages), "every" message, "none".
               compact_with: A context to write with instead: its file, its JSON text, or a dict.
@@ -304,9 +308,18 @@ class _Lost:
     abandoned: tuple[str, ...] = ()
     namespaces: int = 0  # declared behind a log's last message
     metadata: int = 0  # entries that decoders left out
+    keys: int = 0  # of JSON-LD, that no context maps to an IRI
+    key: str | None = None  # the first of them
 
 
 _NOTHING = _Lost()
+
+
+class _Parts(NamedTuple):
+    """How much a decoder has left out of a log's messages so far."""
+
+    metadata: int = 0
+    keys: int = 0
 
 
 class _Read(NamedTuple):
@@ -408,6 +421,8 @@ class _Conversion:
         self._abandoned: list[str] = []
         self._trailing_namespaces = 0
         self._dropped_metadata = 0
+        self._dropped_keys = 0
+        self._dropped_key: str | None = None
         self._notes = Notes()
         self._regrouper = self._make_regrouper()
         # Whatever the options say wrong is said before anything is read or written.
@@ -472,6 +487,7 @@ class _Conversion:
             bytes_out=output.bytes_written,
             seconds=seconds,
             dropped=self._dropped(encoder),
+            dropped_key=self._dropped_key,
             skipped=self._skipped,
             faults=tuple(self._faults),
             abandoned=tuple(self._abandoned),
@@ -484,6 +500,7 @@ class _Conversion:
         if self._regrouper is not None:
             dropped.update(self._regrouper.dropped())
         dropped["metadata"] += self._dropped_metadata
+        dropped["keys"] += self._dropped_keys
         return {name: count for name, count in dropped.items() if count}
 
     # --- stage 1: bytes ---
@@ -592,7 +609,7 @@ class _Conversion:
             if ended:
                 header = decoder.header()
                 reads = [_Read(source, batch, header, bytes_in, None) for batch in batches]
-                if reads and self._lose_metadata(header, 0):
+                if reads and any(self._lose_parts(header, _Parts())):
                     reads[-1] = self._read_to(source, batches[-1], header, bytes_in)
                 self._lose_namespaces(header)
                 if not reads or self._lost is not _NOTHING:
@@ -620,7 +637,7 @@ class _Conversion:
         """The batches of a log and its end; consumes its pieces and its end."""
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
-        metadata = 0  # left out so far
+        left_out = _Parts()
         for item, bytes_in in stream:
             if abandoned:
                 pass
@@ -643,7 +660,7 @@ class _Conversion:
                     break
                 done = begin + opened.data.reached if opened.handed_over else bytes_in
                 header = decoder.header()
-                metadata = self._lose_metadata(header, metadata)
+                left_out = self._lose_parts(header, left_out)
                 yield self._read_to(source, batch, header, done)
             if abandoned and not opened.unwanted.is_set():
                 self._abandon(opened)
@@ -707,12 +724,17 @@ class _Conversion:
         if count := header.get("trailing_namespaces", 0):
             self._lost = replace(self._lost, namespaces=self._lost.namespaces + count)
 
-    def _lose_metadata(self, header: Mapping[str, Any], before: int) -> int:
-        """Notes entries that a decoder left out; gives their number in the log so far."""
-        count: int = header.get("dropped_metadata", 0)
-        if count > before:
-            self._lost = replace(self._lost, metadata=self._lost.metadata + count - before)
-        return count
+    def _lose_parts(self, header: Mapping[str, Any], before: _Parts) -> _Parts:
+        """Notes what a decoder left out of messages; gives how much of the log so far."""
+        parts = _Parts(header.get("dropped_metadata", 0), header.get("dropped_keys", 0))
+        if parts != before:
+            self._lost = replace(
+                self._lost,
+                metadata=self._lost.metadata + parts.metadata - before.metadata,
+                keys=self._lost.keys + parts.keys - before.keys,
+                key=self._lost.key or header.get("dropped_key"),
+            )
+        return parts
 
     def _too_many(self, source: _Source) -> DecodeError:
         how = (
@@ -829,6 +851,8 @@ class _Conversion:
         self._abandoned += lost.abandoned
         self._trailing_namespaces += lost.namespaces
         self._dropped_metadata += lost.metadata
+        self._dropped_keys += lost.keys
+        self._dropped_key = self._dropped_key or lost.key
 
     def _lose_before(self, quads: float) -> None:
         """Counts what was left out before so many quads that are regrouped."""

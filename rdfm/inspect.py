@@ -47,7 +47,6 @@ class Report:
         version_label: The label by which a text log announces its dialect.
         jelly: The stream options of a Jelly log.
         messages: Number of messages.
-        declined: Those that JSON-LD's quick way left to the complete one; None in other formats.
         empty_messages: Those without quads.
         quads: Number of quads.
         quads_per_message: Smallest, mean and largest; None without messages.
@@ -56,6 +55,9 @@ class Report:
         datatypes: The most frequent datatypes of objects and their numbers.
         namespaces: The namespaces in force, each as last declared.
         metadata: The metadata keys and the number of messages that have them.
+        dropped_keys: Keys of JSON-LD that no context maps to an IRI, so that they are dropped with their
+            values.
+        dropped_key: The first of them, quoted; None where there is none.
         fault: The text of the first error, after which nothing was read; None if there is none.
         notes: What whoever reads the log should know, a sentence each; of several logs ten, and the
             number of the others.
@@ -70,7 +72,6 @@ class Report:
     version_label: str | None = None
     jelly: dict[str, Any] | None = None
     messages: int = 0
-    declined: int | None = None
     empty_messages: int = 0
     quads: int = 0
     quads_per_message: tuple[int, float, int] | None = None
@@ -79,6 +80,8 @@ class Report:
     datatypes: dict[str, int] = field(default_factory=dict)
     namespaces: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, int] = field(default_factory=dict)
+    dropped_keys: int = 0
+    dropped_key: str | None = None
     fault: str | None = None
     logs: int = 1
     bytes_total: int | None = None
@@ -156,7 +159,7 @@ def _one(
         fault, report.fault = error, str(error)
     header = decoder.header()
     _head(report, header)
-    _add_declined(report, header)
+    _add_dropped(report, header)
     notes = Notes()
     notes.update(data, header.get("notes", ()))
     report.notes = notes.texts()
@@ -197,7 +200,7 @@ def _several(
                 done = before + files[-1].reached
                 tell(lambda done=done: Progress(done, total, report.messages, report.quads))  # type: ignore[misc]  # called at once
             header = decoder.header()
-            _add_declined(report, header)
+            _add_dropped(report, header)
             notes.update(data, header.get("notes", ()))
             if report.logs == 1:
                 _head(report, header)
@@ -244,9 +247,9 @@ def _head(report: Report, header: Mapping[str, Any]) -> None:
     report.jelly = header.get("jelly")
 
 
-def _add_declined(report: Report, header: Mapping[str, Any]) -> None:
-    if "declined" in header:
-        report.declined = (report.declined or 0) + header["declined"]
+def _add_dropped(report: Report, header: Mapping[str, Any]) -> None:
+    report.dropped_keys += header.get("dropped_keys", 0)
+    report.dropped_key = report.dropped_key or header.get("dropped_key")
 
 
 class _Counts:

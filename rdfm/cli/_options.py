@@ -174,6 +174,13 @@ def context_options(group: str) -> Callable[[F], F]:
             help="Fetch remote contexts that are not at hand.",
         ),
         option(
+            "--expand-context",
+            group=group,
+            metavar="FILE",
+            type=click.Path(),
+            help="A JSON-LD context in force before any other.",
+        ),
+        option(
             "--rdf-direction",
             group=group,
             type=click.Choice(["literal", "none", "i18n-datatype", "compound-literal"]),

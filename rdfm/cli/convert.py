@@ -39,7 +39,7 @@ Formats are found from the suffix, then from the content; rdfm formats lists the
 
 _Choice = click.Choice
 # What one of the things is called that a summary counts as dropped, where it is not the name without its s.
-_DROPPED = {"boundaries": "boundary", "metadata": "metadata entry"}
+_DROPPED = {"boundaries": "boundary", "metadata": "metadata entry", "keys": "JSON-LD key"}
 # What standard output is written in: it holds what RDF 1.2 does.
 _SHOWN_FORMAT = "trig"
 
@@ -475,6 +475,8 @@ def _report(summary: Any, quiet: bool) -> None:
             plural(count, _DROPPED.get(name, name.removesuffix("s").replace("_", " ")))
             for name, count in summary.dropped.items()
         )
+        if summary.dropped_key is not None:
+            dropped += f" without an IRI, such as {safe(summary.dropped_key)}"
         click.echo(f"rdfm: dropped: {dropped}", err=True)
     for note in summary.notes:
         click.echo(f"rdfm: note: {safe(note)}", err=True)

@@ -172,9 +172,9 @@ def _lines(report: Any) -> list[str]:
     rows.append(("messages", f"{report.messages:,}{empty}"))
     graphs = "" if not report.has_graphs else ", some in named graphs"
     rows.append(("quads", f"{report.quads:,}{graphs}"))
-    if report.declined is not None and report.messages:
-        share = 100 * report.declined / report.messages
-        rows.append(("read slowly", f"{plural(report.declined, 'message')} ({share:.3g} %)"))
+    if report.dropped_keys:
+        keys = plural(report.dropped_keys, "JSON-LD key")
+        rows.append(("dropped", f"{keys} without an IRI, such as {report.dropped_key}"))
     if report.quads_per_message:
         least, mean, most = report.quads_per_message
         rows.append(("quads a message", f"{least:,} to {most:,}, {mean:,} on average"))

@@ -83,9 +83,9 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
         (b"{", "cannot be used: expected a key"),
         (b"\xff", "not UTF-8"),
         (b"[" * 100, "max_depth"),
-        (b"[]", "must be a map"),
-        (b"{}", "@context key"),
-        (json.dumps({"@context": URL}).encode(), "refers to itself"),
+        (b"[]", "holds no context"),
+        (b"{}", "holds no context"),
+        (json.dumps({"@context": URL}).encode(), "refer to each other more than 10 deep"),
     ],
 )
 def test_a_broken_context_is_one_sentence(tmp_path, document, reason):
@@ -101,7 +101,7 @@ def test_contexts_that_stand_for_too_much_are_refused(tmp_path):
         below = [f"https://example.org/{depth + 1}"] * 50 if depth < 6 else [{"a": "http://a/"}]
         (tmp_path / str(depth)).write_text(json.dumps({"@context": below}))
         files[url] = str(tmp_path / str(depth))
-    with pytest.raises(rdfm.DecodeError, match="stands for more than"):
+    with pytest.raises(rdfm.DecodeError, match="define terms too often"):
         predicates(b'{"@context": "https://example.org/0"}\n', context=files)
 
 
