@@ -14,7 +14,13 @@ use crate::error::{ErrorClass, quote};
 /// The text is not one JSON value ([`ErrorClass::Truncated`] where it ends too early), or a bound is met.
 pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Fault> {
     tape.clear();
-    let at = value(source, 0, tape, bounds)?;
+    // Mostly there is none, and then strings end at a quote or have an escape.
+    let controls = source.iter().fold(false, |any, &byte| any | (byte < 0x20));
+    let at = if controls {
+        value::<true>(source, 0, tape, bounds)?
+    } else {
+        value::<false>(source, 0, tape, bounds)?
+    };
     let at = space(source, at);
     if at < source.len() {
         return Err(expected(source, at, "the end of the JSON value"));
@@ -23,17 +29,24 @@ pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Faul
 }
 
 /// Reads one value from a place on and gives the place behind it.
-fn value(source: &[u8], mut at: usize, tape: &mut Tape, bounds: &Bounds) -> Result<usize, Fault> {
+///
+/// `CONTROLS` says that there may be control characters.
+fn value<const CONTROLS: bool>(
+    source: &[u8],
+    mut at: usize,
+    tape: &mut Tape,
+    bounds: &Bounds,
+) -> Result<usize, Fault> {
     loop {
         // A value begins here.
         at = space(source, at);
         match source.get(at) {
-            Some(b'"') => at = string(source, at, Kind::String, tape, bounds)?,
+            Some(b'"') => at = string::<CONTROLS>(source, at, Kind::String, tape, bounds)?,
             Some(b'{') => {
                 tape.start(Kind::Object, at, bounds)?;
                 at = space(source, at + 1);
                 if source.get(at) != Some(&b'}') {
-                    at = key(source, at, tape, bounds)?;
+                    at = key::<CONTROLS>(source, at, tape, bounds)?;
                     continue;
                 }
             }
@@ -58,7 +71,7 @@ fn value(source: &[u8], mut at: usize, tape: &mut Tape, bounds: &Bounds) -> Resu
             at = space(source, at);
             match (kind, source.get(at)) {
                 (Kind::Object, Some(b',')) => {
-                    at = key(source, space(source, at + 1), tape, bounds)?;
+                    at = key::<CONTROLS>(source, space(source, at + 1), tape, bounds)?;
                     break;
                 }
                 (Kind::Array, Some(b',')) => {
@@ -77,12 +90,20 @@ fn value(source: &[u8], mut at: usize, tape: &mut Tape, bounds: &Bounds) -> Resu
 }
 
 /// A key and the colon behind it.
-#[inline]
-fn key(source: &[u8], at: usize, tape: &mut Tape, bounds: &Bounds) -> Result<usize, Fault> {
+#[inline(always)]
+fn key<const CONTROLS: bool>(
+    source: &[u8],
+    at: usize,
+    tape: &mut Tape,
+    bounds: &Bounds,
+) -> Result<usize, Fault> {
     if source.get(at) != Some(&b'"') {
         return Err(expected(source, at, "a key in double quotes"));
     }
-    let at = space(source, string(source, at, Kind::Key, tape, bounds)?);
+    let at = space(
+        source,
+        string::<CONTROLS>(source, at, Kind::Key, tape, bounds)?,
+    );
     if source.get(at) != Some(&b':') {
         return Err(expected(source, at, "':' after the key"));
     }
@@ -97,18 +118,19 @@ fn space(source: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The first byte from a place on that a plain string does not hold.
+/// The first byte from a position on that a plain string does not hold.
 #[inline]
-fn plain_end(source: &[u8], mut at: usize) -> usize {
+fn plain_end<const CONTROLS: bool>(source: &[u8], mut at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     while let Some(chunk) = source.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let word = u64::from_le_bytes(*chunk);
         let quote = word ^ (ONES * u64::from(b'"'));
         let slash = word ^ (ONES * u64::from(b'\\'));
-        let hit = (quote.wrapping_sub(ONES) & !quote)
-            | (slash.wrapping_sub(ONES) & !slash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
+        let mut hit = (quote.wrapping_sub(ONES) & !quote) | (slash.wrapping_sub(ONES) & !slash);
+        if CONTROLS {
+            hit |= word.wrapping_sub(ONES * 0x20) & !word;
+        }
         let hit = hit & HIGH;
         if hit != 0 {
             return at + (hit.trailing_zeros() / 8) as usize;
@@ -125,8 +147,8 @@ fn plain_end(source: &[u8], mut at: usize) -> usize {
 }
 
 /// A string from its quote on.
-#[inline]
-fn string(
+#[inline(always)]
+fn string<const CONTROLS: bool>(
     source: &[u8],
     quote: usize,
     kind: Kind,
@@ -134,9 +156,12 @@ fn string(
     bounds: &Bounds,
 ) -> Result<usize, Fault> {
     let start = quote + 1;
-    let end = plain_end(source, start);
+    let end = plain_end::<CONTROLS>(source, start);
     if source.get(end) == Some(&b'"') {
-        tape.borrowed(kind, quote, start..end, bounds)?;
+        match kind {
+            Kind::Key => tape.borrowed_key(quote, start..end, source, bounds)?,
+            _ => tape.borrowed(kind, quote, start..end, bounds)?,
+        }
         return Ok(end + 1);
     }
     escaped(source, quote, end, kind, tape, bounds)
@@ -170,7 +195,7 @@ fn escaped(
             }
             None => return Err(truncated(source, "in a string")),
         }
-        let end = plain_end(source, at);
+        let end = plain_end::<true>(source, at);
         text.extend_from_slice(source.get(at..end).unwrap_or_default());
         at = end;
     }

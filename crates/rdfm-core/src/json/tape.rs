@@ -85,8 +85,10 @@ pub struct Tape {
     repeated_texts: usize,
     /// Bytes of nodes and texts that repeat others.
     repeated: usize,
-    /// Objects and arrays that are not ended.
-    open: Vec<u32>,
+    /// Objects and arrays that are not ended, and how many marks there were.
+    open: Vec<(u32, u32)>,
+    /// What tells most keys of the open objects apart.
+    marks: Vec<u64>,
     contexts: bool,
     /// Keys of an object, to be sorted.
     keys: Vec<u32>,
@@ -108,6 +110,7 @@ impl Tape {
         self.repeated_texts = 0;
         self.repeated = 0;
         self.open.clear();
+        self.marks.clear();
         self.contexts = false;
     }
 
@@ -138,7 +141,7 @@ impl Tape {
     /// The innermost object or array that is open.
     #[inline]
     pub fn innermost(&self) -> Option<Kind> {
-        let open = *self.open.last()?;
+        let (open, _) = *self.open.last()?;
         self.nodes.get(open as usize).map(|node| node.kind)
     }
 
@@ -151,7 +154,8 @@ impl Tape {
         if self.open.len() >= bounds.max_depth as usize {
             return Err(too_deep(at, bounds));
         }
-        self.open.push(self.nodes.len() as u32);
+        self.open
+            .push((self.nodes.len() as u32, self.marks.len() as u32));
         self.push(kind, false, at, 0, 0, bounds)
     }
 
@@ -162,37 +166,51 @@ impl Tape {
     /// borrowed texts lie in.
     #[inline]
     pub fn end(&mut self, end: usize, source: &[u8], bounds: &Bounds) -> Result<(), Fault> {
-        let Some(open) = self.open.pop() else {
+        let Some((open, marks)) = self.open.pop() else {
             return Ok(());
         };
         let next = self.nodes.len() as u32;
         if let Some(node) = self.nodes.get_mut(open as usize) {
             node.length = next;
             node.text = end as u32;
-            if node.kind == Kind::Object
-                && next > open + 1
-                && let Some(twice) = self.look_at_keys(open, source, bounds.duplicates)
-                && !bounds.duplicates
-            {
-                let view = View { tape: self, source };
-                return Err(Fault {
-                    at: view.node(twice).at as usize,
-                    class: ErrorClass::Malformed,
-                    reason: format!(
-                        "the key {} stands twice in an object; lenient (--lenient) takes the last one",
-                        quote(view.text(twice))
-                    ),
-                });
-            }
+        }
+        let own = self.marks.get(marks as usize..).unwrap_or_default();
+        let twice = own.len() > 1 && (own.len() > FEW_KEYS || has_equal(own));
+        self.marks.truncate(marks as usize);
+        if twice {
+            return self.look_at_keys(open, source, bounds);
         }
         Ok(())
     }
 
-    /// Adds a key, a string or a number whose text is a range of the source.
+    /// Takes note of a key that was added.
+    #[inline(always)]
+    fn note_key(&mut self, text: &[u8]) {
+        self.contexts |= text == b"@context";
+        self.marks.push(mark(text));
+    }
+
+    /// Adds a key whose text is a range of the source.
     ///
     /// # Errors
     /// The tape would be too large.
-    #[inline]
+    #[inline(always)]
+    pub fn borrowed_key(
+        &mut self,
+        at: usize,
+        range: std::ops::Range<usize>,
+        source: &[u8],
+        bounds: &Bounds,
+    ) -> Result<(), Fault> {
+        self.note_key(source.get(range.clone()).unwrap_or_default());
+        self.push(Kind::Key, false, at, range.start, range.len(), bounds)
+    }
+
+    /// Adds a string or a number whose text is a range of the source.
+    ///
+    /// # Errors
+    /// The tape would be too large.
+    #[inline(always)]
     pub fn borrowed(
         &mut self,
         kind: Kind,
@@ -219,6 +237,9 @@ impl Tape {
             return Err(too_large(at, bounds));
         }
         self.texts.extend_from_slice(text);
+        if kind == Kind::Key {
+            self.note_key(text);
+        }
         self.push(kind, true, at, start, text.len(), bounds)
     }
 
@@ -231,7 +252,8 @@ impl Tape {
         self.push(kind, false, at, 0, 0, bounds)
     }
 
-    /// Adds a value once more that stands in the tape already and is complete; with `key`, a string as a key.
+    /// Adds a value once more that stands in the tape already and is complete; with `key`, a string as a key. The
+    /// source must be the one that borrowed texts lie in.
     ///
     /// # Errors
     /// It would be too deep here, or the tape too large, which is known before anything is added.
@@ -240,8 +262,13 @@ impl Tape {
         node: u32,
         key: bool,
         at: usize,
+        source: &[u8],
         bounds: &Bounds,
     ) -> Result<(), Fault> {
+        if key {
+            let text = View { tape: self, source }.text(node).to_vec();
+            self.note_key(&text);
+        }
         let start = node as usize;
         let end = self.next(node) as usize;
         // Whoever writes the value out writes its texts again.
@@ -318,7 +345,7 @@ impl Tape {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(
         &mut self,
         kind: Kind,
@@ -342,32 +369,28 @@ impl Tape {
         Ok(())
     }
 
-    /// Looks at the keys of an object: is one a context, and which is the first that stands there before?
-    /// With `replace`, the last one of each counts.
-    #[inline]
-    fn look_at_keys(&mut self, object: u32, source: &[u8], replace: bool) -> Option<u32> {
-        let view = View { tape: self, source };
-        let mut few = [0u64; FEW_KEYS];
-        let (mut count, mut twice, mut contexts) = (0, false, false);
-        for key in view.keys(object) {
-            let text = view.text(key);
-            contexts |= text == b"@context";
-            if let Some(place) = few.get_mut(count) {
-                *place = mark(text);
-                let mark = *place;
-                twice |= few.iter().take(count).any(|&before| before == mark);
+    /// Looks at the keys of an object, some of which may be the same: the last one of each counts then, if
+    /// `bounds` allow it.
+    #[cold]
+    fn look_at_keys(&mut self, object: u32, source: &[u8], bounds: &Bounds) -> Result<(), Fault> {
+        let twice = self.sort_keys(object, source, bounds.duplicates);
+        match twice {
+            Some(twice) if !bounds.duplicates => {
+                let view = View { tape: self, source };
+                Err(Fault {
+                    at: view.node(twice).at as usize,
+                    class: ErrorClass::Malformed,
+                    reason: format!(
+                        "the key {} stands twice in an object; lenient (--lenient) takes the last one",
+                        quote(view.text(twice))
+                    ),
+                })
             }
-            count += 1;
+            _ => Ok(()),
         }
-        self.contexts |= contexts;
-        if count <= FEW_KEYS && !twice {
-            return None;
-        }
-        self.sort_keys(object, source, replace)
     }
 
     /// The first key that stands before in its object.
-    #[cold]
     fn sort_keys(&mut self, object: u32, source: &[u8], replace: bool) -> Option<u32> {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
@@ -390,14 +413,28 @@ impl Tape {
     }
 }
 
+/// Whether two of some numbers are the same.
+#[inline]
+fn has_equal(marks: &[u64]) -> bool {
+    let mut rest = marks;
+    while let [first, others @ ..] = rest {
+        if others.contains(first) {
+            return true;
+        }
+        rest = others;
+    }
+    false
+}
+
 /// A number that differs for most texts that differ: by the length and the last bytes.
 #[inline]
-fn mark(text: &[u8]) -> u64 {
-    let end = match text.last_chunk::<8>() {
-        Some(last) => u64::from_le_bytes(*last),
-        None => text
-            .iter()
-            .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+pub fn mark(text: &[u8]) -> u64 {
+    let end = if let Some(last) = text.last_chunk::<8>() {
+        u64::from_le_bytes(*last)
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+    } else {
+        text.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
     };
     end ^ (text.len() as u64) << 56
 }
@@ -539,7 +576,6 @@ impl<'a> View<'a> {
     /// The value of a key of an object.
     pub fn get(self, object: u32, name: &[u8]) -> Option<u32> {
         let mut keys = self.keys(object);
-        keys.find(|&key| self.text(key) == name)
-            .map(|key| key + 1)
+        keys.find(|&key| self.text(key) == name).map(|key| key + 1)
     }
 }

@@ -70,9 +70,7 @@ fn object(view: &View<'_>, object: u32, steps: &mut Vec<Step>, out: &mut Vec<u8>
 
 /// The UTF-16 code units of a text.
 fn units(text: &[u8]) -> impl Iterator<Item = u16> {
-    std::str::from_utf8(text)
-        .unwrap_or_default()
-        .encode_utf16()
+    std::str::from_utf8(text).unwrap_or_default().encode_utf16()
 }
 
 /// Appends a string as ECMAScript's `JSON.stringify` does.
@@ -123,9 +121,18 @@ mod tests {
         for (text, expected) in [
             (" [ ] ", "[]"),
             ("{}", "{}"),
-            (r#"{"b": [1, {"z": null, "a": true}], "a": -0}"#, r#"{"a":0,"b":[1,{"a":true,"z":null}]}"#),
-            (r#"{"a": 1, "a": [2.50, false, ""]}"#, r#"{"a":[2.5,false,""]}"#),
-            (r#""\u20ac$\u000F\nA'B\"\\\/\u007f\b""#, "\"€$\\u000f\\nA'B\\\"\\\\/\u{7f}\\b\""),
+            (
+                r#"{"b": [1, {"z": null, "a": true}], "a": -0}"#,
+                r#"{"a":0,"b":[1,{"a":true,"z":null}]}"#,
+            ),
+            (
+                r#"{"a": 1, "a": [2.50, false, ""]}"#,
+                r#"{"a":[2.5,false,""]}"#,
+            ),
+            (
+                r#""\u20ac$\u000F\nA'B\"\\\/\u007f\b""#,
+                "\"€$\\u000f\\nA'B\\\"\\\\/\u{7f}\\b\"",
+            ),
             // RFC 8785, 3.2.3: surrogates come before U+FB33.
             (
                 r#"{"\u20ac": 0, "\r": 1, "\ufb33": 2, "1": 3, "\ud83d\ude00": 4, "\u0080": 5, "\u00f6": 6}"#,

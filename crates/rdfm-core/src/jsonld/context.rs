@@ -9,27 +9,33 @@
 
 use std::sync::Arc;
 
-use rpds::HashTrieMapSync;
 use rustc_hash::FxHashMap;
 
 use super::definition::{Definition, Mapping, Scoped};
 use super::error::{Read, Wrong};
-use super::iri::{Base, is_iri};
+use super::iri::{Base, is_iri, is_plain};
+use super::keys::Keys;
 use super::keyword::{Keyword, has_keyword_form};
 use super::loader::Store;
 use super::process::{Origin, Processor};
+use super::table::Table;
 use crate::cache::Known;
 use crate::json::{Kind, View, write};
 use crate::limits::Limits;
 
 /// Bytes of contexts and keys that are kept for later messages.
-const MOST_KEPT: usize = 32 << 20;
+const MOST_KEPT: usize = 4 << 20;
 /// Bytes that a definition, a context and a known key take beside their texts, roughly.
 pub(super) const TERM_BYTES: usize = 400;
 const CONTEXT_BYTES: usize = 600;
 const KEY_BYTES: usize = 250;
-/// Bytes of known keys.
-const MOST_KEYS: usize = 8 << 20;
+/// Bytes of known keys, and how many a context knows.
+const MOST_KEY_BYTES: usize = 4 << 20;
+const MOST_KEYS: usize = 1 << 13;
+/// Keys that are guessed, as a power of two.
+const GUESSES: u32 = 10;
+/// Contexts whose room for keys is used again.
+const MOST_SPARE: usize = 64;
 /// Terms that a message may define whatever its size, in any case, and for each of its bytes.
 const FREE_WORK: u64 = 1 << 18;
 const MOST_WORK: u64 = 1 << 22;
@@ -62,10 +68,16 @@ pub(super) enum Meaning {
 /// A key that expands to an IRI.
 #[derive(Debug)]
 pub(super) struct Property {
-    pub key: Box<[u8]>,
-    pub iri: Box<[u8]>,
+    /// The key, and the IRI behind it.
+    texts: Box<[u8]>,
+    key: u32,
     /// Whether it is an absolute IRI, as predicates have to be.
     pub is_iri: bool,
+    /// Whether the key can stand as a prefix.
+    pub is_prefix: bool,
+    /// What it is as a datatype; and whether it goes with a language only.
+    pub datatype: Datatype,
+    pub is_language_type: bool,
     /// The definition of the key, where it is a term.
     pub definition: Option<Arc<Definition>>,
     /// The term in the batch, and the message that was charged for it last.
@@ -73,24 +85,54 @@ pub(super) struct Property {
     pub charged: u32,
 }
 
+/// A datatype, as far as numbers and strings are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Datatype {
+    String,
+    Double,
+    Other,
+}
+
+impl Datatype {
+    fn of(iri: &[u8]) -> Self {
+        match iri.strip_prefix(b"http://www.w3.org/2001/XMLSchema#") {
+            Some(b"string") => Self::String,
+            Some(b"double") => Self::Double,
+            _ => Self::Other,
+        }
+    }
+}
+
 impl Property {
     /// A key that is no property here.
-    pub fn without_iri(key: Box<[u8]>, definition: Option<Arc<Definition>>) -> Self {
+    pub fn without_iri(key: &[u8], definition: Option<Arc<Definition>>) -> Self {
         Self {
-            key,
-            iri: Box::default(),
+            texts: key.into(),
+            key: key.len() as u32,
             is_iri: false,
+            is_prefix: false,
+            datatype: Datatype::Other,
+            is_language_type: false,
             definition,
             known: Known::NONE,
             charged: 0,
         }
+    }
+
+    pub fn key(&self) -> &[u8] {
+        self.texts.get(..self.key as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    pub fn iri(&self) -> &[u8] {
+        self.texts.get(self.key as usize..).unwrap_or_default()
     }
 }
 
 /// What an active context consists of (JSON-LD 1.1 API, 4.1). Copies are cheap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    pub terms: HashTrieMapSync<Box<[u8]>, Arc<Definition>>,
+    pub terms: Table,
     /// How many terms are protected.
     pub protected: usize,
     pub vocab: Option<Arc<[u8]>>,
@@ -109,7 +151,7 @@ pub(super) struct State {
 #[derive(Debug)]
 enum Cause {
     None,
-    Local(Box<[u8]>),
+    Local(Arc<[u8]>),
     Scoped(Box<[u64]>),
 }
 
@@ -117,10 +159,9 @@ enum Cause {
 #[derive(Debug)]
 pub(super) struct Active {
     pub state: State,
-    keys: FxHashMap<Box<[u8]>, Meaning>,
-    properties: Vec<Property>,
+    keys: Keys,
     /// Contexts that texts make of this one.
-    locals: FxHashMap<Box<[u8]>, u32>,
+    locals: FxHashMap<Arc<[u8]>, u32>,
     /// Contexts that definitions make of this one, one after the other.
     scoped: FxHashMap<Box<[u64]>, u32>,
     parent: u32,
@@ -145,6 +186,8 @@ pub(super) struct Contexts {
     list: Vec<Active>,
     /// Contexts up to here are never forgotten.
     kept: usize,
+    /// Room for keys, of contexts that were forgotten.
+    spare: Vec<Keys>,
     /// What they all take, and the known keys of that.
     bytes: usize,
     key_bytes: usize,
@@ -159,6 +202,9 @@ pub(super) struct Contexts {
     original_base: Option<Arc<Base>>,
     scratch: Vec<u8>,
     chain: Vec<u64>,
+    /// The numbers of the keys that were looked up last, mixed, and by these of those that came next.
+    history: u32,
+    guesses: Box<[u32]>,
     /// How many definitions with contexts there were.
     numbers: u64,
 }
@@ -169,6 +215,7 @@ impl Contexts {
         let mut made = Self {
             list: Vec::new(),
             kept: 1,
+            spare: Vec::new(),
             bytes: 0,
             key_bytes: 0,
             bytes_before: 0,
@@ -179,6 +226,8 @@ impl Contexts {
             original_base,
             scratch: Vec::new(),
             chain: Vec::new(),
+            history: 0,
+            guesses: vec![0; 1 << GUESSES].into(),
             numbers: 0,
         };
         let state = made.initial();
@@ -201,12 +250,15 @@ impl Contexts {
 
     /// Forgets all contexts but those that are kept: their numbers mean nothing any more.
     pub fn forget(&mut self) {
-        self.list.truncate(self.kept);
+        for active in self.list.drain(self.kept..) {
+            if self.spare.len() < MOST_SPARE {
+                self.spare.push(active.keys.cleared());
+            }
+        }
         self.bytes = 0;
         self.key_bytes = 0;
         for active in &mut self.list {
-            active.keys = FxHashMap::default();
-            active.properties = Vec::new();
+            active.keys = Keys::default();
             active.locals = FxHashMap::default();
             active.scoped = FxHashMap::default();
         }
@@ -214,7 +266,7 @@ impl Contexts {
 
     /// Whether so much is kept that [`forget`](Self::forget) is due.
     pub fn is_full(&self) -> bool {
-        self.bytes > MOST_KEPT || self.key_bytes > MOST_KEYS
+        self.bytes > MOST_KEPT || self.key_bytes > MOST_KEY_BYTES / 2
     }
 
     /// A message, or a context, of so many bytes begins.
@@ -257,44 +309,48 @@ impl Contexts {
 
     #[inline]
     pub fn property(&self, context: u32, number: u32) -> &Property {
-        &self.list[context as usize].properties[number as usize]
+        self.list[context as usize].keys.property(number)
     }
 
     #[inline]
     pub fn property_mut(&mut self, context: u32, number: u32) -> &mut Property {
-        &mut self.list[context as usize].properties[number as usize]
+        self.list[context as usize].keys.property_mut(number)
     }
 
     /// What a key means in a context.
     #[inline]
     pub fn meaning(&mut self, context: u32, key: &[u8]) -> Meaning {
-        if let Some(&meaning) = self.list[context as usize].keys.get(key) {
-            return meaning;
+        // Messages of one shape look keys up in one order: what came after the last few is tried first.
+        let slot = (self.history.wrapping_mul(0x9E37_79B1) >> (32 - GUESSES)) as usize;
+        let guess = self.guesses.get(slot).copied().unwrap_or_default();
+        let Some((meaning, number)) = self.list[context as usize].keys.get(key, guess) else {
+            return self.new_meaning(context, key);
+        };
+        if guess != number
+            && let Some(guess) = self.guesses.get_mut(slot)
+        {
+            *guess = number;
         }
-        self.new_meaning(context, key)
+        self.history = self.history << 7 ^ number;
+        meaning
     }
 
     #[cold]
     fn new_meaning(&mut self, context: u32, key: &[u8]) -> Meaning {
         let active = &mut self.list[context as usize];
-        let (meaning, property) = match active.expand_key(key) {
-            Ok(property) => (
-                Meaning::Property(active.properties.len() as u32),
-                Some(property),
-            ),
-            Err(meaning) => (meaning, None),
+        let property = active.state.expand_key_in(key, &mut self.scratch);
+        let texts = property.as_ref().map_or(0, |property| property.texts.len());
+        let bytes = KEY_BYTES + key.len() + texts;
+        let is_kept = self.key_bytes + bytes <= MOST_KEY_BYTES && active.keys.len() < MOST_KEYS;
+        let meaning = match property {
+            Ok(property) if is_kept => Meaning::Property(active.keys.add_property(property)),
+            Ok(_) => Meaning::Unkept,
+            Err(meaning) => meaning,
         };
-        let text = property.as_ref().map_or(0, |property| property.iri.len());
-        let bytes = KEY_BYTES + 2 * key.len() + text;
-        if self.key_bytes + bytes > MOST_KEYS {
-            return match meaning {
-                Meaning::Property(_) => Meaning::Unkept,
-                meaning => meaning,
-            };
+        if is_kept {
+            self.key_bytes += bytes;
+            active.keys.add(key, meaning);
         }
-        self.key_bytes += bytes;
-        active.properties.extend(property);
-        active.keys.insert(key.into(), meaning);
         meaning
     }
 
@@ -321,21 +377,15 @@ impl Contexts {
         made
     }
 
-    fn new_local(
-        &mut self,
-        parent: u32,
-        view: &View<'_>,
-        value: u32,
-        text: &[u8],
-    ) -> Read<u32> {
+    fn new_local(&mut self, parent: u32, view: &View<'_>, value: u32, text: &[u8]) -> Read<u32> {
         let url = self.original_base.clone();
         let mut processor = self.processor(parent);
         processor.process(Origin::message(view, url), value, false, true)?;
         let state = processor.finish();
-        let number = self.add(state, parent, Cause::Local(text.into()), text.len())?;
-        self.list[parent as usize]
-            .locals
-            .insert(text.into(), number);
+        let text: Arc<[u8]> = text.into();
+        let cause = Cause::Local(Arc::clone(&text));
+        let number = self.add(state, parent, cause, text.len())?;
+        self.list[parent as usize].locals.insert(text, number);
         Ok(number)
     }
 
@@ -390,7 +440,9 @@ impl Contexts {
         let bytes = CONTEXT_BYTES + 2 * text;
         self.take_bytes(bytes)?;
         let number = self.list.len() as u32;
-        self.list.push(Active::new(state, parent, cause, bytes));
+        let mut active = Active::new(state, parent, cause, bytes);
+        active.keys = self.spare.pop().unwrap_or_default();
+        self.list.push(active);
         Ok(number)
     }
 
@@ -446,12 +498,12 @@ impl Contexts {
     /// The names and IRIs of a context that can stand as prefixes, by name.
     pub fn prefixes(&self, number: u32) -> Vec<Namespace> {
         let mut found = Vec::new();
-        for (name, definition) in &self.get(number).state.terms {
+        for (name, definition) in self.get(number).state.terms.iter() {
             if let Mapping::Iri(iri) = &definition.mapping
                 && definition.prefix
-                && is_iri(iri)
+                && (definition.takes_plain || is_iri(iri))
             {
-                found.push((name.clone(), iri.clone()));
+                found.push((name.into(), iri.clone()));
             }
         }
         found.sort_unstable();
@@ -483,8 +535,7 @@ impl Active {
     fn new(state: State, parent: u32, cause: Cause, bytes: usize) -> Self {
         Self {
             state,
-            keys: FxHashMap::default(),
-            properties: Vec::new(),
+            keys: Keys::default(),
             locals: FxHashMap::default(),
             scoped: FxHashMap::default(),
             parent,
@@ -492,31 +543,46 @@ impl Active {
             bytes,
         }
     }
+}
 
+impl State {
     /// The property that a key names, or what else it means.
     pub fn expand_key(&self, key: &[u8]) -> Result<Property, Meaning> {
-        let mut iri = Vec::new();
-        match self.state.expand(key, true, false, &mut iri) {
-            Expanded::Nothing => return Err(Meaning::Unmapped),
-            Expanded::Null => return Err(Meaning::Null),
-            Expanded::Keyword(keyword) => return Err(Meaning::Keyword(keyword)),
-            Expanded::Text => {}
+        let mut texts = Vec::new();
+        self.expand_key_in(key, &mut texts)
+    }
+
+    /// The same; the buffer is used for the texts under way.
+    pub fn expand_key_in(&self, key: &[u8], texts: &mut Vec<u8>) -> Result<Property, Meaning> {
+        texts.clear();
+        texts.extend_from_slice(key);
+        let is_valid = self.expand_compact(key, texts);
+        if is_valid.is_none() {
+            match self.expand(key, true, false, texts) {
+                Expanded::Nothing => return Err(Meaning::Unmapped),
+                Expanded::Null => return Err(Meaning::Null),
+                Expanded::Keyword(keyword) => return Err(Meaning::Keyword(keyword)),
+                Expanded::Text => {}
+            }
         }
+        let iri = texts.get(key.len()..).unwrap_or_default();
         if !iri.contains(&b':') {
             return Err(Meaning::Unmapped);
         }
+        let definition = self.terms.get(key).cloned();
         Ok(Property {
-            key: key.into(),
-            is_iri: is_iri(&iri),
-            iri: iri.into(),
-            definition: self.state.terms.get(key).cloned(),
+            key: key.len() as u32,
+            is_prefix: definition.as_ref().is_some_and(|found| found.prefix),
+            is_iri: is_valid.unwrap_or(false) || is_iri(iri),
+            datatype: Datatype::of(iri),
+            is_language_type: super::is_language_type(iri),
+            texts: texts.as_slice().into(),
+            definition,
             known: Known::NONE,
             charged: 0,
         })
     }
-}
 
-impl State {
     /// Appends what a text expands to (JSON-LD 1.1 API, 5.2.2), as that of a property or type with `vocab`,
     /// relative to the base with `relative`.
     #[inline]
@@ -570,6 +636,27 @@ impl State {
         Expanded::Text
     }
 
+    /// Appends what a compact IRI expands to whose prefix is a term, and tells whether it is surely an IRI; None of
+    /// any other text.
+    #[inline]
+    fn expand_compact(&self, text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+        let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0)?;
+        let (prefix, suffix) = (&text[..colon], &text[colon + 1..]);
+        if self.has_colons || suffix.starts_with(b"//") || prefix == b"_" {
+            return None;
+        }
+        let definition = self.terms.get(prefix)?;
+        let Mapping::Iri(iri) = &definition.mapping else {
+            return None;
+        };
+        if !definition.prefix {
+            return None;
+        }
+        out.extend_from_slice(iri);
+        out.extend_from_slice(suffix);
+        Some(definition.takes_plain && is_plain(suffix))
+    }
+
     /// The IRI of a term that can stand as a prefix.
     #[inline]
     pub fn prefix(&self, name: &[u8]) -> Option<&[u8]> {
@@ -582,18 +669,20 @@ impl State {
 
     /// Sets a term.
     pub fn define(&mut self, name: &[u8], definition: Arc<Definition>) {
-        self.undefine(name);
+        if self.protected > 0 {
+            self.undefine(name);
+        }
         self.protected += usize::from(definition.protected);
         self.has_scoped |= definition.scoped.is_some();
         self.has_colons |= name.contains(&b':');
-        self.terms.insert_mut(name.into(), definition);
+        self.terms.insert(name, definition);
     }
 
     /// Removes a term.
     pub fn undefine(&mut self, name: &[u8]) -> Option<Arc<Definition>> {
         let before = self.terms.get(name).cloned()?;
         self.protected -= usize::from(before.protected);
-        self.terms.remove_mut(name);
+        self.terms.remove(name);
         Some(before)
     }
 }

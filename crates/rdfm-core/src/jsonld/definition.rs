@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::context::{Direction, Expanded, TERM_BYTES};
 use super::error::{Read, Wrong};
-use super::iri::{Base, has_iri_form};
+use super::iri::{Base, has_iri_form, takes_plain};
 use super::keyword::{Keyword, has_keyword_form};
 use super::loader::Kept;
-use super::process::{Local, Origin, Processor, Progress, direction_of};
+use super::process::{Local, Origin, Plain, Processor, Progress, direction_of};
 use crate::error::{ErrorClass, quote};
 use crate::json::{Kind, Tape, write};
 
@@ -145,6 +145,8 @@ impl Eq for Scoped {}
 pub(super) struct Definition {
     pub mapping: Mapping,
     pub prefix: bool,
+    /// Plain bytes behind its IRI make an IRI.
+    pub takes_plain: bool,
     pub protected: bool,
     pub reverse: bool,
     pub containers: Containers,
@@ -161,6 +163,7 @@ impl Definition {
     const NEW: Self = Self {
         mapping: Mapping::Null,
         prefix: false,
+        takes_plain: false,
         protected: false,
         reverse: false,
         containers: Containers(0),
@@ -207,6 +210,15 @@ impl Making<'_, '_> {
         let reason = format!("the term {}: {reason}", quote(self.term));
         self.origin.wrong(code, node, &reason)
     }
+}
+
+/// Whether an IRI or a blank node makes a prefix of a term that says nothing else.
+fn is_prefix(iri: &[u8]) -> bool {
+    iri.starts_with(b"_:")
+        || matches!(
+            iri.last(),
+            Some(b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
+        )
 }
 
 /// An IRI or a blank node.
@@ -262,11 +274,7 @@ impl Processor<'_> {
         if term == b"@type" {
             check_type_definition(&making)?;
         } else if Keyword::of(term).is_some() {
-            return Err(making.wrong(
-                "keyword redefinition",
-                value,
-                "a keyword cannot be defined",
-            ));
+            return Err(making.wrong("keyword redefinition", value, "a keyword cannot be defined"));
         } else if has_keyword_form(term) {
             return Ok(());
         }
@@ -315,6 +323,22 @@ impl Processor<'_> {
             self.state.define(term, previous);
             return Ok(());
         }
+        if let Mapping::Iri(iri) = &made.mapping {
+            made.takes_plain = made.prefix && takes_plain(iri);
+        }
+        self.contexts.take_bytes(bytes_of(term, &made))?;
+        self.state.define(term, Arc::new(made));
+        Ok(())
+    }
+
+    /// Defines a term by an entry that depends on no other, where no term is protected.
+    pub fn define_plain(&mut self, term: &[u8], plain: &Plain<'_>) -> Read<()> {
+        let made = Definition {
+            mapping: Mapping::Iri(plain.iri.into()),
+            prefix: plain.prefix.unwrap_or_else(|| is_prefix(plain.iri)),
+            takes_plain: plain.takes_plain,
+            ..Definition::NEW
+        };
         self.contexts.take_bytes(bytes_of(term, &made))?;
         self.state.define(term, Arc::new(made));
         Ok(())
@@ -329,7 +353,7 @@ impl Processor<'_> {
     ) -> Read<Expanded> {
         if Keyword::of(text).is_none() && !has_keyword_form(text) {
             self.define(local, text)?;
-            if !self.state.terms.contains_key(text)
+            if self.state.terms.get(text).is_none()
                 && let Some(colon) = memchr::memchr(b':', text).filter(|&at| at > 0)
                 && &text[..colon] != b"_"
                 && !text[colon + 1..].starts_with(b"//")
@@ -484,13 +508,7 @@ impl Processor<'_> {
         }
         if !term.contains(&b':') && !slash && simple {
             made.prefix = match &made.mapping {
-                Mapping::Iri(iri) => {
-                    iri.starts_with(b"_:")
-                        || matches!(
-                            iri.last(),
-                            Some(b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
-                        )
-                }
+                Mapping::Iri(iri) => is_prefix(iri),
                 _ => false,
             };
         }
@@ -600,7 +618,11 @@ impl Processor<'_> {
             if wrong.class == ErrorClass::Limit {
                 return wrong;
             }
-            let reason = format!("the context of the term {}: {}", quote(making.term), wrong.reason);
+            let reason = format!(
+                "the context of the term {}: {}",
+                quote(making.term),
+                wrong.reason
+            );
             Wrong::new("invalid scoped context", wrong.at, &reason)
         })?;
         made.scoped = Some(Arc::new(scoped));
@@ -728,11 +750,7 @@ fn prefix(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
         return Ok(());
     };
     let wrong = |reason: &str| Err(making.wrong("invalid term definition", value, reason));
-    if making
-        .term
-        .iter()
-        .any(|byte| matches!(byte, b':' | b'/'))
-    {
+    if making.term.iter().any(|byte| matches!(byte, b':' | b'/')) {
         return wrong("a prefix has neither a colon nor a slash");
     }
     made.prefix = boolean(making, value, "@prefix")?;
@@ -796,11 +814,5 @@ fn bytes_of(term: &[u8], made: &Definition) -> usize {
         _ => 0,
     };
     let rest = |text: &Option<Box<[u8]>>| text.as_ref().map_or(0, |text| text.len());
-    TERM_BYTES
-        + term.len()
-        + mapping
-        + coercion
-        + language
-        + rest(&made.index)
-        + rest(&made.nest)
+    TERM_BYTES + term.len() + mapping + coercion + language + rest(&made.index) + rest(&made.nest)
 }

@@ -197,6 +197,25 @@ fn remove_dot_segments(mut path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Whether a text is of bytes that may stand anywhere behind an authority.
+#[inline]
+pub(super) fn is_plain(text: &[u8]) -> bool {
+    text.iter().all(|&byte| PLAIN[usize::from(byte)])
+}
+
+/// Whether plain bytes behind a text make an IRI: one with an authority, or none, that has ended.
+pub(super) fn takes_plain(text: &[u8]) -> bool {
+    let Some((last, rest)) = text.split_last() else {
+        return false;
+    };
+    let has_ended = match last {
+        b'#' | b'?' => true,
+        b'/' => memchr::memmem::find(rest, b"://").is_some_and(|at| at + 3 < rest.len()),
+        _ => false,
+    };
+    has_ended && is_iri(text)
+}
+
 /// Surely an IRI: `scheme:` and plain bytes, or `scheme://host/` and plain bytes, a fragment perhaps.
 fn simple(text: &[u8]) -> bool {
     let Some(colon) = text.iter().position(|&byte| byte == b':') else {
@@ -261,7 +280,11 @@ mod tests {
             ("http://a/b/c/d;p?q", "g;x=1/../y", "http://a/b/c/y"),
             ("http://a/b/c/d;p?q", "g#s/../x", "http://a/b/c/g#s/../x"),
             ("http://a/bb/ccc/../d;p?q", "g", "http://a/bb/g"),
-            ("http://a/bb/ccc/../d;p?q", "#s", "http://a/bb/ccc/../d;p?q#s"),
+            (
+                "http://a/bb/ccc/../d;p?q",
+                "#s",
+                "http://a/bb/ccc/../d;p?q#s",
+            ),
             ("http://a", "g", "http://a/g"),
             ("urn:x:y", "g", "urn:g"),
             ("file:///a/bb", "../..", "file:///"),
@@ -270,7 +293,11 @@ mod tests {
             Base::new(base.as_bytes())
                 .unwrap_or_else(|| panic!("{base}"))
                 .resolve(reference.as_bytes(), &mut out);
-            assert_eq!(String::from_utf8_lossy(&out), expected, "{base} {reference}");
+            assert_eq!(
+                String::from_utf8_lossy(&out),
+                expected,
+                "{base} {reference}"
+            );
         }
     }
 

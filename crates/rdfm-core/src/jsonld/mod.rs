@@ -3,8 +3,8 @@
 //! - In: lines ([`lines`]), a document ([`document`]), or tapes of another syntax ([`reader`]).
 //! - Out: batches. The order and the repetitions of quads within a message mean nothing.
 //! - From bytes to quads, in the order of the specification: [`reader`] tells contexts from messages;
-//!   [`process`] processes contexts and [`definition`] terms, into the tables of [`context`], which expands
-//!   keys and IRIs; [`walk`] goes over the values of a message, [`node`] takes objects and maps, [`value`]
+//!   [`process`] processes contexts and [`definition`] terms, into the [`table`]s of [`context`], which expands
+//!   [`keys`] and IRIs; [`walk`] goes over the values of a message, [`node`] takes objects and maps, [`value`]
 //!   literals with their [`number`]s and [`canonical`] JSON; [`terms`] are stored in the batch. Contexts are
 //!   loaded as the caller allows ([`loader`]).
 //! - Batches are written by [`encode`].
@@ -16,6 +16,7 @@ pub mod document;
 pub mod encode;
 mod error;
 mod iri;
+mod keys;
 mod keyword;
 pub mod lines;
 pub mod loader;
@@ -24,6 +25,7 @@ mod number;
 mod process;
 pub mod reader;
 pub mod sink;
+mod table;
 mod terms;
 mod value;
 mod walk;

@@ -11,14 +11,12 @@ use super::walk::{Active, Entry, Extra, Item, LEFT_OUT, Slot, Target, Walk, Wrap
 use crate::json::Kind;
 use crate::term::TermId;
 
-pub(super) const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
-
 /// What the keys of an object say. Nodes of the tape; 0 where there is none, since no value is the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shape {
     /// Its entries in [`Walk::entries`].
-    from: usize,
-    to: usize,
+    pub from: usize,
+    pub to: usize,
     pub value: u32,
     pub language: u32,
     pub direction: u32,
@@ -36,11 +34,21 @@ pub(super) struct Shape {
     properties: bool,
 }
 
+impl Shape {
+    /// Whether there is nothing but a value and its types.
+    #[inline]
+    pub fn is_small(&self) -> bool {
+        self.id | self.index | self.list | self.set | self.graph == 0
+            && !self.included
+            && !self.reverse
+    }
+}
+
 impl Walk<'_> {
     /// The predicate `rdf:type`.
     #[inline]
     pub fn rdf_type(&mut self) -> Read<TermId> {
-        Ok(self.terms.valid_iri(self.builder, RDF_TYPE)?)
+        Ok(self.terms.rdf_type(self.builder)?)
     }
 
     /// The context of the definition of the active property.
@@ -190,13 +198,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn keyword(
-        &mut self,
-        key: u32,
-        keyword: Keyword,
-        context: u32,
-        shape: &mut Shape,
-    ) -> Read<()> {
+    fn keyword(&mut self, key: u32, keyword: Keyword, context: u32, shape: &mut Shape) -> Read<()> {
         let value = key + 1;
         let kind = self.view.kind(value);
         let place = match keyword {
@@ -457,7 +459,11 @@ impl Walk<'_> {
             return Ok(false);
         }
         let node = shape.id.max(shape.graph).max(shape.first_type);
-        let node = if node != 0 { node } else { self.entry_of(shape) };
+        let node = if node != 0 {
+            node
+        } else {
+            self.entry_of(shape)
+        };
         let mut graph = slot.graph;
         let wraps = slot.wrap == Wrap::Always || (slot.wrap == Wrap::Once && !is_graph);
         if wraps {
@@ -522,14 +528,27 @@ impl Walk<'_> {
     fn types(&mut self, id: TermId, value: u32, context: u32, graph: TermId) -> Read<()> {
         let predicate = self.rdf_type()?;
         if self.view.kind(value) == Kind::String {
-            let object = self.name(value, context, true, "the @type")?;
+            let object = self.type_name(value, context)?;
             return self.quad(id, predicate, object, graph);
         }
         for item in self.view.items(value) {
-            let object = self.name(item, context, true, "the @type")?;
+            let object = self.type_name(item, context)?;
             self.quad(id, predicate, object, graph)?;
         }
         Ok(())
+    }
+
+    /// The node of a type: types recur as properties do.
+    #[inline]
+    fn type_name(&mut self, value: u32, context: u32) -> Read<TermId> {
+        let meaning = self.contexts.meaning(context, self.view.text(value));
+        if let Meaning::Property(number) = meaning {
+            let property = self.contexts.property_mut(context, number);
+            if property.is_iri {
+                return Ok(self.terms.of_property(self.builder, property)?);
+            }
+        }
+        self.name(value, context, true, "the @type")
     }
 
     /// Nodes beside a node, in its graph.
@@ -637,20 +656,13 @@ impl Walk<'_> {
     /// A property that the contexts do not keep.
     fn unkept(&mut self, key: u32, context: u32) -> Active {
         let text = self.view.text(key);
-        let property = self.contexts.get(context).expand_key(text);
-        let property = property.unwrap_or_else(|_| {
-            super::context::Property::without_iri(text.into(), None)
-        });
+        let property = self.contexts.get(context).state.expand_key(text);
+        let property =
+            property.unwrap_or_else(|_| super::context::Property::without_iri(text, None));
         self.push_unkept(context, property)
     }
 
-    fn unkept_property(
-        &mut self,
-        id: TermId,
-        context: u32,
-        value: u32,
-        graph: TermId,
-    ) -> Read<()> {
+    fn unkept_property(&mut self, id: TermId, context: u32, value: u32, graph: TermId) -> Read<()> {
         let length = self.unkept.len();
         let active = self.unkept(value - 1, context);
         self.property(id, active, value, graph)?;
@@ -667,13 +679,10 @@ impl Walk<'_> {
             &mut self.unkept[active.number as usize]
         };
         if !property.is_iri {
-            let iri = property.iri.clone();
+            let iri: Box<[u8]> = property.iri().into();
             return self.no_iri(key, &iri, "the property");
         }
-        let (known, charged) = (&mut property.known, &mut property.charged);
-        Ok(self
-            .terms
-            .known_iri(self.builder, &property.iri, known, charged)?)
+        Ok(self.terms.of_property(self.builder, property)?)
     }
 
     /// A property of a node.
@@ -733,13 +742,7 @@ impl Walk<'_> {
     }
 
     /// A JSON literal, as the container of its property has values.
-    fn as_value(
-        &mut self,
-        item: Item,
-        slot: &Slot,
-        containers: Containers,
-        node: u32,
-    ) -> Read<()> {
+    fn as_value(&mut self, item: Item, slot: &Slot, containers: Containers, node: u32) -> Read<()> {
         if containers.has(Containers::LIST) {
             self.begin_list(slot.graph);
             let inner = Slot {
@@ -803,11 +806,9 @@ impl Walk<'_> {
                 let terms = &self.contexts.get(context).state.terms;
                 let definition = terms.get(view.text(key));
                 if let Some(scoped) = definition.and_then(|found| found.scoped.clone()) {
-                    let made = self.contexts.scoped(
-                        context,
-                        std::slice::from_ref(&scoped),
-                        Scope::Map,
-                    );
+                    let made =
+                        self.contexts
+                            .scoped(context, std::slice::from_ref(&scoped), Scope::Map);
                     context = made.map_err(|wrong| wrong.or_at(self.at(key)))?;
                 }
             }
@@ -841,10 +842,9 @@ impl Walk<'_> {
                 kept: true,
             },
             _ => {
-                let property = self.contexts.get(context).expand_key(index);
-                let property = property.unwrap_or_else(|_| {
-                    super::context::Property::without_iri(index.into(), None)
-                });
+                let property = self.contexts.get(context).state.expand_key(index);
+                let property =
+                    property.unwrap_or_else(|_| super::context::Property::without_iri(index, None));
                 self.push_unkept(context, property)
             }
         }

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use super::context::{Contexts, Direction, Expanded, State};
 use super::definition::Scoped;
 use super::error::{Read, Wrong};
-use super::iri::{Base, has_iri_form};
+use super::iri::{Base, has_iri_form, takes_plain};
 use super::loader::Kept;
+use super::table::Seeded;
 use crate::error::{ErrorClass, quote};
 use crate::json::{Kind, View};
 
@@ -74,7 +75,11 @@ impl<'v> Origin<'v> {
             (Some(url), Some(kept)) if self.remote => {
                 let place = kept.place(at as usize);
                 let url = quote(url.text());
-                Wrong::new(code, None, &format!("in the context {url}, {place}: {reason}"))
+                Wrong::new(
+                    code,
+                    None,
+                    &format!("in the context {url}, {place}: {reason}"),
+                )
             }
             _ => Wrong::new(code, None, reason),
         }
@@ -90,7 +95,7 @@ impl<'v> Origin<'v> {
 pub(super) struct Local<'v> {
     pub own: &'v Origin<'v>,
     pub imported: Option<&'v Origin<'v>>,
-    pub entries: HashMap<&'v [u8], Entry>,
+    pub entries: HashMap<&'v [u8], Entry, Seeded>,
     /// What its definitions are, where they do not say it themselves.
     pub protected: bool,
     pub overrides: bool,
@@ -167,7 +172,8 @@ impl<'c> Processor<'c> {
         }
     }
 
-    pub fn finish(self) -> State {
+    pub fn finish(mut self) -> State {
+        self.state.terms.seal();
         self.state
     }
 
@@ -184,6 +190,7 @@ impl<'c> Processor<'c> {
 
     /// Looks at the context of a definition for errors.
     pub fn validate(&mut self, origin: &Origin<'_>, value: u32) -> Read<()> {
+        self.state.terms.seal();
         let state = self.state.clone();
         let validating = std::mem::replace(&mut self.validating, true);
         let outcome = self.value(origin, value, true, true);
@@ -207,6 +214,7 @@ impl<'c> Processor<'c> {
         }
         if !propagates && self.state.previous.is_none() {
             let previous = if self.touched {
+                self.state.terms.seal();
                 self.contexts.add_alone(self.state.clone(), self.parent)?
             } else {
                 self.parent
@@ -326,6 +334,9 @@ impl<'c> Processor<'c> {
 
     fn definition(&mut self, origin: &Origin<'_>, object: u32, overrides: bool) -> Read<()> {
         let view = origin.view;
+        if self.plain_entries(origin, object)? {
+            return Ok(());
+        }
         let Some(import) = view.get(object, b"@import") else {
             return self.entries(origin, object, None, overrides);
         };
@@ -369,7 +380,7 @@ impl<'c> Processor<'c> {
         let mut local = Local {
             own,
             imported: imported.map(|(origin, _)| origin),
-            entries: HashMap::new(),
+            entries: HashMap::default(),
             protected: false,
             overrides,
         };
@@ -410,10 +421,27 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
+    /// A context definition of nothing but names for absolute IRIs, as most are; false if it holds more.
+    fn plain_entries(&mut self, origin: &Origin<'_>, object: u32) -> Read<bool> {
+        let view = origin.view;
+        if self.state.protected > 0 {
+            return Ok(false);
+        }
+        // What is defined before another entry is met is defined again with it.
+        for key in view.keys(object) {
+            let Some(plain) = plain_entry(&view, key) else {
+                return Ok(false);
+            };
+            self.contexts.take_work()?;
+            self.define_plain(view.text(key), &plain)?;
+        }
+        Ok(true)
+    }
+
     fn entry<'v>(&mut self, local: &mut Local<'v>, key: &'v [u8]) -> Read<()> {
         match key {
-            b"@base" | b"@direction" | b"@import" | b"@language" | b"@propagate" | b"@protected"
-            | b"@version" | b"@vocab" => Ok(()),
+            b"@base" | b"@direction" | b"@import" | b"@language" | b"@propagate"
+            | b"@protected" | b"@version" | b"@vocab" => Ok(()),
             _ => self.define(local, key),
         }
     }
@@ -551,6 +579,51 @@ impl<'c> Processor<'c> {
         );
         wrong
     }
+}
+
+/// An entry of a context that depends on no other: the name of an absolute IRI.
+pub(super) struct Plain<'v> {
+    pub iri: &'v [u8],
+    /// Plain bytes behind it make an IRI.
+    pub takes_plain: bool,
+    /// Whether it is a prefix, where the entry says so.
+    pub prefix: Option<bool>,
+}
+
+fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
+    let (term, value) = (view.text(key), key + 1);
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if term.is_empty() || !term.iter().all(is_plain) {
+        return None;
+    }
+    let (id, prefix) = match view.kind(value) {
+        Kind::String => (value, None),
+        Kind::Object => {
+            let mut keys = view.keys(value);
+            let (Some(id), Some(prefix), None) = (keys.next(), keys.next(), keys.next()) else {
+                return None;
+            };
+            let fits = view.text(id) == b"@id"
+                && view.text(prefix) == b"@prefix"
+                && view.kind(prefix + 1) == Kind::True;
+            if !fits {
+                return None;
+            }
+            (id + 1, Some(true))
+        }
+        _ => return None,
+    };
+    let iri = view.text(id);
+    let colon = memchr::memchr(b':', iri).filter(|&colon| colon > 0)?;
+    if view.kind(id) != Kind::String || !iri[colon + 1..].starts_with(b"//") {
+        return None;
+    }
+    let takes_plain = takes_plain(iri);
+    (takes_plain || has_iri_form(iri)).then_some(Plain {
+        iri,
+        takes_plain,
+        prefix,
+    })
 }
 
 /// The base direction that a value says.

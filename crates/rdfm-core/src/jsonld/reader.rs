@@ -239,9 +239,14 @@ impl MessageReader {
         if view.kind(value) == Kind::Null {
             return Ok(());
         }
-        let mut text = Vec::new();
-        write::write(view, value, &mut text);
-        self.text = text.into();
+        self.text = match view.raw(value) {
+            Some(raw) => raw.into(),
+            None => {
+                let mut text = Vec::new();
+                write::write(view, value, &mut text);
+                text.into()
+            }
+        };
         match self.contexts.local(self.start, view, value) {
             Ok(number) => {
                 self.in_force = InForce::Known(number);
@@ -293,6 +298,10 @@ impl MessageReader {
     /// The prefixes of a context become namespaces of the next message.
     fn declare(&mut self, number: u32) {
         let new = self.contexts.prefixes(number);
+        if self.pending.is_empty() {
+            self.pending = new;
+            return;
+        }
         // They are sorted by name.
         self.pending
             .retain(|(name, _)| new.binary_search_by(|(other, _)| other.cmp(name)).is_err());
@@ -337,7 +346,8 @@ impl MessageReader {
         let is_empty = is_empty_object(view, 0);
         let mut context = self.start;
         let mut is_document = true;
-        if !whole && !is_empty
+        if !whole
+            && !is_empty
             && let Some(number) = self.context(view.node(0).at)?
         {
             context = number;
@@ -430,10 +440,7 @@ pub(super) fn context_document(
         Kind::Object => view.get(0, b"@context").unwrap_or(0),
         _ => 0,
     };
-    if !matches!(
-        view.kind(value),
-        Kind::Object | Kind::Array | Kind::String
-    ) {
+    if !matches!(view.kind(value), Kind::Object | Kind::Array | Kind::String) {
         return Err(format!("{option} holds no context, which is an object"));
     }
     Ok((tape, value))

@@ -7,6 +7,7 @@
 
 use memchr::memmem::Finder;
 
+use super::context::Property;
 use super::iri::is_iri;
 use crate::batch::BatchBuilder;
 use crate::cache::{Cache, Known, SLOTS};
@@ -17,12 +18,17 @@ use crate::text::chars::{self, ESCAPE};
 use crate::text::labels::Labels;
 use crate::text::write;
 
+const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
 /// Makes terms.
 pub(super) struct Terms {
     cache: Cache,
     /// The message that a slot of the cache was used in last.
     used: Box<[u32]>,
     message: u32,
+    /// `rdf:type`, and the message that was charged for it last.
+    kind: Known,
+    kind_charged: u32,
     labels: Labels,
     /// Finds what begins as generated labels do.
     alike: Finder<'static>,
@@ -37,6 +43,8 @@ impl Terms {
             cache: Cache::new(),
             used: vec![0; SLOTS].into(),
             message: 0,
+            kind: Known::NONE,
+            kind_charged: 0,
             labels: Labels::default(),
             alike: Finder::new(b"_:_g"),
         }
@@ -83,13 +91,7 @@ impl Terms {
 
     /// As [`shared`](Self::shared), of a text that needs no check.
     #[inline]
-    fn sure(
-        &mut self,
-        builder: &mut BatchBuilder,
-        kind: TermKind,
-        text: &[u8],
-        flags: u8,
-    ) -> Made {
+    fn sure(&mut self, builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> Made {
         let id = self.shared(builder, kind, text, flags, |_| true)?;
         Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
     }
@@ -100,30 +102,60 @@ impl Terms {
         self.shared(builder, TermKind::Iri, text, flags::PLAIN, is_iri)
     }
 
+    /// An IRI, if `check` says so of a text that was not met.
+    #[inline]
+    pub fn iri_if(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        check: impl Fn(&[u8]) -> bool,
+    ) -> Made<Option<TermId>> {
+        self.shared(builder, TermKind::Iri, text, flags::PLAIN, check)
+    }
+
     /// A valid IRI.
     #[inline]
     pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made {
         self.sure(builder, TermKind::Iri, text, flags::PLAIN)
     }
 
-    /// A valid IRI that its user remembers, and the message that was charged for it last.
+    /// The IRI of a property that has one.
     #[inline]
-    pub fn known_iri(
-        &self,
+    pub fn of_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> Made {
+        if property.charged != self.message {
+            property.charged = self.message;
+            builder.charge(property.iri().len() + 16)?;
+        }
+        if property.known.get(builder, TermKind::Iri).is_none() {
+            let id = push(builder, TermKind::Iri, property.iri(), flags::PLAIN);
+            property.known = Known::new(builder, id);
+        }
+        Ok(property.known.id)
+    }
+
+    /// The predicate of types.
+    #[inline]
+    pub fn rdf_type(&mut self, builder: &mut BatchBuilder) -> Made {
+        if self.kind_charged != self.message {
+            self.kind_charged = self.message;
+            builder.charge(RDF_TYPE.len() + 16)?;
+        }
+        if self.kind.get(builder, TermKind::Iri).is_none() {
+            let id = push(builder, TermKind::Iri, RDF_TYPE, flags::PLAIN);
+            self.kind = Known::new(builder, id);
+        }
+        Ok(self.kind.id)
+    }
+
+    /// A literal of a datatype that is in the batch, and is not `xsd:string`.
+    #[inline]
+    pub fn of_datatype(
         builder: &mut BatchBuilder,
         text: &[u8],
-        known: &mut Known,
-        charged: &mut u32,
+        clean: bool,
+        datatype: TermId,
     ) -> Made {
-        if *charged != self.message {
-            *charged = self.message;
-            builder.charge(text.len() + 16)?;
-        }
-        if known.get(builder, TermKind::Iri).is_none() {
-            let id = push(builder, TermKind::Iri, text, flags::PLAIN);
-            *known = Known::new(builder, id);
-        }
-        Ok(known.id)
+        builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
     }
 
     /// The blank node of a label that a user wrote, without its `_:`.

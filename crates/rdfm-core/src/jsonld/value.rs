@@ -1,17 +1,17 @@
 //! Literals: value expansion (JSON-LD 1.1 API, 5.3.2), value objects, and their conversion (8.2.2).
 
-use super::context::{Direction, Expanded};
+use super::context::{Datatype, Direction, Expanded, Meaning};
 use super::definition::{Coercion, Containers, Override};
 use super::error::{Read, Wrong};
 use super::keyword::Keyword;
 use super::node::Shape;
-use super::number::{self, Form};
+use super::number;
 use super::terms::Terms;
 use super::walk::{Active, Item, LEFT_OUT, Slot, Walk};
 use super::{canonical, is_language_type};
 use crate::codec::RdfDirection;
 use crate::error::{ErrorClass, quote};
-use crate::json::Kind;
+use crate::json::{Kind, View};
 use crate::term::{TermId, flags};
 use crate::text::chars;
 
@@ -215,19 +215,17 @@ impl Walk<'_> {
     fn literal(&mut self, value: u32, datatype: Option<&[u8]>) -> Read<TermId> {
         let mut scratch = std::mem::take(self.scratch);
         scratch.clear();
-        let (text, clean, own) = match self.view.kind(value) {
-            Kind::Number => {
-                let token = self.view.text(value);
-                let form = number::canonical(token, datatype == Some(XSD_DOUBLE), &mut scratch);
-                let own = match form {
-                    Form::Integer => XSD_INTEGER,
-                    Form::Double => XSD_DOUBLE,
-                };
-                (&*scratch, true, Some(own))
-            }
-            Kind::True => (&b"true"[..], true, Some(XSD_BOOLEAN)),
-            Kind::False => (&b"false"[..], true, Some(XSD_BOOLEAN)),
-            _ => (self.view.text(value), !self.view.is_owned(value), None),
+        let (text, clean) = lexical(
+            &self.view,
+            value,
+            datatype == Some(XSD_DOUBLE),
+            &mut scratch,
+        );
+        let own = match self.view.kind(value) {
+            Kind::Number if text.contains(&b'E') || text.ends_with(b"INF") => Some(XSD_DOUBLE),
+            Kind::Number => Some(XSD_INTEGER),
+            Kind::True | Kind::False => Some(XSD_BOOLEAN),
+            _ => None,
         };
         let made = match (datatype, own) {
             (Some(datatype), _) => self.typed(value, text, clean, datatype),
@@ -272,8 +270,19 @@ impl Walk<'_> {
         slot: &Slot,
     ) -> Read<bool> {
         let value = shape.value;
-        let is_json = self.is_json_type(shape, context)?;
         let kind = self.view.kind(value);
+        let tagged = shape.language != 0 || shape.direction != 0;
+        let plain =
+            shape.to - shape.from == 1 && shape.types == 1 && !tagged && slot.property.is_some();
+        if plain
+            && shape.is_small()
+            && matches!(kind, Kind::String | Kind::Number | Kind::True | Kind::False)
+            && let Some(item) = self.plain_typed(value, shape.first_type, type_scoped)?
+        {
+            self.deliver_plain(item, slot, value)?;
+            return Ok(false);
+        }
+        let is_json = self.is_json_type(shape, context)?;
         if !is_json && matches!(kind, Kind::Object | Kind::Array) {
             return Err(self.wrong(
                 "invalid value object value",
@@ -281,7 +290,6 @@ impl Walk<'_> {
                 "@value is a string, a number, a boolean or null",
             ));
         }
-        let tagged = shape.language != 0 || shape.direction != 0;
         if self.has_more_than_a_value(shape)? || (shape.types > 0 && tagged) {
             return Err(self.wrong(
                 "invalid value object",
@@ -334,6 +342,32 @@ impl Walk<'_> {
         Ok(false)
     }
 
+    /// The literal of a value whose one type is a known key of the context that is an IRI; else none.
+    #[inline]
+    fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
+        if self.view.kind(kind) != Kind::String {
+            return Ok(None);
+        }
+        let meaning = self.contexts.meaning(context, self.view.text(kind));
+        let Meaning::Property(number) = meaning else {
+            return Ok(None);
+        };
+        let property = self.contexts.property_mut(context, number);
+        if !property.is_iri || property.is_language_type {
+            return Ok(None);
+        }
+        let datatype = self.terms.of_property(self.builder, property)?;
+        let kind = property.datatype;
+        let mut scratch = std::mem::take(self.scratch);
+        let (text, clean) = lexical(&self.view, value, kind == Datatype::Double, &mut scratch);
+        let made = match kind {
+            Datatype::String => Terms::string(self.builder, text, clean),
+            _ => Terms::of_datatype(self.builder, text, clean, datatype),
+        };
+        *self.scratch = scratch;
+        Ok(Some(Item::Value(made?)))
+    }
+
     fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &Slot) -> Read<bool> {
         let item = self.string(value, tagged, slot.graph)?;
         self.deliver_plain(item, slot, value)?;
@@ -371,7 +405,13 @@ impl Walk<'_> {
     }
 
     /// The map of languages to strings that a property has.
-    pub fn language_map(&mut self, map: u32, active: Active, context: u32, slot: &Slot) -> Read<()> {
+    pub fn language_map(
+        &mut self,
+        map: u32,
+        active: Active,
+        context: u32,
+        slot: &Slot,
+    ) -> Read<()> {
         let direction = match self.definition(active).map(|found| found.direction.clone()) {
             Some(Override::Null) => None,
             Some(Override::Value(direction)) => Some(direction),
@@ -417,5 +457,26 @@ impl Walk<'_> {
     #[inline]
     pub fn is_language_map(&self, containers: Containers, value: u32) -> bool {
         containers.has(Containers::LANGUAGE) && self.view.kind(value) == Kind::Object
+    }
+}
+
+/// The lexical form of a string, a number or a boolean, and whether it has nothing to escape; with `double` that of
+/// a double.
+#[inline]
+fn lexical<'t>(
+    view: &View<'t>,
+    value: u32,
+    double: bool,
+    scratch: &'t mut Vec<u8>,
+) -> (&'t [u8], bool) {
+    match view.kind(value) {
+        Kind::Number => {
+            scratch.clear();
+            number::canonical(view.text(value), double, scratch);
+            (scratch, true)
+        }
+        Kind::True => (b"true", true),
+        Kind::False => (b"false", true),
+        _ => (view.text(value), !view.is_owned(value)),
     }
 }

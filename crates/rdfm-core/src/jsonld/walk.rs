@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::context::{Contexts, Expanded, Meaning, Property};
 use super::definition::{Containers, Definition};
 use super::error::{Read, Wrong};
+use super::iri::{is_iri, is_plain};
 use super::terms::Terms;
 use crate::batch::BatchBuilder;
 use crate::codec::RdfDirection;
@@ -125,7 +126,10 @@ pub(super) enum Extra {
     Type(TermId),
     /// The node of the key.
     Index(u32),
-    Property { predicate: TermId, object: TermId },
+    Property {
+        predicate: TermId,
+        object: TermId,
+    },
 }
 
 /// How a value is to be taken.
@@ -448,7 +452,7 @@ impl Walk<'_> {
         if active.context == context {
             return active;
         }
-        let key: Box<[u8]> = self.active(active).key.clone();
+        let key: Box<[u8]> = self.active(active).key().into();
         match self.contexts.meaning(context, &key) {
             Meaning::Property(number) => Active {
                 context,
@@ -458,7 +462,7 @@ impl Walk<'_> {
             _ => {
                 let state = &self.contexts.get(context).state;
                 let definition = state.terms.get(&*key).cloned();
-                self.push_unkept(context, Property::without_iri(key, definition))
+                self.push_unkept(context, Property::without_iri(&key, definition))
             }
         }
     }
@@ -500,6 +504,11 @@ impl Walk<'_> {
     #[inline]
     pub fn name(&mut self, node: u32, context: u32, vocab: bool, what: &str) -> Read<TermId> {
         let text = self.view.text(node);
+        if let Some(colon) = memchr::memchr(b':', text)
+            && let Some(made) = self.name_with_colon(text, colon, context)?
+        {
+            return Ok(made);
+        }
         let mut iri = std::mem::take(self.scratch);
         iri.clear();
         let state = &self.contexts.get(context).state;
@@ -507,6 +516,38 @@ impl Walk<'_> {
         let made = self.named(expanded, &iri, node, what);
         *self.scratch = iri;
         made
+    }
+
+    /// The node of a text with a colon, as most are: an IRI, or a compact one of a prefix that is known as a key.
+    #[inline]
+    fn name_with_colon(&mut self, text: &[u8], colon: usize, context: u32) -> Read<Option<TermId>> {
+        if colon == 0 || self.contexts.get(context).state.has_colons {
+            return Ok(None);
+        }
+        let (prefix, suffix) = (&text[..colon], &text[colon + 1..]);
+        if prefix == b"_" {
+            return Ok(None);
+        }
+        if suffix.starts_with(b"//") {
+            return Ok(self.terms.iri(self.builder, text)?);
+        }
+        let Meaning::Property(number) = self.contexts.meaning(context, prefix) else {
+            return Ok(None);
+        };
+        let property = self.contexts.property(context, number);
+        if !property.is_prefix {
+            return Ok(None);
+        }
+        let takes_plain = property
+            .definition
+            .as_ref()
+            .is_some_and(|found| found.takes_plain);
+        let iri = &mut *self.scratch;
+        iri.clear();
+        iri.extend_from_slice(property.iri());
+        iri.extend_from_slice(suffix);
+        let check = |iri: &[u8]| (takes_plain && is_plain(suffix)) || is_iri(iri);
+        Ok(self.terms.iri_if(self.builder, iri, check)?)
     }
 
     #[inline]

@@ -79,7 +79,7 @@ impl Composer {
                     self.scalar(text, &value, style, tag.as_deref(), &span, tape, bounds)?;
                     self.complete(anchor, node);
                 }
-                Event::Alias(anchor) => self.alias(anchor, at, tape, bounds)?,
+                Event::Alias(anchor) => self.alias(text.as_bytes(), anchor, at, tape, bounds)?,
                 _ => {}
             }
         }
@@ -185,6 +185,7 @@ impl Composer {
 
     fn alias(
         &mut self,
+        source: &[u8],
         anchor: usize,
         at: usize,
         tape: &mut Tape,
@@ -197,7 +198,7 @@ impl Composer {
             ));
         };
         if !self.wants_key() {
-            tape.repeat(node, false, at, bounds)?;
+            tape.repeat(node, false, at, source, bounds)?;
             self.value_done();
             return Ok(());
         }
@@ -211,7 +212,7 @@ impl Composer {
                 "a key is a string, and this alias stands for something else",
             ));
         }
-        tape.repeat(node, true, at, bounds)?;
+        tape.repeat(node, true, at, source, bounds)?;
         if let Some(open) = self.open.last_mut() {
             open.key = false;
         }
@@ -295,7 +296,10 @@ fn string(
     // A text that lies in the source is taken for one that JSON has without escapes.
     let plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7F);
     if source.get(inner.clone()) == Some(text) && text.bytes().all(plain) {
-        return tape.borrowed(kind, range.start, inner, bounds);
+        return match kind {
+            Kind::Key => tape.borrowed_key(range.start, inner, source.as_bytes(), bounds),
+            _ => tape.borrowed(kind, range.start, inner, bounds),
+        };
     }
     tape.owned(kind, range.start, text.as_bytes(), bounds)
 }

@@ -113,13 +113,13 @@ impl Compact {
         prefixes.sort_by_key(|(_, iri)| std::cmp::Reverse(iri.len()));
         let mut terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>> = FxHashMap::default();
         let mut aliases: Vec<(&'static [u8], Box<[u8]>)> = Vec::new();
-        for (name, definition) in &active.state.terms {
+        for (name, definition) in active.state.terms.iter() {
             match &definition.mapping {
                 Mapping::Keyword(keyword) => {
                     let Some(quoted) = quoted(*keyword) else {
                         return Err(beyond(name));
                     };
-                    aliases.push((quoted, name.clone()));
+                    aliases.push((quoted, name.into()));
                 }
                 Mapping::Iri(iri) => terms.entry(iri.clone()).or_default().push(name.to_vec()),
                 Mapping::Null => {}
@@ -172,7 +172,7 @@ impl Compact {
 
     /// Whether a blank node could be taken for a term.
     pub fn is_term(&self, text: &[u8]) -> bool {
-        self.active.state.terms.contains_key(text)
+        self.active.state.terms.get(text).is_some()
     }
 
     /// The keys of a predicate; none if no key means it.
@@ -193,8 +193,8 @@ impl Compact {
     }
 
     fn key(&self, name: Vec<u8>, iri: &[u8]) -> Option<Key> {
-        let property = self.active.expand_key(&name).ok()?;
-        if *property.iri != *iri || !property.is_iri {
+        let property = self.active.state.expand_key(&name).ok()?;
+        if *property.iri() != *iri || !property.is_iri {
             return None;
         }
         let Some(definition) = property.definition else {
@@ -243,8 +243,7 @@ impl Compact {
         let mut scratch = std::mem::take(&mut self.scratch);
         let names = self.candidates(iri, vocab).into_iter();
         let mut names = names;
-        let found =
-            names.find(|name| self.names(name, vocab, &mut scratch) && *scratch == *iri);
+        let found = names.find(|name| self.names(name, vocab, &mut scratch) && *scratch == *iri);
         self.scratch = scratch;
         found
     }

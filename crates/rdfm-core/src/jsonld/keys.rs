@@ -1,0 +1,169 @@
+//! The keys that a context has met, and what they mean.
+//!
+//! - In: keys. Out: meanings, found again by the key.
+//! - Cost: a comparison where the caller guesses the key, else a hash too. All texts lie in one buffer.
+
+use super::context::{Meaning, Property};
+use crate::cache::begins;
+use crate::json::mark;
+
+/// Keys by their texts.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// One more than the number of a key; 0 where there is none. As many as a power of two.
+    slots: Vec<u32>,
+    keys: Vec<Key>,
+    texts: Vec<u8>,
+    properties: Vec<Property>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    hash: u64,
+    start: u32,
+    length: u32,
+    meaning: Meaning,
+}
+
+/// A hash of a text: of its length and ends, where keys differ.
+#[inline]
+fn hash(text: &[u8]) -> u64 {
+    const K: u64 = 0x9E37_79B9_7F4A_7C15;
+    let first = text.first_chunk::<8>();
+    let first = first.map_or(0, |chunk| u64::from_le_bytes(*chunk));
+    let middle = text.get(text.len() / 2..).and_then(<[u8]>::first_chunk);
+    let middle = middle.map_or(0, |chunk| u64::from_le_bytes(*chunk));
+    let mixed = (mark(text) ^ first.rotate_left(17)).wrapping_mul(K) ^ middle;
+    let mixed = mixed.wrapping_mul(K);
+    mixed ^ mixed >> 29
+}
+
+impl Keys {
+    /// What a key means, if it was met, and its number.
+    #[inline]
+    pub fn get(&self, text: &[u8], guess: u32) -> Option<(Meaning, u32)> {
+        if let Some(key) = self.keys.get(guess as usize)
+            && self.is(key, text)
+        {
+            return Some((key.meaning, guess));
+        }
+        self.find(text)
+    }
+
+    fn find(&self, text: &[u8]) -> Option<(Meaning, u32)> {
+        let hash = hash(text);
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut at = hash as usize & mask;
+        loop {
+            let number = self.slots.get(at)?.checked_sub(1)?;
+            let key = self.keys.get(number as usize)?;
+            if key.hash == hash && self.is(key, text) {
+                return Some((key.meaning, number));
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Whether a key has a text.
+    #[inline]
+    fn is(&self, key: &Key, text: &[u8]) -> bool {
+        key.length as usize == text.len() && begins(text, self.text(key))
+    }
+
+    #[inline]
+    fn text(&self, key: &Key) -> &[u8] {
+        let start = key.start as usize;
+        self.texts
+            .get(start..start + key.length as usize)
+            .unwrap_or_default()
+    }
+
+    /// None, with the room of these.
+    pub fn cleared(mut self) -> Self {
+        self.slots.fill(0);
+        self.keys.clear();
+        self.texts.clear();
+        self.properties.clear();
+        self
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Adds a key that was not met.
+    pub fn add(&mut self, text: &[u8], meaning: Meaning) {
+        if 2 * self.keys.len() >= self.slots.len() {
+            self.grow();
+        }
+        let hash = hash(text);
+        let start = self.texts.len() as u32;
+        self.texts.extend_from_slice(text);
+        self.keys.push(Key {
+            hash,
+            start,
+            length: text.len() as u32,
+            meaning,
+        });
+        self.place(hash, self.keys.len() as u32);
+    }
+
+    /// Adds a property, and gives its number.
+    pub fn add_property(&mut self, property: Property) -> u32 {
+        self.properties.push(property);
+        self.properties.len() as u32 - 1
+    }
+
+    #[inline]
+    pub fn property(&self, number: u32) -> &Property {
+        &self.properties[number as usize]
+    }
+
+    #[inline]
+    pub fn property_mut(&mut self, number: u32) -> &mut Property {
+        &mut self.properties[number as usize]
+    }
+
+    fn grow(&mut self) {
+        let size = (2 * self.slots.len()).max(32);
+        self.slots.clear();
+        self.slots.resize(size, 0);
+        for number in 0..self.keys.len() {
+            self.place(self.keys[number].hash, number as u32 + 1);
+        }
+    }
+
+    fn place(&mut self, hash: u64, number: u32) {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        while self.slots[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_again_and_no_others() {
+        let mut keys = Keys::default();
+        assert_eq!(keys.get(b"", 0), None);
+        for number in 0..1000u32 {
+            keys.add(format!("key{number}").as_bytes(), Meaning::Property(number));
+        }
+        keys.add(b"", Meaning::Null);
+        for number in 0..1000 {
+            let key = format!("key{number}");
+            for guess in [number, 0, 2000] {
+                let found = keys.get(key.as_bytes(), guess);
+                assert_eq!(found, Some((Meaning::Property(number), number)));
+            }
+        }
+        assert_eq!(keys.get(b"", 0), Some((Meaning::Null, 1000)));
+        assert_eq!(keys.get(b"key1000", 0), None);
+    }
+}

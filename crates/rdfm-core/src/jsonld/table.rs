@@ -1,0 +1,101 @@
+//! The terms of a context, in layers that contexts share.
+//!
+//! - In: definitions by name. Out: the same, by name.
+//! - Cost: a look-up a layer. A context made of another one has a layer of its own for what it defines; a layer
+//!   that is no smaller than half of the one below is merged with it, so that there are few, and copying costs
+//!   as much as defining.
+//! - Law: a newer layer hides what it defines, or removes, in older ones.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, LazyLock};
+
+use rustc_hash::FxHasher;
+
+use super::definition::Definition;
+
+/// Definitions by name; none where one was removed.
+type Layer = HashMap<Box<[u8]>, Option<Arc<Definition>>, Seeded>;
+
+/// Hashes that nobody foresees, so that no context is made of names that collide.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seeded(usize);
+
+impl Default for Seeded {
+    fn default() -> Self {
+        static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
+        Self(*SEED as usize)
+    }
+}
+
+impl BuildHasher for Seeded {
+    type Hasher = FxHasher;
+
+    fn build_hasher(&self) -> FxHasher {
+        FxHasher::with_seed(self.0)
+    }
+}
+
+/// The terms of a context. Copies share all layers that are sealed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    /// The newest is the last.
+    sealed: Vec<Arc<Layer>>,
+    own: Layer,
+}
+
+impl Table {
+    /// The definition of a term.
+    #[inline]
+    pub fn get(&self, name: &[u8]) -> Option<&Arc<Definition>> {
+        if !self.own.is_empty()
+            && let Some(found) = self.own.get(name)
+        {
+            return found.as_ref();
+        }
+        let mut layers = self.sealed.iter().rev();
+        layers.find_map(|layer| layer.get(name))?.as_ref()
+    }
+
+    /// Sets a term.
+    pub fn insert(&mut self, name: &[u8], definition: Arc<Definition>) {
+        self.own.insert(name.into(), Some(definition));
+    }
+
+    /// Removes a term.
+    pub fn remove(&mut self, name: &[u8]) {
+        if self.sealed.is_empty() {
+            self.own.remove(name);
+        } else {
+            self.own.insert(name.into(), None);
+        }
+    }
+
+    /// Makes what was defined since the last time a layer, so that copies cost little.
+    pub fn seal(&mut self) {
+        if self.own.is_empty() {
+            return;
+        }
+        let mut layer = std::mem::take(&mut self.own);
+        while let Some(below) = self.sealed.pop_if(|below| 2 * layer.len() >= below.len()) {
+            let mut merged = Arc::unwrap_or_clone(below);
+            merged.extend(layer);
+            layer = merged;
+        }
+        if self.sealed.is_empty() {
+            layer.retain(|_, found| found.is_some());
+        }
+        self.sealed.push(Arc::new(layer));
+    }
+
+    /// All terms and their definitions, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Arc<Definition>)> {
+        let mut seen: HashSet<&[u8]> = HashSet::new();
+        let layers =
+            std::iter::once(&self.own).chain(self.sealed.iter().rev().map(|layer| &**layer));
+        let all = layers.flatten();
+        let one = self.sealed.len() + usize::from(!self.own.is_empty()) <= 1;
+        all.filter(move |(name, _)| one || seen.insert(name))
+            .filter_map(|(name, found)| Some((&**name, found.as_ref()?)))
+    }
+}
