@@ -309,6 +309,9 @@ impl Processor<'_> {
         nest(&making, &mut made)?;
         prefix(&making, &mut made)?;
         unknown_entries(&making)?;
+        if let Mapping::Iri(iri) = &made.mapping {
+            made.takes_plain = made.prefix && takes_plain(iri);
+        }
         if !making.local.overrides
             && let Some(previous) = previous
             && previous.protected
@@ -322,9 +325,6 @@ impl Processor<'_> {
             }
             self.state.define(term, previous);
             return Ok(());
-        }
-        if let Mapping::Iri(iri) = &made.mapping {
-            made.takes_plain = made.prefix && takes_plain(iri);
         }
         self.contexts.take_bytes(bytes_of(term, &made))?;
         self.state.define(term, Arc::new(made));
