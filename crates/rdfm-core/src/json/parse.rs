@@ -110,19 +110,24 @@ fn key<const CONTROLS: bool>(
     Ok(at + 1)
 }
 
-#[inline]
+#[inline(always)]
 fn space(source: &[u8], mut at: usize) -> usize {
+    if source.get(at).is_some_and(|&byte| byte > b' ') {
+        return at;
+    }
     while let Some(b' ' | b'\t' | b'\n' | b'\r') = source.get(at) {
         at += 1;
     }
     at
 }
 
-/// The first byte from a position on that a plain string does not hold.
-#[inline]
+/// The first byte from a position on that a plain string does not hold. Short strings are the most; what is longer is
+/// left to `memchr`, where no control character has to be found.
+#[inline(always)]
 fn plain_end<const CONTROLS: bool>(source: &[u8], mut at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
+    let short = at + 16;
     while let Some(chunk) = source.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let word = u64::from_le_bytes(*chunk);
         let quote = word ^ (ONES * u64::from(b'"'));
@@ -136,6 +141,10 @@ fn plain_end<const CONTROLS: bool>(source: &[u8], mut at: usize) -> usize {
             return at + (hit.trailing_zeros() / 8) as usize;
         }
         at += 8;
+        if !CONTROLS && at >= short {
+            let rest = source.get(at..).unwrap_or_default();
+            return memchr::memchr2(b'"', b'\\', rest).map_or(source.len(), |end| at + end);
+        }
     }
     while let Some(&byte) = source.get(at) {
         if byte == b'"' || byte == b'\\' || byte < 0x20 {

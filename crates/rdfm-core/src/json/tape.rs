@@ -86,7 +86,7 @@ pub struct Tape {
     /// Bytes of nodes and texts that repeat others.
     repeated: usize,
     /// Objects and arrays that are not ended, and how many marks there were.
-    open: Vec<(u32, u32)>,
+    open: Vec<(u32, u32, Kind)>,
     /// What tells most keys of the open objects apart.
     marks: Vec<u64>,
     contexts: bool,
@@ -141,8 +141,7 @@ impl Tape {
     /// The innermost object or array that is open.
     #[inline]
     pub fn innermost(&self) -> Option<Kind> {
-        let (open, _) = *self.open.last()?;
-        self.nodes.get(open as usize).map(|node| node.kind)
+        self.open.last().map(|(_, _, kind)| *kind)
     }
 
     /// Begins an object or an array.
@@ -155,7 +154,7 @@ impl Tape {
             return Err(too_deep(at, bounds));
         }
         self.open
-            .push((self.nodes.len() as u32, self.marks.len() as u32));
+            .push((self.nodes.len() as u32, self.marks.len() as u32, kind));
         self.push(kind, false, at, 0, 0, bounds)
     }
 
@@ -166,7 +165,7 @@ impl Tape {
     /// borrowed texts lie in.
     #[inline]
     pub fn end(&mut self, end: usize, source: &[u8], bounds: &Bounds) -> Result<(), Fault> {
-        let Some((open, marks)) = self.open.pop() else {
+        let Some((open, marks, _)) = self.open.pop() else {
             return Ok(());
         };
         let next = self.nodes.len() as u32;

@@ -15,8 +15,8 @@ use crate::term::TermId;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shape {
     /// Its entries in [`Walk::entries`].
-    pub from: usize,
-    pub to: usize,
+    from: usize,
+    to: usize,
     pub value: u32,
     pub language: u32,
     pub direction: u32,
@@ -32,16 +32,6 @@ pub(super) struct Shape {
     included: bool,
     reverse: bool,
     properties: bool,
-}
-
-impl Shape {
-    /// Whether there is nothing but a value and its types.
-    #[inline]
-    pub fn is_small(&self) -> bool {
-        self.id | self.index | self.list | self.set | self.graph == 0
-            && !self.included
-            && !self.reverse
-    }
 }
 
 impl Walk<'_> {
@@ -72,6 +62,11 @@ impl Walk<'_> {
 
     /// Takes an object; true if it means nothing.
     pub fn object(&mut self, object: u32, context: u32, slot: &Slot) -> Read<bool> {
+        if let Some(active) = slot.property
+            && self.small_object(object, context, active, slot)?
+        {
+            return Ok(false);
+        }
         let mark = self.contexts.mark();
         let unkept = self.unkept.len();
         let mut context = context;
@@ -94,6 +89,58 @@ impl Walk<'_> {
             self.contexts.release(mark);
         }
         outcome
+    }
+
+    /// Takes an object of one or two keys that is a reference, or a value of one type, where no context changes; false if
+    /// it is another.
+    #[inline]
+    fn small_object(
+        &mut self,
+        object: u32,
+        context: u32,
+        active: Active,
+        slot: &Slot,
+    ) -> Read<bool> {
+        let view = self.view;
+        let (end, first) = (view.next(object), object + 1);
+        if first >= end || view.is_replaced(first) {
+            return Ok(false);
+        }
+        let second = view.next(first + 1);
+        let is_reference = second == end;
+        if !is_reference && view.next(second + 1) != end {
+            return Ok(false);
+        }
+        let state = &self.contexts.get(context).state;
+        if state.previous.is_some() || (state.has_scoped && self.scoped_of(active).is_some()) {
+            return Ok(false);
+        }
+        let meaning = self.contexts.meaning(context, view.text(first));
+        if is_reference {
+            if meaning != Meaning::Keyword(Keyword::Id) || view.kind(first + 1) != Kind::String {
+                return Ok(false);
+            }
+            let id = self.name(first + 1, context, false, "the @id")?;
+            self.deliver_plain(Item::Node(id), slot, first + 1)?;
+            return Ok(true);
+        }
+        if meaning != Meaning::Keyword(Keyword::Value)
+            || matches!(
+                view.kind(first + 1),
+                Kind::Object | Kind::Array | Kind::Null
+            )
+            || self.contexts.meaning(context, view.text(second)) != Meaning::Keyword(Keyword::Type)
+            || self.contexts.get(context).state.has_scoped
+        {
+            return Ok(false);
+        }
+        match self.plain_typed(first + 1, second + 1, context)? {
+            Some(item) => {
+                self.deliver_plain(item, slot, first + 1)?;
+                Ok(true)
+            }
+            None => Ok(false),
+        }
     }
 
     /// The context of an object's keys, and that of its types.

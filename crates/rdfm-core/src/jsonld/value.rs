@@ -272,16 +272,6 @@ impl Walk<'_> {
         let value = shape.value;
         let kind = self.view.kind(value);
         let tagged = shape.language != 0 || shape.direction != 0;
-        let plain =
-            shape.to - shape.from == 1 && shape.types == 1 && !tagged && slot.property.is_some();
-        if plain
-            && shape.is_small()
-            && matches!(kind, Kind::String | Kind::Number | Kind::True | Kind::False)
-            && let Some(item) = self.plain_typed(value, shape.first_type, type_scoped)?
-        {
-            self.deliver_plain(item, slot, value)?;
-            return Ok(false);
-        }
         let is_json = self.is_json_type(shape, context)?;
         if !is_json && matches!(kind, Kind::Object | Kind::Array) {
             return Err(self.wrong(
@@ -344,7 +334,7 @@ impl Walk<'_> {
 
     /// The literal of a value whose one type is a known key of the context that is an IRI; else none.
     #[inline]
-    fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
+    pub fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
         if self.view.kind(kind) != Kind::String {
             return Ok(None);
         }
