@@ -413,7 +413,7 @@ impl Processor<'_> {
         if view.kind(value) != Kind::String {
             return Err(wrong(making));
         }
-        if Keyword::of(text).is_none() && has_keyword_form(text) {
+        if has_keyword_form(text) {
             return Ok(false);
         }
         let mut iri = Vec::new();

@@ -7,7 +7,7 @@ use super::definition::{Coercion, Containers, Scoped};
 use super::error::Read;
 use super::keyword::Keyword;
 use super::process::direction_of;
-use super::walk::{Active, Entry, Extra, Item, LEFT_OUT, Slot, Target, Walk, Wrap};
+use super::walk::{Active, By, Entry, Extra, Item, LEFT_OUT, Sink, Slot, Target, Walk, Wrap};
 use crate::json::Kind;
 use crate::term::TermId;
 
@@ -22,10 +22,14 @@ pub(super) struct Shape {
     pub direction: u32,
     pub base_direction: Option<Direction>,
     id: u32,
-    index: u32,
+    pub index: u32,
     list: u32,
     set: u32,
     graph: u32,
+    /// The contexts of these, which `@nest` may change.
+    id_context: u32,
+    member_context: u32,
+    graph_context: u32,
     /// How many keys stand for `@type`, and the value of the first.
     pub types: u32,
     pub first_type: u32,
@@ -120,7 +124,7 @@ impl Walk<'_> {
             if meaning != Meaning::Keyword(Keyword::Id) || view.kind(first + 1) != Kind::String {
                 return Ok(false);
             }
-            let id = self.name(first + 1, context, false, "the @id")?;
+            let id = self.name(first + 1, context, By::Base, "the @id")?;
             self.deliver_plain(Item::Node(id), slot, first + 1)?;
             return Ok(true);
         }
@@ -300,6 +304,12 @@ impl Walk<'_> {
             return Err(self.colliding(key));
         }
         *place = value;
+        match keyword {
+            Keyword::Id => shape.id_context = context,
+            Keyword::List | Keyword::Set => shape.member_context = context,
+            Keyword::Graph => shape.graph_context = context,
+            _ => {}
+        }
         let (code, reason) = match keyword {
             Keyword::Id => ("invalid @id value", "@id is a string"),
             Keyword::Language => ("invalid language-tagged string", "@language is a string"),
@@ -414,12 +424,12 @@ impl Walk<'_> {
                 ));
             }
             if is_list {
-                self.list(shape.list, context, slot)?;
+                self.list(shape.list, shape.member_context, slot)?;
                 return Ok(false);
             }
-            return self.set(shape.set, context, slot);
+            return self.set(shape.set, shape.member_context, slot);
         }
-        self.node(shape, context, type_scoped, slot)
+        self.node(shape, type_scoped, slot)
     }
 
     /// Takes a list object.
@@ -449,7 +459,7 @@ impl Walk<'_> {
             self.value(value, context, &inner)?;
             return Ok(());
         }
-        self.begin_list(graph);
+        self.begin_list(self.sink(slot).graph);
         self.value(value, context, &inner)?;
         let head = self.end_list()?;
         self.deliver(Item::List(head), slot, value)
@@ -494,7 +504,7 @@ impl Walk<'_> {
     }
 
     /// Takes a node; true if it is none, but a language alone.
-    fn node(&mut self, shape: &Shape, context: u32, type_scoped: u32, slot: &Slot) -> Read<bool> {
+    fn node(&mut self, shape: &Shape, type_scoped: u32, slot: &Slot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
             return Ok(true);
         }
@@ -502,7 +512,7 @@ impl Walk<'_> {
             && (slot.is_root || slot.wrap == Wrap::Once)
             && self.is_graph_object(shape)?;
         if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
-            self.value(shape.graph, context, &Slot::top(slot.graph))?;
+            self.value(shape.graph, shape.graph_context, &Slot::top(slot.graph))?;
             return Ok(false);
         }
         let node = shape.id.max(shape.graph).max(shape.first_type);
@@ -518,7 +528,7 @@ impl Walk<'_> {
             self.deliver(Item::Node(graph), slot, node)?;
         }
         let id = match slot.extra {
-            _ if shape.id != 0 => self.name(shape.id, context, false, "the @id")?,
+            _ if shape.id != 0 => self.name(shape.id, shape.id_context, By::Base, "the @id")?,
             Extra::Id(id) if !wraps => id,
             _ => self.anonymous()?,
         };
@@ -559,7 +569,7 @@ impl Walk<'_> {
             }
         }
         if shape.graph != 0 {
-            self.value(shape.graph, context, &Slot::top(id))?;
+            self.value(shape.graph, shape.graph_context, &Slot::top(id))?;
         }
         Ok(false)
     }
@@ -595,7 +605,7 @@ impl Walk<'_> {
                 return Ok(self.terms.of_property(self.builder, property)?);
             }
         }
-        self.name(value, context, true, "the @type")
+        self.name(value, context, By::Both, "the @type")
     }
 
     /// Nodes beside a node, in its graph.
@@ -791,7 +801,7 @@ impl Walk<'_> {
     /// A JSON literal, as the container of its property has values.
     fn as_value(&mut self, item: Item, slot: &Slot, containers: Containers, node: u32) -> Read<()> {
         if containers.has(Containers::LIST) {
-            self.begin_list(slot.graph);
+            self.begin_list(self.sink(slot).graph);
             let inner = Slot {
                 target: Target::Member,
                 ..*slot
@@ -920,14 +930,20 @@ impl Walk<'_> {
                 return Ok(Extra::Index(key));
             };
             let predicate = self.predicate(index, key)?;
-            let item = self.expand_value(key, context, index, graph)?;
+            let sink = Sink { graph, of: None };
+            let item = self.expand_value(key, context, index, sink)?;
             let (Item::Value(object) | Item::Node(object) | Item::List(object)) = item;
             return Ok(Extra::Property { predicate, object });
         }
         if containers.has(Containers::ID) {
-            return Ok(Extra::Id(self.name(key, context, false, "the @id")?));
+            return Ok(Extra::Id(self.name(key, context, By::Base, "the @id")?));
         }
-        Ok(Extra::Type(self.name(key, context, true, "the @type")?))
+        Ok(Extra::Type(self.name(
+            key,
+            context,
+            By::Vocab,
+            "the @type",
+        )?))
     }
 
     /// Whether a value object holds what does not go with a value.

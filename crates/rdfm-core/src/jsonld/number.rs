@@ -32,7 +32,8 @@ pub(super) fn canonical(token: &[u8], double: bool, out: &mut Vec<u8>) -> Form {
     if !double && integer(negative, digits, out) {
         return Form::Integer;
     }
-    let number = value(token);
+    // Zero has no sign (8.6).
+    let number = value(token) + 0.0;
     if number.is_infinite() {
         out.extend_from_slice(if negative { b"-INF" } else { b"INF" });
         return Form::Double;
@@ -172,7 +173,7 @@ mod tests {
             ("1", true, "1.0E0", Form::Double),
             ("-12", true, "-1.2E1", Form::Double),
             ("0", true, "0.0E0", Form::Double),
-            ("-0", true, "-0.0E0", Form::Double),
+            ("-0", true, "0.0E0", Form::Double),
             (
                 "0.1234567890123456789",
                 false,

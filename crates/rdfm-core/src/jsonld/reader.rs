@@ -4,6 +4,8 @@
 //! - Out: a message in the builder, or a new context in force.
 //! - Law: a context within a message never leaks. On a fault the builder holds nothing of the message.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::context::{Contexts, INITIAL, Namespace, is_empty_object};
 use super::error::{Read, Wrong};
 use super::iri::Base;
@@ -377,7 +379,8 @@ impl MessageReader {
             scratch: &mut self.scratch,
             lists: Vec::new(),
             unkept: Vec::new(),
-            indexes: rustc_hash::FxHashMap::default(),
+            indexes: FxHashMap::default(),
+            compounds: FxHashSet::default(),
         };
         let slot = Slot {
             is_root: is_document,

@@ -7,7 +7,7 @@ use super::keyword::Keyword;
 use super::node::Shape;
 use super::number;
 use super::terms::Terms;
-use super::walk::{Active, Item, LEFT_OUT, Slot, Walk};
+use super::walk::{Active, By, Item, LEFT_OUT, Sink, Slot, Walk};
 use super::{canonical, is_language_type};
 use crate::codec::RdfDirection;
 use crate::error::{ErrorClass, quote};
@@ -29,6 +29,8 @@ const I18N: &[u8] = b"https://www.w3.org/ns/i18n#";
 struct Tagged<'t> {
     language: Option<&'t [u8]>,
     direction: Option<Direction>,
+    /// The node of its `@index`, or 0.
+    index: u32,
 }
 
 impl Walk<'_> {
@@ -44,7 +46,8 @@ impl Walk<'_> {
             context = self.property_context(context, &scoped, value)?;
             active = self.in_context(active, context);
         }
-        let item = self.expand_value(value, context, active, slot.graph)?;
+        let sink = self.sink(slot);
+        let item = self.expand_value(value, context, active, sink)?;
         self.unkept.truncate(unkept);
         self.deliver_plain(item, slot, value)?;
         Ok(false)
@@ -57,22 +60,28 @@ impl Walk<'_> {
         value: u32,
         context: u32,
         active: Active,
-        graph: TermId,
+        sink: Sink,
     ) -> Read<Item> {
         let is_string = matches!(self.view.kind(value), Kind::String | Kind::Key);
         let Some(definition) = self.definition(active) else {
             if is_string {
-                return self.tagged_by(value, context, None, graph);
+                return self.tagged_by(value, context, None, sink);
             }
             return Ok(Item::Value(self.literal(value, None)?));
         };
         match &definition.coercion {
-            Coercion::Id if is_string => {
-                Ok(Item::Node(self.name(value, context, false, "the @id")?))
-            }
-            Coercion::Vocab if is_string => {
-                Ok(Item::Node(self.name(value, context, true, "the @id")?))
-            }
+            Coercion::Id if is_string => Ok(Item::Node(self.name(
+                value,
+                context,
+                By::Base,
+                "the @id",
+            )?)),
+            Coercion::Vocab if is_string => Ok(Item::Node(self.name(
+                value,
+                context,
+                By::Both,
+                "the @id",
+            )?)),
             Coercion::Json => Ok(Item::Value(self.json(value)?)),
             Coercion::Datatype(_) => {
                 let Some(definition) = self.active(active).definition.clone() else {
@@ -87,7 +96,7 @@ impl Walk<'_> {
                     None => LEFT_OUT,
                 }))
             }
-            _ if is_string => self.tagged_by(value, context, Some(active), graph),
+            _ if is_string => self.tagged_by(value, context, Some(active), sink),
             _ => Ok(Item::Value(self.literal(value, None)?)),
         }
     }
@@ -98,12 +107,12 @@ impl Walk<'_> {
         value: u32,
         context: u32,
         active: Option<Active>,
-        graph: TermId,
+        sink: Sink,
     ) -> Read<Item> {
         let state = &self.contexts.get(context).state;
         let definition = active.and_then(|active| self.definition(active));
         if definition.is_none() && state.language.is_none() && state.direction.is_none() {
-            return self.string(value, Tagged::default(), graph);
+            return self.string(value, Tagged::default(), sink);
         }
         let own = definition.map(|definition| &definition.language);
         let language = match own {
@@ -119,16 +128,18 @@ impl Walk<'_> {
         let tagged = Tagged {
             language: language.as_deref(),
             direction,
+            index: 0,
         };
-        self.string(value, tagged, graph)
+        self.string(value, tagged, sink)
     }
 
     /// A string with what tags it.
-    fn string(&mut self, value: u32, tagged: Tagged<'_>, graph: TermId) -> Read<Item> {
+    fn string(&mut self, value: u32, tagged: Tagged<'_>, sink: Sink) -> Read<Item> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let Tagged {
             language,
             direction,
+            index,
         } = tagged;
         if let Some(tag) = language
             && !chars::is_language_tag(tag)
@@ -155,7 +166,7 @@ impl Walk<'_> {
                 Ok(Item::Value(made))
             }
             (RdfDirection::Compound, _) => {
-                let made = self.compound(text, clean, language, name, graph)?;
+                let made = self.compound(value, language, name, index, sink)?;
                 Ok(Item::Value(made))
             }
             (_, Some(tag)) => {
@@ -175,17 +186,38 @@ impl Walk<'_> {
         }
     }
 
-    /// A blank node that says what a string with a direction says.
+    /// A blank node that says what a string with a direction says. Equal values of a property are one.
     fn compound(
         &mut self,
-        text: &[u8],
-        clean: bool,
+        value: u32,
         language: Option<&[u8]>,
         direction: &[u8],
-        graph: TermId,
+        index: u32,
+        sink: Sink,
     ) -> Read<TermId> {
-        let subject = self.anonymous()?;
+        let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let language = language.map(<[u8]>::to_ascii_lowercase);
+        if let Some((subject, predicate)) = sink.of {
+            let table = self.builder.table();
+            let mut key = Vec::new();
+            for part in [
+                table.text(sink.graph),
+                table.text(subject),
+                table.text(predicate),
+                language.as_deref().unwrap_or_default(),
+                direction,
+                self.view.text(index),
+                text,
+            ] {
+                key.extend_from_slice(&(part.len() as u64).to_le_bytes());
+                key.extend_from_slice(part);
+            }
+            self.builder.charge(key.len() + 64)?;
+            if !self.compounds.insert(key.into()) {
+                return Ok(LEFT_OUT);
+            }
+        }
+        let subject = self.anonymous()?;
         let parts = [
             (RDF_VALUE, Some((text, clean))),
             (RDF_LANGUAGE, language.as_deref().map(|tag| (tag, true))),
@@ -197,7 +229,7 @@ impl Walk<'_> {
             };
             let predicate = self.terms.valid_iri(self.builder, predicate)?;
             let object = Terms::string(self.builder, text, clean)?;
-            self.quad(subject, predicate, object, graph)?;
+            self.quad(subject, predicate, object, sink.graph)?;
         }
         Ok(subject)
     }
@@ -320,6 +352,7 @@ impl Walk<'_> {
             let tagged = Tagged {
                 language,
                 direction: shape.base_direction,
+                index: shape.index,
             };
             return self.deliver_tagged(value, tagged, slot);
         } else {
@@ -359,7 +392,7 @@ impl Walk<'_> {
     }
 
     fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &Slot) -> Read<bool> {
-        let item = self.string(value, tagged, slot.graph)?;
+        let item = self.string(value, tagged, self.sink(slot))?;
         self.deliver_plain(item, slot, value)?;
         Ok(false)
     }
@@ -384,12 +417,7 @@ impl Walk<'_> {
             _ => return Err(wrong(self)),
         }
         if !super::iri::is_iri(&iri) {
-            let relative = !iri.contains(&b':');
-            if relative && !self.options.lenient {
-                return Err(wrong(self));
-            }
-            self.no_iri(node, &iri, "the datatype")?;
-            return Ok(None);
+            return Err(wrong(self));
         }
         Ok(Some(iri))
     }
@@ -417,13 +445,14 @@ impl Walk<'_> {
             let tagged = Tagged {
                 language: (!none).then_some(tag),
                 direction,
+                index: 0,
             };
             let values = key + 1;
             let view = self.view;
             let mut each = |item: u32| match view.kind(item) {
                 Kind::Null => Ok(()),
                 Kind::String => {
-                    let item_of = self.string(item, tagged, slot.graph)?;
+                    let item_of = self.string(item, tagged, self.sink(slot))?;
                     self.deliver_plain(item_of, slot, item)
                 }
                 _ => Err(self.wrong(

@@ -9,7 +9,7 @@
 //! Expansion gives items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is
 //! known, and what it holds follows. [`super::node`] reads objects and maps, [`super::value`] literals.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::context::{Contexts, Expanded, Meaning, Property};
 use super::definition::{Containers, Definition};
@@ -63,6 +63,8 @@ pub(super) struct Walk<'a> {
     pub unkept: Vec<Property>,
     /// The `@index` of nodes, by graph and name.
     pub indexes: FxHashMap<(TermText, TermText), Box<[u8]>>,
+    /// Values that became nodes for their directions.
+    pub compounds: FxHashSet<Box<[u8]>>,
 }
 
 /// A node's name, as it tells nodes apart.
@@ -132,6 +134,17 @@ pub(super) enum Extra {
     },
 }
 
+/// What a name without a scheme is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// The base: names of nodes.
+    Base,
+    /// The vocabulary.
+    Vocab,
+    /// The vocabulary, else the base: types.
+    Both,
+}
+
 /// How a value is to be taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
@@ -166,6 +179,15 @@ impl Slot {
             is_root: false,
         }
     }
+}
+
+/// Where the quads of a value's own nodes go: list cells, and nodes of directions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sink {
+    /// [`LEFT_OUT`] where the value is left out.
+    pub graph: TermId,
+    /// The subject and predicate of the value, where it is one of those of a property.
+    pub of: Option<(TermId, TermId)>,
 }
 
 /// What a value became.
@@ -235,6 +257,39 @@ impl Walk<'_> {
         }
     }
 
+    /// Where the quads of a value's own nodes go.
+    pub fn sink(&self, slot: &Slot) -> Sink {
+        let left_out = Sink {
+            graph: LEFT_OUT,
+            of: None,
+        };
+        if slot.wrap != Wrap::Never {
+            return left_out;
+        }
+        match slot.target {
+            Target::Nowhere => left_out,
+            Target::Object { subject, predicate }
+            | Target::ListObject { subject, predicate }
+            | Target::Reversed { subject, predicate } => {
+                if subject == LEFT_OUT || predicate == LEFT_OUT {
+                    return left_out;
+                }
+                Sink {
+                    graph: slot.graph,
+                    of: Some((subject, predicate)).filter(|_| slot.graph != LEFT_OUT),
+                }
+            }
+            Target::Subject { .. } => Sink {
+                graph: slot.graph,
+                of: None,
+            },
+            Target::Member => Sink {
+                graph: self.lists.last().map_or(LEFT_OUT, |list| list.graph),
+                of: None,
+            },
+        }
+    }
+
     fn array(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
         let inner = Slot {
             in_array: true,
@@ -253,7 +308,7 @@ impl Walk<'_> {
 
     /// An array that is a list.
     pub fn list_of(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
-        self.begin_list(slot.graph);
+        self.begin_list(self.sink(slot).graph);
         let inner = Slot {
             target: Target::Member,
             ..*slot
@@ -327,7 +382,7 @@ impl Walk<'_> {
                 let head = if let Item::List(head) = item {
                     head
                 } else {
-                    self.begin_list(slot.graph);
+                    self.begin_list(self.sink(slot).graph);
                     self.member(term)?;
                     self.end_list()?
                 };
@@ -500,9 +555,9 @@ impl Walk<'_> {
         })
     }
 
-    /// The node that a string names, at a node of the tape; with `vocab` as types are named.
+    /// The node that a string names, at a node of the tape.
     #[inline]
-    pub fn name(&mut self, node: u32, context: u32, vocab: bool, what: &str) -> Read<TermId> {
+    pub fn name(&mut self, node: u32, context: u32, by: By, what: &str) -> Read<TermId> {
         let text = self.view.text(node);
         if let Some(colon) = memchr::memchr(b':', text)
             && let Some(made) = self.name_with_colon(text, colon, context)?
@@ -512,7 +567,7 @@ impl Walk<'_> {
         let mut iri = std::mem::take(self.scratch);
         iri.clear();
         let state = &self.contexts.get(context).state;
-        let expanded = state.expand(text, vocab, true, &mut iri);
+        let expanded = state.expand(text, by != By::Base, by != By::Vocab, &mut iri);
         let made = self.named(expanded, &iri, node, what);
         *self.scratch = iri;
         made
