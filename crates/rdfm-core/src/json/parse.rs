@@ -15,8 +15,8 @@ use crate::error::{ErrorClass, quote};
 pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Fault> {
     tape.clear();
     // Mostly there is none, and then strings end at a quote or have an escape.
-    let controls = source.iter().fold(false, |any, &byte| any | (byte < 0x20));
-    let at = if controls {
+    let least = source.iter().fold(u8::MAX, |least, &byte| least.min(byte));
+    let at = if least < 0x20 {
         value::<true>(source, 0, tape, bounds)?
     } else {
         value::<false>(source, 0, tape, bounds)?
@@ -91,6 +91,7 @@ fn value<const CONTROLS: bool>(
 
 /// A key and the colon behind it.
 #[inline(always)]
+#[allow(clippy::inline_always)] // called for each token
 fn key<const CONTROLS: bool>(
     source: &[u8],
     at: usize,
@@ -111,6 +112,7 @@ fn key<const CONTROLS: bool>(
 }
 
 #[inline(always)]
+#[allow(clippy::inline_always)] // called for each token
 fn space(source: &[u8], mut at: usize) -> usize {
     if source.get(at).is_some_and(|&byte| byte > b' ') {
         return at;
@@ -124,6 +126,7 @@ fn space(source: &[u8], mut at: usize) -> usize {
 /// The first byte from a position on that a plain string does not hold. Short strings are the most; what is longer is
 /// left to `memchr`, where no control character has to be found.
 #[inline(always)]
+#[allow(clippy::inline_always)] // called for each token
 fn plain_end<const CONTROLS: bool>(source: &[u8], mut at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -157,6 +160,7 @@ fn plain_end<const CONTROLS: bool>(source: &[u8], mut at: usize) -> usize {
 
 /// A string from its quote on.
 #[inline(always)]
+#[allow(clippy::inline_always)] // called for each token
 fn string<const CONTROLS: bool>(
     source: &[u8],
     quote: usize,

@@ -184,6 +184,7 @@ impl Tape {
 
     /// Takes note of a key that was added.
     #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each token
     fn note_key(&mut self, text: &[u8]) {
         self.contexts |= text == b"@context";
         self.marks.push(mark(text));
@@ -194,6 +195,7 @@ impl Tape {
     /// # Errors
     /// The tape would be too large.
     #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each token
     pub fn borrowed_key(
         &mut self,
         at: usize,
@@ -210,6 +212,7 @@ impl Tape {
     /// # Errors
     /// The tape would be too large.
     #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each token
     pub fn borrowed(
         &mut self,
         kind: Kind,
@@ -345,6 +348,7 @@ impl Tape {
     }
 
     #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each token
     fn push(
         &mut self,
         kind: Kind,

@@ -380,7 +380,7 @@ impl Contexts {
     fn new_local(&mut self, parent: u32, view: &View<'_>, value: u32, text: &[u8]) -> Read<u32> {
         let url = self.original_base.clone();
         let mut processor = self.processor(parent);
-        processor.process(Origin::message(view, url), value, false, true)?;
+        processor.process(&Origin::message(view, url), value, false, true)?;
         let state = processor.finish();
         let text: Arc<[u8]> = text.into();
         let cause = Cause::Local(Arc::clone(&text));
@@ -415,7 +415,7 @@ impl Contexts {
         for scoped in chain {
             let overrides = scope == Scope::Property;
             let propagates = scope != Scope::Type;
-            processor.process(Origin::kept(scoped), scoped.value, overrides, propagates)?;
+            processor.process(&Origin::kept(scoped), scoped.value, overrides, propagates)?;
         }
         let state = processor.finish();
         let bytes = 16 * numbers.len();

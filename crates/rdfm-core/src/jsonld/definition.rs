@@ -336,7 +336,7 @@ impl Processor<'_> {
         let made = Definition {
             mapping: Mapping::Iri(plain.iri.into()),
             prefix: plain.prefix.unwrap_or_else(|| is_prefix(plain.iri)),
-            takes_plain: plain.takes_plain,
+            takes_plain: plain.is_open,
             ..Definition::NEW
         };
         self.contexts.take_bytes(bytes_of(term, &made))?;

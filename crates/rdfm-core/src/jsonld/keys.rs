@@ -12,7 +12,7 @@ use crate::json::mark;
 pub(super) struct Keys {
     /// One more than the number of a key; 0 where there is none. As many as a power of two.
     slots: Vec<u32>,
-    keys: Vec<Key>,
+    list: Vec<Key>,
     texts: Vec<u8>,
     properties: Vec<Property>,
 }
@@ -42,7 +42,7 @@ impl Keys {
     /// What a key means, if it was met, and its number.
     #[inline]
     pub fn get(&self, text: &[u8], guess: u32) -> Option<(Meaning, u32)> {
-        if let Some(key) = self.keys.get(guess as usize)
+        if let Some(key) = self.list.get(guess as usize)
             && self.is(key, text)
         {
             return Some((key.meaning, guess));
@@ -56,7 +56,7 @@ impl Keys {
         let mut at = hash as usize & mask;
         loop {
             let number = self.slots.get(at)?.checked_sub(1)?;
-            let key = self.keys.get(number as usize)?;
+            let key = self.list.get(number as usize)?;
             if key.hash == hash && self.is(key, text) {
                 return Some((key.meaning, number));
             }
@@ -81,7 +81,7 @@ impl Keys {
     /// None, with the room of these.
     pub fn cleared(mut self) -> Self {
         self.slots.fill(0);
-        self.keys.clear();
+        self.list.clear();
         self.texts.clear();
         self.properties.clear();
         self
@@ -89,24 +89,24 @@ impl Keys {
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.keys.len()
+        self.list.len()
     }
 
     /// Adds a key that was not met.
     pub fn add(&mut self, text: &[u8], meaning: Meaning) {
-        if 2 * self.keys.len() >= self.slots.len() {
+        if 2 * self.list.len() >= self.slots.len() {
             self.grow();
         }
         let hash = hash(text);
         let start = self.texts.len() as u32;
         self.texts.extend_from_slice(text);
-        self.keys.push(Key {
+        self.list.push(Key {
             hash,
             start,
             length: text.len() as u32,
             meaning,
         });
-        self.place(hash, self.keys.len() as u32);
+        self.place(hash, self.list.len() as u32);
     }
 
     /// Adds a property, and gives its number.
@@ -129,8 +129,8 @@ impl Keys {
         let size = (2 * self.slots.len()).max(32);
         self.slots.clear();
         self.slots.resize(size, 0);
-        for number in 0..self.keys.len() {
-            self.place(self.keys[number].hash, number as u32 + 1);
+        for number in 0..self.list.len() {
+            self.place(self.list[number].hash, number as u32 + 1);
         }
     }
 

@@ -180,12 +180,12 @@ impl<'c> Processor<'c> {
     /// Processes the value of an `@context`.
     pub fn process(
         &mut self,
-        origin: Origin<'_>,
+        origin: &Origin<'_>,
         value: u32,
         overrides: bool,
         propagates: bool,
     ) -> Read<()> {
-        self.value(&origin, value, overrides, propagates)
+        self.value(origin, value, overrides, propagates)
     }
 
     /// Looks at the context of a definition for errors.
@@ -388,7 +388,7 @@ impl<'c> Processor<'c> {
             local.add(origin, context, true);
         }
         local.add(own, object, false);
-        self.version(&local)?;
+        Self::version(&local)?;
         self.base(&local)?;
         self.vocab(&local)?;
         self.language(&local)?;
@@ -446,7 +446,7 @@ impl<'c> Processor<'c> {
         }
     }
 
-    fn version(&mut self, local: &Local<'_>) -> Read<()> {
+    fn version(local: &Local<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@version") else {
             return Ok(());
         };
@@ -585,7 +585,7 @@ impl<'c> Processor<'c> {
 pub(super) struct Plain<'v> {
     pub iri: &'v [u8],
     /// Plain bytes behind it make an IRI.
-    pub takes_plain: bool,
+    pub is_open: bool,
     /// Whether it is a prefix, where the entry says so.
     pub prefix: Option<bool>,
 }
@@ -618,10 +618,10 @@ fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
     if view.kind(id) != Kind::String || !iri[colon + 1..].starts_with(b"//") {
         return None;
     }
-    let takes_plain = takes_plain(iri);
-    (takes_plain || has_iri_form(iri)).then_some(Plain {
+    let is_open = takes_plain(iri);
+    (is_open || has_iri_form(iri)).then_some(Plain {
         iri,
-        takes_plain,
+        is_open,
         prefix,
     })
 }

@@ -241,13 +241,12 @@ impl MessageReader {
         if view.kind(value) == Kind::Null {
             return Ok(());
         }
-        self.text = match view.raw(value) {
-            Some(raw) => raw.into(),
-            None => {
-                let mut text = Vec::new();
-                write::write(view, value, &mut text);
-                text.into()
-            }
+        self.text = if let Some(raw) = view.raw(value) {
+            raw.into()
+        } else {
+            let mut text = Vec::new();
+            write::write(view, value, &mut text);
+            text.into()
         };
         match self.contexts.local(self.start, view, value) {
             Ok(number) => {

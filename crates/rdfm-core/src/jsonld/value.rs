@@ -4,8 +4,8 @@ use super::context::{Datatype, Direction, Expanded, Meaning};
 use super::definition::{Coercion, Containers, Override};
 use super::error::{Read, Wrong};
 use super::keyword::Keyword;
-use super::node::Shape;
 use super::number;
+use super::shape::Shape;
 use super::terms::Terms;
 use super::walk::{Active, By, Item, LEFT_OUT, Sink, Slot, Walk};
 use super::{canonical, is_language_type};
@@ -304,7 +304,7 @@ impl Walk<'_> {
         let value = shape.value;
         let kind = self.view.kind(value);
         let tagged = shape.language != 0 || shape.direction != 0;
-        let is_json = self.is_json_type(shape, context)?;
+        let is_json = self.is_json_type(shape, context);
         if !is_json && matches!(kind, Kind::Object | Kind::Array) {
             return Err(self.wrong(
                 "invalid value object value",

@@ -7,7 +7,7 @@
 //!   make of the message one after the other, without making their documents.
 //!
 //! Expansion gives items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is
-//! known, and what it holds follows. [`super::node`] reads objects and maps, [`super::value`] literals.
+//! known, and what it holds follows. [`super::node`] reads objects, [`super::container`] properties, [`super::value`] literals.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -92,6 +92,17 @@ pub(super) struct Active {
     /// Its number in the context, or among those that are not kept.
     pub number: u32,
     pub kept: bool,
+}
+
+impl Active {
+    /// A property that a context keeps.
+    pub const fn kept(context: u32, number: u32) -> Self {
+        Self {
+            context,
+            number,
+            kept: true,
+        }
+    }
 }
 
 /// What becomes of an item.
@@ -349,12 +360,12 @@ impl Walk<'_> {
             return Ok(());
         };
         let graph = list.graph;
-        let last = std::mem::replace(&mut list.last, cell);
+        let before = std::mem::replace(&mut list.last, cell);
         if list.head.is_none() {
             list.head = Some(cell);
         } else {
             let rest = self.terms.valid_iri(self.builder, RDF_REST)?;
-            self.quad(last, rest, cell, graph)?;
+            self.quad(before, rest, cell, graph)?;
         }
         let first = self.terms.valid_iri(self.builder, RDF_FIRST)?;
         self.quad(cell, first, term, graph)
@@ -508,18 +519,11 @@ impl Walk<'_> {
             return active;
         }
         let key: Box<[u8]> = self.active(active).key().into();
-        match self.contexts.meaning(context, &key) {
-            Meaning::Property(number) => Active {
-                context,
-                number,
-                kept: true,
-            },
-            _ => {
-                let state = &self.contexts.get(context).state;
-                let definition = state.terms.get(&*key).cloned();
-                self.push_unkept(context, Property::without_iri(&key, definition))
-            }
+        if let Meaning::Property(number) = self.contexts.meaning(context, &key) {
+            return Active::kept(context, number);
         }
+        let definition = self.contexts.get(context).state.terms.get(&key).cloned();
+        self.push_unkept(context, Property::without_iri(&key, definition))
     }
 
     /// A property that the contexts do not keep; it stays until [`pop_unkept`](Self::pop_unkept).
