@@ -377,6 +377,60 @@ impl Contexts {
         made
     }
 
+    /// The context that a log has from here on, `before` being the one that it had: as [`local`](Self::local). Logs
+    /// redeclare contexts in which little changes, so what is known of keys goes from one to the next.
+    pub fn succeed(
+        &mut self,
+        before: Option<u32>,
+        parent: u32,
+        view: &View<'_>,
+        value: u32,
+    ) -> Read<u32> {
+        let count = self.list.len();
+        let number = self.local(parent, view, value)?;
+        if let Some(before) = before
+            && before != number
+            && number as usize >= count
+            && self.get(parent).state.terms.is_empty()
+        {
+            self.inherit(before, number);
+        }
+        Ok(number)
+    }
+
+    /// Gives the keys of a context to another, but for those of terms that differ.
+    fn inherit(&mut self, before: u32, after: u32) {
+        let (old, new) = (&self.get(before).state, &self.get(after).state);
+        if old.vocab != new.vocab || old.has_colons || new.has_colons {
+            return;
+        }
+        let mut changed: Vec<Box<[u8]>> = Vec::new();
+        let mut same = 0;
+        for (name, definition) in new.terms.iter() {
+            if old.terms.get(name).is_some_and(|found| found == definition) {
+                same += 1;
+            } else {
+                changed.push(name.into());
+            }
+        }
+        if old.terms.iter().count() != same {
+            for (name, _) in old.terms.iter() {
+                if new.terms.get(name).is_none() {
+                    changed.push(name.into());
+                }
+            }
+        }
+        let mut keys = std::mem::take(&mut self.list[before as usize].keys);
+        keys.forget(|key| {
+            let is_of = |name: &[u8]| {
+                key.strip_prefix(name)
+                    .is_some_and(|rest| matches!(rest.first(), None | Some(b':')))
+            };
+            changed.iter().any(|name| is_of(name))
+        });
+        self.list[after as usize].keys = keys;
+    }
+
     fn new_local(&mut self, parent: u32, view: &View<'_>, value: u32, text: &[u8]) -> Read<u32> {
         let url = self.original_base.clone();
         let mut processor = self.processor(parent);

@@ -15,6 +15,8 @@ pub(super) struct Keys {
     list: Vec<Key>,
     texts: Vec<u8>,
     properties: Vec<Property>,
+    /// Numbers of properties whose keys were forgotten.
+    free: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +24,8 @@ struct Key {
     hash: u64,
     start: u32,
     length: u32,
-    meaning: Meaning,
+    /// None where it was forgotten.
+    meaning: Option<Meaning>,
 }
 
 /// A hash of a text: of its length and ends, where keys differ.
@@ -45,12 +48,15 @@ impl Keys {
         if let Some(key) = self.list.get(guess as usize)
             && self.is(key, text)
         {
-            return Some((key.meaning, guess));
+            return Some((key.meaning?, guess));
         }
-        self.find(text)
+        let number = self.find(text)?;
+        let key = self.list.get(number as usize)?;
+        Some((key.meaning?, number))
     }
 
-    fn find(&self, text: &[u8]) -> Option<(Meaning, u32)> {
+    /// The number of a key.
+    fn find(&self, text: &[u8]) -> Option<u32> {
         let hash = hash(text);
         let mask = self.slots.len().wrapping_sub(1);
         let mut at = hash as usize & mask;
@@ -58,7 +64,7 @@ impl Keys {
             let number = self.slots.get(at)?.checked_sub(1)?;
             let key = self.list.get(number as usize)?;
             if key.hash == hash && self.is(key, text) {
-                return Some((key.meaning, number));
+                return Some(number);
             }
             at = (at + 1) & mask;
         }
@@ -78,12 +84,26 @@ impl Keys {
             .unwrap_or_default()
     }
 
+    /// Forgets what some keys mean.
+    pub fn forget(&mut self, is_gone: impl Fn(&[u8]) -> bool) {
+        for number in 0..self.list.len() {
+            let key = self.list[number];
+            if is_gone(self.text(&key)) {
+                if let Some(Meaning::Property(property)) = key.meaning {
+                    self.free.push(property);
+                }
+                self.list[number].meaning = None;
+            }
+        }
+    }
+
     /// None, with the room of these.
     pub fn cleared(mut self) -> Self {
         self.slots.fill(0);
         self.list.clear();
         self.texts.clear();
         self.properties.clear();
+        self.free.clear();
         self
     }
 
@@ -92,8 +112,12 @@ impl Keys {
         self.list.len()
     }
 
-    /// Adds a key that was not met.
+    /// Adds a key that was not met, or was forgotten.
     pub fn add(&mut self, text: &[u8], meaning: Meaning) {
+        if let Some(number) = self.find(text) {
+            self.list[number as usize].meaning = Some(meaning);
+            return;
+        }
         if 2 * self.list.len() >= self.slots.len() {
             self.grow();
         }
@@ -104,13 +128,17 @@ impl Keys {
             hash,
             start,
             length: text.len() as u32,
-            meaning,
+            meaning: Some(meaning),
         });
         self.place(hash, self.list.len() as u32);
     }
 
     /// Adds a property, and gives its number.
     pub fn add_property(&mut self, property: Property) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.properties[number as usize] = property;
+            return number;
+        }
         self.properties.push(property);
         self.properties.len() as u32 - 1
     }
@@ -165,5 +193,10 @@ mod tests {
         }
         assert_eq!(keys.get(b"", 0), Some((Meaning::Null, 1000)));
         assert_eq!(keys.get(b"key1000", 0), None);
+        keys.forget(|key| key == b"key7");
+        assert_eq!(keys.get(b"key7", 7), None);
+        assert_eq!(keys.get(b"key7", 0), None);
+        keys.add(b"key7", Meaning::Unmapped);
+        assert_eq!(keys.get(b"key7", 0), Some((Meaning::Unmapped, 7)));
     }
 }

@@ -237,6 +237,10 @@ impl MessageReader {
 
     fn set_context(&mut self, view: &View<'_>, value: u32) -> Result<(), Fault> {
         self.begin_work(view);
+        let before = match self.in_force {
+            InForce::Known(number) if number > self.start => Some(number),
+            _ => None,
+        };
         self.in_force = InForce::None;
         if view.kind(value) == Kind::Null {
             return Ok(());
@@ -248,7 +252,7 @@ impl MessageReader {
             write::write(view, value, &mut text);
             text.into()
         };
-        match self.contexts.local(self.start, view, value) {
+        match self.contexts.succeed(before, self.start, view, value) {
             Ok(number) => {
                 self.in_force = InForce::Known(number);
                 self.declare(number);

@@ -57,6 +57,11 @@ impl Table {
         layers.find_map(|layer| layer.get(name))?.as_ref()
     }
 
+    /// Whether there is no term.
+    pub fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.sealed.is_empty()
+    }
+
     /// Sets a term.
     pub fn insert(&mut self, name: &[u8], definition: Arc<Definition>) {
         self.own.insert(name.into(), Some(definition));
