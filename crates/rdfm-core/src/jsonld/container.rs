@@ -5,7 +5,7 @@ use super::context::{Expanded, Meaning, Property, Scope};
 use super::definition::{Coercion, Containers};
 use super::error::Read;
 use super::keyword::Keyword;
-use super::walk::{Active, By, Extra, Item, Sink, Slot, Target, Walk, Wrap};
+use super::walk::{Active, By, Extra, Item, Slot, Target, Walk, Wrap};
 use crate::json::Kind;
 use crate::term::TermId;
 
@@ -192,7 +192,7 @@ impl Walk<'_> {
                     context = made.map_err(|wrong| wrong.or_at(self.at(key)))?;
                 }
             }
-            let extra = self.map_extra(key, active, containers, index, slot.graph)?;
+            let extra = self.map_extra(key, active, containers, index)?;
             let property = self.in_context(active, context);
             let inner = Slot {
                 property: Some(property),
@@ -230,7 +230,6 @@ impl Walk<'_> {
         active: Active,
         containers: Containers,
         index: Option<Active>,
-        graph: TermId,
     ) -> Read<Extra> {
         let context = active.context;
         let mut out = std::mem::take(self.scratch);
@@ -245,11 +244,11 @@ impl Walk<'_> {
             let Some(index) = index else {
                 return Ok(Extra::Index(key));
             };
-            let predicate = self.predicate(index, key)?;
-            let sink = Sink { graph, of: None };
-            let item = self.expand_value(key, context, index, sink)?;
-            let (Item::Value(object) | Item::Node(object) | Item::List(object)) = item;
-            return Ok(Extra::Property { predicate, object });
+            return Ok(Extra::Property {
+                predicate: self.predicate(index, key)?,
+                index,
+                key,
+            });
         }
         if containers.has(Containers::ID) {
             return Ok(Extra::Id(self.name(key, context, By::Base, "the @id")?));

@@ -424,7 +424,8 @@ impl<'c> Processor<'c> {
     /// A context definition of nothing but names for absolute IRIs, as most are; false if it holds more.
     fn plain_entries(&mut self, origin: &Origin<'_>, object: u32) -> Read<bool> {
         let view = origin.view;
-        if self.state.protected > 0 {
+        let is_keyword = |key| view.text(key).first() == Some(&b'@');
+        if self.state.protected > 0 || view.keys(object).any(is_keyword) {
             return Ok(false);
         }
         // What is defined before another entry is met is defined again with it.

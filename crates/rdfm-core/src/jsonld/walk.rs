@@ -139,9 +139,11 @@ pub(super) enum Extra {
     Type(TermId),
     /// The node of the key.
     Index(u32),
+    /// A property, and the node of the key that is its value.
     Property {
         predicate: TermId,
-        object: TermId,
+        index: Active,
+        key: u32,
     },
 }
 
@@ -453,7 +455,19 @@ impl Walk<'_> {
                 self.quad(id, predicate, kind, slot.graph)
             }
             Extra::Index(key) => self.index(id, slot.graph, key),
-            Extra::Property { predicate, object } => self.quad(id, predicate, object, slot.graph),
+            Extra::Property {
+                predicate,
+                index,
+                key,
+            } => {
+                let left_out = id == LEFT_OUT || predicate == LEFT_OUT;
+                let sink = Sink {
+                    graph: if left_out { LEFT_OUT } else { slot.graph },
+                    of: Some((id, predicate)).filter(|_| !left_out && slot.graph != LEFT_OUT),
+                };
+                let item = self.expand_value(key, index.context, index, sink)?;
+                self.quad(id, predicate, item.term(), slot.graph)
+            }
         }
     }
 
