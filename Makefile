@@ -109,10 +109,11 @@ docs: build ## Check the links and run the code blocks of the docs
 soak: build wheel ## What takes long: the random tests many times over, every kill of Spark's writers
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
+	RDFM_JSONLD_DOCUMENTS=100000 $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/test_faults.py
 
 peers: build ## Against programs that are no Python packages (a JVM, Node)
-	$(PY) -m pytest -m peers
+	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
 wheel: build ## Build the wheel, check its size and contents, and run it from elsewhere
 	$(PY) tools/check_wheel.py

@@ -1,12 +1,16 @@
 """Jena and Jelly-JVM, both ways: they read what we write, and we read what they write."""
 
 import gzip
+import json
+import re
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from jsonld_documents import BASE
+from jsonld_reading import Outcome, batches, compare, in_short, well_formed
 from logs import logs
-from nquads import isomorphic, read_expected, relabelled
+from nquads import isomorphic, read_expected, read_quads, relabelled
 from samples import NAMES, folded, generated, log_of, text_cases, whole
 from support import FIXTURES, SHARED, assert_same, decoded, encode, needs_shared
 
@@ -151,3 +155,21 @@ def test_jena_reads_any_text_of_ours_and_we_read_its(jvm, format, data):
     assert relabelled(whole(folded([jvm.quads(written, format)]))) == wanted
     back = decoded(format, jvm.convert(written, format, format))
     assert relabelled(whole(folded(back))) == wanted
+
+
+def outcome(text):
+    """What Jena makes of a JSON-LD document."""
+    if not text.startswith("#"):
+        return Outcome(in_short(well_formed(read_quads(text))))
+    code = re.search(r"code=([A-Z_]+)\]", text)
+    return Outcome(None, text, code and code[1])
+
+
+@pytest.mark.parametrize("numbers", batches(), ids=str)
+def test_jena_reads_the_same_json_ld(jvm, numbers):
+    def read(documents):
+        data = "".join(json.dumps(one) + "\n" for one in documents).encode()
+        answers = jvm.convert(data, "jsonld-lines", "messages", BASE).decode()
+        return [outcome(text) for text in answers.split(DELIMITER)[1:]]
+
+    compare("Jena", numbers, read)

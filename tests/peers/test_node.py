@@ -1,8 +1,20 @@
-"""N3.js both ways: it reads our text, and we read what it writes."""
+"""N3.js both ways: it reads our text, and we read what it writes; and JSON-LD as jsonld.js reads it."""
+
+import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonld_documents import BASE
+from jsonld_reading import (
+    Outcome,
+    batches,
+    compare,
+    in_short,
+    well_formed,
+    without_false_protected,
+)
 from logs import logs
 from nquads import relabelled
 from samples import folded, log_of, text_cases, whole
@@ -31,3 +43,36 @@ def test_n3_reads_any_text_of_ours_and_we_read_its(node, format, data):
     there_and_back(
         node, [whole(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))], format
     )
+
+
+def term(given):
+    """A term of jsonld.js as a tuple of `nquads`; one that it could not make is no IRI."""
+    kind = given["termType"] if given else "NamedNode"
+    if kind == "DefaultGraph":
+        return None
+    if kind == "BlankNode":
+        return ("bnode", given["value"])
+    if kind == "NamedNode":
+        return ("iri", given["value"] if given else "")
+    language = given.get("language") or None
+    return ("literal", given["value"], language, None, str(given["datatype"]["value"]))
+
+
+def outcome(line):
+    answer = json.loads(line)
+    if isinstance(answer, str):
+        return Outcome(None, answer, re.search(r"\(JSON-LD: ([^)]*)\)", answer)[1])
+    names = ("subject", "predicate", "object", "graph")
+    quads = [tuple(term(quad[name]) for name in names) for quad in answer]
+    return Outcome(in_short(well_formed(quads)))
+
+
+@pytest.mark.parametrize("numbers", batches(), ids=str)
+def test_jsonld_js_reads_the_same_json_ld(node, numbers):
+    def read(documents):
+        lines = [json.dumps(without_false_protected(one)) + "\n" for one in documents]
+        data = "".join(lines).encode()
+        answers = node.convert(data, "jsonld-lines", "json-lines", BASE).decode()
+        return [outcome(line) for line in answers.splitlines()]
+
+    compare("jsonld.js", numbers, read)

@@ -48,7 +48,8 @@ import org.apache.jena.sparql.core.Quad;
  * <p>Formats: "messages" (N-Quads, a line "--- message" before each message), "jelly" (a frame is a
  * message; options to write with: physical type, strict or all, and the sizes of the name, prefix and
  * datatype table), and one message as "nt", "nq", "ttl" or "trig"; "ttl-pretty" and "trig-pretty" to
- * write. Blank node labels are kept where the format lets them.
+ * write. Blank node labels are kept where the format lets them. "jsonld-lines" is read only: a JSON-LD
+ * document a line, each a message, or what is wrong with it; its option is the base.
  */
 public final class Peer {
   private static final String DELIMITER = "--- message\n";
@@ -60,7 +61,11 @@ public final class Peer {
     for (String line; (line = requests.readLine()) != null; ) {
       String[] fields = line.split("\t");
       try {
-        write(read(Path.of(fields[0]), fields[1]), Path.of(fields[2]), fields);
+        if (fields[1].equals("jsonld-lines")) {
+          readDocuments(Path.of(fields[0]), Path.of(fields[2]), fields[4]);
+        } else {
+          write(read(Path.of(fields[0]), fields[1]), Path.of(fields[2]), fields);
+        }
         answers.println("ok");
       } catch (Exception | StackOverflowError fault) {
         answers.println("error " + fault.toString().replaceAll("\\s+", " "));
@@ -94,6 +99,26 @@ public final class Peer {
       messages.add(readText(parts[at], Lang.NQUADS));
     }
     return messages;
+  }
+
+  /** A message a line; where a document is refused, a comment with the reason. */
+  private static void readDocuments(Path from, Path to, String base) throws IOException {
+    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(to))) {
+      for (String line : Files.readAllLines(from)) {
+        try {
+          var collector = new Collector();
+          RDFParser.fromString(line, Lang.JSONLD11)
+              .base(base)
+              .checking(false)
+              .errorHandler(ErrorHandlerFactory.errorHandlerIgnoreWarnings(null))
+              .parse(collector);
+          writeMessages(List.of(collector.quads), out);
+        } catch (RuntimeException | StackOverflowError wrong) {
+          String reason = (wrong + " " + wrong.getCause()).replaceAll("\\s+", " ");
+          out.write((DELIMITER + "# " + reason + "\n").getBytes(StandardCharsets.UTF_8));
+        }
+      }
+    }
   }
 
   private static void writeMessages(List<List<Quad>> messages, OutputStream out) {

@@ -1,10 +1,13 @@
-// N3.js behind the line protocol of jvm/Peer.java: a request is the file to read, its format, the
-// file to write and its format, split by tabs; the answer is "ok", or "error" and the reason.
-// Formats: nt, nq, ttl, trig. Blank node labels are kept where the library lets them.
+// N3.js and jsonld.js behind the line protocol of jvm/Peer.java: a request is the file to read, its
+// format, the file to write and its format, split by tabs; the answer is "ok", or "error" and the reason.
+// Formats: nt, nq, ttl, trig; blank node labels are kept where the library lets them. "jsonld-lines", a
+// JSON-LD document a line, becomes "json-lines": its quads as jsonld.js has them, or the text of its
+// error; the option is the base.
 "use strict";
 
 const fs = require("node:fs");
 const readline = require("node:readline");
+const jsonld = require("jsonld");
 const { Parser, Writer } = require("n3");
 
 const MEDIA_TYPES = {
@@ -28,12 +31,35 @@ function convert(source, from, target, to) {
   });
 }
 
-readline.createInterface({ input: process.stdin }).on("line", (line) => {
-  let answer = "ok";
-  try {
-    convert(...line.split("\t"));
-  } catch (error) {
-    answer = `error ${String(error).replace(/\s+/g, " ")}`;
+async function noLoader(url) {
+  throw new Error(`no ${url}`);
+}
+
+async function readDocuments(source, target, base) {
+  const lines = [];
+  for (const line of fs.readFileSync(source, "utf8").split("\n").slice(0, -1)) {
+    try {
+      lines.push(await jsonld.toRDF(JSON.parse(line), { base, documentLoader: noLoader }));
+    } catch (error) {
+      lines.push(`${error} (JSON-LD: ${error.details && error.details.code})`);
+    }
   }
-  fs.writeSync(1, `${answer}\n`);
-});
+  fs.writeFileSync(target, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+}
+
+async function answer(line) {
+  const [source, from, target, to, base] = line.split("\t");
+  try {
+    if (from === "jsonld-lines") await readDocuments(source, target, base);
+    else convert(source, from, target, to);
+    return "ok";
+  } catch (error) {
+    return `error ${String(error).replace(/\s+/g, " ")}`;
+  }
+}
+
+(async () => {
+  for await (const line of readline.createInterface({ input: process.stdin })) {
+    fs.writeSync(1, `${await answer(line)}\n`);
+  }
+})();

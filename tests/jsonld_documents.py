@@ -1,0 +1,323 @@
+"""JSON-LD documents made at random, with every feature and with odd values, always the same by number.
+
+Half of them are meant to be valid; the others are such documents with one place changed.
+RDFM_JSONLD_DOCUMENTS says how many the tests read.
+"""
+
+import copy
+import os
+import random
+from typing import Any
+
+DOCUMENTS = int(os.environ.get("RDFM_JSONLD_DOCUMENTS", "2000"))
+
+BASE = "http://base.example/dir/doc"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+TERMS = tuple("abcdefgh")
+TYPES = ("T", "U", "V")
+IRIS = ("http://e/x", "http://e/y#z", "ex:i", "ex:j", "urn:u:1", "_:b", "_:c")
+REFERENCES = (*IRIS, "rel", "#frag", "../up", "?q", "", "//host/p", "a", "T", "ex:", "nope:x")
+TEXTS = ("x", "", "en", "a b", "é", "true", "1", "T", "ex:i", "rel", "_:b")
+LANGUAGES = ("en", "DE", "fr-CA", "x-1")
+NUMBERS = (0, 1, -7, 2**53, 10**20, 10**21, -(10**21), 0.5, -1.25e-7, 3.0, 1e21, 12345.6789e10)
+ODD = (
+    None, True, False, 0, 1, 1.1, 2.5, "", "x", "en", "@id", "@foo", "@none", "@set", "ltr", "_:b",
+    "http://e/odd", "rel ative", "ex:odd", [], {}, [None], [[]], ["x", 1], {"@value": "x"},
+    {"@value": None}, {"@id": "http://e/o"}, {"@list": ["x"]}, {"@set": [1]}, {"a": "b"},
+    {"@value": 1, "@type": "@json"}, {"@type": "T"}, {"@graph": []}, {"en": "x"},
+    {"@value": "x", "@language": "en"}, {"@value": 1, "@language": "en"}, {"@context": {}},
+)  # fmt: skip
+KEYS = (
+    "@id", "@type", "@value", "@language", "@direction", "@index", "@list", "@set", "@graph",
+    "@included", "@reverse", "@nest", "@context", "@none", "@foo", "", "a", "ex:k", "http://e/k",
+    "nope", "x:y", "@container", "@protected", "@prefix", "@propagate", "@import", "@base", "@vocab",
+    "@version",
+)  # fmt: skip
+CONTAINERS = (
+    "@list", "@set", "@index", "@language", "@graph", "@id", "@type", ["@set"], ["@index", "@set"],
+    ["@language", "@set"], ["@set", "@id"], ["@type", "@set"], ["@graph", "@set"],
+    ["@graph", "@index"], ["@graph", "@id"], ["@graph", "@id", "@set"], ["@graph", "@index", "@set"],
+)  # fmt: skip
+DIRECTIONS = ("none", "i18n-datatype", "compound-literal")
+
+
+def direction_of(number: int) -> str:
+    """What base directions of this document become: of three in seven, nothing."""
+    return DIRECTIONS[number % 7 % 3]
+
+
+class Maker:
+    """One document; `known` has the containers, types and kinds of the terms, as far as it knows."""
+
+    def __init__(self, number: int) -> None:
+        self.random = random.Random(number)
+        self.known: dict[str, dict] = {}
+
+    def chance(self, part: float) -> bool:
+        return self.random.random() < part
+
+    def one(self, values: Any) -> Any:
+        return self.random.choice(values)
+
+    def some(self, values: Any, most: int) -> list:
+        return self.random.sample(values, self.random.randint(0, min(most, len(values))))
+
+    # Contexts
+
+    def contexts(self, depth: int) -> Any:
+        if self.chance(0.03):
+            return None
+        if self.chance(0.15):
+            return [self.contexts(depth) for _ in range(self.random.randint(0, 3))]
+        return self.context(depth)
+
+    def context(self, depth: int, *, first: bool = False) -> dict:
+        made: dict[str, Any] = {}
+        if first or self.chance(0.3):
+            made["ex"] = self.one(["http://e/"] * 5 + [{"@id": "http://e/", "@prefix": True}])
+        for keyword, part, values in (
+            ("@vocab", 0.75 if first else 0.1, ["http://v/"] * 7 + ["", "#", "ex:v/", None]),
+            ("@base", 0.12, ["http://b/d/e", "sub/dir", "../", "http://b/?q", None]),
+            ("@language", 0.12, [*LANGUAGES, None]),
+            ("@direction", 0.1, ["ltr", "rtl", None]),
+            ("@protected", 0.05, [True, True, False]),
+            ("@propagate", 0.06, [False, False, True]),
+            ("@version", 0.08, [1.1]),
+        ):
+            if self.chance(part):
+                made[keyword] = self.one(values)
+        for term in self.some(TERMS, 5 if first else 2):
+            made[term] = self.definition(depth)
+            self.known[term] = made[term] if isinstance(made[term], dict) else {}
+        if self.chance(0.5 if first else 0.1):
+            for name in self.some(TYPES, 2):
+                made[name] = {"@id": f"http://t/{name}"}
+                if self.chance(0.6) and depth < 3:
+                    made[name]["@context"] = self.contexts(depth + 1)
+        for alias, keyword, part in (
+            ("id", "@id", 0.1), ("type", "@type", 0.1), ("value", "@value", 0.05),
+            ("nest", "@nest", 0.2), ("lang", "@language", 0.05), ("none", "@none", 0.1),
+            ("rev", "@reverse", 0.05), ("graph", "@graph", 0.05),
+        ):  # fmt: skip
+            if self.chance(part):
+                made[alias] = keyword
+                if self.chance(0.15) and keyword == "@nest" and depth < 3:
+                    made[alias] = {"@id": keyword, "@context": self.contexts(depth + 1)}
+        return self.shuffled(made)
+
+    def definition(self, depth: int) -> Any:
+        if self.chance(0.06):
+            return None
+        iri = self.one(["http://e/p", "http://e/q", "ex:r", "ex:s", "urn:t", "word", "_:p"])
+        if iri in ("word", "_:p") and self.chance(0.8):
+            iri = "http://e/p"
+        if self.chance(0.2):
+            return iri
+        made: dict[str, Any] = {}
+        if self.chance(0.15):
+            made["@reverse"] = iri
+            if self.chance(0.3):
+                made["@container"] = self.one(["@set", "@index"])
+        else:
+            if self.chance(0.8):
+                made["@id"] = iri
+            if self.chance(0.5):
+                made["@container"] = self.one(CONTAINERS)
+        kinds = ["@id", "@id", "@vocab", "@none", "@json", f"{XSD}integer", f"{XSD}double", "ex:D"]
+        if "@type" in made.get("@container", ()):
+            kinds = ["@id", "@vocab"]
+        if self.chance(0.3):
+            made["@type"] = self.one(kinds)
+        if "@index" in made.get("@container", ()) and self.chance(0.4):
+            made["@index"] = self.one(["ex:index", "http://e/index"])
+        for keyword, part, values in (
+            ("@language", 0.1, [*LANGUAGES, None]),
+            ("@direction", 0.08, ["ltr", "rtl", None]),
+            ("@protected", 0.04, [True, False]),
+            ("@nest", 0.05, ["@nest", "nest"]),
+            ("@prefix", 0.04, [True, False]),
+        ):
+            if self.chance(part) and not (keyword == "@nest" and "@reverse" in made):
+                made[keyword] = self.one(values)
+        if self.chance(0.15) and depth < 3:
+            made["@context"] = self.contexts(depth + 1)
+        return self.shuffled(made)
+
+    # Nodes and values
+
+    def node(self, depth: int) -> dict:
+        made: dict[str, Any] = {}
+        if self.chance(0.15) and depth:
+            made["@context"] = self.contexts(1)
+        if self.chance(0.5):
+            made[self.one(["@id", "@id", "@id", "id"])] = self.one(REFERENCES)
+        if self.chance(0.3):
+            names = [
+                self.one([*TYPES, *TYPES, "ex:t", "a"]) for _ in range(self.random.randint(1, 2))
+            ]
+            made[self.one(["@type", "@type", "type"])] = names if self.chance(0.5) else names[0]
+        for key in self.some([*TERMS, *TERMS, "ex:k", "http://e/k", "nope", "x:y"], 3):
+            made[key] = self.value(key, depth + 1)
+        if depth < 4:
+            for key, part, make in (
+                ("@graph", 0.05, lambda: self.nodes(depth)),
+                ("graph", 0.02, lambda: self.nodes(depth)),
+                ("@included", 0.05, lambda: self.nodes(depth)),
+                ("@reverse", 0.06, lambda: self.reverse(depth)),
+                ("rev", 0.02, lambda: self.reverse(depth)),
+                ("nest", 0.06, lambda: self.node_below(depth)),
+                ("@nest", 0.04, lambda: self.nodes(depth)),
+                ("@index", 0.03, lambda: self.one(["i", "j"])),
+            ):
+                if self.chance(part):
+                    made[key] = make()
+        return self.shuffled(made)
+
+    def node_below(self, depth: int) -> dict:
+        made = self.node(depth + 1)
+        made.pop("@context", None)
+        return made
+
+    def nodes(self, depth: int) -> Any:
+        if self.chance(0.3):
+            return self.node(depth + 1)
+        return [self.node(depth + 1) for _ in range(self.random.randint(0, 2))]
+
+    def reverse(self, depth: int) -> dict:
+        keys = [*self.some([*TERMS, "nope"], 1), self.one(["ex:k", "http://e/k", *TERMS])]
+        return {key: self.one([self.nodes, self.reference])(depth) for key in keys}
+
+    def reference(self, depth: int) -> Any:
+        return self.one([{"@id": self.one(REFERENCES)}, self.one(REFERENCES)])
+
+    def value(self, key: str, depth: int) -> Any:
+        known = self.known.get(key, {})
+        container = known.get("@container", ())
+        container = [container] if isinstance(container, str) else container
+        if known.get("@type") == "@json" and self.chance(0.7):
+            return self.json(depth)
+        if "@reverse" in known and self.chance(0.7):
+            made = self.one([self.nodes, self.reference])(depth)
+            return {"i": made} if "@index" in container and self.chance(0.6) else made
+        if self.chance(0.7):
+            if "@language" in container:
+                texts = ["x", "é", None, ["x", "y"], [], [None]]
+                return {tag: self.one(texts) for tag in self.some([*LANGUAGES, "@none", "none"], 3)}
+            for kind, keys in (
+                ("@index", ["i", "j", "@none", "T"]),
+                ("@id", [*IRIS, "rel", "@none", "none", "T"]),
+                ("@type", [*TYPES, "ex:t", "@none", "none", "http://e/t"]),
+            ):
+                if kind in container:
+                    return {
+                        name: self.mapped(kind, container, depth) for name in self.some(keys, 2)
+                    }
+        if self.chance(0.2):
+            return [self.single(depth) for _ in range(self.random.randint(0, 3))]
+        return self.single(depth)
+
+    def mapped(self, kind: str, container: Any, depth: int) -> Any:
+        if kind == "@index" and self.chance(0.3):
+            return self.single(depth)
+        if kind == "@type" and self.chance(0.2):
+            return self.one(REFERENCES)
+        if "@graph" in container and self.chance(0.2):
+            return {"@graph": self.nodes(depth)}
+        return self.nodes(depth)
+
+    def single(self, depth: int) -> Any:
+        roll = self.random.random()
+        if roll < 0.3:
+            return self.one(TEXTS)
+        if roll < 0.4:
+            return self.one([*NUMBERS, True, False, None])
+        if roll < 0.65 and depth < 5:
+            return self.node(depth)
+        if roll < 0.75:
+            return {"@id": self.one(REFERENCES)}
+        if roll < 0.83 and depth < 5:
+            return {self.one(["@list", "@set"]): self.listed(depth + 1)}
+        if roll < 0.97:
+            return self.value_object()
+        return [self.one(TEXTS), [self.one(TEXTS)]]
+
+    def listed(self, depth: int) -> Any:
+        if self.chance(0.2):
+            return self.single(depth)
+        return [self.single(depth) for _ in range(self.random.randint(0, 3))]
+
+    def value_object(self) -> dict:
+        key = "value" if self.chance(0.03) else "@value"
+        made: dict[str, Any] = {key: self.one([*TEXTS, *NUMBERS, True, False])}
+        if self.chance(0.35):
+            made["@type"] = self.one([f"{XSD}double", f"{XSD}integer", f"{XSD}date", "ex:D", "T"])
+        elif isinstance(made[key], str):
+            if self.chance(0.5):
+                made["lang" if self.chance(0.05) else "@language"] = self.one(LANGUAGES)
+            if self.chance(0.25):
+                made["@direction"] = self.one(["ltr", "rtl"])
+        elif self.chance(0.1):
+            made = {key: self.json(2), "@type": "@json"}
+        if self.chance(0.1):
+            made["@index"] = "i"
+        if self.chance(0.05):
+            made["@context"] = self.contexts(2)
+        return self.shuffled(made)
+
+    def json(self, depth: int) -> Any:
+        if depth < 5 and self.chance(0.5):
+            if self.chance(0.5):
+                return [self.json(depth + 1) for _ in range(self.random.randint(0, 3))]
+            keys = self.some(["b", "a", "é", "\U0001f600", "\ufb33", "", "@id", "\n", "1"], 3)
+            return {key: self.json(depth + 1) for key in keys}
+        return self.one([*NUMBERS, *TEXTS, True, None, '"\\\b\u000f/', 1e-7, 123456789.125, -0.0])
+
+    def shuffled(self, made: dict) -> dict:
+        keys = list(made)
+        self.random.shuffle(keys)
+        return {key: made[key] for key in keys}
+
+    # Documents
+
+    def document(self) -> Any:
+        context = self.context(0, first=True)
+        if self.chance(0.1):
+            return [{"@context": context, **self.node(0)}, self.node(0)]
+        if self.chance(0.2):
+            return {"@context": context, "@graph": [self.node(1) for _ in range(2)]}
+        made = self.node(0)
+        while len(made) < 2 and self.chance(0.9):
+            made = self.node(0)
+        made = {"@context": context, **made}
+        return self.shuffled(made) if self.chance(0.3) else made
+
+    def changed(self, document: Any) -> Any:
+        """The document with one place changed."""
+        places = list(places_of(document))
+        holder, key = self.one(places)
+        roll = self.random.random()
+        if isinstance(holder, list) or roll < 0.5:
+            holder[key] = copy.deepcopy(self.one(ODD))
+        elif roll < 0.6:
+            del holder[key]
+        elif roll < 0.8:
+            holder[self.one(KEYS)] = holder.pop(key)
+        else:
+            holder[self.one(KEYS)] = copy.deepcopy(self.one(ODD))
+        return document
+
+
+def places_of(value: Any) -> Any:
+    """Where something may be changed: maps and their keys, arrays and their indexes."""
+    found = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in found:
+        yield value, key
+        if isinstance(inner, (dict, list)):
+            yield from places_of(inner)
+
+
+def document(number: int) -> Any:
+    """The document of this number."""
+    maker = Maker(number)
+    made = copy.deepcopy(maker.document())
+    return maker.changed(made) if number % 2 else made

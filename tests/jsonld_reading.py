@@ -1,0 +1,796 @@
+"""What readers make of the documents of `jsonld_documents`, and what others read otherwise, and why.
+
+A difference is a predicate on the document and both outcomes; its docstring has the sentence of
+https://www.w3.org/TR/json-ld11-api/ that decides, where it stands, and what the other does. What is said
+of PyLD is so of jsonld.js, after which it is made, where both are named.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import jsonld_reference as reference
+from jsonld_documents import BASE, DOCUMENTS, document
+from nquads import isomorphic, map_terms
+from support import quads_of
+
+import rdfm
+from rdfm import formats
+
+XSD_DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
+
+
+@dataclass
+class Outcome:
+    """What a reader makes of a document: quads, or an error and its code of the specification."""
+
+    quads: list[tuple] | None
+    error: str = ""
+    code: str | None = None
+    header: dict[str, Any] | None = None
+
+
+def rdfm_reads(text: str, direction: str, *, lenient: bool = True) -> Outcome:
+    decoder = formats.find("jsonld").Decoder(lenient=lenient, base=BASE, rdf_direction=direction)
+    decoder.feed(text.encode())
+    decoder.finish()
+    try:
+        batch = decoder.next_batch()
+    except rdfm.DecodeError as error:
+        codes = re.findall(r"\(JSON-LD: ([^)]*)\)", str(error))  # the last is that of the whole
+        return Outcome(None, str(error), codes[-1] if codes else None)
+    quads = [] if batch is None or not len(batch) else quads_of(batch, 0)
+    return Outcome(quads, header=decoder.header())
+
+
+def well_formed(quads: list[tuple]) -> list[tuple]:
+    """Without the quads that JSON-LD leaves out and PyLD does not, as it checks less."""
+
+    def right(term: tuple | None) -> bool:
+        if term is None or term[0] == "bnode":
+            return True
+        if term[0] == "iri":
+            return bool(reference.WELL_FORMED.fullmatch(term[1]))
+        tag = term[2] is None or reference.LANGUAGE.fullmatch(term[2])
+        return bool(tag and reference.WELL_FORMED.fullmatch(term[4]))
+
+    return [quad for quad in quads if all(map(right, quad))]
+
+
+def in_short(quads: list[tuple]) -> list[tuple]:
+    """Language tags in lower case, and doubles, of strings too, in the 16 digits that PyLD writes."""
+
+    def short(term: tuple) -> tuple:
+        if term[0] != "literal":
+            return term
+        _, text, language, direction, datatype = term
+        if datatype == XSD_DOUBLE or re.fullmatch(r"-?[0-9]\.[0-9]+E-?[0-9]+", text):
+            with suppress(ValueError):  # a string that is no number, which PyLD leaves as it is
+                text = f"{float(text):.15E}"
+        if datatype.startswith(reference.I18N):
+            datatype = datatype.lower()
+        return ("literal", text, language and language.lower(), direction, datatype)
+
+    return [map_terms(quad, short) for quad in quads]
+
+
+def without_false_protected(value: Any, *, context: bool = False) -> Any:
+    """The document without "@protected": false in contexts, the default, which PyLD trips over."""
+    if isinstance(value, list):
+        return [without_false_protected(item, context=context) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: without_false_protected(inner, context=key == "@context")
+        for key, inner in value.items()
+        if not (context and key == "@protected" and inner is False)
+    }
+
+
+def shown(number: int, given: Any, *outcomes: Any) -> str:
+    """What a failure says: which document it is, and what came of it."""
+    return "\n".join([f"document {number}:", json.dumps(given), *map(str, outcomes)])
+
+
+def rdf_direction(direction: str) -> str | None:
+    return None if direction == "none" else direction
+
+
+def left_open(text: str, direction: str) -> bool:
+    return bool(reference.read(text, base=BASE, direction=rdf_direction(direction)).open)
+
+
+def batches() -> list[range]:
+    """The documents to read, by number, as peers are given them at a time."""
+    return [range(at, min(at + 500, DOCUMENTS)) for at in range(0, DOCUMENTS, 500)]
+
+
+def compare(reader: str, numbers: range, read: Callable[[list], list[Outcome]]) -> None:
+    """Asserts that a peer reads what we read, and refuses what we refuse, whatever its error codes."""
+    documents = [document(number) for number in numbers]
+    outcomes = read(documents)
+    for number, given, theirs in zip(numbers, documents, outcomes, strict=True):
+        text = json.dumps(given)
+        ours = rdfm_reads(text, "none")
+        if both_read(ours, theirs):
+            same = isomorphic(in_short(ours.quads), theirs.quads)
+        else:
+            same = ours.quads is None and theirs.quads is None
+        if not same:
+            known = explained(reader, given, ours, theirs) or left_open(text, "none")
+            assert known, shown(number, given, ours, theirs)
+
+
+# What others do otherwise.
+
+
+def maps(value: Any, within: str = "") -> Iterator[tuple[str, dict]]:
+    """Every map with the key that it stands under; those of contexts stand under "@context"."""
+    if isinstance(value, list):
+        for item in value:
+            yield from maps(item, within)
+    elif isinstance(value, dict):
+        yield within, value
+        for key, inner in value.items():
+            yield from maps(inner, "@context" if key == "@context" else key)
+
+
+def contexts(given: Any) -> list[dict]:
+    return [found for within, found in maps(given) if within == "@context"]
+
+
+def definitions(given: Any) -> list[tuple[str, dict]]:
+    """Terms and their definitions where these are maps."""
+    return [
+        (term, definition)
+        for context in contexts(given)
+        for term, definition in context.items()
+        if isinstance(definition, dict) and term != "@context"
+    ]
+
+
+def bodies(given: Any) -> list[dict]:
+    """Maps that are no contexts and no definitions; those within contexts' odd values are."""
+    kept = {id(context) for context in contexts(given)}
+    kept |= {id(definition) for _, definition in definitions(given)}
+    return [found for _, found in maps(given) if id(found) not in kept]
+
+
+def containers(definition: dict) -> list:
+    found = definition.get("@container", [])
+    return found if isinstance(found, list) else [found]
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Every scalar in the document, and every key."""
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from leaves(item)
+    else:
+        yield value
+
+
+def strings(given: Any) -> list[str]:
+    return [leaf for leaf in leaves(given) if isinstance(leaf, str)]
+
+
+def numbers(given: Any) -> list[float]:
+    return [leaf for leaf in leaves(given) if isinstance(leaf, (int, float))]
+
+
+def values_at(given: Any, *names: str) -> list:
+    return [body[name] for body in bodies(given) for name in names if name in body]
+
+
+Decide = Callable[[Any, Outcome, Outcome], bool]
+DIFFERENCES: list[tuple[tuple[str, ...], Decide]] = []
+BOTH = ("PyLD", "jsonld.js")
+
+
+def difference(*readers: str) -> Callable[[Decide], Decide]:
+    """Adds a standing difference of these readers."""
+
+    def add(decide: Decide) -> Decide:
+        DIFFERENCES.append((readers, decide))
+        return decide
+
+    return add
+
+
+def explained(reader: str, given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """Whether a standing difference of the reader's is one of these outcomes."""
+    return any(decide(given, ours, theirs) for readers, decide in DIFFERENCES if reader in readers)
+
+
+def both_read(ours: Outcome, theirs: Outcome) -> bool:
+    return ours.quads is not None and theirs.quads is not None
+
+
+@difference(*BOTH)
+def arrays_in_lists_are_flat(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 5.2.2: "If the container mapping of active property includes @list, and expanded item is
+    an array, set expanded item to a new map containing the entry @list"; PyLD does so in @list too.
+    """
+
+    def holds(value: Any) -> bool:
+        items = value if isinstance(value, list) else [value]
+        return any(
+            isinstance(item, list) or (isinstance(item, dict) and "@set" in item) for item in items
+        )
+
+    return both_read(ours, theirs) and any(map(holds, values_at(given, "@list")))
+
+
+@difference(*BOTH)
+def contexts_of_reverse_terms(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.13: "If the term definition associated to key indicates that it is a reverse property",
+    where PyLD asks the context that is in force within the value.
+    """
+    return any(
+        "@context" in definition
+        and ("@reverse" in definition or any(name == term for name, _ in definitions(definition)))
+        for term, definition in definitions(given)
+    )
+
+
+@difference(*BOTH)
+def json_before_maps(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.6 and 13.7: "type mapping of @json", then "Otherwise, if container mapping includes
+    @language", and so for the others; PyLD asks for the container first.
+    """
+    maps_of = {"@language", "@index", "@id", "@type"}
+    return any(
+        definition.get("@type") == "@json"
+        and not maps_of.isdisjoint(map(str, containers(definition)))
+        for _, definition in definitions(given)
+    )
+
+
+@difference(*BOTH)
+def contexts_and_types_in_nests(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 14.2.2: "Recursively repeat steps 3, 8, 13, and 14", thus without 9 and 11: neither an
+    embedded context nor a type counts for the terms of a nested value.
+    """
+    nested = [value for _, value in maps(values_at(given, "@nest", "nest"))]
+    return any(not {"@context", "@type", "type"}.isdisjoint(value) for value in nested)
+
+
+@difference(*BOTH)
+def keywords_that_say_nothing(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.4.3 to 13.4.15 give no value to the other keywords, which PyLD keeps as entries."""
+    names = "@base @container @import @none @prefix @propagate @protected @version @vocab @json"
+    return any(not {*names.split()}.isdisjoint(body) for body in bodies(given))
+
+
+@difference(*BOTH)
+def a_type_map_has_a_context_a_key(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.8.3.2: "update map context", which begins anew with each key; PyLD keeps it."""
+    typed = {term for term, definition in definitions(given) if "@type" in containers(definition)}
+    return both_read(ours, theirs) and any(
+        term in typed and isinstance(value, dict) and len(value) > 1
+        for body in bodies(given)
+        for term, value in body.items()
+    )
+
+
+@difference(*BOTH)
+def null_keeps_what_went_before(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.1.2, 5.1.2: "if propagate is false, previous context in result to the previous value of
+    result"; in PyLD a context of a type that is null stays in force below.
+    """
+    return any(
+        definition.get("@context", ()) is None or None in as_list(definition.get("@context", ()))
+        for _, definition in definitions(given)
+    )
+
+
+@difference(*BOTH)
+def free_floating_lists(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.4.11.1: "If active property is null or @graph, continue with the next key from element
+    to remove the free-floating list", so that it collides with nothing.
+    """
+    nested = [value for _, value in maps(values_at(given, "@nest", "nest"))]
+    beside = any("@list" in body and len(body) > 1 for body in bodies(given))
+    return beside or any("@list" in value for value in nested)
+
+
+@difference(*BOTH)
+def values_are_never_reverted(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 7: "does not contain an entry expanding to @value", however many entries it has; and a
+    property-scoped context is looked up before the context is reverted.
+    """
+    not_propagated = any(context.get("@propagate") is False for context in contexts(given))
+    typed = any("@context" in definition for _, definition in definitions(given))
+    return not_propagated or (
+        typed and any("@value" in body and len(body) > 2 for body in bodies(given))
+    )
+
+
+@difference(*BOTH)
+def keys_of_maps_are_of_the_context_outside(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.8.3.4: "IRI expanding index" by the active context, not by the term's own."""
+    return any(
+        "@context" in definition
+        and {*map(str, containers(definition))} & {"@id", "@type", "@index", "@language"}
+        for _, definition in definitions(given)
+    )
+
+
+@difference(*BOTH)
+def types_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.1.2, 1.3.2.1: "unless type is not well-formed", as is null, for a term that is mapped to null
+    or looks like a keyword.
+    """
+    broken = "startswith" in theirs.error or "indexOf" in theirs.error
+    if not (theirs.code == "invalid type value" or broken):
+        return False
+    names = [name for value in values_at(given, "@type", "type") for name in as_list(value)]
+    nulls = {term for context in contexts(given) for term in context if maps_to_null(context[term])}
+    return any(name in nulls or str(name).startswith("@") for name in names)
+
+
+def maps_to_null(definition: Any) -> bool:
+    return definition is None or (
+        isinstance(definition, dict) and definition.get("@id", "") is None
+    )
+
+
+def as_list(value: Any) -> list:
+    return value if isinstance(value, list) else [value]
+
+
+@difference(*BOTH)
+def included_blocks(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.4.6.2: "passing active context, null for active property", so that what floats freely
+    is dropped from an array, and leaves nothing where it stands alone.
+    """
+    blocks = values_at(given, "@included")
+    if ours.code == "invalid @included value":
+        return any(isinstance(block, dict) for block in blocks)
+    items = [item for block in blocks for item in as_list(block)]
+    return theirs.code == "invalid @included value" and any(
+        not isinstance(item, dict)
+        or not {*item}.isdisjoint({"@id", "id", "@set", "@value", "value"})
+        for item in items
+    )
+
+
+@difference(*BOTH)
+def directions_beside_types(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 23: "If value contains the entry @direction and does not contain the entry @type"."""
+    refused = theirs.code in ("invalid base direction", "invalid scoped context")
+    return (refused or both_read(ours, theirs)) and any(
+        "@direction" in definition and "@type" in definition for _, definition in definitions(given)
+    )
+
+
+@difference(*BOTH)
+def graphs_that_are_scalars(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 4.1: "If active property is null or @graph, drop the free-floating scalar"; PyLD has an
+    error code of its own for it.
+    """
+    return theirs.code == "invalid @graph value"
+
+
+DEFINITION_CODES = {
+    "cyclic IRI mapping", "invalid @nest value", "invalid @prefix value", "invalid IRI mapping",
+    "invalid base direction", "invalid container mapping", "invalid language mapping",
+    "invalid reverse property", "invalid scoped context", "invalid term definition",
+    "invalid type mapping", "keyword redefinition", "protected term redefinition",
+}  # fmt: skip
+
+
+@difference(*BOTH)
+def steps_of_create_term_definition(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, whose steps 12 to 26 come in another order in PyLD: a definition that is wrong twice has
+    another code, or none, where its type ends in a TypeError.
+    """
+    wrong = ours.code in DEFINITION_CODES
+    broken = "expected string or bytes-like object" in theirs.error
+    return wrong and (theirs.code in DEFINITION_CODES or broken)
+
+
+@difference(*BOTH)
+def terms_like_keywords_are_no_cycle(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 14.2.2: "has the form of a keyword, return", after which the term is not being defined any
+    more; PyLD meets it again and finds a cycle.
+    """
+    return theirs.code == "cyclic IRI mapping" and '"@foo"' in json.dumps(given)
+
+
+@difference(*BOTH)
+def graphs_by_index_and_by_id(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 19.1: "an array containing @graph and either @id or @index optionally including @set"."""
+    return ours.code in ("invalid container mapping", "invalid scoped context") and any(
+        {"@id", "@index"} <= {*map(str, containers(definition))}
+        for _, definition in definitions(given)
+    )
+
+
+@difference(*BOTH)
+def languages_that_are_no_tags(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.2.2, 7: "If item has an @language entry which is not well-formed, return null", whatever form its
+    direction takes.
+    """
+
+    def tags(quad: tuple) -> list[str]:
+        if quad[1][1] == f"{reference.RDF}language":
+            return [quad[2][1]]
+        datatype = quad[2][4] if quad[2][0] == "literal" else ""
+        if datatype.startswith(reference.I18N):
+            return [datatype.removeprefix(reference.I18N).partition("_")[0] or "x"]
+        return []
+
+    return both_read(ours, theirs) and any(
+        not reference.LANGUAGE.fullmatch(tag) for quad in theirs.quads for tag in tags(quad)
+    )
+
+
+@difference(*BOTH, "Jena")
+def vocabularies_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.1.2, 5.8.3: "If it is not an IRI, or a blank node identifier, an invalid vocab mapping error has
+    been detected"; PyLD takes any string.
+    """
+    return ours.code in ("invalid vocab mapping", "invalid scoped context") and any(
+        isinstance(context.get("@vocab"), str) and ":" not in context["@vocab"]
+        for context in contexts(given)
+    )
+
+
+@difference(*BOTH)
+def keywords_that_are_defined(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 4 and 5: "value MUST be a map with only either or both of" @container and @protected, and
+    "term MUST NOT be a keyword"; PyLD takes an @id in the first, does not know @prefix, and takes an
+    entry @context in a context for a context to read.
+    """
+    refused = ours.code in DEFINITION_CODES
+    return ours.quads is None and any(
+        "@context" in context or (refused and ("@prefix" in context or "@type" in context))
+        for context in contexts(given)
+    )
+
+
+@difference(*BOTH, "Jena")
+def protected_is_a_boolean(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 11: "If the value of @protected is not a boolean, an invalid @protected value error has been
+    detected"; PyLD takes what is true for Python.
+    """
+    found = [context for context in contexts(given)] + [one for _, one in definitions(given)]
+    return ours.code in ("invalid @protected value", "invalid scoped context") and any(
+        not isinstance(one.get("@protected", True), bool) for one in found
+    )
+
+
+FALSE = (None, False, 0, "", [], {}, [[]], [None])
+
+
+@difference(*BOTH)
+def what_is_false_for_python(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """The codes of the specification for values of the wrong kind, which PyLD takes for none where they
+    are null, false, zero or hold nothing.
+    """
+    wrong = {
+        "invalid value object value": "@value",
+        "invalid container mapping": "@container",
+        "invalid base direction": "@direction",
+        "invalid type value": "@type",
+        "invalid language-tagged string": "@language",
+        "colliding keywords": "@graph",
+        "invalid local context": "@context",
+        "invalid scoped context": "@container",
+    }
+    name = wrong.get(ours.code or "")
+    if ours.code == "invalid value object" and [] in values_at(given, "@value", "value"):
+        return True
+    return any(name in found and found[name] in FALSE for _, found in maps(given))
+
+
+@difference(*BOTH)
+def contexts_are_processed_in_order(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.1.2, 5: "For each item context in local context", where PyLD loads all, and takes arrays within
+    arrays as one, before it processes any.
+    """
+    odd = any(
+        not (value is None or isinstance(value, dict))
+        for _, found in maps(given)
+        for value in as_list(found.get("@context"))
+    )
+    loading = (None, "invalid local context", "loading remote context failed")
+    return odd and ours.quads is None and theirs.code in loading
+
+
+@difference(*BOTH)
+def graphs_in_values(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 15.1: "The result must not contain any entries other than @direction, @index, @language,
+    @type, and @value", of which an @graph that holds nothing is one.
+    """
+    return ours.code == "invalid value object" and any(
+        {"@value", "@graph"} <= {*body} for body in bodies(given)
+    )
+
+
+@difference(*BOTH)
+def identifiers_that_are_aliases(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.2.2, 4: "If active context has a term definition for value, and the associated IRI mapping is a
+    keyword, return that keyword", for identifiers too.
+    """
+    aliases = {
+        term
+        for context in contexts(given)
+        for term, definition in context.items()
+        if str(definition).startswith("@") or "'@id': '@" in str(definition)
+    }
+    strings = {value for _, found in maps(given) for one in found.values() for value in texts(one)}
+    return both_read(ours, theirs) and not aliases.isdisjoint(strings)
+
+
+def texts(value: Any) -> list[str]:
+    return [item for item in as_list(value) if isinstance(item, str)]
+
+
+@difference(*BOTH)
+def scoped_bases_count_once(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 8: "If property-scoped context is defined, set active context to the result of the Context
+    Processing algorithm", which PyLD runs twice, so that a relative @base counts twice.
+    """
+    return both_read(ours, theirs) and any(
+        isinstance(context.get("@base"), str) and ":" not in context["@base"]
+        for _, definition in definitions(given)
+        for context in contexts({"@context": definition.get("@context")})
+    )
+
+
+@difference(*BOTH)
+def bases_are_resolved_against_bases(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.1.2, 5.7.5: "Otherwise, an invalid base IRI error has been detected", as for a relative IRI where
+    the base is null.
+    """
+    return ours.code in ("invalid base IRI", "invalid scoped context") and any(
+        isinstance(context.get("@base"), str) and ":" not in context["@base"]
+        for context in contexts(given)
+    )
+
+
+@difference(*BOTH)
+def index_keys_are_iris(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 20.2: "If the result of IRI expanding that value is not an IRI, an invalid term definition
+    has been detected"; PyLD refuses keywords only.
+    """
+    return ours.code in ("invalid term definition", "invalid scoped context") and any(
+        "@index" in definition for _, definition in definitions(given)
+    )
+
+
+@difference(*BOTH)
+def identifiers_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.2.2, 2: "If value has the form of a keyword, return null": PyLD ends in a TypeError where such
+    a subject is sorted.
+    """
+    return "'<' not supported" in theirs.error and '"@foo"' in json.dumps(given)
+
+
+@difference(*BOTH)
+def nests_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 24.2: "MUST be a string and MUST NOT be a keyword other than @nest", which what only looks like
+    one is not, nor nothing.
+    """
+    refused = theirs.code == "invalid @nest value" or "IndexError" in theirs.error
+    return refused and any(
+        str(definition.get("@nest", "x"))[:1] in ("", "@") for _, definition in definitions(given)
+    )
+
+
+@difference(*BOTH)
+def indexes_of_a_node(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """7.2.2, 6.8: "If node already has an @index entry with a different value": PyLD ends in a TypeError
+    where it is the same.
+    """
+    return "string indices must be integers" in theirs.error
+
+
+@difference("jsonld.js")
+def values_in_graphs(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.12.1: "Convert ev into a graph object by creating a map containing the key-value pair
+    @graph-ev", also where ev is a value, which the graph then has no node for; jsonld.js has no graph.
+    """
+    return both_read(ours, theirs) and any(
+        "@graph" in containers(definition) for _, definition in definitions(given)
+    )
+
+
+@difference("jsonld.js")
+def strings_of_doubles(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.2.2, 10: "value is a number and datatype equals xsd:double"; jsonld.js makes a number of a string
+    that is none, too.
+    """
+    return both_read(ours, theirs) and XSD_DOUBLE in json.dumps(given)
+
+
+@difference("jsonld.js")
+def blank_nodes_with_prefixes(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 14.2.5: "or a blank node identifier, set the prefix flag in definition to true"; jsonld.js
+    does not relabel such a node, and takes it for a datatype.
+    """
+    datatype = ours.code == "invalid type mapping" and theirs.quads is not None
+    return (datatype or both_read(ours, theirs)) and any(
+        str(value).startswith("_:") for context in contexts(given) for value in context.values()
+    )
+
+
+@difference("jsonld.js")
+def numbers_close_to_zero(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.2.2, 10: "a number with a non-zero fractional part", which 1e-7 has; jsonld.js makes it 0."""
+    return both_read(ours, theirs) and any(0 < abs(number) < 1e-6 for number in numbers(given))
+
+
+@difference("jsonld.js")
+def bases_that_are_empty(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.1.2, 5.7.4: "the result of resolving value against the current base IRI": of nothing, that is the
+    base itself, of which jsonld.js takes the last segment away; and a keyword is a path like any other.
+    """
+    return both_read(ours, theirs) and any(
+        str(context.get("@base", "x"))[:1] in ("", "@") for context in contexts(given)
+    )
+
+
+@difference("jsonld.js")
+def subjects_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.1.2, 1.3.1: "If subject is not well-formed, continue", as is null; jsonld.js makes a blank node."""
+    return both_read(ours, theirs) and "@foo" in strings(given)
+
+
+@difference(*BOTH)
+def types_of_values(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 15.5: "if the result has an @type entry and its value is not an IRI, an invalid typed value
+    error has been detected", as an array is not, nor the null that looks like a keyword.
+    """
+    found = values_at(given, "@type", "type")
+    odd = any(isinstance(value, list) or str(value).startswith("@") for value in found)
+    return ours.code == "invalid typed value" and odd
+
+
+@difference(*BOTH)
+def prefixes_that_are_none(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 25.3: "If the prefix flag of definition is set to true, and its IRI mapping is a keyword, an
+    invalid term definition has been detected"; PyLD refuses it where the flag is false, too.
+    """
+    return theirs.code in ("invalid term definition", "invalid scoped context") and any(
+        definition.get("@prefix") is False for _, definition in definitions(given)
+    )
+
+
+@difference("jsonld.js")
+def contexts_of_nests(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 14.2.2: "Steps 3 and 8 may update the active context based on a property-scoped context
+    associated with nesting-key", as an erratum has it; jsonld.js looks at its terms only.
+    """
+    return both_read(ours, theirs) and any(
+        definition.get("@id") == "@nest" and "@context" in definition
+        for _, definition in definitions(given)
+    )
+
+
+# Jena reads with Titanium JSON-LD.
+
+
+@difference("Jena")
+def large_integers(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.2.2, 10: "or an absolute value greater or equal to 10^21", where Jena keeps an integer."""
+    return both_read(ours, theirs) and any(abs(number) >= 10**21 for number in numbers(given))
+
+
+@difference("Jena")
+def numbers_in_json(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.2.2, 8: "the canonical lexical form", as RFC 8785 has it: -7 and 1e-7, where Jena writes -7e00 and
+    0.0000001.
+    """
+    odd = any(number < 0 or 0 < number < 1e-6 for number in numbers(given))
+    return both_read(ours, theirs) and odd and "@json" in strings(given)
+
+
+@difference("Jena")
+def iris_with_spaces(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.1: "Implementations MUST generate only well-formed triples"; Jena resolves what no IRI can be made
+    of to the base itself.
+    """
+    in_context = theirs.quads is None and "invalid base IRI" in theirs.error
+    return (both_read(ours, theirs) or in_context) and any(" " in text for text in strings(given))
+
+
+@difference("Jena")
+def graphs_of_nothing(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 4.1 and 19: "drop the free-floating scalar", and "set result to null", as for a map that is
+    empty; Jena breaks where nothing is left.
+    """
+    alone = any(not isinstance(value, list) for value in values_at(given, "@graph", "graph"))
+    return theirs.quads is None and theirs.code is None and alone
+
+
+@difference("Jena")
+def terms_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 14.2.3: "If the resulting IRI mapping is neither a keyword, nor an IRI, nor a blank node
+    identifier, an invalid IRI mapping error has been detected"; Jena takes any string.
+    """
+    codes = ("invalid IRI mapping", "invalid scoped context", "cyclic IRI mapping")
+    mapped = [
+        value.get("@id", value.get("@reverse")) if isinstance(value, dict) else value
+        for context in contexts(given)
+        for value in context.values()
+    ]
+    return ours.code in codes and any(isinstance(iri, str) and ":" not in iri for iri in mapped)
+
+
+@difference("Jena")
+def blank_nodes_reversed(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 13.4: "does not have the form of an IRI or a blank node identifier"; Jena takes no blank."""
+    return theirs.quads is None and any(
+        str(definition.get("@reverse")).startswith("_:") for _, definition in definitions(given)
+    )
+
+
+@difference("Jena")
+def iris_of_a_scheme_alone(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.1: "An IRI is well-formed if it matches the ABNF for IRI", as `ex:` does, with an empty path."""
+    return both_read(ours, theirs) and "ex:" in strings(given)
+
+
+@difference("Jena")
+def reverse_terms_beside_reverse(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.4.2: "If result already has an expanded property entry", which a reverse term makes too,
+    if it comes first; as the order of keys says nothing, only entries count.
+    """
+    return theirs.code == "COLLIDING_KEYWORDS" and "@reverse" in strings(given)
+
+
+@difference("Jena")
+def what_looks_like_a_keyword(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 14.2.2: "has the form of a keyword, return", after which the term is not being defined; 5.2.2,
+    2: "return null", which Jena cannot hold as a type.
+    """
+    broken = theirs.code == "CYCLIC_IRI_MAPPING" or "JsonObjects name/value pair" in theirs.error
+    return (broken or both_read(ours, theirs)) and "@foo" in strings(given)
+
+
+@difference("Jena")
+def languages_of_one_letter(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.1: "any language tag is well-formed according to section 2.2.9 of [BCP47]", where we go by the
+    grammar of RDF's own formats, which let a tag begin with one letter.
+    """
+    return both_read(ours, theirs) and any(
+        quad[2][0] == "literal" and re.match("[A-Za-z](-|$)", quad[2][2] or "")
+        for quad in ours.quads
+    )
+
+
+@difference("Jena")
+def types_in_nests(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.4.4.5: "If result already has an entry for @type, prepend the value of @type in result to
+    expanded value"; Jena keeps one of them.
+    """
+    nested = [value for _, value in maps(values_at(given, "@nest", "nest"))]
+    return both_read(ours, theirs) and any(not {"@type", "type"}.isdisjoint(one) for one in nested)
+
+
+@difference("Jena")
+def indexes_that_are_the_same(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """7.2.2, 6.8: "If node already has an @index entry with a different value", which Jena refuses where it
+    is the same.
+    """
+    return theirs.code == "CONFLICTING_INDEXES"
+
+
+@difference("Jena")
+def scalars_in_scoped_contexts(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 4.2 says nothing of "override protected", where 8 has "true", for the same context and
+    property; Jena refuses for a scalar what it takes for a node.
+    """
+    codes = ("PROTECTED_TERM_REDEFINITION", "INVALID_CONTEXT_NULLIFICATION")
+    return theirs.code in codes and any(
+        "@context" in definition for _, definition in definitions(given)
+    )

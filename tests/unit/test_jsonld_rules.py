@@ -1,0 +1,1394 @@
+"""What small JSON-LD documents say, or which error of the specification they are, rule by rule.
+
+A row is a document and its quads, or an error code. Quads are N-Quads in which an IRI without a scheme
+is one of http://e/, and a name stands for a namespace: `<s> <p> "1"^^xsd:integer .`. Each row is also
+given to the algorithms of `jsonld_reference`, which read it strictly as the specification has it.
+"""
+
+import json
+import re
+from typing import Any
+
+import jsonld_reference as reference
+import pytest
+from nquads import isomorphic, read_quads
+from support import decode, outcome
+
+import rdfm
+from rdfm import formats
+
+NAMESPACES = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "i18n": "https://www.w3.org/ns/i18n#",
+}
+# Remote contexts by their URLs.
+REMOTE = {
+    "http://c/vocab": {"@context": {"@vocab": "http://e/"}},
+    "http://c/base": {"@context": {"@base": "http://other/", "@vocab": "http://e/"}},
+    "http://c/p": {"@context": {"p": {"@id": "http://e/p", "@type": "@id"}, "q": "http://e/q"}},
+    "http://c/d/relative": {"@context": ["../vocab", {"p": {"@type": "@id"}}]},
+    "http://c/scoped": {"@context": {"p": {"@id": "http://e/p", "@context": "d/relative"}}},
+    "http://c/itself": {"@context": {"p": {"@id": "http://e/p", "@context": "itself"}}},
+    "http://c/loop": {"@context": ["loop"]},
+    "http://c/array": {"@context": [{"@vocab": "http://e/"}]},
+    "http://c/list": [],
+    "http://c/empty": {},
+    "http://c/imports": {"@context": {"@import": "vocab"}},
+    "http://c/protected": {"@context": {"@protected": True, "p": "http://e/p"}},
+}
+# The error codes that reading JSON or YAML can have; the others are of HTML, HTTP, 1.0 and compaction.
+CODES = """
+colliding keywords, conflicting indexes, context overflow, cyclic IRI mapping, invalid @id value,
+invalid @import value, invalid @included value, invalid @index value, invalid @nest value,
+invalid @prefix value, invalid @propagate value, invalid @protected value, invalid @reverse value,
+invalid @version value, invalid base direction, invalid base IRI, invalid container mapping,
+invalid context entry, invalid context nullification, invalid default language, invalid IRI mapping,
+invalid keyword alias, invalid language map value, invalid language mapping,
+invalid language-tagged string, invalid language-tagged value, invalid local context,
+invalid remote context, invalid reverse property, invalid reverse property map,
+invalid reverse property value, invalid scoped context, invalid set or list object,
+invalid term definition, invalid type mapping, invalid type value, invalid typed value,
+invalid value object, invalid value object value, invalid vocab mapping, keyword redefinition,
+loading remote context failed, protected term redefinition
+"""
+E_CODES = [code.strip() for code in CODES.replace("\n", " ").split(",")]
+
+
+def wanted(text: str) -> list[tuple]:
+    """The quads of a row."""
+    text = re.sub(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)([^<>]*)>", r"<http://e/\1>", text)
+    for name, namespace in NAMESPACES.items():
+        text = re.sub(rf"(?<=[\s^]){name}:(\w+)", rf"<{namespace}\1>", " " + text)
+    return read_quads(text.replace(" ;; ", "\n"))
+
+
+@pytest.fixture(scope="session")
+def remote(tmp_path_factory):
+    """The files of the remote contexts."""
+    folder = tmp_path_factory.mktemp("contexts")
+    files = {}
+    for at, (url, document) in enumerate(REMOTE.items()):
+        path = folder / str(at)
+        path.write_text(json.dumps(document))
+        files[url] = str(path)
+    return files
+
+
+def forms(document: Any) -> list[tuple[str, bytes]]:
+    """The document in each format that can have it; text is JSON as it stands."""
+    if isinstance(document, str):
+        return [("jsonld", document.encode())]
+    text = json.dumps(document, ensure_ascii=False)
+    found = [("jsonld", json.dumps(document, indent=1).encode())]
+    if isinstance(document, dict) and {*document} not in ({"@context"}, set()):
+        found.append(("ndjsonld", f"{text}\n".encode()))
+    found.append(("yamlld", text.encode()))
+    return found
+
+
+def name_of(document: Any) -> str:
+    return document if isinstance(document, str) else json.dumps(document)
+
+
+def rows(table: list) -> Any:
+    return pytest.mark.parametrize(("document", "expected"), table)
+
+
+def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
+    """The document in each format, whole and in pieces, against the row."""
+    options = {"base": "http://base/d/doc", "rdf_direction": "none", "context": remote, **options}
+    judge(document, expected, options)
+    for name, data in forms(document):
+        messages, error = decode(name, data, **options)
+        if expected in E_CODES:
+            assert error is not None, messages
+            assert f"(JSON-LD: {expected})" in error
+            assert re.search(r"line \d+, column \d+", error)
+        else:
+            assert error is None, error
+            assert isomorphic(messages[0], wanted(expected)), messages[0]
+
+
+def judge(document: Any, expected: str, options: dict) -> None:
+    """The row against the algorithms of the specification."""
+    expand_context = options.get("expand_context", reference.UNSET)
+    direction = options["rdf_direction"]
+    found = reference.read(
+        document if isinstance(document, str) else json.dumps(document),
+        base=options["base"],
+        direction=None if direction == "none" else direction,
+        documents={url: reference.parse(json.dumps(one)) for url, one in REMOTE.items()},
+        expand_context=expand_context,
+    )
+    if expected in E_CODES:
+        assert found.errors == {expected}
+    else:
+        assert not found.errors
+        assert isomorphic(found.quads, wanted(expected)), found.quads
+
+
+# Terms, prefixes and vocabularies.
+
+P = "http://e/p"
+IRIS = [
+    ({"@context": {"p": P}, "@id": "http://e/s", "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": {"p": {"@id": P}}, "@id": "http://e/s", "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": {"e": "http://e/"}, "@id": "e:s", "e:p": {"@id": "e:o"}}, "<s> <p> <o> ."),
+    # Only a simple term that ends in a gen-delim is a prefix, or one that says so.
+    ({"@context": {"e": "http://e/x"}, "@id": "http://e/s", "e:p": "x"}, '<s> <e:p> "x" .'),
+    ({"@context": {"e": {"@id": "http://e/"}}, "@id": "e:s", P: "x"}, '<e:s> <p> "x" .'),
+    (
+        {"@context": {"e": {"@id": "http://e/x", "@prefix": True}}, "@id": "e:s", P: "x"},
+        '<xs> <p> "x" .',
+    ),
+    (
+        {"@context": {"e": {"@id": "http://e/", "@prefix": False}}, "@id": "e:s", P: "x"},
+        '<e:s> <p> "x" .',
+    ),
+    *[
+        ({"@context": {"e": f"http://e/a{end}"}, "@id": "http://e/s", "e:p": 1}, f'<s> <http://e/a{end}p> "1"^^xsd:integer .')
+        for end in ":/?#"
+    ],
+    ({"@context": {"e": "_:"}, "@id": "e:b", P: {"@id": "_:b"}}, "_:b <p> _:b ."),
+    # A prefix is not looked up where the suffix begins with two slashes.
+    (
+        {"@context": {"http": "http://x/"}, "@id": "http://e/s", P: {"@id": "http:o"}},
+        "<s> <p> <http://x/o> .",
+    ),
+    # A definition of a compact IRI, with and without an @id.
+    (
+        {"@context": {"e": "http://e/", "e:p": {"@type": "@id"}}, "@id": "e:s", "e:p": "e:o"},
+        "<s> <p> <o> .",
+    ),
+    (
+        {"@context": {"e": "http://e/", "e:p": {"@id": P, "@type": "@id"}}, "e:p": "e:o", "@id": "e:s"},
+        "<s> <p> <o> .",
+    ),
+    ({"@context": {"e": "http://e/", "e:p": "http://e/q"}, "e:p": 1}, "invalid IRI mapping"),
+    ({"@context": {P: {"@type": "@id"}}, "@id": "http://e/s", P: "http://e/o"}, "<s> <p> <o> ."),
+    ({"@context": {"a/b": "http://e/b"}, P: 1}, "invalid IRI mapping"),
+    (
+        {"@context": {"@vocab": "http://e/", "a/b": {"@type": "@id"}}, "@id": "http://e/s", "a/b": "http://e/o"},
+        "<s> <a/b> <o> .",
+    ),
+    ({"@context": {"p": "q", "q": P}, "@id": "http://e/s", "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": {"p": "q", "q": "p"}, P: 1}, "cyclic IRI mapping"),
+    ({"@context": {"p": "p:x"}, P: 1}, "cyclic IRI mapping"),
+    ({"@context": {"p": "word"}, P: 1}, "invalid IRI mapping"),
+    ({"@context": {"p": {}}, P: 1}, "invalid IRI mapping"),
+    ({"@context": {"p": {"@id": 1}}, P: 1}, "invalid IRI mapping"),
+    ({"@context": {"p": "@context"}, P: 1}, "invalid keyword alias"),
+    ({"@context": {"": P}, P: 1}, "invalid term definition"),
+    ({"@context": {"p": 1}, P: 1}, "invalid term definition"),
+    ({"@context": {"p": {"@id": P, "@foo": 1}}, P: 1}, "invalid term definition"),
+    ({"@context": {"p": {"@id": P, "x": 1}}, P: 1}, "invalid term definition"),
+    ({"@context": {"@id": P}, P: 1}, "keyword redefinition"),
+    ({"@context": {"@context": {"p": P}}, P: 1}, "keyword redefinition"),
+    ({"@context": {"@prefix": P}, P: 1}, "keyword redefinition"),
+    ({"@context": {"p": {"@id": P, "@prefix": 1}}, P: 1}, "invalid @prefix value"),
+    ({"@context": {"a:p": {"@id": "a:p", "@prefix": True}}, P: 1}, "invalid term definition"),
+    ({"@context": {"id": {"@id": "@id", "@prefix": True}}, P: 1}, "invalid term definition"),
+    ({"@context": {"@version": 1.1, "p": P}, "@id": "http://e/s", "p": 1}, '<s> <p> "1"^^xsd:integer .'),
+    ({"@context": {"@version": "1.1"}, P: 1}, "invalid @version value"),
+    ({"@context": {"@version": 1}, P: 1}, "invalid @version value"),
+    ({"@context": 1, P: 1}, "invalid local context"),
+    ({"@context": [[]], P: 1}, "invalid local context"),
+    ({"@context": True, P: 1}, "invalid local context"),
+    ({"@context": [], "@id": "http://e/s", P: "x"}, '<s> <p> "x" .'),
+    # @vocab
+    ({"@context": {"@vocab": "http://e/"}, "@id": "http://e/s", "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": {"@vocab": "http://e/"}, "@id": "s", "@type": "T"}, "<http://base/d/s> rdf:type <T> ."),
+    ({"@context": {"@vocab": "http://e/"}, "@id": "http://e/s", "": "x"}, '<s> <> "x" .'),
+    ({"@context": {"@vocab": ""}, "@id": "http://e/s", "p": "x"}, '<s> <http://base/d/docp> "x" .'),
+    ({"@context": {"@vocab": "#"}, "@id": "http://e/s", "p": "x"}, '<s> <http://base/d/doc#p> "x" .'),
+    ({"@context": {"@vocab": "/v/"}, "@id": "http://e/s", "p": "x"}, '<s> <http://base/v/p> "x" .'),
+    ({"@context": {"@base": None, "@vocab": "#"}, P: "x"}, "invalid vocab mapping"),
+    # It is expanded by what is in force before the context that it stands in.
+    ({"@context": {"ex": "http://e/", "@vocab": "ex:v/"}, "@id": "ex:s", "p": "x"}, '<s> <ex:v/p> "x" .'),
+    ({"@context": {"@vocab": 1}, P: 1}, "invalid vocab mapping"),
+    ({"@context": {"@vocab": "@id"}, P: 1}, "invalid vocab mapping"),
+    (
+        {"@context": [{"@vocab": "http://e/"}, {"@vocab": "x/"}], "@id": "http://e/s", "p": "x"},
+        '<s> <x/p> "x" .',
+    ),
+    (
+        {"@context": [{"ex": "http://e/"}, {"@vocab": "ex:n/"}], "@id": "http://e/s", "p": "x"},
+        '<s> <n/p> "x" .',
+    ),
+    (
+        {"@context": [{"ex": "http://e/n#"}, {"@vocab": "ex"}], "@id": "http://e/s", "p": "x"},
+        '<s> <n#p> "x" .',
+    ),
+    ({"@context": [{"@vocab": "http://e/"}, {"@vocab": None}], "p": 1, "@id": "http://e/s"}, ""),
+    # Terms that are null, and keys that look like keywords.
+    ({"@context": {"@vocab": "http://e/", "p": None}, "@id": "http://e/s", "p": 1, "q": "x"}, '<s> <q> "x" .'),
+    (
+        {"@context": {"@vocab": "http://e/", "p": {"@id": None}}, "@id": "http://e/s", "p": 1, "q": "x"},
+        '<s> <q> "x" .',
+    ),
+    ({"@context": {"@vocab": "http://e/"}, "@id": "http://e/s", "@foo": 1, "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": {"@vocab": "http://e/"}, "@id": "http://e/s", "@": "x"}, '<s> <@> "x" .'),
+    ({"@context": {"@vocab": "http://e/"}, "@id": "http://e/s", "@a.b": "x"}, '<s> <@a.b> "x" .'),
+    ({"@context": {"@foo": P}, "@id": "http://e/s", "@foo": 1, P: "x"}, '<s> <p> "x" .'),
+    ({"@context": {"p": "@foo"}, "@id": "http://e/s", "p": 1, P: "x"}, '<s> <p> "x" .'),
+    ({"@context": {"p": {"@reverse": "@foo"}}, "@id": "http://e/s", "p": 1, P: "x"}, '<s> <p> "x" .'),
+    # Aliases.
+    (
+        {"@context": {"id": "@id", "a": "@type", "v": "@value"}, "id": "http://e/s", "a": "http://e/T", P: {"v": "x"}},
+        '<s> <p> "x" . ;; <s> rdf:type <T> .',
+    ),
+    ({"@context": {"id": "@id", "i": "id"}, "i": "http://e/s", P: "x"}, '<s> <p> "x" .'),
+    ({"@context": {"id": "@id"}, "id": "http://e/s", "@id": "http://e/s", P: 1}, "colliding keywords"),
+    ({"@context": {"t": "@type"}, "@id": "http://e/s", "t": "http://e/T", "@type": "http://e/U"}, "<s> rdf:type <T> . ;; <s> rdf:type <U> ."),
+    ({"@context": {"@type": {"@container": "@set"}}, "@id": "http://e/s", "@type": ["http://e/T"]}, "<s> rdf:type <T> ."),
+    ({"@context": {"@type": {"@protected": True}}, "@id": "http://e/s", P: "x"}, '<s> <p> "x" .'),
+    ({"@context": {"@type": {}}, P: 1}, "keyword redefinition"),
+    ({"@context": {"@type": {"@container": "@list"}}, P: 1}, "keyword redefinition"),
+    ({"@context": {"@type": {"@container": "@set", "@id": P}}, P: 1}, "keyword redefinition"),
+    ({"@context": {"@type": P}, P: 1}, "keyword redefinition"),
+]  # fmt: skip
+
+
+@rows(IRIS)
+def test_terms_prefixes_and_vocabularies(document, expected, remote):
+    check(document, expected, remote)
+
+
+# References, as RFC 3986 resolves them in its section 5.4 against this base.
+RFC_BASE = "http://a/b/c/d;p?q"
+REFERENCES = {
+    "g:h": "g:h",
+    "g": "http://a/b/c/g",
+    "./g": "http://a/b/c/g",
+    "g/": "http://a/b/c/g/",
+    "/g": "http://a/g",
+    "//g": "http://g",
+    "?y": "http://a/b/c/d;p?y",
+    "g?y": "http://a/b/c/g?y",
+    "#s": "http://a/b/c/d;p?q#s",
+    "g#s": "http://a/b/c/g#s",
+    "g?y#s": "http://a/b/c/g?y#s",
+    ";x": "http://a/b/c/;x",
+    "g;x": "http://a/b/c/g;x",
+    "g;x?y#s": "http://a/b/c/g;x?y#s",
+    "": "http://a/b/c/d;p?q",
+    ".": "http://a/b/c/",
+    "./": "http://a/b/c/",
+    "..": "http://a/b/",
+    "../": "http://a/b/",
+    "../g": "http://a/b/g",
+    "../..": "http://a/",
+    "../../": "http://a/",
+    "../../g": "http://a/g",
+    "../../../g": "http://a/g",
+    "../../../../g": "http://a/g",
+    "/./g": "http://a/g",
+    "/../g": "http://a/g",
+    "g.": "http://a/b/c/g.",
+    ".g": "http://a/b/c/.g",
+    "g..": "http://a/b/c/g..",
+    "..g": "http://a/b/c/..g",
+    "./../g": "http://a/b/g",
+    "./g/.": "http://a/b/c/g/",
+    "g/./h": "http://a/b/c/g/h",
+    "g/../h": "http://a/b/c/h",
+    "g;x=1/./y": "http://a/b/c/g;x=1/y",
+    "g;x=1/../y": "http://a/b/c/y",
+    "g?y/./x": "http://a/b/c/g?y/./x",
+    "g?y/../x": "http://a/b/c/g?y/../x",
+    "g#s/./x": "http://a/b/c/g#s/./x",
+    "g#s/../x": "http://a/b/c/g#s/../x",
+    # An IRI is taken as it is: dot segments are removed of references only.
+    "http:g": "http:g",
+    "http://a/../g": "http://a/../g",
+    "g/é": "http://a/b/c/g/é",
+}
+
+
+@pytest.mark.parametrize("given", ["option", "context", "contexts"])
+@pytest.mark.parametrize(("text", "iri"), REFERENCES.items())
+def test_references_are_resolved_as_the_rfc_has_it(text, iri, given, remote):
+    document: dict = {"@id": "http://e/s", P: {"@id": text}}
+    base = RFC_BASE
+    if given == "context":
+        document["@context"], base = {"@base": RFC_BASE}, "http://else/where"
+    if given == "contexts":
+        document["@context"], base = [{"@base": "http://a/b/c/x"}, {"@base": "d;p?q"}], "http://x/"
+    check(document, f"<s> <p> <{iri}> .", remote, base=base)
+
+
+@pytest.mark.parametrize(
+    ("base", "text", "iri"),
+    [
+        ("http://a", "g", "http://a/g"),
+        ("http://a", "../g", "http://a/g"),
+        ("http://a", "?y", "http://a?y"),
+        ("http://a?q", "g", "http://a/g"),
+        ("http://a/b/../c/./d", "g", "http://a/c/g"),
+        ("http://a/b/../c/./d", "#s", "http://a/b/../c/./d#s"),
+        ("http://a/b/../c/./d", "", "http://a/b/../c/./d"),
+        ("http://a/b#s", "", "http://a/b"),
+        ("http://a/b#s", "?q", "http://a/b?q"),
+        ("http://a/b/", "..", "http://a/"),
+        ("http://a/b/c", "/", "http://a/"),
+        ("http://a/b/c?d/e/f", "g", "http://a/b/g"),
+        ("urn:a:b", "g", "urn:g"),
+        ("urn:a:b", "#s", "urn:a:b#s"),
+        ("urn:a/b/c", "../g", "urn:a/g"),
+        ("file:///a/b", "c", "file:///a/c"),
+        ("file:///a/b", "/c", "file:///c"),
+        ("tag:e,2020:a", "?x", "tag:e,2020:a?x"),
+    ],
+)
+def test_odd_bases(base, text, iri, remote):
+    check({"@id": "http://e/s", P: {"@id": text}}, f"<s> <p> <{iri}> .", remote, base=base)
+
+
+OBJECT = {"@type": "@id", "@id": P}
+BASES = [
+    # The @base of a context is against the one before; null takes it away; a null context brings it back.
+    ({"@context": {"@base": "x/"}, "@id": "s", P: "v"}, '<http://base/d/x/s> <p> "v" .'),
+    ({"@context": [{"@base": "x/"}, {"@base": "y/"}], "@id": "s", P: "v"}, '<http://base/d/x/y/s> <p> "v" .'),
+    ({"@context": {"@base": "/"}, "@id": "s", P: "v"}, '<http://base/s> <p> "v" .'),
+    ({"@context": {"@base": ""}, "@id": "#s", P: "v"}, '<http://base/d/doc#s> <p> "v" .'),
+    ({"@context": [{"@base": "http://x/"}, None], "@id": "s", P: "v"}, '<http://base/d/s> <p> "v" .'),
+    ({"@context": [{"@base": None}, {"@base": "x/"}], P: "v"}, "invalid base IRI"),
+    ({"@context": {"@base": 1}, P: "v"}, "invalid base IRI"),
+    ({"@context": {"@base": True}, P: "v"}, "invalid base IRI"),
+    (
+        {"@context": {"@base": "http://x/"}, "@id": "s", P: {"@context": {"@base": "y/"}, "@id": "o"}},
+        "<http://x/s> <p> <http://x/y/o> .",
+    ),
+    # Of a remote context it does not count.
+    ({"@context": "http://c/base", "@id": "s", "p": "v"}, '<http://base/d/s> <p> "v" .'),
+    # What is against the base, and what against the vocabulary.
+    (
+        {"@context": {"@vocab": "http://e/", "p": {"@type": "@id"}}, "@id": "s", "p": "o"},
+        "<http://base/d/s> <p> <http://base/d/o> .",
+    ),
+    (
+        {"@context": {"@vocab": "http://e/", "p": {"@type": "@vocab"}}, "@id": "s", "p": "o"},
+        "<http://base/d/s> <p> <o> .",
+    ),
+    (
+        {"@context": {"p": {"@id": P, "@type": "@vocab"}}, "@id": "s", "p": "o"},
+        "<http://base/d/s> <p> <http://base/d/o> .",
+    ),
+    # A term stands for its IRI as a type, and where the type is @vocab, not as an @id.
+    (
+        {"@context": {"T": "http://e/T", "p": {"@id": P, "@type": "@vocab"}, "q": {"@id": "http://e/q", "@type": "@id"}}, "@id": "T", "@type": "T", "p": "T", "q": "T"},
+        """<http://base/d/T> rdf:type <T> . ;; <http://base/d/T> <p> <T> .
+        <http://base/d/T> <q> <http://base/d/T> .""",
+    ),
+    ({"@id": "http://e/s", "@type": "T"}, "<s> rdf:type <http://base/d/T> ."),
+    ({"@context": {"e": "http://e/"}, "@id": "e:s", "@type": "e:T"}, "<s> rdf:type <T> ."),
+    # A name with two parts is an IRI even where nobody knows the scheme.
+    ({"@id": "nope:s", P: {"@id": "a:b:c"}}, "<nope:s> <p> <a:b:c> ."),
+    ({"@id": ":s", P: "x"}, '<http://base/d/:s> <p> "x" .'),
+]  # fmt: skip
+
+
+@rows(BASES)
+def test_bases(document, expected, remote):
+    check(document, expected, remote)
+
+
+# Values.
+
+S = "http://e/s"
+VALUES = [
+    ({"@id": S, P: True, "http://e/q": False}, '<s> <p> "true"^^xsd:boolean . ;; <s> <q> "false"^^xsd:boolean .'),
+    ({"@id": S, P: None, "http://e/q": []}, ""),
+    ({"@id": S, P: ["x", None, ["y", ["z"]], {"@set": ["w"]}]}, '<s> <p> "x" . ;; <s> <p> "y" . ;; <s> <p> "z" . ;; <s> <p> "w" .'),
+    ({"@id": S, P: {"@value": "x"}}, '<s> <p> "x" .'),
+    ({"@id": S, P: {"@value": None}}, ""),
+    ({"@id": S, P: {"@value": None, "@language": "en"}}, ""),
+    ({"@id": S, P: {"@value": None, "@type": "http://e/D"}}, ""),
+    ({"@id": S, P: {"@value": "x", "@language": "en"}}, '<s> <p> "x"@en .'),
+    ({"@id": S, P: {"@value": "x", "@index": "i"}}, '<s> <p> "x" .'),
+    ({"@id": S, P: {"@value": "x", "@type": "http://e/D"}}, '<s> <p> "x"^^<D> .'),
+    ({"@context": {"@vocab": "http://e/"}, "@id": S, "p": {"@value": "x", "@type": "D"}}, '<s> <p> "x"^^<D> .'),
+    ({"@id": S, P: {"@value": True, "@type": "http://e/D"}}, '<s> <p> "true"^^<D> .'),
+    ({"@id": S, P: {"@language": "en"}}, ""),
+    ({"@id": S, P: {}}, "<s> <p> _:b ."),
+    ({"@id": S, P: {"@id": "http://e/o"}}, "<s> <p> <o> ."),
+    ({"@id": S, P: {"@type": "http://e/T"}}, "<s> <p> _:b . ;; _:b rdf:type <T> ."),
+    ({"@id": S, P: ["x", "x", {"@value": "x"}]}, '<s> <p> "x" .'),
+    ({"@context": {"p": {"@id": P, "@type": "http://e/D"}}, "@id": S, "p": ["x", True, {"@value": "y"}]}, '<s> <p> "x"^^<D> . ;; <s> <p> "true"^^<D> . ;; <s> <p> "y" .'),
+    ({"@context": {"p": {"@id": P, "@type": "@id"}}, "@id": S, "p": ["http://e/o", True, {"@value": "y"}]}, '<s> <p> <o> . ;; <s> <p> "true"^^xsd:boolean . ;; <s> <p> "y" .'),
+    ({"@context": {"p": {"@id": P, "@type": "@none"}, "@language": "en"}, "@id": S, "p": ["x", True]}, '<s> <p> "x"@en . ;; <s> <p> "true"^^xsd:boolean .'),
+    # @type goes before @language and @direction in a term.
+    ({"@context": {"p": {"@id": P, "@type": "@id", "@language": "en"}}, "@id": S, "p": "http://e/o"}, "<s> <p> <o> ."),
+    ({"@context": {"p": {"@id": P, "@type": "http://e/D", "@language": "en", "@direction": "ltr"}}, "@id": S, "p": "x"}, '<s> <p> "x"^^<D> .'),
+    ({"@context": {"p": {"@id": P, "@type": "http://e/D", "@language": 1, "@direction": 1}}, "@id": S, "p": "x"}, '<s> <p> "x"^^<D> .'),
+    # Languages
+    ({"@context": {"@language": "en", P: {"@language": "de"}, "http://e/q": {"@language": None}}, "@id": S, P: "x", "http://e/q": "y", "http://e/r": "z"}, '<s> <p> "x"@de . ;; <s> <q> "y" . ;; <s> <r> "z"@en .'),
+    ({"@context": {"@language": "en"}, "@id": S, P: {"@value": "x"}}, '<s> <p> "x" .'),
+    ({"@context": {"@language": "en"}, "@id": S, P: [1, True]}, '<s> <p> "1"^^xsd:integer . ;; <s> <p> "true"^^xsd:boolean .'),
+    ({"@context": [{"@language": "en"}, {"@language": None}], "@id": S, P: "x"}, '<s> <p> "x" .'),
+    ({"@context": {"@language": None}, "@id": S, P: "x"}, '<s> <p> "x" .'),
+    ({"@context": {"@language": 1}, P: "x"}, "invalid default language"),
+    ({"@context": {P: {"@language": 1}}, P: "x"}, "invalid language mapping"),
+    ({P: {"@value": "x", "@language": 1}}, "invalid language-tagged string"),
+    ({P: {"@value": "x", "@language": None}}, "invalid language-tagged string"),
+    ({P: {"@value": 1, "@language": "en"}}, "invalid language-tagged value"),
+    ({P: {"@value": True, "@language": "en"}}, "invalid language-tagged value"),
+    # Value objects with something else
+    ({P: {"@value": []}}, "invalid value object value"),
+    ({P: {"@value": {}}}, "invalid value object value"),
+    ({P: {"@value": "x", "@id": S}}, "invalid value object"),
+    ({P: {"@value": "x", P: "y"}}, "invalid value object"),
+    ({P: {"@value": "x", "@type": "http://e/D", "@language": "en"}}, "invalid value object"),
+    ({P: {"@value": "x", "@type": "http://e/D", "@direction": "ltr"}}, "invalid value object"),
+    ({"@id": S, P: {"@value": "x", "foo": "y"}}, '<s> <p> "x" .'),
+    ({P: {"@value": "x", "@type": ["http://e/D"]}}, "invalid typed value"),
+    ({P: {"@value": "x", "@type": "_:b"}}, "invalid typed value"),
+    ({P: {"@value": "x", "@type": "http://e/a b"}}, "invalid typed value"),
+    ({P: {"@value": "x", "@type": 1}}, "invalid type value"),
+    ({"@context": {"p": {"@id": P, "@type": "D"}}, P: 1}, "invalid type mapping"),
+    ({"@context": {"p": {"@id": P, "@type": "_:b"}}, P: 1}, "invalid type mapping"),
+    ({"@context": {"p": {"@id": P, "@type": "@set"}}, P: 1}, "invalid type mapping"),
+    ({"@context": {"p": {"@id": P, "@type": ["@id"]}}, P: 1}, "invalid type mapping"),
+    # Values of keywords
+    ({"@id": 1, P: "x"}, "invalid @id value"),
+    ({"@id": [S], P: "x"}, "invalid @id value"),
+    ({"@id": None, P: "x"}, "invalid @id value"),
+    ({"@type": 1, P: "x"}, "invalid type value"),
+    ({"@type": [1], P: "x"}, "invalid type value"),
+    ({"@type": {}, P: "x"}, "invalid type value"),
+    ({"@index": 1, P: "x"}, "invalid @index value"),
+    ({"@id": S, "@type": [], P: "x"}, '<s> <p> "x" .'),
+    ({"@id": S, "@index": "i", P: "x"}, '<s> <p> "x" .'),
+    ({"@graph": [{"@id": S, "@index": "i", P: "x"}, {"@id": S, "@index": "i", P: "y"}]}, '<s> <p> "x" . ;; <s> <p> "y" .'),
+    ({"@graph": [{"@id": S, "@index": "i", P: "x"}, {"@id": S, "@index": "j", P: "y"}]}, "conflicting indexes"),
+    ({"@id": S, "@type": ["http://e/T", "_:t", "_:t"]}, "<s> rdf:type <T> . ;; <s> rdf:type _:b ."),
+    # Sets
+    ({"@id": S, P: {"@set": ["x", "y"]}}, '<s> <p> "x" . ;; <s> <p> "y" .'),
+    ({"@id": S, P: {"@set": "x", "@index": "i"}}, '<s> <p> "x" .'),
+    ({"@id": S, P: {"@set": []}}, ""),
+    ({P: {"@set": ["x"], "@id": S}}, "invalid set or list object"),
+    ({P: {"@set": ["x"], P: "y"}}, "invalid set or list object"),
+    ({P: {"@list": ["x"], "@id": S}}, "invalid set or list object"),
+    ({P: {"@list": ["x"], "@set": ["y"]}}, "invalid set or list object"),
+    ({"@context": {"p": {"@id": P, "@container": "@set"}}, "@id": S, "p": "x"}, '<s> <p> "x" .'),
+    # What floats freely is dropped.
+    (["x", 1, None, {"@id": S}, {"@value": "x"}, {"@list": ["x"]}, {}, []], ""),
+    ({"@graph": ["x", {"@id": S}, {"@value": "x"}, {"@list": [{"@id": S, P: "y"}]}]}, ""),
+    ("[[[]]]", ""),
+    ([{"@id": S, P: "x"}, [{"@id": S, P: "y"}]], '<s> <p> "x" . ;; <s> <p> "y" .'),
+]  # fmt: skip
+
+
+@rows(VALUES)
+def test_values(document, expected, remote):
+    check(document, expected, remote)
+
+
+# Numbers: as they are written, what they become, and what they become as xsd:double.
+NUMBERS = [
+    ("0", "0", "0.0E0"),
+    ("-0", "0", "0.0E0"),
+    ("0.0", "0", "0.0E0"),
+    ("-0.0", "0", "0.0E0"),
+    ("0e5", "0", "0.0E0"),
+    ("1", "1", "1.0E0"),
+    ("-1", "-1", "-1.0E0"),
+    ("12", "12", "1.2E1"),
+    ("1.0", "1", "1.0E0"),
+    ("1.50e1", "15", "1.5E1"),
+    ("1e2", "100", "1.0E2"),
+    ("1E+2", "100", "1.0E2"),
+    ("100e-2", "1", "1.0E0"),
+    ("-100e-2", "-1", "-1.0E0"),
+    ("0.01E2", "1", "1.0E0"),
+    ("9007199254740993", "9007199254740993", "9.007199254740992E15"),
+    ("-9223372036854775809", "-9223372036854775809", "-9.223372036854776E18"),
+    ("18446744073709551616", "18446744073709551616", "1.8446744073709552E19"),
+    ("100000000000000000000", "100000000000000000000", "1.0E20"),
+    ("100000000000000000001", "100000000000000000001", "1.0E20"),
+    ("1e20", "100000000000000000000", "1.0E20"),
+    ("123456789012345678901", "123456789012345678901", "1.2345678901234568E20"),
+    ("999999999999999999999", "999999999999999999999", "1.0E21"),
+    ("-999999999999999999999", "-999999999999999999999", "-1.0E21"),
+    ("9.99999999999999999999e20", "999999999999999999999", "1.0E21"),
+    ("1000000000000000000000", None, "1.0E21"),
+    ("-1000000000000000000000", None, "-1.0E21"),
+    ("1000000000000000000001", None, "1.0E21"),
+    ("1e21", None, "1.0E21"),
+    ("1e22", None, "1.0E22"),
+    ("1e23", None, "1.0E23"),
+    ("0.5", None, "5.0E-1"),
+    ("-0.5", None, "-5.0E-1"),
+    ("5.3", None, "5.3E0"),
+    ("5.30", None, "5.3E0"),
+    ("0.1", None, "1.0E-1"),
+    ("1.1e-7", None, "1.1E-7"),
+    ("123.456", None, "1.23456E2"),
+    ("1e-1", None, "1.0E-1"),
+    ("12345e-6", None, "1.2345E-2"),
+    ("0.30000000000000004", None, "3.0000000000000004E-1"),
+    ("0.1234567890123456789", None, "1.2345678901234568E-1"),
+    ("3.14159265358979323846264338327950288", None, "3.141592653589793E0"),
+    ("2.2250738585072011e-308", None, "2.225073858507201E-308"),
+    ("2.2250738585072014e-308", None, "2.2250738585072014E-308"),
+    ("5e-324", None, "5.0E-324"),
+    ("1.7976931348623157e308", None, "1.7976931348623157E308"),
+    ("1.7976931348623159e308", None, "INF"),
+    ("1.0E400", None, "INF"),
+    ("-1e400", None, "-INF"),
+    ("1e99999999999999999999", None, "INF"),
+    ("9007199254740993.5", None, "9.007199254740994E15"),
+    ("8.41e21", None, "8.41E21"),
+    ("2.0e-3", None, "2.0E-3"),
+    ("4.35", None, "4.35E0"),
+    ("1.7976931348623158e+308", None, "1.7976931348623157E308"),
+]  # fmt: skip
+
+
+def literal(text: str, datatype: str) -> str:
+    return f'<s> <p> "{text}"^^{datatype} .'
+
+
+@pytest.mark.parametrize(("number", "whole", "double"), NUMBERS)
+def test_numbers(number, whole, double, remote):
+    plain = f'{{"@id": "{S}", "{P}": {number}}}'
+    expected = literal(double, "xsd:double") if whole is None else literal(whole, "xsd:integer")
+    check(plain, expected, remote)
+    valued = f'{{"@id": "{S}", "{P}": {{"@value": {number}}}}}'
+    check(valued, expected, remote)
+    typed = f'{{"@id": "{S}", "{P}": {{"@value": {number}, "@type": "{NAMESPACES["xsd"]}double"}}}}'
+    check(typed, literal(double, "xsd:double"), remote)
+    coerced = f"""{{"@context": {{"p": {{"@id": "{P}", "@type": "{NAMESPACES["xsd"]}double"}}}},
+        "@id": "{S}", "p": [{number}]}}"""
+    check(coerced, literal(double, "xsd:double"), remote)
+    for datatype in ("integer", "decimal", "float"):
+        other = f'{{"@id": "{S}", "{P}": {{"@value": {number}, "@type": "{NAMESPACES["xsd"]}{datatype}"}}}}'
+        check(other, literal(double if whole is None else whole, f"xsd:{datatype}"), remote)
+
+
+@pytest.mark.parametrize(("number", "whole", "double"), NUMBERS)
+def test_numbers_on_lines_and_in_yaml(number, whole, double):
+    data = f'{{"@id": "{S}", "{P}": {number}}}\n'.encode()
+    expected = literal(double, "xsd:double") if whole is None else literal(whole, "xsd:integer")
+    for name in ("ndjsonld", "yamlld"):
+        messages, error = decode(name, data)
+        assert error is None
+        assert isomorphic(messages[0], wanted(expected)), name
+
+
+# What the specification leaves open, as it says nothing of how exact a number is, and what we do.
+OPEN_NUMBERS = [
+    # A fraction that no double holds is one all the same.
+    ("1.00000000000000000001", literal("1.0E0", "xsd:double")),
+    ("1e-400", literal("0.0E0", "xsd:double")),
+    ("-1e-400", literal("0.0E0", "xsd:double")),
+    ("999999999999999999999.9", literal("1.0E21", "xsd:double")),
+    # All digits of a whole number below 10^21 are kept, however it is written.
+    ("123456789012345678901.0", literal("123456789012345678901", "xsd:integer")),
+    ("1.23456789012345678901e20", literal("123456789012345678901", "xsd:integer")),
+]
+
+
+@pytest.mark.parametrize(("number", "expected"), OPEN_NUMBERS)
+def test_numbers_that_are_left_open(number, expected, remote):
+    messages, error = decode("jsonld", f'{{"@id": "{S}", "{P}": {number}}}'.encode())
+    assert error is None
+    assert isomorphic(messages[0], wanted(expected)), messages[0]
+
+
+STRINGS = [
+    ({"@id": S, P: {"@value": "1", "@type": NAMESPACES["xsd"] + "double"}}, literal("1", "xsd:double")),
+    ({"@id": S, P: {"@value": "01", "@type": NAMESPACES["xsd"] + "integer"}}, literal("01", "xsd:integer")),
+    ({"@id": S, P: {"@value": True, "@type": NAMESPACES["xsd"] + "double"}}, literal("true", "xsd:double")),
+    ({"@context": {"p": {"@id": P, "@type": NAMESPACES["xsd"] + "double"}}, "@id": S, "p": "1"}, literal("1", "xsd:double")),
+]  # fmt: skip
+
+
+@rows(STRINGS)
+def test_strings_that_look_like_numbers_stay_as_they_are(document, expected, remote):
+    check(document, expected, remote)
+
+
+# Containers.
+
+
+def with_p(definition: dict, value: Any, **context: Any) -> dict:
+    """A node whose p is defined so."""
+    return {"@context": {"p": {"@id": P, **definition}, **context}, "@id": S, "p": value}
+
+
+def contained(container: Any, value: Any, **context: Any) -> dict:
+    return with_p({"@container": container}, value, **context)
+
+
+LIST = """<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest _:2 .
+_:2 rdf:first "y" . ;; _:2 rdf:rest rdf:nil ."""
+ONE = '<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest rdf:nil .'
+EMPTY = "<s> <p> rdf:nil ."
+INNER = """<s> <p> _:1 . ;; _:1 rdf:first _:2 . ;; _:1 rdf:rest rdf:nil .
+_:2 rdf:first "x" . ;; _:2 rdf:rest rdf:nil ."""
+GRAPH = '<s> <p> _:g . ;; _:n <q> "x" _:g .'
+Q = "http://e/q"
+NODE = {Q: "x"}
+CONTAINERS = [
+    # Lists, with the keyword and with the container; lists of lists.
+    ({"@id": S, P: {"@list": ["x", "y"]}}, LIST),
+    ({"@id": S, P: {"@list": ["x", None, "y"]}}, LIST),
+    ({"@id": S, P: {"@list": "x"}}, ONE),
+    ({"@id": S, P: {"@list": ["x"], "@index": "i"}}, ONE),
+    ({"@id": S, P: {"@list": []}}, EMPTY),
+    ({"@id": S, P: {"@list": [None]}}, EMPTY),
+    ({"@id": S, P: {"@list": [{"@list": ["x"]}]}}, INNER),
+    ({"@id": S, P: {"@list": [{"@list": []}]}}, "<s> <p> _:1 . ;; _:1 rdf:first rdf:nil . ;; _:1 rdf:rest rdf:nil ."),
+    ({"@id": S, P: {"@list": [["x"], ["y"]]}}, LIST),
+    ({"@id": S, P: {"@list": [[], {"@set": ["x", "y"]}]}}, LIST),
+    ({"@id": S, P: {"@set": [{"@list": ["x", "y"]}]}}, LIST),
+    ({"@id": S, P: [{"@list": []}, {"@list": []}]}, EMPTY),
+    ({"@id": S, P: {"@list": [{"@id": "http://e/o"}]}}, "<s> <p> _:1 . ;; _:1 rdf:first <o> . ;; _:1 rdf:rest rdf:nil ."),
+    (contained("@list", ["x", "y"]), LIST),
+    (contained(["@list"], ["x", "y"]), LIST),
+    (contained("@list", "x"), ONE),
+    (contained("@list", []), EMPTY),
+    (contained("@list", None), ""),
+    (contained("@list", {"@list": ["x", "y"]}), LIST),
+    (contained("@list", [["x"]]), INNER),
+    (contained("@list", [[[]]]), "<s> <p> _:1 . ;; _:1 rdf:first _:2 . ;; _:1 rdf:rest rdf:nil . ;; _:2 rdf:first rdf:nil . ;; _:2 rdf:rest rdf:nil ."),
+    (contained("@list", [{"@list": ["x"]}]), INNER),
+    (contained("@list", [{"@value": "x"}]), ONE),
+    (with_p({"@container": "@list", "@type": "@id"}, ["http://e/o"]), "<s> <p> _:1 . ;; _:1 rdf:first <o> . ;; _:1 rdf:rest rdf:nil ."),
+    ({"@id": S, P: {"@list": ["x", "x"]}}, '<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest _:2 . ;; _:2 rdf:first "x" . ;; _:2 rdf:rest rdf:nil .'),
+    # Index maps
+    (contained("@index", {"i": "x", "j": ["y", {"@value": "z"}]}), '<s> <p> "x" . ;; <s> <p> "y" . ;; <s> <p> "z" .'),
+    (contained("@index", {"i": {"@id": "http://e/o"}, "@none": {"@id": "http://e/n"}}), "<s> <p> <o> . ;; <s> <p> <n> ."),
+    (contained(["@index", "@set"], {"i": None, "j": []}), ""),
+    (contained("@index", ["x"]), '<s> <p> "x" .'),
+    (contained("@index", "x"), '<s> <p> "x" .'),
+    (contained("@index", {"i": {"@id": "http://e/o"}, "j": {"@id": "http://e/o"}}), "conflicting indexes"),
+    (contained("@index", {"i": {"@id": "http://e/o", "@index": "k"}, "k": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
+    (contained("@index", {"i": {"@list": ["x", "y"]}}), LIST),
+    # Index maps by a property
+    (with_p({"@container": "@index", "@index": Q}, {"i": {"@id": "http://e/o"}}), '<s> <p> <o> . ;; <o> <q> "i" .'),
+    (with_p({"@container": "@index", "@index": Q}, {"@none": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
+    (with_p({"@container": "@index", "@index": Q}, {"n": {"@id": "http://e/o"}}, n="@none"), "<s> <p> <o> ."),
+    (with_p({"@container": "@index", "@index": "q"}, {"http://e/i": {"@id": "http://e/o"}}, q={"@id": Q, "@type": "@id"}), "<s> <p> <o> . ;; <o> <q> <i> ."),
+    (with_p({"@container": "@index", "@index": "q"}, {"i": {"@id": "http://e/o", Q: "j"}}, q={"@id": Q, "@language": "en"}), '<s> <p> <o> . ;; <o> <q> "i"@en . ;; <o> <q> "j" .'),
+    (with_p({"@container": ["@index", "@set"], "@index": Q}, {"i": [{"@id": "http://e/o"}, {"@id": "http://e/n"}]}), '<s> <p> <o> . ;; <s> <p> <n> . ;; <o> <q> "i" . ;; <n> <q> "i" .'),
+    (with_p({"@container": "@index", "@index": Q}, {"i": "x"}), "invalid value object"),
+    (with_p({"@container": "@index", "@index": "word"}, {}), "invalid term definition"),
+    (with_p({"@container": "@index", "@index": "@index"}, {}), "invalid term definition"),
+    (with_p({"@container": "@index", "@index": 1}, {}), "invalid term definition"),
+    (with_p({"@container": "@set", "@index": Q}, {}), "invalid term definition"),
+    (with_p({"@index": Q}, {}), "invalid term definition"),
+    # Language maps
+    (contained("@language", {"en": "x", "de": ["y", None, "z"], "fr": None}), '<s> <p> "x"@en . ;; <s> <p> "y"@de . ;; <s> <p> "z"@de .'),
+    (contained("@language", {"@none": "x", "n": "y"}, n="@none"), '<s> <p> "x" . ;; <s> <p> "y" .'),
+    (contained(["@language", "@set"], {"en": ["x"]}), '<s> <p> "x"@en .'),
+    (contained("@language", "x"), '<s> <p> "x" .'),
+    (contained("@language", [{"@value": "x", "@language": "en"}]), '<s> <p> "x"@en .'),
+    (contained("@language", {"en": 1}), "invalid language map value"),
+    (contained("@language", {"en": {"@value": "x"}}), "invalid language map value"),
+    (contained("@language", {"en": [["x"]]}), "invalid language map value"),
+    # Id maps
+    (contained("@id", {"http://e/o": {Q: "x"}}), '<s> <p> <o> . ;; <o> <q> "x" .'),
+    (contained("@id", {"o": {Q: "x"}}), '<s> <p> <http://base/d/o> . ;; <http://base/d/o> <q> "x" .'),
+    (contained("@id", {"e:o": [{Q: "x"}, {Q: "y"}]}, e="http://e/"), '<s> <p> <o> . ;; <o> <q> "x" . ;; <o> <q> "y" .'),
+    (contained("@id", {"@none": {Q: "x"}}), '<s> <p> _:o . ;; _:o <q> "x" .'),
+    (contained("@id", {"n": {Q: "x"}}, n="@none"), '<s> <p> _:o . ;; _:o <q> "x" .'),
+    (contained("@id", {"http://e/o": {"@id": "http://e/n", Q: "x"}}), '<s> <p> <n> . ;; <n> <q> "x" .'),
+    (contained("@id", {"_:b": {Q: {"@id": "_:b"}}}), "<s> <p> _:b . ;; _:b <q> _:b ."),
+    (contained(["@id", "@set"], {"http://e/o": []}), ""),
+    (contained("@id", {"T": {Q: "x"}}, T="http://e/T"), '<s> <p> <http://base/d/T> . ;; <http://base/d/T> <q> "x" .'),
+    # Type maps
+    (contained("@type", {"http://e/T": {"@id": "http://e/o"}}), "<s> <p> <o> . ;; <o> rdf:type <T> ."),
+    (contained("@type", {"T": {"@id": "http://e/o"}}, T="http://e/T"), "<s> <p> <o> . ;; <o> rdf:type <T> ."),
+    (contained("@type", {"T": {"@id": "http://e/o", "@type": "U"}}, **{"@vocab": "http://e/"}), "<s> <p> <o> . ;; <o> rdf:type <T> . ;; <o> rdf:type <U> ."),
+    (contained("@type", {"@none": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
+    (contained("@type", {"http://e/T": "http://e/o"}), "<s> <p> <o> . ;; <o> rdf:type <T> ."),
+    (with_p({"@container": "@type", "@type": "@vocab"}, {"T": "o"}, **{"@vocab": "http://e/"}), "<s> <p> <o> . ;; <o> rdf:type <T> ."),
+    (contained(["@type", "@set"], {"http://e/T": [{Q: "x"}]}), '<s> <p> _:o . ;; _:o rdf:type <T> . ;; _:o <q> "x" .'),
+    (with_p({"@container": "@type", "@type": "http://e/D"}, {}), "invalid type mapping"),
+    (with_p({"@container": "@type", "@type": "@none"}, {}), "invalid type mapping"),
+    (contained("@type", {"T": {"q": "x"}}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> "x" .'),
+    # Graph containers
+    (contained("@graph", NODE), GRAPH),
+    (contained("@graph", [NODE]), GRAPH),
+    (contained("@graph", {"@graph": NODE}), '<s> <p> _:g . ;; _:n <q> "x" _:h .'),
+    (contained("@graph", {"@id": "http://e/o", Q: "x"}), '<s> <p> _:g . ;; <o> <q> "x" _:g .'),
+    (contained("@graph", [NODE, NODE]), '<s> <p> _:g . ;; <s> <p> _:h . ;; _:n <q> "x" _:g . ;; _:m <q> "x" _:h .'),
+    (contained(["@graph", "@set"], NODE), GRAPH),
+    (contained("@graph", "x"), "<s> <p> _:g ."),
+    (contained("@graph", {"@value": "x"}), "<s> <p> _:g ."),
+    (contained("@graph", 1), "<s> <p> _:g ."),
+    (contained("@graph", []), ""),
+    (contained(["@graph", "@index"], {"i": NODE}), GRAPH),
+    (contained(["@graph", "@index"], {"i": {"@graph": NODE}}), GRAPH),
+    (contained(["@index", "@graph", "@set"], {"i": [NODE], "@none": []}), GRAPH),
+    (with_p({"@container": ["@graph", "@index"], "@index": Q}, {"i": {"@id": "http://e/o", Q: "x"}}), '<s> <p> _:g . ;; _:g <q> "i" . ;; <o> <q> "x" _:g .'),
+    (contained(["@graph", "@id"], {"http://e/g": NODE}), '<s> <p> <g> . ;; _:n <q> "x" <g> .'),
+    (contained(["@graph", "@id"], {"@none": NODE}), GRAPH),
+    (contained(["@graph", "@id"], {"g": {"@graph": [NODE]}}), '<s> <p> <http://base/d/g> . ;; _:n <q> "x" <http://base/d/g> .'),
+    (contained(["@graph", "@id", "@set"], {"http://e/g": [NODE, {"@id": "http://e/o", Q: "y"}]}), '<s> <p> <g> . ;; _:n <q> "x" <g> . ;; <o> <q> "y" <g> .'),
+    # What is no container
+    *[
+        (contained(container, "x"), "invalid container mapping")
+        for container in (
+            "@foo", "@value", "list", 1, {}, None, [], ["@list", "@set"], ["@list", "@index"],
+            ["@index", "@language"], ["@id", "@type"], ["@graph", "@language"], ["@graph", "@type"],
+            ["@graph", "@list"], ["@graph", "@id", "@index"], ["@index", "@foo"], [["@set"]], [1],
+        )
+    ],
+]  # fmt: skip
+
+
+@rows(CONTAINERS)
+def test_containers(document, expected, remote):
+    check(document, expected, remote)
+
+
+# Graphs, nests, included blocks and reversed properties.
+G = "http://e/g"
+STRUCTURE = [
+    ({"@graph": [{"@id": S, P: "x"}]}, '<s> <p> "x" .'),
+    ({"@context": {}, "@graph": {"@id": S, P: "x"}}, '<s> <p> "x" .'),
+    ({"@id": G, "@graph": [{"@id": S, P: "x"}]}, '<s> <p> "x" <g> .'),
+    ({"@id": G, "@graph": [{"@id": S, P: "x"}], Q: "y"}, '<s> <p> "x" <g> . ;; <g> <q> "y" .'),
+    ({"@graph": [{"@id": S, P: "x"}], Q: "y"}, '<s> <p> "x" _:g . ;; _:g <q> "y" .'),
+    ({"@graph": [{"@graph": [{"@id": S, P: "x"}]}]}, '<s> <p> "x" _:g .'),
+    ({"@id": "http://e/a", "@graph": [{"@id": G, "@graph": [{"@id": S, P: "x"}]}, {"@id": S, P: "y"}]}, '<s> <p> "x" <g> . ;; <s> <p> "y" <a> .'),
+    ({"@id": G, "@graph": []}, ""),
+    ([{"@id": "_:b", P: "x"}, {"@id": G, "@graph": [{"@id": "_:b", P: "y"}]}], '_:b <p> "x" . ;; _:b <p> "y" <g> .'),
+    ({"@id": "_:g", "@graph": [{"@id": "_:g", P: {"@id": "_:g"}}]}, "_:g <p> _:g _:g ."),
+    ({"@context": {"graph": "@graph"}, "graph": {"@id": S, P: "x"}}, '<s> <p> "x" .'),
+    # @nest
+    ({"@id": S, "@nest": {P: "x"}}, '<s> <p> "x" .'),
+    ({"@id": S, "@nest": [{P: "x"}, {P: "y", Q: "z"}], Q: "w"}, '<s> <p> "x" . ;; <s> <p> "y" . ;; <s> <q> "z" . ;; <s> <q> "w" .'),
+    ({"@context": {"n": "@nest"}, "n": {"@id": S, "n": {P: "x"}}, Q: "y"}, '<s> <p> "x" . ;; <s> <q> "y" .'),
+    ({"@context": {"n": "@nest"}, "@id": S, "n": {P: "x"}, "@nest": {Q: "y"}}, '<s> <p> "x" . ;; <s> <q> "y" .'),
+    ({"@id": S, "@nest": {"@type": "http://e/T"}}, "<s> rdf:type <T> ."),
+    ({"@id": S, "@nest": {"@reverse": {P: {"@id": "http://e/o"}}}}, "<o> <p> <s> ."),
+    ({"@id": S, "@nest": []}, ""),
+    ({"@id": S, "@nest": {"@id": S}}, "colliding keywords"),
+    ({"@id": S, "@nest": "x"}, "invalid @nest value"),
+    ({"@id": S, "@nest": [1]}, "invalid @nest value"),
+    ({"@id": S, "@nest": None}, "invalid @nest value"),
+    ({"@id": S, "@nest": {"@value": "x"}}, "invalid @nest value"),
+    ({"@context": {"v": "@value"}, "@id": S, "@nest": {"v": "x"}}, "invalid @nest value"),
+    # Its term may have a context, for that nest alone.
+    ({"@context": {"n": {"@id": "@nest", "@context": {"p": P}}, "p": Q}, "@id": S, "n": {"p": "x"}, "p": "y"}, '<s> <p> "x" . ;; <s> <q> "y" .'),
+    ({"@context": {"n": {"@id": "@nest", "@context": {"@base": "http://e/"}}}, "n": {"@id": "s"}, P: {"@id": "o"}}, "<s> <p> <http://base/d/o> ."),
+    ({"@context": {"n": {"@id": "@nest", "@context": {"p": P}}}, "@id": G, "n": {"@graph": {"@id": S, "p": "x"}}}, '<s> <p> "x" <g> .'),
+    ({"@context": {"n": {"@id": "@nest", "@context": {"p": P}}}, "@id": G, "n": {"@included": {"@id": S, "p": "x"}}}, '<s> <p> "x" .'),
+    # A context within a nested value says nothing.
+    ({"@context": {"p": P}, "@id": S, "@nest": {"@context": {"p": Q}, "p": "x"}}, '<s> <p> "x" .'),
+    (with_p({"@nest": "@nest"}, "x"), '<s> <p> "x" .'),
+    (with_p({"@nest": "n"}, "x"), '<s> <p> "x" .'),
+    (with_p({"@nest": "@id"}, "x"), "invalid @nest value"),
+    (with_p({"@nest": 1}, "x"), "invalid @nest value"),
+    # @included
+    ({"@included": {"@id": S, P: "x"}}, '<s> <p> "x" .'),
+    ({"@id": "http://e/o", Q: "y", "@included": [{"@id": S, P: "x"}, {}]}, '<o> <q> "y" . ;; <s> <p> "x" .'),
+    ({"@id": G, "@graph": [{"@id": "http://e/o", "@included": [{"@id": S, P: "x"}]}]}, '<s> <p> "x" <g> .'),
+    ({"@id": "http://e/o", P: {"@included": [{"@id": S, P: "x"}], Q: "y"}}, '<o> <p> _:b . ;; _:b <q> "y" . ;; <s> <p> "x" .'),
+    ({"@context": {"i": "@included"}, "i": [{"@id": S, P: "x"}], "@included": [{"@id": S, P: "y"}]}, '<s> <p> "x" . ;; <s> <p> "y" .'),
+    ({"@included": []}, ""),
+    ({"@included": [{"@id": "http://e/o"}]}, ""),
+    ({"@included": {}}, "invalid @included value"),
+    ({"@included": "x"}, "invalid @included value"),
+    ({"@included": {"@id": "http://e/o"}}, "invalid @included value"),
+    ({"@included": {"@value": "x"}}, "invalid @included value"),
+    # @reverse
+    ({"@id": S, "@reverse": {P: {"@id": "http://e/o"}}}, "<o> <p> <s> ."),
+    ({"@id": S, "@reverse": {P: [{"@id": "http://e/o", Q: "x"}, {}]}}, '<o> <p> <s> . ;; <o> <q> "x" . ;; _:b <p> <s> .'),
+    ({"@id": S, "@reverse": {}}, ""),
+    ({"@id": S, "@reverse": {P: None, Q: []}}, ""),
+    ({"@id": S, "@reverse": {"foo": {"http://e/z": 3}}, "http://e/x": "foo"}, '<s> <x> "foo" .'),
+    ({"@id": S, "@reverse": {"foo": "x", P: {"@id": "http://e/o"}}}, "<o> <p> <s> ."),
+    ({"@id": G, "@graph": {"@id": S, "@reverse": {P: {"@id": "http://e/o"}}}}, "<o> <p> <s> <g> ."),
+    ({"@id": S, "@reverse": "x"}, "invalid @reverse value"),
+    ({"@id": S, "@reverse": []}, "invalid @reverse value"),
+    ({"@id": S, "@reverse": {"@id": S}}, "invalid reverse property map"),
+    ({"@id": S, "@reverse": {"@reverse": {}}}, "invalid reverse property map"),
+    ({"@id": S, "@reverse": {"@nest": {}}}, "invalid reverse property map"),
+    ({"@id": S, "@reverse": {P: "x"}}, "invalid reverse property value"),
+    ({"@id": S, "@reverse": {P: {"@value": "x"}}}, "invalid reverse property value"),
+    ({"@id": S, "@reverse": {P: {"@list": []}}}, "invalid reverse property value"),
+    ({"@context": {"r": {"@reverse": P}}, "@id": S, "r": {"@id": "http://e/o"}}, "<o> <p> <s> ."),
+    ({"@context": {"r": {"@reverse": P}}, "@id": S, "r": [{"@id": "http://e/o"}, {Q: "x"}]}, '<o> <p> <s> . ;; _:b <p> <s> . ;; _:b <q> "x" .'),
+    ({"@context": {"r": {"@reverse": P, "@type": "@id"}}, "@id": S, "r": ["http://e/o", "http://e/n"]}, "<o> <p> <s> . ;; <n> <p> <s> ."),
+    ({"@context": {"r": {"@reverse": P, "@container": "@set"}}, "@id": S, "r": {"@id": "http://e/o"}}, "<o> <p> <s> ."),
+    ({"@context": {"r": {"@reverse": P, "@container": "@index"}}, "@id": S, "r": {"i": {"@id": "http://e/o"}}}, "<o> <p> <s> ."),
+    ({"@context": {"r": {"@reverse": P, "@container": "@index", "@index": Q}}, "@id": S, "r": {"i": {"@id": "http://e/o"}}}, '<o> <p> <s> . ;; <o> <q> "i" .'),
+    ({"@context": {"r": {"@reverse": P, "@container": None}}, "@id": S, "r": {"@id": "http://e/o"}}, "<o> <p> <s> ."),
+    ({"@context": {"r": {"@reverse": P, "@context": {"q": Q}}}, "@id": S, "r": {"@id": "http://e/o", "q": "x"}}, '<o> <p> <s> . ;; <o> <q> "x" .'),
+    ({"@context": {"r": {"@reverse": P}}, "@id": S, "r": "x"}, "invalid reverse property value"),
+    ({"@context": {"r": {"@reverse": P}}, "@id": S, "r": 1}, "invalid reverse property value"),
+    ({"@context": {"q": {"@reverse": Q, "@container": "@index"}}, "@id": S, "q": {"x": {"@value": 1}}}, "invalid reverse property value"),
+    ({"@context": {"r": {"@reverse": P, "@container": "@list"}}, P: 1}, "invalid reverse property"),
+    ({"@context": {"r": {"@reverse": P, "@container": "@id"}}, P: 1}, "invalid reverse property"),
+    ({"@context": {"r": {"@reverse": P, "@id": P}}, P: 1}, "invalid reverse property"),
+    ({"@context": {"r": {"@reverse": P, "@nest": "@nest"}}, P: 1}, "invalid reverse property"),
+    ({"@context": {"r": {"@reverse": 1}}, P: 1}, "invalid IRI mapping"),
+    ({"@context": {"r": {"@reverse": "word"}}, P: 1}, "invalid IRI mapping"),
+    ({"@context": {"r": {"@reverse": P, "@foo": 1}}, P: 1}, "invalid term definition"),
+    ({"@context": {"r": {"@reverse": "@id"}}, "@id": S, "r": "x", P: "y"}, '<s> <p> "y" .'),
+    # Reversed twice
+    ({"@context": {"r": {"@reverse": P}}, "@id": S, "@reverse": {"r": {"@id": "http://e/o"}}}, "<s> <p> <o> ."),
+    ({"@context": {"r": {"@reverse": P}}, "@id": S, "@reverse": {"r": {"@id": "http://e/o"}, Q: {"@id": "http://e/n"}}}, "<s> <p> <o> . ;; <n> <q> <s> ."),
+    ({"@context": {"r": {"@reverse": P}}, "@id": S, "r": {"@id": "http://e/o"}, "@reverse": {Q: {"@id": "http://e/n"}}}, "<o> <p> <s> . ;; <n> <q> <s> ."),
+    # The order of keys says nothing.
+    ({P: {Q: "x", "@id": "http://e/o"}, "@id": S, "@context": {"p": P}}, '<s> <p> <o> . ;; <o> <q> "x" .'),
+    ({"p": "x", "@type": "T", "@id": "s", "@context": {"@base": "http://e/", "@vocab": "http://e/", "T": {"@context": {"p": Q}}}}, '<s> rdf:type <T> . ;; <s> <q> "x" .'),
+    # A scalar in a set in a graph; a term with @prefix beside a graph container.
+    ({"@context": {"a": {"@id": "http://e/a", "@prefix": True}, "name": {"@id": "ex:q", "@container": "@graph"}}, "name": {"@set": "1"}}, "_:a <ex:q> _:b ."),
+]  # fmt: skip
+
+
+@rows(STRUCTURE)
+def test_graphs_nests_included_blocks_and_reversed_properties(document, expected, remote):
+    check(document, expected, remote)
+
+
+# JSON literals, in the canonical form of RFC 8785.
+JSON_LITERALS = [
+    ("null", "null"),
+    ("true", "true"),
+    ('"x"', '"x"'),
+    ("[]", "[]"),
+    ("{}", "{}"),
+    ('[ 1 , [ ] , { "b" : 2 , "a" : null } ]', '[1,[],{"a":null,"b":2}]'),
+    ('{"@id": "x", "@context": {"a": 1}, "@value": []}', '{"@context":{"a":1},"@id":"x","@value":[]}'),
+    # Keys by UTF-16 code units: U+1F600 is D83D DE00, before U+FB33.
+    (
+        '{"\ufb33": 1, "\U0001f600": 2, "\u20ac": 3, "\\r": 4, "1": 5, "\u0080": 6, "\u00f6": 7}',
+        '{"\\r":4,"1":5,"\u0080":6,"\u00f6":7,"\u20ac":3,"\U0001f600":2,"\ufb33":1}',
+    ),
+    ('{"aa": 1, "a": 2, "": 3, "A": 4, "a\\u0000": 5}', '{"":3,"A":4,"a":2,"a\\u0000":5,"aa":1}'),
+    # Escapes: the short ones, \u00xx for other controls, nothing else.
+    (r'"\u0000\u0008\u0009\u000a\u000b\u000c\u000d\u001f\u007f"', '"\\u0000\\b\\t\\n\\u000b\\f\\r\\u001f\u007f"'),
+    (r'"\/\"\\\u0041\u00e9\ud83d\ude00\u2028"', '"/\\"\\\\A\u00e9\U0001f600\u2028"'),
+    # Numbers as ECMAScript writes them.
+    ("0", "0"),
+    ("-0", "0"),
+    ("-0.0", "0"),
+    ("1.0", "1"),
+    ("-1.50", "-1.5"),
+    ("1E2", "100"),
+    ("1e20", "100000000000000000000"),
+    ("1e21", "1e+21"),
+    ("123456789012345678901234", "1.2345678901234569e+23"),
+    ("9007199254740993", "9007199254740992"),
+    ("0.000001", "0.000001"),
+    ("0.0000001", "1e-7"),
+    ("1.5e-7", "1.5e-7"),
+    ("-1e-7", "-1e-7"),
+    ("0.1", "0.1"),
+    ("4.50", "4.5"),
+    ("2e-3", "0.002"),
+    ("333333333.33333329", "333333333.3333333"),
+    ("1E30", "1e+30"),
+    ("0.000000000000000000000000001", "1e-27"),
+    ("5e-324", "5e-324"),
+    ("1.7976931348623157e308", "1.7976931348623157e+308"),
+    ("295147905179352830000", "295147905179352830000"),
+    ("999999999999999900000", "999999999999999900000"),
+    ("999999999999999990000", "1e+21"),
+    ("9.999999999999997e22", "9.999999999999997e+22"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "canonical"), JSON_LITERALS)
+def test_json_literals(text, canonical, remote):
+    lexical = canonical.replace("\\", "\\\\").replace('"', '\\"')
+    expected = f'<s> <p> "{lexical}"^^rdf:JSON .'
+    check(f'{{"@id": "{S}", "{P}": {{"@type": "@json", "@value": {text}}}}}', expected, remote)
+    check(f'{{"@id": "{S}", "{P}": {{"@value": {text}, "@type": "@json"}}}}', expected, remote)
+    coerced = (
+        f'{{"p": {text}, "@id": "{S}", "@context": {{"p": {{"@id": "{P}", "@type": "@json"}}}}}}'
+    )
+    check(coerced, expected, remote)
+
+
+JSON_PLACES = [
+    # The container of a term whose type is @json says nothing of what is within the value.
+    (with_p({"@type": "@json", "@container": "@index"}, {"b": 1, "a": []}), '<s> <p> "{\\"a\\":[],\\"b\\":1}"^^rdf:JSON .'),
+    (with_p({"@type": "@json", "@container": "@language"}, {"en": 1}), '<s> <p> "{\\"en\\":1}"^^rdf:JSON .'),
+    (with_p({"@type": "@json", "@container": "@list"}, [1]), '<s> <p> _:1 . ;; _:1 rdf:first "[1]"^^rdf:JSON . ;; _:1 rdf:rest rdf:nil .'),
+    (with_p({"@type": "@json"}, [1, 2]), '<s> <p> "[1,2]"^^rdf:JSON .'),
+    (with_p({"@type": "@json"}, None), '<s> <p> "null"^^rdf:JSON .'),
+    (with_p({"@type": "j"}, {}, j="@json"), '<s> <p> "{}"^^rdf:JSON .'),
+    ({"@context": {"t": "@type", "v": "@value", "j": "@json"}, "@id": S, P: {"t": "j", "v": {}}}, '<s> <p> "{}"^^rdf:JSON .'),
+    (with_p({"@type": "@json"}, {"@value": 1, "@type": "@json"}), '<s> <p> "{\\"@type\\":\\"@json\\",\\"@value\\":1}"^^rdf:JSON .'),
+    ({P: {"@value": {}, "@type": "@json", "@language": "en"}}, "invalid value object"),
+    ({P: {"@value": {}, "@type": "@json", "@direction": "ltr"}}, "invalid value object"),
+    ({"@id": S, P: {"@value": {}, "@type": "@json", "@index": "i"}}, '<s> <p> "{}"^^rdf:JSON .'),
+    ({"@context": {"r": {"@reverse": P, "@type": "@json"}}, "r": {}}, "invalid reverse property value"),
+]  # fmt: skip
+
+
+@rows(JSON_PLACES)
+def test_where_json_literals_stand(document, expected, remote):
+    check(document, expected, remote)
+
+
+# Base directions, in the four forms.
+DIRECTED = [
+    ({"@value": "x", "@language": "EN", "@direction": "rtl"}, {
+        "none": '<s> <p> "x"@EN .',
+        "literal": '<s> <p> "x"@EN--rtl .',
+        "i18n-datatype": '<s> <p> "x"^^<https://www.w3.org/ns/i18n#en_rtl> .',
+        "compound-literal": '<s> <p> _:b . ;; _:b rdf:value "x" . ;; _:b rdf:language "en" . ;; _:b rdf:direction "rtl" .',
+    }),
+    ({"@value": "x", "@direction": "ltr"}, {
+        "none": '<s> <p> "x" .',
+        "i18n-datatype": '<s> <p> "x"^^<https://www.w3.org/ns/i18n#_ltr> .',
+        "compound-literal": '<s> <p> _:b . ;; _:b rdf:value "x" . ;; _:b rdf:direction "ltr" .',
+    }),
+    ([{"@value": "x", "@direction": "ltr"}, {"@value": "x", "@direction": "ltr"}], {
+        "compound-literal": '<s> <p> _:b . ;; _:b rdf:value "x" . ;; _:b rdf:direction "ltr" .',
+    }),
+    ({"@list": [{"@value": "x", "@direction": "ltr"}]}, {
+        "compound-literal": """<s> <p> _:1 . ;; _:1 rdf:first _:b . ;; _:1 rdf:rest rdf:nil .
+            _:b rdf:value "x" . ;; _:b rdf:direction "ltr" .""",
+    }),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "direction", "expected"),
+    [
+        (value, direction, expected)
+        for value, forms in DIRECTED
+        for direction, expected in forms.items()
+    ],
+)
+def test_directions_take_four_forms(value, direction, expected, remote):
+    check({"@id": S, P: value}, expected, remote, rdf_direction=direction)
+
+
+EN, DIRECTION = {"@language": "en"}, {"@direction": "rtl"}
+DIRECTIONS = [
+    ({"@context": {**EN, **DIRECTION}, "@id": S, P: "x"}, '<s> <p> "x"@en--rtl .'),
+    ({"@context": {**EN, **DIRECTION}, "@id": S, P: [1, True, {"@value": "x"}]}, '<s> <p> "1"^^xsd:integer . ;; <s> <p> "true"^^xsd:boolean . ;; <s> <p> "x" .'),
+    ({"@context": {**EN, **DIRECTION, P: {"@direction": "ltr"}, Q: {"@direction": None}}, "@id": S, P: "x", Q: "y"}, '<s> <p> "x"@en--ltr . ;; <s> <q> "y"@en .'),
+    ({"@context": [{**EN, **DIRECTION}, {"@direction": None}], "@id": S, P: "x"}, '<s> <p> "x"@en .'),
+    ({"@context": [{**EN, **DIRECTION}, {"@vocab": "http://e/"}], "@id": S, "p": "x"}, '<s> <p> "x"@en--rtl .'),
+    ({"@context": {"@direction": None}, "@id": S, P: "x"}, '<s> <p> "x" .'),
+    (contained("@language", {"en": "x", "@none": []}, **DIRECTION), '<s> <p> "x"@en--rtl .'),
+    (with_p({"@container": "@language", "@direction": "ltr"}, {"en": "x"}, **DIRECTION), '<s> <p> "x"@en--ltr .'),
+    (with_p({"@container": "@language", "@direction": None}, {"en": "x"}, **DIRECTION), '<s> <p> "x"@en .'),
+    ({"@context": {"@direction": "up"}, P: "x"}, "invalid base direction"),
+    ({"@context": {"@direction": 1}, P: "x"}, "invalid base direction"),
+    ({"@context": {P: {"@direction": "up"}}, P: "x"}, "invalid base direction"),
+    ({P: {"@value": "x", "@direction": "up"}}, "invalid base direction"),
+    ({P: {"@value": "x", "@direction": None}}, "invalid base direction"),
+    ({P: {"@value": "x", "@direction": ["ltr"]}}, "invalid base direction"),
+]  # fmt: skip
+
+
+@rows(DIRECTIONS)
+def test_where_directions_come_from(document, expected, remote):
+    check(document, expected, remote, rdf_direction="literal")
+
+
+# Contexts: scoped, propagated, protected, null, imported and remote.
+
+V = {"@vocab": "http://e/"}
+PROTECTED = {"@protected": True, "p": P}
+CONTEXTS = [
+    # Of a property: for the value and what is below.
+    ({"@context": {"p": {"@id": P, "@context": {"q": Q}}, "q": "http://x/q"}, "@id": S, "p": {"q": "x", "r": 1}, "q": "y"}, '<s> <p> _:b . ;; _:b <q> "x" . ;; <s> <http://x/q> "y" .'),
+    ({"@context": {"p": {"@id": P, "@context": {"q": Q}}}, "@id": S, "p": {P: {"q": "x"}}}, '<s> <p> _:b . ;; _:b <p> _:c . ;; _:c <q> "x" .'),
+    (with_p({"@context": {"@language": "en"}}, "x"), '<s> <p> "x"@en .'),
+    (with_p({"@context": {"@base": "http://b/"}, "@type": "@id"}, "o"), "<s> <p> <http://b/o> ."),
+    (with_p({"@context": {"p": {"@id": P, "@type": "@id"}}}, "http://e/o"), "<s> <p> <o> ."),
+    (with_p({"@context": {}}, {"p": "x"}), '<s> <p> _:b . ;; _:b <p> "x" .'),
+    (with_p({"@context": []}, {"p": "x"}), '<s> <p> _:b . ;; _:b <p> "x" .'),
+    (with_p({"@context": None}, {"q": "x", P: "y"}, q=Q), '<s> <p> _:b . ;; _:b <p> "y" .'),
+    (with_p({"@context": [None, {"q": Q}]}, {"q": "x"}), '<s> <p> _:b . ;; _:b <q> "x" .'),
+    (with_p({"@context": {"@base": "sub/"}}, {"@id": "o"}), "<s> <p> <http://base/d/sub/o> ."),
+    (with_p({"@context": {"q": {"@id": Q, "@container": "@list"}}, "@container": "@set"}, [{"q": "x"}]), '<s> <p> _:b . ;; _:b <q> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest rdf:nil .'),
+    (with_p({"@context": {"p": {"@reverse": Q}}}, {"p": {"@id": "http://e/o"}}), "<s> <p> _:b . ;; <o> <q> _:b ."),
+    (with_p({"@context": {"p": Q}}, {"p": {"p": "x"}}), '<s> <p> _:b . ;; _:b <q> _:c . ;; _:c <q> "x" .'),
+    # The keys of a map are of the context outside.
+    (with_p({"@context": {"@base": "http://b/"}, "@container": "@id"}, {"o": {}}), "<s> <p> <http://base/d/o> ."),
+    (with_p({"@context": {"@vocab": "http://x/"}, "@container": "@type"}, {"T": {}}, **V), "<s> <p> _:b . ;; _:b rdf:type <T> ."),
+    # Of a type: for the node, its types and values, not for the nodes below.
+    ({"@context": {**V, "T": {"@context": {"p": Q}}}, "@id": S, "@type": "T", "p": {"p": "x"}}, '<s> rdf:type <T> . ;; <s> <q> _:b . ;; _:b <p> "x" .'),
+    ({"@context": {**V, "T": {"@context": {"p": {"@type": "@id"}}}}, "@id": S, "@type": "T", "p": "http://e/o"}, "<s> rdf:type <T> . ;; <s> <p> <o> ."),
+    ({"@context": {**V, "T": {"@context": {"@language": "en"}}}, "@id": S, "@type": "T", "p": ["x", {"@value": "y"}, {"p": "z"}]}, '<s> rdf:type <T> . ;; <s> <p> "x"@en . ;; <s> <p> "y" . ;; <s> <p> _:b . ;; _:b <p> "z" .'),
+    ({"@context": {**V, "T": {"@context": {"@base": "http://b/"}}}, "@id": "s", "@type": "T", "p": {"@id": "o"}}, "<http://b/s> rdf:type <T> . ;; <http://b/s> <p> <http://b/o> ."),
+    ({"@context": {**V, "T": {"@context": {"@vocab": "http://x/"}}}, "@id": S, "@type": "T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <http://x/p> "x" .'),
+    # Value objects, and references of @id alone, keep the context of the type.
+    ({"@context": {**V, "D": "http://e/D", "T": {"@context": {"D": "http://x/D"}}}, "@id": S, "@type": "T", "p": {"@value": "x", "@type": "D", "@index": "i"}}, '<s> rdf:type <T> . ;; <s> <p> "x"^^<http://x/D> .'),
+    # Of several types the contexts are taken by their names, sorted; those of other contexts not.
+    ({"@context": {**V, "A": {"@context": {"p": "http://x/1"}}, "B": {"@context": {"p": Q}}}, "@id": S, "@type": ["B", "A"], "p": "x"}, '<s> rdf:type <A> . ;; <s> rdf:type <B> . ;; <s> <q> "x" .'),
+    ({"@context": {**V, "A": {"@context": {"B": {"@id": "http://x/B", "@context": {"p": "http://x/1"}}}}, "B": {"@context": {"q": P}}}, "@id": S, "@type": ["A", "B"], "p": "x", "q": "y"}, '<s> rdf:type <A> . ;; <s> rdf:type <B> . ;; <s> <p> "x" . ;; <s> <p> "y" .'),
+    ({"@context": {**V, "t": "@type", "T": {"@context": {"p": Q}}}, "@id": S, "t": "T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <q> "x" .'),
+    # The type's IRI in full names no term.
+    ({"@context": {**V, "T": {"@context": {"p": Q}}}, "@id": S, "@type": "http://e/T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <p> "x" .'),
+    ({"@context": {**V, "T": {"@context": None}}, "@id": S, "@type": "T", "p": "x", Q: {"p": "y"}}, '<s> rdf:type <T> . ;; <s> <q> _:b . ;; _:b <p> "y" .'),
+    # The context of a node itself comes before those of its types.
+    ({"@context": {"p": "http://x/1"}, "@id": S, P: {"@context": {**V, "T": {"@context": {"p": Q}}}, "@type": "T", "p": "x"}}, '<s> <p> _:b . ;; _:b rdf:type <T> . ;; _:b <q> "x" .'),
+    # @propagate
+    ({"@context": {**V, "T": {"@context": {"@propagate": True, "p": Q}}}, "@id": S, "@type": "T", "p": {"p": "x"}}, '<s> rdf:type <T> . ;; <s> <q> _:b . ;; _:b <q> "x" .'),
+    ({"@context": [V, {"@propagate": True, "p": Q}], "@id": S, "p": {"p": "x"}}, '<s> <q> _:b . ;; _:b <q> "x" .'),
+    ({"@context": V, "@id": S, "p": {"@context": {"@propagate": False, "p": Q}, "p": {"p": "x"}}}, '<s> <p> _:b . ;; _:b <q> _:c . ;; _:c <p> "x" .'),
+    ({"@context": {**V, "q": {"@id": Q, "@context": {"@propagate": False, "p": "http://x/p"}}}, "@id": S, "q": {"p": {"p": "x"}}}, '<s> <q> _:b . ;; _:b <http://x/p> _:c . ;; _:c <p> "x" .'),
+    ({"@context": {"@propagate": 1}, P: "x"}, "invalid @propagate value"),
+    ({"@context": {"@propagate": None}, P: "x"}, "invalid @propagate value"),
+    # What is wrong in a scoped context is so where it stands, used or not.
+    (with_p({"@context": {"q": "word"}}, 1), "invalid scoped context"),
+    (with_p({"@context": 1}, 1), "invalid scoped context"),
+    (with_p({"@context": {"@version": 2}}, 1), "invalid scoped context"),
+    (with_p({"@context": "http://c/missing"}, 1), "invalid scoped context"),
+    # Protected terms
+    ({"@context": [PROTECTED, {"p": P}], "@id": S, "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": [PROTECTED, {"p": {"@id": P}}], "@id": S, "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": [PROTECTED, {"q": Q}], "@id": S, "q": "x"}, '<s> <q> "x" .'),
+    ({"@context": [PROTECTED, {"p": Q}], P: 1}, "protected term redefinition"),
+    ({"@context": [PROTECTED, {"p": {"@id": P, "@type": "@id"}}], P: 1}, "protected term redefinition"),
+    ({"@context": [PROTECTED, {"p": None}], P: 1}, "protected term redefinition"),
+    ({"@context": [PROTECTED, {"p": P}, {"p": Q}], P: 1}, "protected term redefinition"),
+    ({"@context": [{"p": {"@id": P, "@protected": True}}, {"p": Q}], P: 1}, "protected term redefinition"),
+    ({"@context": [{"@protected": True, "p": {"@id": P, "@protected": False}}, {"p": Q}], "@id": S, "p": "x"}, '<s> <q> "x" .'),
+    ({"@context": [{"@protected": False, "p": P}, {"p": Q}], "@id": S, "p": "x"}, '<s> <q> "x" .'),
+    ({"@context": [{**PROTECTED, "q": "p"}, {"q": Q}], P: 1}, "protected term redefinition"),
+    ({"@context": PROTECTED, P: {"@context": {"p": Q}}}, "protected term redefinition"),
+    ({"@context": {"@protected": 1}, P: 1}, "invalid @protected value"),
+    ({"@context": {"p": {"@id": P, "@protected": 1}}, P: 1}, "invalid @protected value"),
+    # null takes protected terms away only in the scope of a property.
+    ({"@context": [PROTECTED, None], P: 1}, "invalid context nullification"),
+    ({"@context": PROTECTED, P: {"@context": None}}, "invalid context nullification"),
+    ({"@context": {**PROTECTED, "T": {"@id": "http://e/T", "@context": None}}, "@type": "T"}, "invalid context nullification"),
+    ({"@context": {**PROTECTED, "q": {"@id": Q, "@context": None}}, "@id": S, "q": {"p": 1, P: "x"}}, '<s> <q> _:b . ;; _:b <p> "x" .'),
+    ({"@context": {**PROTECTED, "q": {"@id": Q, "@context": {"p": "http://x/p"}}}, "@id": S, "q": {"p": "x"}}, '<s> <q> _:b . ;; _:b <http://x/p> "x" .'),
+    ({"@context": {**PROTECTED, "q": {"@id": Q, "@context": {"p": "http://x/p"}}}, "@id": S, "q": "x"}, '<s> <q> "x" .'),
+    ({"@context": {**PROTECTED, "T": {"@id": "http://e/T", "@context": {"p": Q}}}, "@type": "T", P: 1}, "protected term redefinition"),
+    ({"@context": [V, None, {"q": Q}], "@id": S, "p": 1, "q": "x"}, '<s> <q> "x" .'),
+    ({"@context": V, "@id": S, P: {"@context": None, "q": 1, Q: "x"}}, '<s> <p> _:b . ;; _:b <q> "x" .'),
+    # Remote contexts
+    ({"@context": "http://c/vocab", "@id": S, "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": ["http://c/vocab", "http://c/p"], "@id": S, "p": "http://e/o"}, "<s> <p> <o> ."),
+    ({"@context": ["http://c/p", {"p": P}], "@id": S, "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": "http://c/array", "@id": S, "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": "http://c/d/relative", "@id": S, "p": "http://e/o"}, "<s> <p> <o> ."),
+    ({"@context": "http://c/scoped", "@id": S, "p": {"p": "http://e/o"}}, "<s> <p> _:b . ;; _:b <p> <o> ."),
+    # One that names itself in the scope of a term is taken up where the term is used.
+    ({"@context": "http://c/itself", "@id": S, "p": {"p": {"p": "x"}}}, '<s> <p> _:b . ;; _:b <p> _:c . ;; _:c <p> "x" .'),
+    ({"@context": "http://c/loop", P: 1}, "context overflow"),
+    ({"@context": "http://c/list", P: 1}, "invalid remote context"),
+    ({"@context": "http://c/empty", P: 1}, "invalid remote context"),
+    ({"@context": "http://c/missing", P: 1}, "loading remote context failed"),
+    ({"@context": ["http://c/protected", {"p": Q}], P: 1}, "protected term redefinition"),
+    # @import
+    ({"@context": {"@import": "http://c/vocab", "p": {"@type": "@id"}}, "@id": S, "p": "http://e/o", "q": "x"}, '<s> <p> <o> . ;; <s> <q> "x" .'),
+    ({"@context": {"@import": "http://c/p", "q": "http://x/q"}, "@id": S, "p": "http://e/o", "q": "x"}, '<s> <p> <o> . ;; <s> <http://x/q> "x" .'),
+    ({"@context": {"@import": "http://c/p", "@protected": True}, "@id": S, P: {"@context": {"p": Q}}}, "protected term redefinition"),
+    ({"@context": {"@import": "http://c/p", "p": None}, "@id": S, "p": "x", "q": "y"}, '<s> <q> "y" .'),
+    ({"@context": {"@import": "http://c/base"}, "@id": "s", "p": "x"}, '<http://other/s> <p> "x" .'),
+    ({"@context": {**V, "T": {"@context": {"@import": "http://c/p", "@propagate": True}}}, "@id": S, "@type": "T", "p": "http://e/o"}, "<s> rdf:type <T> . ;; <s> <p> <o> ."),
+    ({"@context": {"@import": 1}, P: 1}, "invalid @import value"),
+    ({"@context": {"@import": ["http://c/p"]}, P: 1}, "invalid @import value"),
+    ({"@context": {"@import": "http://c/array"}, P: 1}, "invalid remote context"),
+    ({"@context": {"@import": "http://c/empty"}, P: 1}, "invalid remote context"),
+    ({"@context": {"@import": "http://c/list"}, P: 1}, "invalid remote context"),
+    ({"@context": {"@import": "http://c/imports"}, P: 1}, "invalid context entry"),
+    ({"@context": {"@import": "http://c/missing"}, P: 1}, "loading remote context failed"),
+]  # fmt: skip
+
+
+@rows(CONTEXTS)
+def test_contexts(document, expected, remote):
+    check(document, expected, remote)
+
+
+def test_relative_urls_of_contexts_are_resolved_against_the_document(remote):
+    document = {"@context": ["vocab", {"@import": "p"}], "@id": S, "p": "http://e/o", "r": "x"}
+    expected = '<s> <p> <o> . ;; <s> <r> "x" .'
+    check(document, expected, remote, base="http://c/x")
+
+
+EXPAND = [
+    (V, {"@id": S, "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": V, "@graph": []}, {"@id": S, "p": "x"}, '<s> <p> "x" .'),
+    ({"@context": [V, {"p": {"@type": "@id"}}]}, {"@id": S, "p": "http://e/o"}, "<s> <p> <o> ."),
+    ({"@base": "http://e/", **V}, {"@id": "s", "p": "x"}, '<s> <p> "x" .'),
+    # The document's contexts come after, and null takes this one away too.
+    (V, {"@context": {"p": Q}, "@id": S, "p": "x", "r": "y"}, '<s> <q> "x" . ;; <s> <r> "y" .'),
+    (V, {"@context": None, "@id": S, "p": "x", Q: "y"}, '<s> <q> "y" .'),
+    (PROTECTED, {"@context": {"p": Q}, "p": 1}, "protected term redefinition"),
+    (PROTECTED, {"@context": None, "p": 1}, "invalid context nullification"),
+    ({"@context": "http://c/vocab"}, {"@id": S, "p": "x"}, '<s> <p> "x" .'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("context", "document", "expected"), EXPAND)
+def test_expand_context(context, document, expected, remote, tmp_path):
+    check(document, expected, remote, expand_context=context)
+    messages, error = decode(
+        "jsonld",
+        json.dumps(document).encode(),
+        expand_context=json.dumps(context),
+        base="http://base/d/doc",
+        context=remote,
+    )
+    if error is None:
+        assert isomorphic(messages[0], wanted(expected))
+    else:
+        assert f"(JSON-LD: {expected})" in error
+    path = tmp_path / "context.jsonld"
+    path.write_text(json.dumps(context))
+    for given in (path, str(path)):
+        again = decode(
+            "jsonld",
+            json.dumps(document).encode(),
+            expand_context=given,
+            base="http://base/d/doc",
+            context=remote,
+        )
+        assert again == (messages, error)
+
+
+def test_expand_context_holds_for_every_message():
+    lines = b'{"@id":"http://e/a","p":"x"}\n{"@context":{"q":"http://e/q"}}\n{"@id":"http://e/b","q":"y","r":"z"}\n'
+    messages, error = decode("ndjsonld", lines, expand_context=V)
+    assert error is None
+    assert isomorphic(messages[0], wanted('<a> <p> "x" .'))
+    assert isomorphic(messages[1], wanted('<b> <q> "y" . ;; <b> <r> "z" .'))
+
+
+@pytest.mark.parametrize(
+    ("context", "reason"),
+    [
+        ("{", "no JSON that can be read"),
+        ({"p": 1}, "invalid term definition"),
+        ({"p": "word"}, "invalid IRI mapping"),
+        (1, "expand_context is a file of JSON, its text or a dict"),
+        ("missing.jsonld", "missing.jsonld: No such file"),
+    ],
+)
+def test_an_expand_context_that_is_none_is_refused(context, reason):
+    with pytest.raises((rdfm.OptionError, rdfm.DecodeError)) as caught:
+        formats.find("jsonld").decode(b"{}", expand_context=context)
+    assert reason in str(caught.value)
+
+
+# Text: escapes, duplicate keys, positions.
+
+ESCAPED = [
+    (r'{"\u0040id": "http:\/\/e\/s", "http:\u002f/e/p": "a\u0062\n\"\\\/"}', r'<s> <p> "ab\n\"\\/" .'),
+    (r'{"@context": {"\u0070": "http://e/p", "@\u0076ocab": "http://e/"}, "@id": "http://e/s", "p": "x", "\u0071": "y"}', '<s> <p> "x" . ;; <s> <q> "y" .'),
+    (r'{"@context": {"p": {"@\u0069d": "http://e/p", "@type": "@\u0069d"}}, "@id": "http://e/s", "p": "http://e/\u006f"}', "<s> <p> <o> ."),
+    (r'{"@id": "http://e/s", "http://e/p": {"@val\u0075e": "\ud83d\ude00\u00e9", "@language": "\u0065n"}}', '<s> <p> "\U0001f600\u00e9"@en .'),
+    (r'{"@context": {"\u00e9": "http://e/p"}, "@id": "http://e/s", "é": "x"}', '<s> <p> "x" .'),
+    ('{"@id": "http://e/s", "http://e/\U0001f600\u00e9": "x"}', '<s> <\U0001f600\u00e9> "x" .'),
+    ('\n\t {"@id" :\r\n"http://e/s" , "http://e/p":[ "x" ,\n"y" ] }\n ', '<s> <p> "x" . ;; <s> <p> "y" .'),
+]  # fmt: skip
+
+
+@rows(ESCAPED)
+def test_escapes_and_white_space(document, expected, remote):
+    check(document, expected, remote)
+
+
+DUPLICATES = [
+    ('{"@id": "http://e/s", "http://e/p": 1, "http://e/p": "x"}', "http://e/p", '<s> <p> "x" .'),
+    ('{"@id": "http://e/a", "http://e/p": "x", "@id": "http://e/s"}', "@id", '<s> <p> "x" .'),
+    (r'{"@id": "http://e/s", "http://e/p": 1, "http://e/\u0070": "x"}', "http://e/p", '<s> <p> "x" .'),
+    ('{"@context": {"p": "http://e/q", "p": "http://e/p"}, "@id": "http://e/s", "p": "x"}', "p", '<s> <p> "x" .'),
+    ('{"@context": {"p": "word"}, "@context": {"p": "http://e/p"}, "@id": "http://e/s", "p": "x"}', "@context", '<s> <p> "x" .'),
+    ('{"@id": "http://e/s", "http://e/p": {"@value": {}, "@value": "x"}}', "@value", '<s> <p> "x" .'),
+    ('{"@id": "http://e/s", "foo": {"a": 1, "a": 2}, "http://e/p": "x"}', "a", '<s> <p> "x" .'),
+    ('{"@id": "http://e/s", "http://e/p": {"@type": "@json", "@value": {"b": 1, "b": 2}}}', "b", '<s> <p> "{\\"b\\":2}"^^rdf:JSON .'),
+    ('{"@context": {"p": {"@id": "http://e/q", "@id": "http://e/p"}}, "@id": "http://e/s", "p": "x"}', "@id", '<s> <p> "x" .'),
+    ('{"@context": {"p": {"@id": "http://e/p", "@container": "@language"}}, "@id": "http://e/s", "p": {"en": 1, "en": "x"}}', "en", '<s> <p> "x"@en .'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "key", "expected"), DUPLICATES)
+def test_a_key_that_stands_twice_is_an_error_and_with_lenient_the_last_counts(text, key, expected):
+    for name in ("jsonld", "ndjsonld"):
+        messages, error = decode(name, f"{text}\n".encode())
+        assert error is not None, messages
+        assert repr(key) in error
+        assert re.search(r"line 1, column \d+", error)
+        messages, error = decode(name, f"{text}\n".encode(), lenient=True)
+        assert error is None
+        assert isomorphic(messages[0], wanted(expected)), messages[0]
+
+
+PLACES = [
+    ('{\n "@id": 1\n}', 2, 9),
+    ('{\n "http://e/p": {\n  "@value": "x",\n  "@language": 5}}', 4, 16),
+    ('{"@context": {\n "p": {"@id": "http://e/p",\n  "@container": "@foo"}}}', 3, 17),
+    ('{"@context": {"p":\n 1}}', 2, 2),
+    ('{"http://e/p": [{}, {"@type":\n\n   {}}]}', 3, 4),
+    ('{"@reverse":\n {"http://e/p":\n  "x"}}', 3, 3),
+    ('{"@graph": [{"@index":\n1}]}', 2, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "column"), PLACES)
+def test_an_error_has_the_place_of_the_value(text, line, column):
+    messages, error = decode("jsonld", text.encode())
+    assert error is not None, messages
+    assert f"(line {line}, column {column}, " in error
+
+
+def test_an_error_of_a_remote_context_names_it(tmp_path):
+    path = tmp_path / "c"
+    path.write_text('{"@context": {"p": 1}}')
+    document = b'{\n"@context": "http://c/wrong"}'
+    _, error = decode("jsonld", document, context={"http://c/wrong": str(path)})
+    assert error is not None
+    assert "(JSON-LD: invalid term definition)" in error
+    assert "http://c/wrong" in error
+
+
+# What JSON-LD leaves out without a word, and what is no term: an error, unless lenient.
+
+LEFT_OUT = [
+    ({"@context": {"@base": None}, "@id": "s", P: "x"}, ""),
+    ({"@context": {"@base": None}, "@id": S, P: {"@id": "o"}, Q: "x"}, '<s> <q> "x" .'),
+    ({"@context": {"@base": None}, "@id": S, "@type": ["T", "http://e/T"]}, "<s> rdf:type <T> ."),
+    ({"@context": {"@base": None}, "@id": "g", "@graph": {"@id": S, P: "x"}}, ""),
+    ({"@context": {"@base": None}, "@id": "s", P: {"@id": "http://e/o", Q: "x"}}, '<o> <q> "x" .'),
+    ({"@id": S, P: {"@id": "http://e/a b"}, Q: "x"}, '<s> <q> "x" .'),
+    ({"@id": "http://e/a<b", P: "x"}, ""),
+    ({"@id": S, "http://e/a b": "x", Q: "x"}, '<s> <q> "x" .'),
+    ({"@id": S, "_:p": "x", Q: "x"}, '<s> <q> "x" .'),
+    ({"@context": {"p": "_:p"}, "@id": S, "p": {"@id": "http://e/o", Q: "x"}}, '<o> <q> "x" .'),
+    ({"@id": S, P: {"@value": "x", "@language": "a b"}, Q: "x"}, '<s> <q> "x" .'),
+    ({"@context": {"@language": "123456789"}, "@id": S, P: "x", Q: 1}, '<s> <q> "1"^^xsd:integer .'),
+    # Where an item of a list is left out, its cell stands; where the list is, its cells are left out too.
+    ({"@id": S, P: {"@list": [{"@id": "http://e/a b"}]}}, "<s> <p> _:1 . ;; _:1 rdf:rest rdf:nil ."),
+    ({"@context": {"@base": None}, "@id": "s", P: {"@list": ["x"]}}, ""),
+    ({"@id": S, "_:p": {"@list": ["x"]}}, ""),
+    ({"@context": {"@base": None}, "@id": "g", "@graph": {"@id": S, P: {"@list": ["x"]}}}, ""),
+    # The key of a type map is not against the base.
+    (contained("@type", {"T": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
+    ({"@id": S, P: {"@id": "@foo"}, Q: "x"}, '<s> <q> "x" .'),
+    ({"@id": "@foo", P: "x"}, ""),
+    ({"@id": S, "@type": ["@foo", "http://e/T"]}, "<s> rdf:type <T> ."),
+    ({"@context": {"id": "@id"}, "@id": S, P: {"@id": "id"}, Q: "x"}, '<s> <q> "x" .'),
+]  # fmt: skip
+
+
+@rows(LEFT_OUT)
+def test_what_is_no_term_is_an_error_unless_lenient(document, expected, remote):
+    text = json.dumps(document)
+    found = reference.read(text, base="http://base/d/doc")
+    assert found.left_out
+    assert isomorphic(found.quads, wanted(expected)), found.quads
+    for name, data in forms(document):
+        messages, error = decode(name, data, base="http://base/d/doc")
+        assert error is not None, messages
+        assert "--lenient" in error
+        messages, error = decode(name, data, base="http://base/d/doc", lenient=True)
+        assert error is None
+        assert isomorphic(messages[0], wanted(expected)), messages[0]
+
+
+def test_cells_and_nodes_of_what_is_left_out_are_left_out_too():
+    """A direction's own node stands only where its value does: not in a graph, not below what is no IRI."""
+    value = {"@value": "x", "@direction": "ltr"}
+    for document, expected in [
+        (contained("@graph", value), "<s> <p> _:g ."),
+        ({"@id": S, "_:p": value}, ""),
+        ({"@id": "http://e/a b", P: value}, ""),
+        (with_p({"@container": "@index", "@index": Q}, {"i": []}, **DIRECTION), ""),
+    ]:
+        data = json.dumps(document).encode()
+        messages, error = decode("jsonld", data, rdf_direction="compound-literal", lenient=True)
+        assert error is None
+        assert isomorphic(messages[0], wanted(expected)), messages[0]
+
+
+def test_each_node_has_a_direction_of_its_own():
+    index = {"i": [{"@id": "http://e/o"}, {"@id": "http://e/n"}]}
+    document = with_p({"@container": "@index", "@index": Q}, index, **DIRECTION)
+    messages, error = decode(
+        "jsonld", json.dumps(document).encode(), rdf_direction="compound-literal"
+    )
+    assert error is None
+    directed = '_:{0} rdf:value "i" . ;; _:{0} rdf:direction "rtl" .'
+    expected = "<s> <p> <o> . ;; <s> <p> <n> . ;; <o> <q> _:1 . ;; <n> <q> _:2 ."
+    due = " ;; ".join([expected, directed.format(1), directed.format(2)])
+    assert isomorphic(messages[0], wanted(due)), messages[0]
+
+
+def test_datatypes_that_are_no_iris_are_errors_even_with_lenient():
+    for datatype in ("http://e/a b", "rel", "_:b"):
+        data = json.dumps({"@context": {"@base": None}, P: {"@value": "x", "@type": datatype}})
+        for lenient in (False, True):
+            _, error = decode("jsonld", data.encode(), lenient=lenient)
+            assert error is not None
+            assert "(JSON-LD: invalid typed value)" in error
+
+
+# Keys without an IRI
+
+DROPPED = [
+    ({P: "x"}, []),
+    ({"foo": 1, P: "x", "bar": {"baz": 1, P: 2}}, ["foo", "bar"]),
+    ({P: {"foo": 1, Q: [{"foo": 2}, {"bar": 3}]}}, ["foo", "foo", "bar"]),
+    ({"@id": S, "@reverse": {"foo": {"bar": 1}, P: {"@id": "http://e/o"}}}, ["foo"]),
+    ({"@nest": {"foo": 1}, "@included": [{"bar": 1, P: 2}]}, ["foo", "bar"]),
+    ({"@graph": [{"foo": 1}, {"foo": 2}]}, ["foo", "foo"]),
+    # A term that is null on purpose is not one of them, nor is anything below it.
+    ({"@context": {"foo": None, "bar": {"@id": None}}, "foo": {"baz": 1}, "bar": 1, P: 2}, []),
+    ({"@context": {"@vocab": "http://e/"}, "foo": 1}, []),
+    # What is no key of a node: of a JSON literal, a map, a context.
+    ({P: {"@type": "@json", "@value": {"foo": 1}}}, []),
+    (contained("@index", {"foo": {Q: 1}}), []),
+    (contained("@language", {"foo": "x"}), []),
+    (contained("@id", {"foo": {"bar": 1}}), ["bar"]),
+    ({"@context": {"foo": P}, "foo": 1}, []),
+    # What is below is not looked at, whatever it is.
+    ({"foo": {"@id": 1, "@value": {}}, P: 1}, ["foo"]),
+    ({"foo": [{"@context": 1}], P: 1}, ["foo"]),
+    ({"": 1, P: 2}, [""]),
+    ({"": {"en": "a"}, P: 2}, [""]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "keys"), DROPPED)
+def test_keys_without_an_iri_are_counted(document, keys):
+    dropped = reference.read(json.dumps(document), base="http://b/").dropped
+    assert sorted(dropped) == sorted(keys)
+    for name, data in forms(document):
+        decoder = formats.find(name).Decoder(base="http://b/")
+        decoder.feed(data)
+        decoder.finish()
+        decoder.next_batch()
+        header = decoder.header()
+        assert header.get("dropped_keys", 0) == len(keys), name
+        assert header.get("dropped_key") in (map(repr, keys) if keys else [None]), name
+
+
+def test_keys_without_an_iri_are_counted_over_all_messages(tmp_path):
+    log = tmp_path / "log.ndjsonld"
+    lines = [{"@id": S, P: "x", "name": at, "age": at} for at in range(6)]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    summary = rdfm.convert(log, tmp_path / "log.nq")
+    assert summary.dropped == {"keys": 12}
+    assert summary.dropped_key == "'name'"
+    messages, error = outcome(lambda: formats.find("ndjsonld").Decoder(), log.read_bytes(), 7)
+    assert error is None
+    assert len(messages) == 6
+
+
+def test_a_message_with_an_error_counts_no_keys():
+    decoder = formats.find("jsonld").Decoder()
+    decoder.feed(json.dumps({"foo": 1, "@id": 1}).encode())
+    decoder.finish()
+    with pytest.raises(rdfm.DecodeError):
+        decoder.next_batch()
+    assert decoder.header().get("dropped_keys", 0) == 0
+
+
+def test_every_error_code_has_a_row():
+    tables = (IRIS, BASES, VALUES, CONTAINERS, STRUCTURE, JSON_PLACES, DIRECTIONS, CONTEXTS)
+    codes = {expected for table in tables for _, expected in table if expected in E_CODES}
+    assert codes == {*E_CODES}
