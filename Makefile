@@ -8,17 +8,17 @@ FUZZ_SECONDS ?= 60
 FUZZ_LAWS_SECONDS ?= 20
 FUZZ_RUNS ?= -1
 FUZZ_FORMATS := nt nq ttl trig jelly rdf_protobuf rdf_thrift rdfxml ndjsonld jsonld yamlld
-FUZZ_TARGETS ?= $(FUZZ_FORMATS) splits regroup jsonld_ways
+FUZZ_TARGETS ?= $(FUZZ_FORMATS) splits regroup
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench bench-spark fuzz docs soak peers wheel notices lock clean
+.PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel notices lock clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-11s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
 demo: build ## Set up what is missing, then convert a message log between formats, and read it in Spark
 	@mkdir -p build
@@ -80,6 +80,9 @@ types: build ## mypy --strict, and the stubs against the extension
 
 bench: build ## rdfm beside pyjelly, pyoxigraph and rdflib, ratios printed
 	$(PY) benchmarks/run.py
+
+bench-growth: build ## What twice the bytes of hostile JSON-LD and YAML-LD cost, ratios printed
+	$(PY) benchmarks/growth.py
 
 bench-spark: build ## rdfm in Spark beside pyoxigraph and pyjelly there, ratios printed
 	$(PY) benchmarks/spark.py

@@ -8,6 +8,7 @@ write into a `NullFile`, whichever side it is.
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -349,22 +350,88 @@ def oxigraph_read_lines(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
     """Lines to pyoxigraph quads, each a document of its own; a context's line is put into those below."""
+    data = translated(log, to, folder, min(messages or SMALL, SMALL), **(writing or {}))
+    return oxigraph_documents(data, "RDF_XML" if to == "rdfxml" else "JSON_LD")
+
+
+def oxigraph_documents(data: bytes, format: str) -> Work:
+    """The same of the bytes; which lines are contexts is found out beforehand."""
     import pyoxigraph
 
-    data = translated(log, to, folder, min(messages or SMALL, SMALL), **(writing or {}))
-    format = pyoxigraph.RdfFormat.RDF_XML if to == "rdfxml" else pyoxigraph.RdfFormat.JSON_LD
+    documents, context = [], b""
+    for line in data.splitlines():
+        if format == "JSON_LD" and [*json.loads(line)] == ["@context"]:
+            context = line[:-1] + b","
+        else:
+            documents.append(context + line[1:] if context else line)
+    kind = getattr(pyoxigraph.RdfFormat, format)
 
     def run() -> int:
-        count, context = 0, b""
-        for line in data.splitlines():
-            if line.startswith(b'{"@context"') and line.endswith(b"}}"):
-                context = line[:-1] + b","
-                continue
-            document = context + line[1:] if context else line
-            count += sum(1 for _ in pyoxigraph.parse(document, format))
-        return count
+        return sum(1 for document in documents for _ in pyoxigraph.parse(document, kind))
 
     return Work(run, len(data))
+
+
+# --- NDJSON-LD with scoped contexts and containers ---
+
+SCOPED_CONTEXT = {
+    "id": "@id",
+    "type": "@type",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "om": "http://www.ontology-of-units-of-measure.org/resource/om-2/",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "Observation": {
+        "@id": "sosa:Observation",
+        "@context": {
+            "sensor": {"@id": "sosa:madeBySensor", "@container": "@id"},
+            "time": {"@id": "sosa:resultTime", "@type": "xsd:dateTime", "@container": "@index"},
+            "label": {"@id": "rdfs:label", "@container": "@language"},
+            "result": {
+                "@id": "sosa:hasResult",
+                "@context": {
+                    "value": {"@id": "om:hasNumericalValue", "@type": "xsd:double"},
+                    "unit": {"@id": "om:hasUnit", "@type": "@id", "@container": "@set"},
+                },
+            },
+        },
+    },
+}
+
+
+def scoped_log(messages: int) -> bytes:
+    """The messages of `iot`, with a label in two languages, by a context of scoped contexts and containers."""
+    from generate import MESSAGES
+
+    lines = [json.dumps({"@context": SCOPED_CONTEXT})]
+    for number, quads in enumerate(MESSAGES["iot"](messages)):
+        sensor, time, value, unit = (quads[at][2] for at in (1, 2, 4, 5))
+        line = {
+            "id": quads[0][0][1:-1],
+            "type": "Observation",
+            "sensor": {sensor[1:-1]: {}},
+            "time": {"utc": time.split('"')[1]},
+            "label": {"en": f"observation {number}", "de": f"Beobachtung {number}"},
+            "result": {"value": value.split('"')[1], "unit": [unit[1:-1]]},
+        }
+        lines.append(json.dumps(line, separators=(",", ":")))
+    return "\n".join(lines).encode() + b"\n"
+
+
+def rdfm_read_scoped(folder: Path, messages: int) -> Work:
+    """Such a log to batches."""
+    del folder
+    data = scoped_log(messages or SMALL)
+    return Work(
+        lambda: sum(batch.quad_count for batch in batches("ndjsonld", data)),
+        len(data),
+    )
+
+
+def oxigraph_read_scoped(folder: Path, messages: int) -> Work:
+    """Such a log to pyoxigraph quads, a line at a time."""
+    del folder
+    return oxigraph_documents(scoped_log(min(messages or SMALL, SMALL)), "JSON_LD")
 
 
 # --- PyYAML's C loader and PyLD: a small sample, they are slow ---
@@ -449,6 +516,7 @@ def binary_rows() -> list[Row[Task]]:
 def document_rows() -> list[Row[Task]]:
     """Formats whose messages are documents."""
     named: dict[str, Any] = {"prefixes": IOT_NAMESPACES}
+    embedded: dict[str, Any] = {**named, "context_lines": "every"}
     expanded: dict[str, Any] = {"context_lines": "none"}
 
     def read(
@@ -464,9 +532,16 @@ def document_rows() -> list[Row[Task]]:
         return Row(f"{to} write, batches (iot)", ours, (f"pyoxigraph, {peer}", theirs), target)
 
     return [
-        read("ndjsonld read, leading context (iot)", "ndjsonld", named, 15),
-        read("ndjsonld read, expanded (iot)", "ndjsonld", expanded, 8),
-        read("ndjsonld read, several nodes (nanopubs)", "ndjsonld", {}, 0, "nanopubs.trig"),
+        read("ndjsonld read, leading context (iot)", "ndjsonld", named, 28),
+        read("ndjsonld read, expanded (iot)", "ndjsonld", expanded, 16),
+        read("ndjsonld read, a context in each line (iot)", "ndjsonld", embedded, 10),
+        Row(
+            "ndjsonld read, scopes and containers (iot)",
+            rdfm_read_scoped,
+            ("pyoxigraph a line", oxigraph_read_scoped),
+            8,
+        ),
+        read("ndjsonld read, several nodes (nanopubs)", "ndjsonld", {}, 10, "nanopubs.trig"),
         write("ndjsonld", "jsonld", 6),
         Row(
             "yamlld read, leading context (iot)",

@@ -193,9 +193,7 @@ def context_text(given: object, option: str = "compact_with") -> str:
         )
     path = os.fsdecode(given)
     if re.match(r"https?://", path, re.IGNORECASE):
-        raise OptionError(
-            f"{option} is a file, and is not fetched: save {path[:200]}"
-        )
+        raise OptionError(f"{option} is a file, and is not fetched: save {path[:200]}")
     try:
         text = _read(Path(path)).decode("utf-8-sig")
     except UnicodeDecodeError as error:

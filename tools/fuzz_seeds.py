@@ -30,8 +30,8 @@ TARGETS = {
     "rdf": ("rdfxml",),
     "xml": ("rdfxml",),
     "rdfxml": ("rdfxml",),
-    "jsonld": ("jsonld", "ndjsonld", "jsonld_ways"),
-    "ndjsonld": ("ndjsonld", "jsonld_ways"),
+    "jsonld": ("jsonld", "ndjsonld"),
+    "ndjsonld": ("ndjsonld",),
     "yamlld": ("yamlld",),
 }
 # What is longer than an input of the targets (-max_len) would be cut off anyway.

@@ -1,0 +1,160 @@
+"""Measures how time grows with hostile JSON-LD: each input of a size, then of twice the size, one table.
+
+`make bench-growth` runs it. Every measurement has a process of its own, bound to one core; what is told is the
+best of several runs, in seconds of the processor. A limit that refuses the larger input is as good as reading it.
+It measures and prints; it judges nothing and its exit status is always 0.
+
+    .venv/bin/python benchmarks/growth.py [--quick] [--only REGEX] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from hostile import CASES, Hostile, remote_contexts
+from run import best, command_line, environment
+
+LIMIT = 64 << 20
+SIZE, QUICK_SIZE = 1 << 20, 1 << 17
+# Times the time of half the bytes.
+TARGET = 2.5
+SECONDS = 60
+# Less is noise: such an input is measured in larger sizes, up to a quarter of the limit.
+LEAST_SECONDS = 0.2
+# No more runs after so long.
+ENOUGH_SECONDS = 1
+
+
+def child(case: Hostile, format: str, size: int) -> None:
+    """Decodes an input of a size and prints the figures as JSON."""
+    from rdfm import DecodeError, LimitError, formats
+
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    data = case.text(size, format)
+    with tempfile.TemporaryDirectory() as folder:
+        files = {}
+        for number, (url, content) in enumerate(remote_contexts(case, size)):
+            files[url] = str(Path(folder, f"{number}.jsonld"))
+            Path(files[url]).write_bytes(content)
+        options = {
+            "max_message_bytes": LIMIT,
+            **case.options,
+            **({"context": files} if files else {}),
+        }
+        seconds: list[float] = []
+        while not seconds or (sum(seconds) < ENOUGH_SECONDS and len(seconds) < 20):
+            decoder = formats.find(format).Decoder(**options)
+            start = time.process_time()
+            outcome = "read"
+            try:
+                decoder.feed(data)
+                decoder.finish()
+                while decoder.next_batch() is not None:
+                    pass
+            except LimitError:
+                outcome = "limit"
+            except DecodeError:
+                outcome = "error"
+            seconds.append(time.process_time() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    figures = {
+        "outcome": outcome,
+        "bytes": len(data),
+        "seconds": best(seconds),
+        "peak_rss_mb": peak / (1e6 if sys.platform == "darwin" else 1e3),
+    }
+    print(json.dumps(figures))
+
+
+def measure(case: Hostile, format: str, size: int) -> dict[str, Any]:
+    """Decodes an input of a size in a process of its own."""
+    command = [sys.executable, __file__, "--task", case.name, "--side", format, "--size", str(size)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return {"error": f"over {SECONDS} s"}
+    if done.returncode:
+        return {"error": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def grown(case: Hostile, format: str, size: int) -> dict[str, Any]:
+    """An input of a size and one of twice as many bytes; larger ones where these take next to no time."""
+    result: dict[str, Any] = {"task": f"{case.name} ({format})", "target": TARGET, "met": False}
+    while True:
+        half, whole = measure(case, format, size), measure(case, format, 2 * size)
+        result |= {"half": half, "whole": whole}
+        if "error" in half or "error" in whole:
+            return result
+        if (
+            whole["seconds"] >= LEAST_SECONDS
+            or whole["outcome"] == "limit"
+            or 8 * size > LIMIT // 4
+        ):
+            break
+        size *= 4
+    result["ratio"] = whole["seconds"] / half["seconds"]
+    result["met"] = whole["outcome"] == "limit" or result["ratio"] <= TARGET
+    return result
+
+
+def print_grown(result: dict[str, Any]) -> None:
+    """One line of the table."""
+    line = f"{result['task']:<78} "
+    for figures in (result["half"], result["whole"]):
+        if "error" in figures:
+            line += f"failed: {figures['error']}  "
+        else:
+            line += (
+                f"{figures['bytes'] / 1e6:6.2f} {figures['seconds']:8.4f} {figures['peak_rss_mb']:6.0f} "
+                f"{figures['outcome']:<6}"
+            )
+    if "ratio" in result:
+        line += f"{result['ratio']:5.1f} x"
+    print(f"{line}  {'yes' if result['met'] else 'no'}", flush=True)
+
+
+def main() -> None:
+    """Measures every case in every format, and prints."""
+    parser = command_line(__doc__)
+    parser.add_argument("--task")
+    parser.add_argument("--side")
+    parser.add_argument("--size", type=int)
+    options = parser.parse_args()
+    if options.task:
+        case = next(case for case in CASES if case.name == options.task)
+        child(case, options.side, options.size)
+        return
+    about = environment()
+    for name, value in about.items():
+        print(f"{name}: {value}")
+    print(f"\n{'one core, best of several':<78} {'MB        s    RSS outcome ' * 2} ratio  met")
+    wanted = re.compile(options.only)
+    results = []
+    for case in CASES:
+        for format in case.formats:
+            if wanted.search(f"{case.name} ({format})"):
+                results.append(grown(case, format, QUICK_SIZE if options.quick else SIZE))
+                print_grown(results[-1])
+    met = sum(result["met"] for result in results)
+    print(
+        f"\nat most {TARGET} times the time for twice the bytes, or a limit: {met} of {len(results)}"
+    )
+    if options.json:
+        text = json.dumps({"environment": about, "results": results}, indent=2)
+        options.json.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1117 @@
+"""JSON-LD made to cost more than its bytes: each input in any size, the same for the same size.
+
+- In: a size in bytes.
+- Out: a message of at most that size in JSON, or in YAML where only YAML can say it; for some the lines of a log.
+- Used by: `growth.py`, which measures the time of twice the bytes, and the tests of memory.
+- Law: what a case repeats is repeated as often as the size allows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+JSON_FORMATS = ("ndjsonld", "jsonld", "yamlld")
+LOG_FORMATS = ("ndjsonld", "yamlld")
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """An input in any size.
+
+    Attributes:
+        name: What it repeats.
+        make: Gives the input of at most so many bytes, or the messages of a log.
+        formats: Which formats it is written in.
+        options: Options of the decoder.
+        remote: Gives the remote contexts of the input of a size by their URLs.
+        plain: Whether it says each thing once, so that it must be read where the limit is far.
+    """
+
+    name: str
+    make: Callable[[int], bytes | list[bytes]]
+    formats: tuple[str, ...] = JSON_FORMATS
+    options: dict[str, Any] = field(default_factory=dict)
+    remote: Callable[[int], dict[str, bytes]] | None = None
+    plain: bool = False
+
+    def text(self, size: int, format: str) -> bytes:
+        """The input as a log of a format."""
+        made = self.make(size)
+        if isinstance(made, bytes):
+            return made
+        return (b"\n---\n" if format == "yamlld" else b"\n").join(made) + b"\n"
+
+
+CASES: list[Hostile] = []
+
+
+def hostile(name: str, **more: Any) -> Callable[[Any], Any]:
+    """Makes a case of a function of the size."""
+
+    def add(make: Callable[[int], bytes | list[bytes]]) -> Any:
+        CASES.append(Hostile(name, make, **more))
+        return make
+
+    return add
+
+
+def filled(
+    size: int, head: bytes, item: bytes | Callable[[int], bytes], tail: bytes, comma: bytes = b","
+) -> bytes:
+    """As many items as fit between head and tail, one at least."""
+    room = size - len(head) - len(tail)
+    if isinstance(item, bytes):
+        times = max(1, (room + len(comma)) // (len(item) + len(comma)))
+        return head + comma.join([item] * times) + tail
+    items = [item(0)]
+    room -= len(items[0])
+    for one in map(item, count(1)):
+        room -= len(one) + len(comma)
+        if room < 0:
+            break
+        items.append(one)
+    return head + comma.join(items) + tail
+
+
+def joined(count: int, item: Callable[[int], bytes]) -> bytes:
+    """So many items with commas between."""
+    return b",".join(map(item, range(count)))
+
+
+def side(size: int, bytes_each: int, parts: int = 1) -> int:
+    """The side of a square of things of so many bytes, `parts` of which share the size."""
+    return max(2, math.isqrt(size // (bytes_each * parts)))
+
+
+NAMES: list[bytes] = []
+
+
+def name(number: int) -> bytes:
+    """A short name for a number."""
+    while number >= len(NAMES):
+        before = NAMES[-(26 ** (len(NAMES[-1]))) :] if NAMES else [b""]
+        NAMES.extend(b"%s%c" % (start, letter) for start in before for letter in range(97, 123))
+    return NAMES[number]
+
+
+# --- a tape's nodes ---
+
+
+@hostile("objects below a key without an IRI", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"y":[', b'{"k":1}', b"]}")
+
+
+@hostile("empty arrays", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b"[]", b"]}")
+
+
+@hostile("empty objects")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b"{}", b"]}")
+
+
+@hostile("short keys without IRI", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b"{", lambda at: b'"%s":1' % name(at), b"}")
+
+
+@hostile("short keys of a vocabulary", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@context":{"@vocab":"v:"},', lambda at: b'"%s":1' % name(at), b"}")
+
+
+@hostile("nulls", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b"null", b"]}")
+
+
+@hostile("one-digit numbers")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b"1", b"]}")
+
+
+@hostile("white space", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[1', b" " * 64, b"]}", b"")
+
+
+@hostile("a key of the whole size")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/', b"k" * 64, b'":1}', b"")
+
+
+@hostile("a key without an IRI of the whole size")
+def _(size: int) -> bytes:
+    return filled(size, b'{"k', b"k" * 64, b'":1}', b"")
+
+
+@hostile("an IRI that is none of the whole size")
+def _(size: int) -> bytes:
+    return filled(size, b'{"@id":"http://e/ ', b"k" * 64, b'","http://e/p":1}', b"")
+
+
+@hostile("a keyword's value of the wrong kind, of the whole size")
+def _(size: int) -> bytes:
+    return filled(size, b'{"@id":["', b"k" * 64, b'"]}', b"")
+
+
+@hostile("keys that stand twice", options={"lenient": True})
+def _(size: int) -> bytes:
+    return filled(size, b"{", b'"http://e/p":1', b"}")
+
+
+@hostile("escapes in strings", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b'"\\u0041\\n\\u00e9"', b"]}")
+
+
+@hostile("escapes in keys")
+def _(size: int) -> bytes:
+    return filled(
+        size, b'{"http://e/p":[', lambda at: b'{"http://e/\\u0041%d":1}' % (at % 1000), b"]}"
+    )
+
+
+@hostile("surrogate pairs in one string", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":"', b"\\ud83d\\ude00", b'"}', b"")
+
+
+# --- depth ---
+
+
+def nested(
+    size: int, head: bytes, opening: bytes, inner: bytes, closing: bytes, tail: bytes
+) -> bytes:
+    """As deep as the size allows."""
+    depth = max(1, (size - len(head) - len(inner) - len(tail)) // (len(opening) + len(closing)))
+    return head + opening * depth + inner + closing * depth + tail
+
+
+DEEP = {
+    "arrays": (b'{"http://e/p":', b"[", b"1", b"]", b"}"),
+    "objects": (b"", b'{"http://e/p":', b"1", b"}", b""),
+    "objects below a key without an IRI": (b'{"k":', b'{"a":', b"1", b"}", b"}"),
+    "lists": (b'{"http://e/p":', b'{"@list":[', b"1", b"]}", b"}"),
+    "graphs": (b"", b'{"@id":"http://e/g","@graph":[', b'{"http://e/p":1}', b"]}", b""),
+    "nest": (b"", b'{"@nest":', b'{"http://e/p":1}', b"}", b""),
+    "included": (b"", b'{"@id":"http://e/s","@included":', b'{"http://e/p":1}', b"}", b""),
+    "reverse": (b"", b'{"@reverse":{"http://e/p":', b'{"http://e/p":1}', b"}}", b""),
+    "contexts": (b'{"@context":', b"[", b"{}", b"]", b"}"),
+    "scoped contexts": (
+        b'{"@context":',
+        b'{"t":{"@id":"http://e/t","@context":',
+        b"{}",
+        b"}}",
+        b"}",
+    ),
+    "a JSON literal": (
+        b'{"http://e/p":{"@type":"@json","@value":',
+        b"[",
+        b"1",
+        b"]",
+        b"}}",
+    ),
+    "nodes with a context each": (
+        b"",
+        b'{"@context":{"t":"http://e/t"},"http://e/p":',
+        b"1",
+        b"}",
+        b"",
+    ),
+}
+for _kind, _parts in DEEP.items():
+    hostile(f"deep {_kind}")(lambda size, parts=_parts: nested(size, *parts))
+    # The largest depth that may be asked for.
+    hostile(f"deep {_kind}, as deep as may be allowed", options={"max_depth": 1000})(
+        lambda size, parts=_parts: nested(size, *parts)
+    )
+
+
+@hostile("many trees of the largest depth", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@graph":[', b'{"http://e/p":' * 20 + b"1" + b"}" * 20, b"]}")
+
+
+@hostile("trees as deep as may be allowed", options={"max_depth": 1000})
+def _(size: int) -> bytes:
+    return filled(size, b'{"@graph":[', b'{"http://e/p":' * 990 + b"1" + b"}" * 990, b"]}")
+
+
+@hostile("contexts that copy many terms, at every depth")
+def _(size: int) -> bytes:
+    depth = 50
+    head = b'{"@context":{%s},"http://e/p":'
+    terms = max(1, size // (depth * 24))
+    levels = [
+        head % joined(terms, lambda at, level=level: b'"t%dx%d":"v:%d"' % (level, at, at))
+        for level in range(depth)
+    ]
+    return b"".join(levels) + b"1" + b"}" * depth
+
+
+# --- contexts ---
+
+
+def terms(count: int, prefix: bytes = b"t") -> bytes:
+    """Definitions of so many terms."""
+    return joined(count, lambda at: b'"%s%d":"http://e/%d"' % (prefix, at, at))
+
+
+@hostile("nodes each with a context of its own")
+def _(size: int) -> bytes:
+    return filled(
+        size,
+        b'{"@graph":[',
+        lambda at: b'{"@context":{"t%d":"http://e/%d"},"t%d":1}' % (at, at, at),
+        b"]}",
+    )
+
+
+@hostile("nodes each with the same context")
+def _(size: int) -> bytes:
+    return filled(size, b'{"@graph":[', b'{"@context":{"t":"http://e/t"},"t":1}', b"]}")
+
+
+@hostile("nodes each with a context below one of many terms")
+def _(size: int) -> bytes:
+    count = max(1, size // 50)
+    return filled(
+        size,
+        b'{"@context":{%s},"@graph":[' % terms(count),
+        lambda at: b'{"@context":{"u%d":"v:%d"},"t1":1}' % (at, at),
+        b"]}",
+    )
+
+
+@hostile("messages each with a context of its own", formats=LOG_FORMATS)
+def _(size: int) -> list[bytes]:
+    return [
+        b'{"@context":{"t%d":"http://e/%d"},"t%d":1}' % (at, at, at) for at in range(4 * size // 45)
+    ]
+
+
+@hostile("messages each with a large context of its own", formats=LOG_FORMATS)
+def _(size: int) -> list[bytes]:
+    count = size // 8 // 22
+    return [b'{"@context":{"u%d":"v:%d",%s},"t0":1}' % (at, at, terms(count)) for at in range(32)]
+
+
+@hostile("context messages, each before a message", formats=LOG_FORMATS)
+def _(size: int) -> list[bytes]:
+    lines: list[bytes] = []
+    for at in range(4 * size // 60):
+        lines += [b'{"@context":{"t%d":"http://e/%d"}}' % (at, at), b'{"t%d":1}' % at]
+    return lines
+
+
+@hostile("messages each with a context below one of many terms", formats=LOG_FORMATS)
+def _(size: int) -> list[bytes]:
+    count = max(1, size // 50)
+    below = [
+        b'{"@context":{"u%d":"v:%d"},"t1":1}' % (at, at) for at in range(max(1, size // 2 // 36))
+    ]
+    return [b'{"@context":{%s}}' % terms(count), *below]
+
+
+@hostile("messages below one large context with scoped ones", formats=LOG_FORMATS)
+def _(size: int) -> list[bytes]:
+    count = max(1, size // 2 // 80)
+    scoped = joined(
+        count, lambda at: b'"T%d":{"@id":"v:T%d","@context":{"t%d":"v:t"}}' % (at, at, at)
+    )
+    below = [
+        b'{"@type":"T%d","t%d":1}' % (at % count, at % count)
+        for at in range(max(1, size // 2 // 26))
+    ]
+    return [b'{"@context":{%s}}' % scoped, *below]
+
+
+@hostile("an array of contexts")
+def _(size: int) -> bytes:
+    return filled(
+        size, b'{"@context":[', lambda at: b'{"t%d":"http://e/%d"}' % (at, at), b'],"t0":1}'
+    )
+
+
+@hostile("an array of nulls for contexts", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@context":[', b"null", b'],"http://e/p":1}')
+
+
+@hostile("contexts that undo and redo many terms")
+def _(size: int) -> bytes:
+    half = b"{%s}" % terms(max(1, size // 8 // 22))
+    return filled(size, b'{"@context":[', half + b",null", b'],"t0":1}')
+
+
+@hostile("protected terms defined again")
+def _(size: int) -> bytes:
+    definitions = b'{"@protected":true,%s}' % terms(max(1, size // 64 // 22))
+    return filled(size, b'{"@context":[', definitions, b'],"t0":1}')
+
+
+@hostile("contexts that are not propagated, within each other")
+def _(size: int) -> bytes:
+    depth = 50
+    count = max(1, size // (depth * 30))
+    levels = [
+        b'{"@context":{"@propagate":false,%s},"http://e/p":'
+        % joined(count, lambda at, level=level: b'"t%dx%d":"v:%d"' % (level, at, at))
+        for level in range(depth)
+    ]
+    return b"".join(levels) + b"1" + b"}" * depth
+
+
+@hostile("terms with all that a definition may say", plain=True)
+def _(size: int) -> bytes:
+    return filled(
+        size,
+        b'{"@context":{',
+        lambda at: (
+            b'"t%d":{"@id":"http://e/%d","@container":"@set","@language":"en","@direction":"ltr","@protected":true}'
+            % (at, at)
+        ),
+        b'},"t0":"x"}',
+    )
+
+
+# --- IRIs that grow ---
+
+
+@hostile("definitions that extend each other, the first first")
+def _(size: int) -> bytes:
+    return filled(
+        size,
+        b'{"@context":{"t0":"http://e/",',
+        lambda at: b'"t%d":"t%d:xxxxxxxx/"' % (at + 1, at),
+        b'},"http://e/p":{"@id":"t0:y"}}',
+    )
+
+
+@hostile("definitions that extend each other, the last first")
+def _(size: int) -> bytes:
+    count = max(2, size // 30)
+    chain = b",".join(b'"t%d":"t%d:xxxxxxxx/"' % (at, at - 1) for at in range(count, 0, -1))
+    return b'{"@context":{%s,"t0":"http://e/"},"http://e/p":{"@id":"t%d:y"}}' % (chain, count)
+
+
+@hostile("definitions that extend each other less deep than allowed, side by side")
+def _(size: int) -> bytes:
+    def chain(at: int) -> bytes:
+        return joined(
+            40, lambda step: b'"c%dt%d":"c%dt%d:%s/"' % (at, step + 1, at, step, b"x" * 200)
+        )
+
+    return filled(
+        size,
+        b'{"@context":{',
+        lambda at: b'"c%dt0":"http://e/",%s' % (at, chain(at)),
+        b'},"http://e/p":{"@id":"c0t40:y"}}',
+    )
+
+
+@hostile("terms that are compact IRIs of each other")
+def _(size: int) -> bytes:
+    # A term's own name says its prefix: t:x:x:x is t and x:x:x.
+    return filled(
+        size,
+        b'{"@context":{"t":"http://e/%s/",' % (b"x" * (size // 4)),
+        lambda at: b'"t:%s":{"@type":"@id"}' % name(at),
+        b'},"t:a":"http://e/o"}',
+    )
+
+
+@hostile("a definition that refers to itself by a long way")
+def _(size: int) -> bytes:
+    count = max(2, size // 20)
+    chain = joined(count, lambda at: b'"t%d":"t%d:x"' % (at, (at + 1) % count))
+    return b'{"@context":{%s},"http://e/p":1}' % chain
+
+
+@hostile("a long vocabulary and many keys")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"@vocab":"http://e/%s/"},' % (b"v" * (size // 2))
+    return filled(size, head, lambda at: b'"%s":1' % name(at), b"}")
+
+
+@hostile("a long vocabulary and many types")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"@vocab":"http://e/%s/"},"@type":[' % (b"v" * (size // 2))
+    return filled(size, head, lambda at: b'"%s"' % name(at), b"]}")
+
+
+@hostile("a long vocabulary and many terms")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"@vocab":"http://e/%s/",' % (b"v" * (size // 2))
+    return filled(size, head, lambda at: b'"%s":{"@type":"@id"}' % name(at), b'},"a":"http://e/o"}')
+
+
+@hostile("a long vocabulary that grows", options={})
+def _(size: int) -> bytes:
+    context = b'{"@vocab":"%s/"}' % (b"v" * 1000)
+    return filled(size, b'{"@context":[{"@vocab":"http://e/"},', context, b'],"a":1}')
+
+
+@hostile("a long prefix and many values")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"p":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2))
+    return filled(size, head, lambda at: b'{"@id":"p:%s"}' % name(at), b"]}")
+
+
+@hostile("a long prefix and one value, again and again")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"p":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2))
+    return filled(size, head, b'{"@id":"p:x"}', b"]}")
+
+
+@hostile("a long base and many values")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"@base":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2))
+    return filled(size, head, lambda at: b'{"@id":"%s"}' % name(at), b"]}")
+
+
+@hostile("a base that grows")
+def _(size: int) -> bytes:
+    context = b'{"@base":"%s/"}' % (b"v" * 1000)
+    return filled(
+        size, b'{"@context":[{"@base":"http://e/"},', context, b'],"@id":"a","http://e/p":1}'
+    )
+
+
+@hostile("a long language and many strings")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"@language":"en%s"},"http://e/p":[' % (b"-abcdefgh" * (size // 18))
+    return filled(size, head, b'"a"', b"]}")
+
+
+@hostile(
+    "a long language and many strings with directions",
+    options={"rdf_direction": "i18n-datatype"},
+)
+def _(size: int) -> bytes:
+    language = b"en%s" % (b"-abcdefgh" * (size // 18))
+    head = b'{"@context":{"@language":"%s","@direction":"ltr"},"http://e/p":[' % language
+    return filled(size, head, b'"a"', b"]}")
+
+
+@hostile("strings with directions as nodes", options={"rdf_direction": "compound-literal"})
+def _(size: int) -> bytes:
+    return filled(
+        size, b'{"@context":{"@language":"en","@direction":"ltr"},"http://e/p":[', b'"a"', b"]}"
+    )
+
+
+@hostile("a long datatype and many numbers")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"p":{"@id":"http://e/p","@type":"http://e/%s"}},"p":['
+    return filled(size, head % (b"d" * (size // 2)), b"1", b"]}")
+
+
+@hostile("a long predicate and many values")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/%s":[' % (b"p" * (size // 2)), b"1", b"]}")
+
+
+@hostile("a long subject and many keys")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"@vocab":"v:"},"@id":"http://e/%s",' % (b"p" * (size // 2))
+    return filled(size, head, lambda at: b'"%s":1' % name(at), b"}")
+
+
+@hostile("a long property-valued index and many entries")
+def _(size: int) -> bytes:
+    head = (
+        b'{"@context":{"i":"http://e/%s","p":{"@id":"http://e/p","@container":"@index","@index":"i"}},"p":{'
+        % (b"i" * (size // 2))
+    )
+    return filled(size, head, lambda at: b'"%s":{}' % name(at), b"}}")
+
+
+# --- scoped contexts ---
+
+
+def typed(count: int, width: int) -> bytes:
+    """Definitions of so many types, each with a context of so many terms."""
+    return joined(
+        count,
+        lambda at: (
+            b'"T%d":{"@id":"v:T%d","@context":{%s}}'
+            % (at, at, joined(width, lambda term: b'"t%d":"v:%dx%d"' % (term, at, term)))
+        ),
+    )
+
+
+def held(count: int, width: int) -> bytes:
+    """Definitions of so many properties, each with a context of so many terms."""
+    return joined(
+        count,
+        lambda at: (
+            b'"p%d":{"@id":"v:p%d","@context":{%s}}'
+            % (at, at, joined(width, lambda term: b'"t%dx%d":"v:%d"' % (at, term, term)))
+        ),
+    )
+
+
+@hostile("one node with many types, each with a context")
+def _(size: int) -> bytes:
+    count = max(2, size // 68)
+    return b'{"@context":{%s},"@type":[%s],"t0":1}' % (
+        typed(count, 1),
+        joined(count, lambda at: b'"T%d"' % at),
+    )
+
+
+@hostile("nodes with many types, each with a context, in other orders")
+def _(size: int) -> bytes:
+    count = 40
+    head = b'{"@context":{%s},"@graph":[' % typed(count, 2)
+    return filled(
+        size,
+        head,
+        lambda at: (
+            b'{"@type":[%s],"t0":1}'
+            % joined(8, lambda step: b'"T%d"' % ((at // 5**step + step * 7) % count))
+        ),
+        b"]}",
+    )
+
+
+@hostile("properties with contexts of many terms, within each other in turn")
+def _(size: int) -> bytes:
+    width = side(size, 18, 2)
+    head = b'{"@context":{%s},"@graph":[' % held(width, width)
+    return filled(
+        size,
+        head,
+        lambda at: b'{"p%d":{"p%d":{"t%dx0":1}}}' % (at // width % width, at % width, at % width),
+        b"]}",
+    )
+
+
+@hostile("types with contexts of many terms, two at a time")
+def _(size: int) -> bytes:
+    width = side(size, 16, 2)
+    head = b'{"@context":{%s},"@graph":[' % typed(width, width)
+    return filled(
+        size,
+        head,
+        lambda at: b'{"@type":["T%d","T%d"],"t0":1}' % (at // width % width, at % width),
+        b"]}",
+    )
+
+
+@hostile("a scoped context of many terms, below parents that differ each time")
+def _(size: int) -> bytes:
+    width = max(2, size // 2 // 22)
+    head = b'{"@context":{"p":{"@id":"v:p","@context":{%s}}},"@graph":[' % terms(width)
+    return filled(
+        size,
+        head,
+        lambda at: b'{"@context":{"u%d":"v:%d"},"p":{"t1":1}}' % (at, at),
+        b"]}",
+    )
+
+
+@hostile("a scoped context of few terms, below parents of many that differ each time")
+def _(size: int) -> bytes:
+    width = max(2, size // 2 // 22)
+    head = b'{"@context":{%s,"p":{"@id":"v:p","@context":{"w":"v:w"}}},"@graph":[' % terms(width)
+    return filled(
+        size,
+        head,
+        lambda at: b'{"@context":{"u%d":"v:%d"},"p":{"w":1}}' % (at, at),
+        b"]}",
+    )
+
+
+@hostile("scoped contexts that hold scoped contexts")
+def _(size: int) -> bytes:
+    # Each level defines again all that the level below it needs.
+    def level(depth: int) -> bytes:
+        if not depth:
+            return b"{}"
+        return b'{"a":{"@id":"v:a","@context":%s},"b":{"@id":"v:b","@context":%s}}' % (
+            level(depth - 1),
+            level(depth - 1),
+        )
+
+    depth = max(1, int(math.log2(max(4, size // 80))) - 1)
+    path = [b'{"%s":' % (b"a" if at % 2 else b"b") for at in range(depth)]
+    return b'{"@context":%s,"@graph":[%s1%s]}' % (level(depth), b"".join(path), b"}" * depth)
+
+
+@hostile("a property's context that clears and imports all terms again")
+def _(size: int) -> bytes:
+    width = max(2, size // 2 // 22)
+    head = b'{"@context":{"p":{"@id":"v:p","@context":[null,{%s}]}},"@graph":[' % terms(width)
+    return filled(size, head, b'{"p":{"t1":1}}', b"]}")
+
+
+@hostile("nest with a context of many terms")
+def _(size: int) -> bytes:
+    width = max(2, size // 2 // 22)
+    head = b'{"@context":{"n":{"@id":"@nest","@context":{%s}}},"@graph":[' % terms(width)
+    return filled(size, head, b'{"n":{"t1":1}}', b"]}")
+
+
+# --- remote contexts ---
+
+URL = b"http://e/c/%d"
+
+
+def url(number: int) -> str:
+    return (URL % number).decode()
+
+
+def doubled(size: int) -> dict[str, bytes]:
+    """Contexts that refer to the next one twice each."""
+    depth = 7 if size < 1 << 12 else 40
+    found = {
+        url(at): b'{"@context":["%s","%s",{"t%d":"v:%d"}]}'
+        % (URL % (at + 1), URL % (at + 1), at, at)
+        for at in range(depth)
+    }
+    found[url(depth)] = b'{"@context":{%s}}' % terms(10)
+    return found
+
+
+@hostile("remote contexts that include each other twice", remote=doubled)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@context":"http://e/c/0","@graph":[', b'{"t0":1}', b"]}")
+
+
+def wide(size: int) -> dict[str, bytes]:
+    """Contexts that refer to the next one very often."""
+    depth, times = 5, max(2, size // 64)
+    found = {
+        url(at): b'{"@context":[%s]}' % joined(times, lambda _, at=at: b'"%s"' % (URL % (at + 1)))
+        for at in range(depth)
+    }
+    found[url(depth)] = b'{"@context":{%s}}' % terms(10)
+    return found
+
+
+@hostile("remote contexts that include the next one very often", remote=wide)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@context":"http://e/c/0","@graph":[', b'{"t0":1}', b"]}")
+
+
+def one_large(size: int) -> dict[str, bytes]:
+    return {url(0): b'{"@context":{%s}}' % terms(max(1, size // 2 // 22))}
+
+
+@hostile("a remote context of many terms, named again and again", remote=one_large)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@context":[', b'"http://e/c/0"', b'],"t0":1}')
+
+
+@hostile("nodes that name a remote context of many terms", remote=one_large)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@graph":[', b'{"@context":"http://e/c/0","t0":1}', b"]}")
+
+
+@hostile("nodes that import a remote context of many terms and add one", remote=one_large)
+def _(size: int) -> bytes:
+    return filled(
+        size,
+        b'{"@graph":[',
+        lambda at: b'{"@context":{"@import":"http://e/c/0","u%d":"v:%d"},"t0":1}' % (at, at),
+        b"]}",
+    )
+
+
+def circle(size: int) -> dict[str, bytes]:
+    """A context whose terms have that very context for their own."""
+    count = max(1, size // 2 // 50)
+    scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"http://e/c/0"}' % (at, at))
+    return {url(0): b'{"@context":{%s}}' % scoped}
+
+
+@hostile("a remote context whose terms are scoped by itself", remote=circle)
+def _(size: int) -> bytes:
+    head = b'{"@context":"http://e/c/0","@graph":['
+    return filled(size, head, b'{"p0":{"p0":{"p0":{"p0":{"p0":1}}}}}', b"]}")
+
+
+def star(size: int) -> dict[str, bytes]:
+    """Contexts each of whose terms is scoped by another of them."""
+    count = side(size, 60)
+    scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"%s"}' % (at, at, URL % at))
+    return {url(at): b'{"@context":{"q%d":"v:q",%s}}' % (at, scoped) for at in range(count)}
+
+
+@hostile("remote contexts whose terms are scoped by each other", remote=star)
+def _(size: int) -> bytes:
+    count = side(size, 60)
+    return filled(
+        size,
+        b'{"@context":"http://e/c/0","@graph":[',
+        lambda at: b'{"p%d":{"p%d":{"p%d":1}}}' % (at % count, at // count % count, at * 7 % count),
+        b"]}",
+    )
+
+
+def many_remote(size: int) -> dict[str, bytes]:
+    """Contexts that are half of the size together."""
+    count = min(1000, max(1, size // 80))
+    width = max(1, size // 2 // count // 16)
+    return {url(at): b'{"@context":{%s}}' % terms(width, b"t%dx" % at) for at in range(count)}
+
+
+@hostile("many remote contexts", remote=many_remote, formats=("ndjsonld",))
+def _(size: int) -> bytes:
+    count = min(1000, max(1, size // 80))
+    return filled(
+        size,
+        b'{"@graph":[',
+        lambda at: b'{"@context":"%s","t%dx0":1}' % (URL % (at % count), at % count),
+        b"]}",
+    )
+
+
+# --- what values become ---
+
+
+@hostile("blank nodes with labels")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', lambda at: b'{"@id":"_:%s"}' % name(at), b"]}")
+
+
+@hostile("labels like those that are made up")
+def _(size: int) -> bytes:
+    return filled(
+        size, b'{"http://e/p":[', lambda at: b'{"@id":"_:_g%s%d"}' % (b"u" * (at % 50), at), b"]}"
+    )
+
+
+@hostile("a long list")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":{"@list":[', b"1", b"]}}")
+
+
+@hostile("a list of empty lists")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@list"}},"p":['
+    return filled(size, head, b"[]", b"]}")
+
+
+@hostile("many lists of one")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b'{"@list":[1]}', b"]}")
+
+
+@hostile("many empty graphs")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@graph"}},"p":['
+    return filled(size, head, b"{}", b"]}")
+
+
+@hostile("strings in a graph container")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@graph"}},"p":['
+    return filled(size, head, b"1", b"]}")
+
+
+@hostile("small integers with an exponent of 20")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b"1e20", b"]}")
+
+
+@hostile("numbers beyond doubles")
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b"1e400", b"]}")
+
+
+@hostile("numbers with exponents beyond all counting")
+def _(size: int) -> bytes:
+    item = b"1e99999999999999999999,0e-99999999999999999999,1e-99999999999999999999"
+    return filled(size, b'{"http://e/p":[', item, b"]}")
+
+
+@hostile("an integer of the whole size", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":', b"1" * 64, b"}", b"")
+
+
+@hostile("a fraction of the whole size", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":0.', b"0" * 64, b"1}", b"")
+
+
+@hostile("numbers that are one integer in many digits", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"http://e/p":[', b"1." + b"0" * 200, b"]}")
+
+
+@hostile("JSON literals, many")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"@graph":['
+    return filled(size, head, lambda at: b'{"j":{"b":%d,"a":[]}}' % (at % 10), b"]}")
+
+
+@hostile("a JSON literal of numbers that grow")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":['
+    return filled(size, head, b"1e20", b"]}")
+
+
+@hostile("a JSON literal of one object's many keys", plain=True)
+def _(size: int) -> bytes:
+    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":{'
+    return filled(size, head, lambda at: b'"%s":1' % name(at), b"}}")
+
+
+@hostile("a JSON literal of control characters")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":"'
+    return filled(size, head, b"\\u001f", b'"}', b"")
+
+
+@hostile("a JSON literal of empty objects", plain=True)
+def _(size: int) -> bytes:
+    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":['
+    return filled(size, head, b"{}", b"]}")
+
+
+@hostile("a language map of many languages")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@language"}},"p":{'
+    return filled(size, head, lambda at: b'"en-x-%s":"a"' % name(at)[:8], b"}}")
+
+
+@hostile("a language map of many strings")
+def _(size: int) -> bytes:
+    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@language"}},"p":{"en":['
+    return filled(size, head, b'"a"', b"]}}")
+
+
+for _kind in ("@index", "@id", "@type"):
+
+    @hostile(f"a map by {_kind}")
+    def _(size: int, kind: str = _kind) -> bytes:
+        head = (
+            b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":"%s"}},"p":{'
+            % kind.encode()
+        )
+        return filled(size, head, lambda at: b'"%s":{}' % name(at), b"}}")
+
+
+@hostile("a map of graphs by @id")
+def _(size: int) -> bytes:
+    head = (
+        b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":["@graph","@id"]}},"p":{'
+    )
+    return filled(size, head, lambda at: b'"%s":{"a":1}' % name(at), b"}}")
+
+
+@hostile("a map by @type whose types have contexts")
+def _(size: int) -> bytes:
+    width = max(2, size // 2 // 60)
+    head = b'{"@context":{%s,"p":{"@id":"http://e/p","@container":"@type"}},"p":{' % typed(width, 1)
+    return filled(
+        size,
+        head,
+        lambda at: b'"T%d":[{"t0":1}]' % at if at < width else b'"x%s":[]' % name(at),
+        b"}}",
+    )
+
+
+@hostile("types of one node", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@type":[', lambda at: b'"http://e/%s"' % name(at), b"]}")
+
+
+@hostile("reverse properties")
+def _(size: int) -> bytes:
+    return filled(size, b'{"@id":"http://e/s","@reverse":{"http://e/p":[', b"{}", b"]}}")
+
+
+@hostile("included nodes")
+def _(size: int) -> bytes:
+    return filled(size, b'{"@included":[', b'{"@type":"v:T"}', b"]}")
+
+
+@hostile("nest, an array of many", plain=True)
+def _(size: int) -> bytes:
+    return filled(size, b'{"@nest":[', b'{"http://e/p":1}', b"]}")
+
+
+@hostile("nodes with a key without an IRI each")
+def _(size: int) -> bytes:
+    return filled(size, b'{"@graph":[', lambda at: b'{"k%d":{"a":1},"http://e/p":1}' % at, b"]}")
+
+
+# --- YAML ---
+
+YAML = {"formats": ("yamlld",)}
+
+
+@hostile("aliases of aliases", **YAML)
+def _(size: int) -> bytes:
+    return filled(
+        size,
+        b"http://e/p: &a0 [x, x, x, x, x, x, x, x, x]\n",
+        lambda at: b"http://e/p%d: &a%d [%s]\n" % (at + 1, at + 1, b", ".join([b"*a%d" % at] * 9)),
+        b"",
+        b"",
+    )
+
+
+@hostile("aliases of aliases that are mappings", **YAML)
+def _(size: int) -> bytes:
+    return filled(
+        size,
+        b"http://e/p: &a0 {http://e/q: x}\n",
+        lambda at: (
+            b"http://e/p%d: &a%d {%s}\n"
+            % (at + 1, at + 1, b", ".join(b"http://e/%d: *a%d" % (i, at) for i in range(9)))
+        ),
+        b"",
+        b"",
+    )
+
+
+@hostile("aliases of aliases below a key without an IRI", **YAML)
+def _(size: int) -> bytes:
+    return filled(
+        size,
+        b"k: &a0 [x, x, x, x, x, x, x, x, x]\n",
+        lambda at: b"k%d: &a%d [%s]\n" % (at + 1, at + 1, b", ".join([b"*a%d" % at] * 9)),
+        b"",
+        b"",
+    )
+
+
+@hostile("aliases of empty arrays of aliases", **YAML)
+def _(size: int) -> bytes:
+    return filled(
+        size,
+        b"http://e/p: &a0 [[], []]\n",
+        lambda at: b"http://e/p%d: &a%d [*a%d, *a%d]\n" % (at + 1, at + 1, at, at),
+        b"",
+        b"",
+    )
+
+
+@hostile("aliases of a long string", **YAML)
+def _(size: int) -> bytes:
+    head = b'http://e/o: &a "%s"\nhttp://e/p:\n' % (b"x" * (size // 2))
+    return filled(size, head, b"- *a\n", b"", b"")
+
+
+@hostile("aliases of a long string as keys", **YAML)
+def _(size: int) -> bytes:
+    head = b'http://e/o: &a "http://e/%s"\nhttp://e/p:\n' % (b"x" * min(size // 2, 900))
+    return filled(size, head, b"- {*a : 1}\n", b"", b"")
+
+
+@hostile("aliases of a long string below a key without an IRI", **YAML)
+def _(size: int) -> bytes:
+    head = b'o: &a "%s"\np:\n' % (b"x" * (size // 2))
+    return filled(size, head, b"- *a\n", b"", b"")
+
+
+@hostile("aliases of a context of many terms", **YAML)
+def _(size: int) -> bytes:
+    head = b'"@context": &c {%s}\n"@graph":\n' % terms(max(1, size // 2 // 22))
+    return filled(size, head, b'- {"@context": *c, t0: 1}\n', b"", b"")
+
+
+@hostile("aliases of an array of many items", **YAML)
+def _(size: int) -> bytes:
+    head = b"http://e/o: &a [%s]\nhttp://e/p:\n" % b", ".join([b"1"] * (size // 2 // 3))
+    return filled(size, head, b"- *a\n", b"", b"")
+
+
+@hostile("anchors that nothing refers to", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p:\n", lambda at: b"- &a%d 1\n" % at, b"", b"")
+
+
+@hostile("anchors within each other", **YAML)
+def _(size: int) -> bytes:
+    depth = 40
+    nest = b"".join(b"&b%d [" % at for at in range(depth)) + b"1" + b"]" * depth
+    return filled(size, b"http://e/p:\n", b"- %s\n" % nest, b"", b"")
+
+
+@hostile("anchors set again and again, with aliases", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p:\n- &a [1]\n", b"- &a [*a, *a]\n", b"", b"")
+
+
+@hostile("flow sequences, deep", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p: ", b"[", b"", b"")
+
+
+@hostile("flow mappings, deep", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p: ", b"{a: ", b"", b"")
+
+
+@hostile("block sequences, deep", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p:\n", b"- ", b"1\n", b"")
+
+
+@hostile("question marks, deep", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"", b"? ", b"1\n", b"")
+
+
+@hostile("flow sequences, deep, as deep as may be allowed", options={"max_depth": 1000}, **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p: ", b"[", b"", b"")
+
+
+@hostile("block sequences, deep, as deep as may be allowed", options={"max_depth": 1000}, **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p:\n", b"- ", b"1\n", b"")
+
+
+@hostile("block sequences of one-digit numbers", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p:\n", b"- 1\n", b"", b"")
+
+
+@hostile("empty documents", formats=("yamlld",))
+def _(size: int) -> bytes:
+    return filled(size, b"", b"---\n", b"", b"")
+
+
+@hostile("comments", plain=True, **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p: 1\n", b"# x\n", b"", b"")
+
+
+@hostile("a plain scalar over many lines", plain=True, **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p:\n", b"  x\n", b"", b"")
+
+
+@hostile("a block scalar of empty lines", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p: |+\n", b"\n", b"", b"")
+
+
+@hostile("escapes in a double-quoted scalar", plain=True, **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b'http://e/p: "', b"\\x41\\U0001F600", b'"\n', b"")
+
+
+@hostile("tags", **YAML)
+def _(size: int) -> bytes:
+    return filled(size, b"http://e/p:\n", b"- !!int 0x1F\n", b"", b"")
+
+
+def remote_contexts(case: Hostile, size: int) -> Iterable[tuple[str, bytes]]:
+    """The remote contexts of a case by their URLs."""
+    return case.remote(size).items() if case.remote else ()

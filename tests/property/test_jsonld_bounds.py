@@ -1,0 +1,198 @@
+"""JSON-LD and YAML-LD in bounded memory, whatever the input: read, or refused by an error that says why.
+
+Each input is decoded in a process of its own, whose largest resident memory is measured.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from types import SimpleNamespace
+
+import pytest
+import samples
+from support import ROOT
+
+from rdfm import formats
+
+MIB = 1 << 20
+# Most memory of a decoder, beside what Python and its modules take.
+FACTOR, BASE = 8, 100_000_000
+LOG_FACTOR, LOG_BASE = 12, 60_000_000
+SECONDS = 30
+# What a text of an error may be long.
+MAX_TEXT = 2000
+LIMITS = "max_message_bytes|max_depth|terms"
+
+# Forks for every request: Python and rdfm are imported once, and a child begins with little memory.
+RUNNER = """
+import json, os, resource, signal, sys
+from rdfm import DecodeError, LimitError, formats
+
+def outcome(request):
+    quads = messages = 0
+    try:
+        decoder = formats.find(request["format"]).Decoder(**request["options"])
+        with open(request["path"], "rb") as file:
+            end = False
+            while True:
+                while (batch := decoder.next_batch()) is not None:
+                    messages, quads = messages + len(batch), quads + batch.quad_count
+                if end:
+                    return {"kind": "read", "messages": messages, "quads": quads}
+                if piece := file.read(1 << 16):
+                    decoder.feed(piece)
+                else:
+                    decoder.finish()
+                    end = True
+    except LimitError as error:
+        return {"kind": "limit", "text": error.reason, "message": error.message_index}
+    except DecodeError as error:
+        return {"kind": "error", "text": error.reason, "message": error.message_index}
+    except BaseException as error:
+        return {"kind": type(error).__name__, "text": str(error)}
+
+for line in sys.stdin:
+    request = json.loads(line)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_AS, (request["address_space"],) * 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.alarm(request["seconds"])
+        os.write(writer, json.dumps(outcome(request)).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        found = pipe.read()
+    _, status, usage = os.wait4(child, 0)
+    found = json.loads(found) if found else {"kind": "ended"}
+    found["signal"] = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    found["resident"] = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    print(json.dumps(found), flush=True)
+"""
+
+
+def load_hostile():
+    """The module of hostile inputs, which the benchmarks use too."""
+    spec = spec_from_file_location("hostile", ROOT / "benchmarks" / "hostile.py")
+    module = module_from_spec(spec)
+    sys.modules["hostile"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+hostile = load_hostile()
+CASES = {case.name: case for case in hostile.CASES}
+
+
+@pytest.fixture(scope="module")
+def measure(tmp_path_factory):
+    """Decodes bytes in a process of its own: the outcome, and its largest resident memory."""
+    folder = tmp_path_factory.mktemp("inputs")
+    runner = subprocess.Popen(
+        [sys.executable, "-c", RUNNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    path = folder / "input"
+
+    def run(name, data, remote=(), address_space=2 << 30, **options):
+        path.write_bytes(data)
+        files = {}
+        for number, (url, content) in enumerate(remote):
+            files[url] = str(folder / f"context-{number}")
+            (folder / f"context-{number}").write_bytes(content)
+        if files:
+            options["context"] = files
+        request = {
+            "format": name,
+            "path": str(path),
+            "options": options,
+            "seconds": SECONDS,
+            "address_space": address_space,
+        }
+        runner.stdin.write(json.dumps(request).encode() + b"\n")
+        runner.stdin.flush()
+        return SimpleNamespace(**json.loads(runner.stdout.readline()))
+
+    yield run
+    runner.stdin.close()
+    runner.wait()
+    runner.stdout.close()
+
+
+def check(measure, case, name, size, limit):
+    """The law. Gives whether the input was read."""
+    data = case.text(size, name)
+    remote = hostile.remote_contexts(case, size)
+    found = measure(name, data, remote, max_message_bytes=limit, **case.options)
+    about = f"{name}, {len(data)} bytes, max_message_bytes {limit}: {vars(found)}"
+    assert found.kind in ("read", "limit", "error"), about
+    assert not found.signal, about
+    assert found.resident <= FACTOR * limit + BASE, about
+    if found.kind != "read":
+        assert found.message is not None, about
+        assert 0 < len(found.text) <= MAX_TEXT, about
+        assert "please report" not in found.text, about
+    if found.kind == "limit":
+        assert any(part in found.text for part in LIMITS.split("|")), about
+    return found.kind == "read"
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_memory_is_bounded_by_the_largest_message(measure, case):
+    first, *others = case.formats
+    check(measure, case, first, 4 * MIB, 4 * MIB)
+    for name in others:
+        check(measure, case, name, MIB, MIB)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES.values() if case.plain], ids=str)
+def test_what_says_each_thing_once_is_read_far_below_the_limit(measure, case):
+    for name in case.formats:
+        assert check(measure, case, name, MIB // 16, MIB)
+
+
+# --- the logs of the benchmarks, as one message ---
+
+LOG_BYTES = 32_000_000
+# Messages that make that many bytes, by log and format.
+MESSAGES = {
+    ("iot", "jsonld"): 63_000,
+    ("iot", "ndjsonld"): 97_500,
+    ("iot", "yamlld"): 84_000,
+    ("nanopubs", "jsonld"): 8_100,
+    ("nanopubs", "ndjsonld"): 12_400,
+    ("nanopubs", "yamlld"): 10_600,
+}
+
+
+def one_message(log, name, count):
+    """So many messages of a log as one, the blank nodes of each apart from those of the others."""
+    texts = enumerate(samples.generated(log, count))
+    text = "".join(re.sub(r"_:\w+", rf"\g<0>{at}", text) for at, text in texts).encode()
+    batch = formats.find("nq").decode(text, max_message_bytes=1 << 30)
+    return formats.find(name).encode(batch, prefixes=PREFIXES[log])
+
+
+PREFIXES = {
+    "iot": {
+        "sosa": "http://www.w3.org/ns/sosa/",
+        "om": "http://www.ontology-of-units-of-measure.org/resource/om-2/",
+        "xsd": "http://www.w3.org/2001/XMLSchema#",
+        "iot": "https://iot.example/",
+    },
+    "nanopubs": samples.generator().NANOPUB_NAMESPACES,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("log", "name"), MESSAGES)
+def test_the_benchmarks_as_one_message_are_read_with_the_default_limits(measure, log, name):
+    data = one_message(log, name, MESSAGES[log, name])
+    assert 0.9 * LOG_BYTES < len(data) <= LOG_BYTES
+    found = measure(name, data)
+    assert found.kind == "read", vars(found)
+    assert found.messages == 1
+    assert found.quads > 100_000
+    assert found.resident <= LOG_FACTOR * len(data) + LOG_BASE, vars(found)
