@@ -166,12 +166,15 @@ pub const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
-        name: "@value null with a language or a type",
-        why: "E15.3: a value object without a value is null, before E15.4 and 5 look at its language and type",
+        name: "@value null with a language or a type, or in a reverse property",
+        why: "E15.3: a value object without a value is null, before E15.4 and 5 look at its language and type, and before \
+              E13.4.13.4 looks for values",
         applies: |facts| {
+            let reverse = facts.definitions.iter().any(Definition::is_reverse)
+                || facts.members().any(|(key, _)| facts.is(key, "@reverse"));
             objects(facts, |object| {
                 facts.value(object, "@value") == Some(&Json::Null)
-                    && (facts.has(object, "@language") || facts.has(object, "@type"))
+                    && (reverse || facts.has(object, "@language") || facts.has(object, "@type"))
             })
         },
     },
@@ -493,6 +496,26 @@ pub const DIFFERENCES: &[Difference] = &[
                         && scoped.any(|context| undoes(context, key))
                 })
             })
+        },
+    },
+    Difference {
+        name: "a string of @type @vocab whose IRI begins with a term",
+        why: "V2: the string is IRI expanded; the oracle expands what comes out once more",
+        applies: |facts| {
+            let begins = |iri: &str| {
+                let scheme = iri.split_once(':').map(|(scheme, _)| scheme);
+                scheme.is_some_and(|scheme| facts.of(scheme).next().is_some())
+            };
+            let ids = facts.definitions.iter().filter_map(Definition::id);
+            let vocabularies = facts
+                .contexts
+                .iter()
+                .filter_map(|context| context.get("@vocab"));
+            facts
+                .definitions
+                .iter()
+                .any(|found| found.coercion() == Some("@vocab"))
+                && ids.chain(vocabularies.filter_map(Json::text)).any(begins)
         },
     },
     Difference {
