@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use super::facts::{Definition, Facts};
+use super::facts::{Definition, Facts, has_keyword_form};
 use super::json::Json;
 use super::oracle::has_fraction;
 
@@ -61,7 +61,7 @@ pub const DIFFERENCES: &[Difference] = &[
                     .id()
                     .or_else(|| definition.value.get("@reverse").and_then(Json::text));
                 id.is_some_and(|id| {
-                    !id.starts_with('@') && oxiri::Iri::parse(id).is_err() && !id.starts_with("_:")
+                    !has_keyword_form(id) && oxiri::Iri::parse(id).is_err() && !id.starts_with("_:")
                 })
             })
         },
@@ -75,7 +75,7 @@ pub const DIFFERENCES: &[Difference] = &[
                 let id = definition
                     .id()
                     .or_else(|| definition.value.get("@reverse").and_then(Json::text));
-                id.is_some_and(|id| id.starts_with('@') && !is_keyword(id))
+                id.is_some_and(|id| has_keyword_form(id) && !is_keyword(id))
             })
         },
     },
@@ -207,7 +207,7 @@ pub const DIFFERENCES: &[Difference] = &[
                 let found = facts.value(object, "@type").and_then(Json::text);
                 facts.has(object, "@value")
                     && found.is_some_and(|text| {
-                        (text.starts_with('@') && text != "@json")
+                        (has_keyword_form(text) && text != "@json")
                             || facts.of(text).any(Definition::is_null)
                     })
             })
@@ -431,7 +431,7 @@ pub const DIFFERENCES: &[Difference] = &[
                 let found = found.chain(value.members().iter().map(|(key, _)| key.as_str()));
                 found
                     .into_iter()
-                    .any(|text| text.starts_with('@') || facts.of(text).any(Definition::is_null))
+                    .any(|text| has_keyword_form(text) || facts.of(text).any(Definition::is_null))
                     && (facts.is(key, "@id")
                         || facts.has_container(key, "@id")
                         || facts
@@ -712,7 +712,7 @@ const KEYWORDS: &[&str] = &[
 /// Whether an entry leaves an object as if it had none.
 fn says_nothing(facts: &Facts<'_>, key: &str, value: &Json) -> bool {
     let idle = ["@id", "@context", "@nest"];
-    let look_alike = key.starts_with('@') && !is_keyword(key);
+    let look_alike = has_keyword_form(key) && !is_keyword(key);
     idle.iter().any(|keyword| facts.is(key, keyword))
         || look_alike
         || facts.of(key).any(Definition::is_null)
