@@ -87,14 +87,16 @@ def side(size: int, bytes_each: int, parts: int = 1) -> int:
     return max(2, math.isqrt(size // (bytes_each * parts)))
 
 
-NAMES: list[bytes] = []
+LETTERS = [bytes([letter]) for letter in range(ord("a"), ord("z") + 1)]
+NAMES = list(LETTERS)
 
 
 def name(number: int) -> bytes:
     """A short name for a number."""
     while number >= len(NAMES):
-        before = NAMES[-(26 ** (len(NAMES[-1]))) :] if NAMES else [b""]
-        NAMES.extend(b"%s%c" % (start, letter) for start in before for letter in range(97, 123))
+        # The names so far, each with a letter before it, in turn; those of one letter first.
+        length = len(NAMES)
+        NAMES.extend(NAMES[at // 26 - 1] + LETTERS[at % 26] for at in range(length, 2 * length))
     return NAMES[number]
 
 
