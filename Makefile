@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_LAWS_SECONDS ?= 20
 FUZZ_RUNS ?= -1
 FUZZ_FORMATS := nt nq ttl trig jelly rdf_protobuf rdf_thrift rdfxml ndjsonld jsonld yamlld
-FUZZ_TARGETS ?= $(FUZZ_FORMATS) splits regroup
+FUZZ_TARGETS ?= $(FUZZ_FORMATS) splits regroup jsonld_oracle
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
@@ -110,7 +110,7 @@ docs: build ## Check the links and run the code blocks of the docs
 	$(PY) tools/check_docs.py
 
 soak: build wheel ## What takes long: the random tests many times over, every kill of Spark's writers
-	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
+	RDFM_FUZZ_SECONDS=600 RDFM_JSONLD_DOCUMENTS=1000000 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/test_faults.py

@@ -30,8 +30,8 @@ TARGETS = {
     "rdf": ("rdfxml",),
     "xml": ("rdfxml",),
     "rdfxml": ("rdfxml",),
-    "jsonld": ("jsonld", "ndjsonld"),
-    "ndjsonld": ("ndjsonld",),
+    "jsonld": ("jsonld", "ndjsonld", "jsonld_oracle"),
+    "ndjsonld": ("ndjsonld", "jsonld_oracle"),
     "yamlld": ("yamlld",),
 }
 # What is longer than an input of the targets (-max_len) would be cut off anyway.

@@ -59,3 +59,20 @@ def test_both_sides_of_a_reading_row_read_as_many_quads_of_a_message(tasks, data
         ours, theirs = row.ours(data, 0), row.peer[1](data, 0)
         assert ours.run() == theirs.run() == SIZES["iot"] * 6
         assert ours.log_bytes == theirs.log_bytes
+
+
+@pytest.mark.parametrize(
+    ("row", "quads"),
+    [
+        ("leading context (iot)", 6),
+        ("expanded (iot)", 6),
+        ("a context in each line (iot)", 6),
+        ("scopes and containers (iot)", 8),
+        ("several nodes (nanopubs)", 30),
+    ],
+)
+def test_both_sides_of_a_row_of_json_ld_read_as_many_quads_of_a_message(tasks, data, row, quads):
+    found = next(found for found in tasks.rows() if found.name == f"ndjsonld read, {row}")
+    messages = SIZES[re.search(r"\((\w+)\)", row)[1]]
+    ours, theirs = found.ours(data, messages), found.peer[1](data, messages)
+    assert ours.run() == theirs.run() == messages * quads

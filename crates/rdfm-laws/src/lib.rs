@@ -7,6 +7,7 @@
 
 pub mod decode;
 pub mod encode;
+pub mod jsonld;
 pub mod message;
 pub mod mutate;
 pub mod regroup;

@@ -14,7 +14,12 @@ type Colours<'a> = HashMap<&'a str, u64>;
 
 /// The quads, each once, blank nodes by their colours.
 pub fn dataset(message: &Message) -> Vec<[u64; 4]> {
-    let quads: HashSet<&[Term; 4]> = message.quads.iter().collect();
+    dataset_of(&message.quads)
+}
+
+/// The same of quads.
+pub fn dataset_of(quads: &[[Term; 4]]) -> Vec<[u64; 4]> {
+    let quads: HashSet<&[Term; 4]> = quads.iter().collect();
     let mut colours = Colours::new();
     let mut told_apart = 0;
     loop {
