@@ -110,7 +110,7 @@ const SHOWN: &[(&str, &str)] = &[
         r#"{"http://p":{"http://q":1,"@value":1}}"#,
     ),
     (
-        "@value null with a language or a type",
+        "@value null with a language or a type, or in a reverse property",
         r#"{"http://p":{"@value":null,"@language":"en"}}"#,
     ),
     (
@@ -246,6 +246,14 @@ const SHOWN: &[(&str, &str)] = &[
             r#"{"@context":{"type":"@type","T":{"@id":"http://T","@context":null}}}"#,
             "\n",
             r#"{"type":"T"}"#
+        ),
+    ),
+    (
+        "a string of @type @vocab whose IRI begins with a term",
+        concat!(
+            r#"{"@context":{"@vocab":"ex:v/","ex":"http://e/","p":{"@type":"@vocab"}}}"#,
+            "\n",
+            r#"{"p":"a"}"#
         ),
     ),
     (

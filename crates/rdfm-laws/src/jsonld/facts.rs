@@ -10,6 +10,12 @@ use rdfm_core::codec::RdfDirection;
 use super::json::Json;
 use super::oracle::Oracle;
 
+/// Whether a text is a keyword, or is left out since it may become one.
+pub fn has_keyword_form(text: &str) -> bool {
+    let letters = text.strip_prefix('@').unwrap_or_default();
+    !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
 /// A term's definition.
 pub struct Definition<'a> {
     /// The term.
@@ -115,7 +121,7 @@ impl<'a> Facts<'a> {
             if let Json::Object(members) = item {
                 self.contexts.push(item);
                 for (name, value) in members {
-                    if !name.starts_with('@') || name == "@type" {
+                    if !has_keyword_form(name) || name == "@type" {
                         self.definitions.push(Definition { name, value });
                         if let Some(scoped) = value.get("@context") {
                             self.context(scoped);
@@ -159,7 +165,7 @@ impl<'a> Facts<'a> {
     /// Whether a name is somewhere an alias of some keyword.
     pub fn is_alias(&self, name: &str) -> bool {
         self.of(name)
-            .any(|found| found.id().is_some_and(|id| id.starts_with('@')))
+            .any(|found| found.id().is_some_and(|id| has_keyword_form(id)))
     }
 
     /// Whether what stands below a key may be a JSON literal.

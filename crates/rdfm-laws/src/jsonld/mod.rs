@@ -107,11 +107,13 @@ pub fn compare(options: &DecodeOptions, data: &[u8]) -> Vec<Compared> {
         );
         return compare(&lenient, data);
     }
-    let error_line = ours
-        .error
-        .as_ref()
-        .and_then(|error| error.place.line_column)
-        .map(|(line, _)| line);
+    let error_line = ours.error.as_ref().map(|error| {
+        let end = usize::try_from(error.place.offset).unwrap_or(data.len());
+        data[..end.min(data.len())]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count()
+    });
     let oracle = Oracle::new(&options, REMOTES);
     let mut compared = Vec::new();
     let mut messages = ours.messages.iter();
@@ -126,7 +128,7 @@ pub fn compare(options: &DecodeOptions, data: &[u8]) -> Vec<Compared> {
         let Json::Object(members) = &found else {
             break;
         };
-        let failed = error_line == Some(number as u64 + 1);
+        let failed = error_line == Some(number);
         if failed
             && ours
                 .error

@@ -17,7 +17,7 @@ use rdfm_core::codec::{DecodeOptions, RdfDirection};
 use rdfm_core::term::flags;
 use rdfm_core::text::chars;
 
-use super::facts::Facts;
+use super::facts::{Facts, has_keyword_form};
 use super::json::{Json, Members};
 use crate::message::Term;
 
@@ -351,7 +351,7 @@ impl Asking<'_> {
         self.path.push(at);
         let known = self.known.contains(&self.path);
         self.path.pop();
-        !known && !key.contains(':') && !key.starts_with('@')
+        !known && !key.contains(':') && !has_keyword_form(key)
     }
 }
 
@@ -396,7 +396,7 @@ fn pruned(facts: &Facts<'_>, value: &Json) -> Json {
         Json::Object(members) => {
             let mut out = Vec::new();
             for (key, value) in members {
-                let keyword = key.starts_with('@') || facts.is_alias(key);
+                let keyword = has_keyword_form(key) || facts.is_alias(key);
                 if key == DROPPED || (*value == Json::Null && !keyword && !facts.is_json(key)) {
                     continue;
                 }
@@ -421,7 +421,7 @@ fn context(value: &Json) -> Json {
         Json::Object(members) => {
             let protects = value.get("@protected") == Some(&Json::Bool(true));
             let members = members.iter().map(|(name, value)| {
-                let value = if name.starts_with('@') {
+                let value = if has_keyword_form(name) {
                     value.clone()
                 } else {
                     definition(name, value, protects)

@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use super::facts::{Definition, Facts};
+use super::facts::{Definition, Facts, has_keyword_form};
 use super::json::Json;
 use super::oracle::has_fraction;
 
@@ -61,7 +61,7 @@ pub const DIFFERENCES: &[Difference] = &[
                     .id()
                     .or_else(|| definition.value.get("@reverse").and_then(Json::text));
                 id.is_some_and(|id| {
-                    !id.starts_with('@') && oxiri::Iri::parse(id).is_err() && !id.starts_with("_:")
+                    !has_keyword_form(id) && oxiri::Iri::parse(id).is_err() && !id.starts_with("_:")
                 })
             })
         },
@@ -75,7 +75,7 @@ pub const DIFFERENCES: &[Difference] = &[
                 let id = definition
                     .id()
                     .or_else(|| definition.value.get("@reverse").and_then(Json::text));
-                id.is_some_and(|id| id.starts_with('@') && !is_keyword(id))
+                id.is_some_and(|id| has_keyword_form(id) && !is_keyword(id))
             })
         },
     },
@@ -166,12 +166,15 @@ pub const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
-        name: "@value null with a language or a type",
-        why: "E15.3: a value object without a value is null, before E15.4 and 5 look at its language and type",
+        name: "@value null with a language or a type, or in a reverse property",
+        why: "E15.3: a value object without a value is null, before E15.4 and 5 look at its language and type, and before \
+              E13.4.13.4 looks for values",
         applies: |facts| {
+            let reverse = facts.definitions.iter().any(Definition::is_reverse)
+                || facts.members().any(|(key, _)| facts.is(key, "@reverse"));
             objects(facts, |object| {
                 facts.value(object, "@value") == Some(&Json::Null)
-                    && (facts.has(object, "@language") || facts.has(object, "@type"))
+                    && (reverse || facts.has(object, "@language") || facts.has(object, "@type"))
             })
         },
     },
@@ -204,7 +207,7 @@ pub const DIFFERENCES: &[Difference] = &[
                 let found = facts.value(object, "@type").and_then(Json::text);
                 facts.has(object, "@value")
                     && found.is_some_and(|text| {
-                        (text.starts_with('@') && text != "@json")
+                        (has_keyword_form(text) && text != "@json")
                             || facts.of(text).any(Definition::is_null)
                     })
             })
@@ -428,7 +431,7 @@ pub const DIFFERENCES: &[Difference] = &[
                 let found = found.chain(value.members().iter().map(|(key, _)| key.as_str()));
                 found
                     .into_iter()
-                    .any(|text| text.starts_with('@') || facts.of(text).any(Definition::is_null))
+                    .any(|text| has_keyword_form(text) || facts.of(text).any(Definition::is_null))
                     && (facts.is(key, "@id")
                         || facts.has_container(key, "@id")
                         || facts
@@ -493,6 +496,26 @@ pub const DIFFERENCES: &[Difference] = &[
                         && scoped.any(|context| undoes(context, key))
                 })
             })
+        },
+    },
+    Difference {
+        name: "a string of @type @vocab whose IRI begins with a term",
+        why: "V2: the string is IRI expanded; the oracle expands what comes out once more",
+        applies: |facts| {
+            let begins = |iri: &str| {
+                let scheme = iri.split_once(':').map(|(scheme, _)| scheme);
+                scheme.is_some_and(|scheme| facts.of(scheme).next().is_some())
+            };
+            let ids = facts.definitions.iter().filter_map(Definition::id);
+            let vocabularies = facts
+                .contexts
+                .iter()
+                .filter_map(|context| context.get("@vocab"));
+            facts
+                .definitions
+                .iter()
+                .any(|found| found.coercion() == Some("@vocab"))
+                && ids.chain(vocabularies.filter_map(Json::text)).any(begins)
         },
     },
     Difference {
@@ -689,7 +712,7 @@ const KEYWORDS: &[&str] = &[
 /// Whether an entry leaves an object as if it had none.
 fn says_nothing(facts: &Facts<'_>, key: &str, value: &Json) -> bool {
     let idle = ["@id", "@context", "@nest"];
-    let look_alike = key.starts_with('@') && !is_keyword(key);
+    let look_alike = has_keyword_form(key) && !is_keyword(key);
     idle.iter().any(|keyword| facts.is(key, keyword))
         || look_alike
         || facts.of(key).any(Definition::is_null)
