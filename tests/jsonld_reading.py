@@ -323,6 +323,16 @@ def keys_of_maps_are_of_the_context_outside(given: Any, ours: Outcome, theirs: O
 
 
 @difference(*BOTH)
+def values_of_other_directions(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """7.2.2, 4.1.2: "Two maps are considered equal if they have equivalent map entries", of which PyLD
+    does not look at @direction.
+    """
+    directed = [body["@value"] for body in bodies(given) if {"@direction", "@value"} <= body.keys()]
+    scalars = list(leaves(given))
+    return both_read(ours, theirs) and any(scalars.count(value) > 1 for value in directed)
+
+
+@difference(*BOTH)
 def types_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> bool:
     """8.1.2, 1.3.2.1: "unless type is not well-formed", as is null, for a term that is mapped to null
     or looks like a keyword.

@@ -147,4 +147,7 @@ def test_a_file_of_a_context_that_is_not_there_is_named(rdfm):
     Path("log.ndjsonld").write_text('{"@context":"https://e/c","a":1}\n')
     run = rdfm("convert", "log.ndjsonld", "-o", "out.nq", "--context", "https://e/c=none.jsonld")
     assert run.code == 1
-    assert "cannot be loaded: none.jsonld: No such file or directory (line 1," in run.error
+    assert (
+        "cannot be loaded: none.jsonld: No such file or directory (JSON-LD: loading remote context failed) (line 1,"
+        in run.error
+    )

@@ -191,8 +191,9 @@ pub(super) struct Contexts {
     /// What they all take, and the known keys of that.
     bytes: usize,
     key_bytes: usize,
-    /// What they took when the message began.
+    /// What they took when the message began, and what the largest context of the log took.
     bytes_before: usize,
+    largest: usize,
     /// Terms that may still be defined for the message.
     work: u64,
     max_bytes: u64,
@@ -219,6 +220,7 @@ impl Contexts {
             bytes: 0,
             key_bytes: 0,
             bytes_before: 0,
+            largest: 0,
             work: FREE_WORK,
             max_bytes: limits.max_message_bytes,
             max_depth: limits.max_depth,
@@ -264,9 +266,20 @@ impl Contexts {
         }
     }
 
+    /// Goes to the start of another log.
+    pub fn reset(&mut self) {
+        self.forget();
+        self.largest = 0;
+    }
+
+    /// What may be kept: a log's context that is large itself, and as much besides, stays.
+    fn most_kept(&self) -> usize {
+        MOST_KEPT.max(2 * self.largest)
+    }
+
     /// Whether so much is kept that [`forget`](Self::forget) is due.
     pub fn is_full(&self) -> bool {
-        self.bytes > MOST_KEPT || self.key_bytes > MOST_KEY_BYTES / 2
+        self.bytes > self.most_kept() || self.key_bytes > MOST_KEY_BYTES / 2
     }
 
     /// A message, or a context, of so many bytes begins.
@@ -283,7 +296,7 @@ impl Contexts {
 
     /// Forgets the contexts since a mark, where much is kept. None of them may be in use.
     pub fn release(&mut self, mark: u32) {
-        if self.bytes <= MOST_KEPT {
+        if self.bytes <= self.most_kept() {
             return;
         }
         while self.list.len() > self.kept.max(mark as usize) {
@@ -386,8 +399,9 @@ impl Contexts {
         view: &View<'_>,
         value: u32,
     ) -> Read<u32> {
-        let count = self.list.len();
+        let (count, bytes) = (self.list.len(), self.bytes);
         let number = self.local(parent, view, value)?;
+        self.largest = self.largest.max(self.bytes - bytes);
         if let Some(before) = before
             && before != number
             && number as usize >= count
@@ -433,12 +447,13 @@ impl Contexts {
 
     fn new_local(&mut self, parent: u32, view: &View<'_>, value: u32, text: &[u8]) -> Read<u32> {
         let url = self.original_base.clone();
+        let before = self.bytes;
         let mut processor = self.processor(parent);
         processor.process(&Origin::message(view, url), value, false, true)?;
         let state = processor.finish();
         let text: Arc<[u8]> = text.into();
         let cause = Cause::Local(Arc::clone(&text));
-        let number = self.add(state, parent, cause, text.len())?;
+        let number = self.add(state, parent, cause, before, text.len())?;
         self.list[parent as usize].locals.insert(text, number);
         Ok(number)
     }
@@ -465,6 +480,7 @@ impl Contexts {
         scope: Scope,
         numbers: &[u64],
     ) -> Read<u32> {
+        let before = self.bytes;
         let mut processor = self.processor(parent);
         for scoped in chain {
             let overrides = scope == Scope::Property;
@@ -473,7 +489,8 @@ impl Contexts {
         }
         let state = processor.finish();
         let bytes = 16 * numbers.len();
-        let number = self.add(state, parent, Cause::Scoped(numbers.into()), bytes)?;
+        let cause = Cause::Scoped(numbers.into());
+        let number = self.add(state, parent, cause, before, bytes)?;
         self.list[parent as usize]
             .scoped
             .insert(numbers.into(), number);
@@ -487,12 +504,20 @@ impl Contexts {
 
     /// A context by itself, that nothing finds again.
     pub fn add_alone(&mut self, state: State, parent: u32) -> Read<u32> {
-        self.add(state, parent, Cause::None, 0)
+        self.add(state, parent, Cause::None, self.bytes, 0)
     }
 
-    fn add(&mut self, state: State, parent: u32, cause: Cause, text: usize) -> Read<u32> {
-        let bytes = CONTEXT_BYTES + 2 * text;
-        self.take_bytes(bytes)?;
+    /// Adds a context that was made since so many bytes were taken.
+    fn add(
+        &mut self,
+        state: State,
+        parent: u32,
+        cause: Cause,
+        before: usize,
+        text: usize,
+    ) -> Read<u32> {
+        self.take_bytes(CONTEXT_BYTES + 2 * text)?;
+        let bytes = self.bytes.saturating_sub(before);
         let number = self.list.len() as u32;
         let mut active = Active::new(state, parent, cause, bytes);
         active.keys = self.spare.pop().unwrap_or_default();
@@ -549,10 +574,12 @@ impl Contexts {
         &self.store
     }
 
-    /// The names and IRIs of a context that can stand as prefixes, by name.
-    pub fn prefixes(&self, number: u32) -> Vec<Namespace> {
+    /// The names and IRIs of a context that can stand as prefixes, by name; without those of another that it is made
+    /// of.
+    pub fn prefixes(&self, number: u32, parent: Option<u32>) -> Vec<Namespace> {
+        let beside = parent.map(|parent| &self.get(parent).state.terms);
         let mut found = Vec::new();
-        for (name, definition) in self.get(number).state.terms.iter() {
+        for (name, definition) in self.get(number).state.terms.iter_beside(beside) {
             if let Mapping::Iri(iri) = &definition.mapping
                 && definition.prefix
                 && (definition.takes_plain || is_iri(iri))

@@ -494,7 +494,7 @@ impl<'c> Processor<'c> {
                 ),
             ));
         };
-        self.contexts.take_bytes(text.len())?;
+        self.contexts.take_bytes(base.text().len())?;
         self.state.base = Some(Arc::new(base));
         Ok(())
     }

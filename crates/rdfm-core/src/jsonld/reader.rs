@@ -130,7 +130,7 @@ impl MessageReader {
 
     /// Goes to the start of another log. Remote contexts stay known.
     pub fn reset(&mut self) {
-        self.contexts.forget();
+        self.contexts.reset();
         self.in_force = InForce::None;
         self.text = Box::default();
         self.pending.clear();
@@ -255,7 +255,7 @@ impl MessageReader {
         match self.contexts.succeed(before, self.start, view, value) {
             Ok(number) => {
                 self.in_force = InForce::Known(number);
-                self.declare(number);
+                self.declare(number, None);
                 Ok(())
             }
             Err(wrong) => {
@@ -301,8 +301,8 @@ impl MessageReader {
     }
 
     /// The prefixes of a context become namespaces of the next message.
-    fn declare(&mut self, number: u32) {
-        let new = self.contexts.prefixes(number);
+    fn declare(&mut self, number: u32, parent: Option<u32>) {
+        let new = self.contexts.prefixes(number, parent);
         if self.pending.is_empty() {
             self.pending = new;
             return;
@@ -411,7 +411,7 @@ impl MessageReader {
         }
         if *text != *self.declared {
             self.declared = text.as_slice().into();
-            self.declare(number);
+            self.declare(number, Some(parent));
         }
         self.scratch = text;
         Ok(())

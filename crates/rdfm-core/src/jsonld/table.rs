@@ -95,11 +95,22 @@ impl Table {
 
     /// All terms and their definitions, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Arc<Definition>)> {
+        self.iter_beside(None)
+    }
+
+    /// The terms that are not in the layers of another table too, and perhaps more.
+    pub fn iter_beside(
+        &self,
+        other: Option<&Self>,
+    ) -> impl Iterator<Item = (&[u8], &Arc<Definition>)> {
+        let other = other.map_or(&[][..], |other| &other.sealed);
+        let shared = self.sealed.iter().zip(other);
+        let shared = shared.take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
+        let sealed = self.sealed.get(shared..).unwrap_or_default();
         let mut seen: HashSet<&[u8]> = HashSet::new();
-        let layers =
-            std::iter::once(&self.own).chain(self.sealed.iter().rev().map(|layer| &**layer));
+        let layers = std::iter::once(&self.own).chain(sealed.iter().rev().map(|layer| &**layer));
         let all = layers.flatten();
-        let one = self.sealed.len() + usize::from(!self.own.is_empty()) <= 1;
+        let one = sealed.len() + usize::from(!self.own.is_empty()) <= 1;
         all.filter(move |(name, _)| one || seen.insert(name))
             .filter_map(|(name, found)| Some((&**name, found.as_ref()?)))
     }

@@ -165,7 +165,7 @@ impl<'a> Facts<'a> {
     /// Whether a name is somewhere an alias of some keyword.
     pub fn is_alias(&self, name: &str) -> bool {
         self.of(name)
-            .any(|found| found.id().is_some_and(|id| has_keyword_form(id)))
+            .any(|found| found.id().is_some_and(has_keyword_form))
     }
 
     /// Whether what stands below a key may be a JSON literal.

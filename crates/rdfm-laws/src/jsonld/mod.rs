@@ -110,9 +110,9 @@ pub fn compare(options: &DecodeOptions, data: &[u8]) -> Vec<Compared> {
     let error_line = ours.error.as_ref().map(|error| {
         let end = usize::try_from(error.place.offset).unwrap_or(data.len());
         data[..end.min(data.len())]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
+            .split(|&byte| byte == b'\n')
             .count()
+            - 1
     });
     let oracle = Oracle::new(&options, REMOTES);
     let mut compared = Vec::new();

@@ -108,7 +108,7 @@ impl Compact {
                 wrong.reason
             )
         })?;
-        let mut prefixes = contexts.prefixes(number);
+        let mut prefixes = contexts.prefixes(number, None);
         let active = contexts.take(number);
         prefixes.sort_by_key(|(_, iri)| std::cmp::Reverse(iri.len()));
         let mut terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>> = FxHashMap::default();
