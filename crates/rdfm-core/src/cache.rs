@@ -35,6 +35,12 @@ impl Known {
         }
     }
 
+    /// Whether it is a term of the batch under construction.
+    #[inline]
+    pub fn is_current(self, builder: &BatchBuilder) -> bool {
+        self.serial == builder.serial()
+    }
+
     /// The record and the text, if it is a term of a kind of the batch under construction.
     #[inline]
     pub fn get(self, builder: &BatchBuilder, kind: TermKind) -> Option<(&Term, &[u8])> {

@@ -14,12 +14,14 @@ use crate::error::{ErrorClass, quote};
 /// The text is not one JSON value ([`ErrorClass::Truncated`] where it ends too early), or a bound is met.
 pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Fault> {
     tape.clear();
-    // Mostly there is none, and then strings end at a quote or have an escape.
+    // Mostly there is neither, and then strings end at the next quote.
     let least = source.iter().fold(u8::MAX, |least, &byte| least.min(byte));
     let at = if least < 0x20 {
-        value::<true>(source, 0, tape, bounds)?
+        value::<true, true>(source, 0, tape, bounds)?
+    } else if memchr::memchr(b'\\', source).is_some() {
+        value::<false, true>(source, 0, tape, bounds)?
     } else {
-        value::<false>(source, 0, tape, bounds)?
+        value::<false, false>(source, 0, tape, bounds)?
     };
     let at = space(source, at);
     if at < source.len() {
@@ -30,8 +32,8 @@ pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Faul
 
 /// Reads one value from a place on and gives the place behind it.
 ///
-/// `CONTROLS` says that there may be control characters.
-fn value<const CONTROLS: bool>(
+/// `CONTROLS` says that there may be control characters, `ESCAPES` that there may be backslashes.
+fn value<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
     mut at: usize,
     tape: &mut Tape,
@@ -41,12 +43,12 @@ fn value<const CONTROLS: bool>(
         // A value begins here.
         at = space(source, at);
         match source.get(at) {
-            Some(b'"') => at = string::<CONTROLS>(source, at, Kind::String, tape, bounds)?,
+            Some(b'"') => at = string::<CONTROLS, ESCAPES>(source, at, Kind::String, tape, bounds)?,
             Some(b'{') => {
                 tape.start(Kind::Object, at, bounds)?;
                 at = space(source, at + 1);
                 if source.get(at) != Some(&b'}') {
-                    at = key::<CONTROLS>(source, at, tape, bounds)?;
+                    at = key::<CONTROLS, ESCAPES>(source, at, tape, bounds)?;
                     continue;
                 }
             }
@@ -71,7 +73,7 @@ fn value<const CONTROLS: bool>(
             at = space(source, at);
             match (kind, source.get(at)) {
                 (Kind::Object, Some(b',')) => {
-                    at = key::<CONTROLS>(source, space(source, at + 1), tape, bounds)?;
+                    at = key::<CONTROLS, ESCAPES>(source, space(source, at + 1), tape, bounds)?;
                     break;
                 }
                 (Kind::Array, Some(b',')) => {
@@ -92,7 +94,7 @@ fn value<const CONTROLS: bool>(
 /// A key and the colon behind it.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-fn key<const CONTROLS: bool>(
+fn key<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
     at: usize,
     tape: &mut Tape,
@@ -103,7 +105,7 @@ fn key<const CONTROLS: bool>(
     }
     let at = space(
         source,
-        string::<CONTROLS>(source, at, Kind::Key, tape, bounds)?,
+        string::<CONTROLS, ESCAPES>(source, at, Kind::Key, tape, bounds)?,
     );
     if source.get(at) != Some(&b':') {
         return Err(expected(source, at, "':' after the key"));
@@ -123,45 +125,57 @@ fn space(source: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The first byte from a position on that a plain string does not hold. Short strings are the most; what is longer is
-/// left to `memchr`, where no control character has to be found.
+/// The first byte from a position on that a plain string does not hold. Short strings are the most; of longer ones the
+/// compiler makes comparisons of many bytes at once.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-fn plain_end<const CONTROLS: bool>(source: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let short = at + 16;
+fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(source: &[u8], mut at: usize) -> usize {
+    const LONG: usize = 16;
+    let stops = |byte: u8| byte == b'"' || (ESCAPES && byte == b'\\') || (CONTROLS && byte < 0x20);
+    let short = at + LONG;
     while let Some(chunk) = source.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let slash = word ^ (ONES * u64::from(b'\\'));
-        let mut hit = (quote.wrapping_sub(ONES) & !quote) | (slash.wrapping_sub(ONES) & !slash);
-        if CONTROLS {
-            hit |= word.wrapping_sub(ONES * 0x20) & !word;
-        }
-        let hit = hit & HIGH;
+        let hit = stops_in::<CONTROLS, ESCAPES>(*chunk);
         if hit != 0 {
             return at + (hit.trailing_zeros() / 8) as usize;
         }
         at += 8;
-        if !CONTROLS && at >= short {
-            let rest = source.get(at..).unwrap_or_default();
-            return memchr::memchr2(b'"', b'\\', rest).map_or(source.len(), |end| at + end);
+        if at == short {
+            while let Some(chunk) = source.get(at..).and_then(<[u8]>::first_chunk::<32>) {
+                if chunk.iter().fold(false, |found, &byte| found | stops(byte)) {
+                    break;
+                }
+                at += 32;
+            }
         }
     }
-    while let Some(&byte) = source.get(at) {
-        if byte == b'"' || byte == b'\\' || byte < 0x20 {
-            break;
-        }
+    while source.get(at).is_some_and(|&byte| !stops(byte)) {
         at += 1;
     }
     at
 }
 
+/// The high bits of the bytes of eight that end a plain string, the first of them surely.
+#[inline(always)]
+#[allow(clippy::inline_always)] // called for each token
+fn stops_in<const CONTROLS: bool, const ESCAPES: bool>(bytes: [u8; 8]) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(bytes);
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
+    let mut hit = zeros(word ^ (ONES * u64::from(b'"')));
+    if ESCAPES {
+        hit |= zeros(word ^ (ONES * u64::from(b'\\')));
+    }
+    if CONTROLS {
+        hit |= word.wrapping_sub(ONES * 0x20) & !word;
+    }
+    hit & HIGH
+}
+
 /// A string from its quote on.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-fn string<const CONTROLS: bool>(
+fn string<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
     quote: usize,
     kind: Kind,
@@ -169,7 +183,7 @@ fn string<const CONTROLS: bool>(
     bounds: &Bounds,
 ) -> Result<usize, Fault> {
     let start = quote + 1;
-    let end = plain_end::<CONTROLS>(source, start);
+    let end = plain_end::<CONTROLS, ESCAPES>(source, start);
     if source.get(end) == Some(&b'"') {
         match kind {
             Kind::Key => tape.borrowed_key(quote, start..end, source, bounds)?,
@@ -208,7 +222,7 @@ fn escaped(
             }
             None => return Err(truncated(source, "in a string")),
         }
-        let end = plain_end::<true>(source, at);
+        let end = plain_end::<true, true>(source, at);
         text.extend_from_slice(source.get(at..end).unwrap_or_default());
         at = end;
     }

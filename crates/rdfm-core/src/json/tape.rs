@@ -80,6 +80,8 @@ pub struct Bounds {
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     nodes: Vec<Node>,
+    /// How many nodes there may be before the bytes are counted again.
+    unchecked: usize,
     texts: Vec<u8>,
     /// Bytes of texts that stand for more than one node, each time but the first.
     repeated_texts: usize,
@@ -106,6 +108,7 @@ impl Tape {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.nodes.clear();
+        self.unchecked = 0;
         self.texts.clear();
         self.repeated_texts = 0;
         self.repeated = 0;
@@ -148,7 +151,8 @@ impl Tape {
     ///
     /// # Errors
     /// It would be too deep, or the tape too large.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each token
     pub fn start(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), Fault> {
         if self.open.len() >= bounds.max_depth as usize {
             return Err(too_deep(at, bounds));
@@ -163,7 +167,8 @@ impl Tape {
     /// # Errors
     /// A key stands twice in the object, and `bounds` do not allow it. The source must be the one that
     /// borrowed texts lie in.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each token
     pub fn end(&mut self, end: usize, source: &[u8], bounds: &Bounds) -> Result<(), Fault> {
         let Some((open, marks, _)) = self.open.pop() else {
             return Ok(());
@@ -182,12 +187,12 @@ impl Tape {
         Ok(())
     }
 
-    /// Takes note of a key that was added.
+    /// Takes note of a key that was added, by its mark.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
-    fn note_key(&mut self, text: &[u8]) {
-        self.contexts |= text == b"@context";
-        self.marks.push(mark(text));
+    fn note_key(&mut self, mark: u64) {
+        self.contexts |= mark == CONTEXT;
+        self.marks.push(mark);
     }
 
     /// Adds a key whose text is a range of the source.
@@ -203,7 +208,7 @@ impl Tape {
         source: &[u8],
         bounds: &Bounds,
     ) -> Result<(), Fault> {
-        self.note_key(source.get(range.clone()).unwrap_or_default());
+        self.note_key(mark_in(source, &range));
         self.push(Kind::Key, false, at, range.start, range.len(), bounds)
     }
 
@@ -239,8 +244,9 @@ impl Tape {
             return Err(too_large(at, bounds));
         }
         self.texts.extend_from_slice(text);
+        self.unchecked = 0;
         if kind == Kind::Key {
-            self.note_key(text);
+            self.note_key(mark(text));
         }
         self.push(kind, true, at, start, text.len(), bounds)
     }
@@ -268,8 +274,8 @@ impl Tape {
         bounds: &Bounds,
     ) -> Result<(), Fault> {
         if key {
-            let text = View { tape: self, source }.text(node).to_vec();
-            self.note_key(&text);
+            let mark = mark(View { tape: self, source }.text(node));
+            self.note_key(mark);
         }
         let start = node as usize;
         let end = self.next(node) as usize;
@@ -280,6 +286,7 @@ impl Tape {
             texts += node.length as usize;
         }
         self.repeated_texts += texts;
+        self.unchecked = 0;
         self.repeated += size_of_val(copied) + texts;
         if (self.bytes() + size_of_val(copied)) as u64 > bounds.max_bytes
             || self.repeated as u64 > bounds.max_repeated
@@ -358,8 +365,8 @@ impl Tape {
         length: usize,
         bounds: &Bounds,
     ) -> Result<(), Fault> {
-        if self.bytes() as u64 > bounds.max_bytes {
-            return Err(too_large(at, bounds));
+        if self.nodes.len() >= self.unchecked {
+            self.check(at, bounds)?;
         }
         self.nodes.push(Node {
             kind,
@@ -369,6 +376,16 @@ impl Tape {
             text: text as u32,
             length: length as u32,
         });
+        Ok(())
+    }
+
+    /// Counts the bytes, and the nodes that there is room for.
+    #[cold]
+    fn check(&mut self, at: usize, bounds: &Bounds) -> Result<(), Fault> {
+        let Some(room) = bounds.max_bytes.checked_sub(self.bytes() as u64) else {
+            return Err(too_large(at, bounds));
+        };
+        self.unchecked = self.nodes.len() + room as usize / size_of::<Node>() + 1;
         Ok(())
     }
 
@@ -431,15 +448,37 @@ fn has_equal(marks: &[u64]) -> bool {
 
 /// A number that differs for most texts that differ: by the length and the last bytes.
 #[inline]
-pub fn mark(text: &[u8]) -> u64 {
-    let end = if let Some(last) = text.last_chunk::<8>() {
-        u64::from_le_bytes(*last)
-    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-        u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
-    } else {
-        text.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+pub const fn mark(text: &[u8]) -> u64 {
+    let end = match text.last_chunk::<8>() {
+        Some(last) => u64::from_le_bytes(*last),
+        None => {
+            let (mut sum, mut at) = (0, text.len());
+            while at > 0 {
+                at -= 1;
+                sum = sum << 8 | text[at] as u64;
+            }
+            sum
+        }
     };
     end ^ (text.len() as u64) << 56
+}
+
+/// The mark of the key that most looks for contexts are saved by; some others have it too.
+const CONTEXT: u64 = mark(b"@context");
+
+/// The mark of a range of a text.
+#[inline(always)]
+#[allow(clippy::inline_always)] // called for each token
+fn mark_in(source: &[u8], range: &std::ops::Range<usize>) -> u64 {
+    let before = source.get(..range.end).unwrap_or_default();
+    let length = range.len();
+    match before.last_chunk::<8>() {
+        Some(last) if length > 0 => {
+            let rest = 8 * 8_usize.saturating_sub(length);
+            u64::from_le_bytes(*last) >> rest ^ (length as u64) << 56
+        }
+        _ => mark(source.get(range.clone()).unwrap_or_default()),
+    }
 }
 
 #[cold]

@@ -33,7 +33,8 @@ impl Walk<'_> {
     }
 
     /// The predicate of a property.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each property
     pub fn predicate(&mut self, active: Active, key: u32) -> Read<TermId> {
         let property = if active.kept {
             self.contexts.property_mut(active.context, active.number)
@@ -65,7 +66,8 @@ impl Walk<'_> {
     }
 
     /// The values of a property, as its container has them.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each property
     pub fn values(
         &mut self,
         active: Active,
@@ -80,8 +82,7 @@ impl Walk<'_> {
         };
         let context = active.context;
         let Some(definition) = self.definition(active) else {
-            self.value(value, context, &slot)?;
-            return Ok(());
+            return self.each_value(value, context, slot);
         };
         let containers = definition.containers;
         if definition.coercion == Coercion::Json {
@@ -89,8 +90,7 @@ impl Walk<'_> {
             return self.as_value(Item::Value(json), &slot, containers, value);
         }
         if containers.only(Containers::SET) {
-            self.value(value, context, &slot)?;
-            return Ok(());
+            return self.each_value(value, context, slot);
         }
         if self.is_language_map(containers, value) {
             return self.language_map(value, active, context, &slot);
@@ -106,6 +106,20 @@ impl Walk<'_> {
             return self.list_property(value, context, slot);
         }
         self.value(value, context, &slot)?;
+        Ok(())
+    }
+
+    /// A value, or those of an array.
+    #[inline]
+    fn each_value(&mut self, value: u32, context: u32, mut slot: Slot) -> Read<()> {
+        if self.view.kind(value) != Kind::Array {
+            self.value(value, context, &slot)?;
+            return Ok(());
+        }
+        slot.in_array = true;
+        for item in self.view.items(value) {
+            self.value(item, context, &slot)?;
+        }
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use super::keys::Keys;
 use super::keyword::{Keyword, has_keyword_form};
 use super::loader::Store;
 use super::process::{Origin, Processor};
-use super::table::Table;
+use super::table::{Name, Table};
 use crate::cache::Known;
 use crate::json::{Kind, View, write};
 use crate::limits::Limits;
@@ -205,7 +205,7 @@ pub(super) struct Contexts {
     chain: Vec<u64>,
     /// The numbers of the keys that were looked up last, mixed, and by these of those that came next.
     history: u32,
-    guesses: Box<[u32]>,
+    guesses: Box<[u32; 1 << GUESSES]>,
     /// How many definitions with contexts there were.
     numbers: u64,
 }
@@ -229,7 +229,7 @@ impl Contexts {
             scratch: Vec::new(),
             chain: Vec::new(),
             history: 0,
-            guesses: vec![0; 1 << GUESSES].into(),
+            guesses: Box::new([0; 1 << GUESSES]),
             numbers: 0,
         };
         let state = made.initial();
@@ -333,17 +333,26 @@ impl Contexts {
     /// What a key means in a context.
     #[inline]
     pub fn meaning(&mut self, context: u32, key: &[u8]) -> Meaning {
+        if let Some(keyword) = Keyword::of(key) {
+            return Meaning::Keyword(keyword);
+        }
         // Messages of one shape look keys up in one order: what came after the last few is tried first.
         let slot = (self.history.wrapping_mul(0x9E37_79B1) >> (32 - GUESSES)) as usize;
-        let guess = self.guesses.get(slot).copied().unwrap_or_default();
-        let Some((meaning, number)) = self.list[context as usize].keys.get(key, guess) else {
+        let guess = self.guesses[slot];
+        if let Some(meaning) = self.list[context as usize].keys.at(guess, key) {
+            self.history = self.history << 7 ^ guess;
+            return meaning;
+        }
+        self.known_meaning(context, key, slot)
+    }
+
+    /// What a key means that was not guessed.
+    #[inline(never)]
+    fn known_meaning(&mut self, context: u32, key: &[u8], slot: usize) -> Meaning {
+        let Some((meaning, number)) = self.list[context as usize].keys.get(key) else {
             return self.new_meaning(context, key);
         };
-        if guess != number
-            && let Some(guess) = self.guesses.get_mut(slot)
-        {
-            *guess = number;
-        }
+        self.guesses[slot] = number;
         self.history = self.history << 7 ^ number;
         meaning
     }
@@ -400,16 +409,54 @@ impl Contexts {
         value: u32,
     ) -> Read<u32> {
         let (count, bytes) = (self.list.len(), self.bytes);
+        let before = before.filter(|_| self.get(parent).state.terms.len() == 0);
+        if let Some(before) = before
+            && let Some(number) = self.redefine(before, parent, view, value)?
+        {
+            return Ok(number);
+        }
         let number = self.local(parent, view, value)?;
         self.largest = self.largest.max(self.bytes - bytes);
         if let Some(before) = before
             && before != number
             && number as usize >= count
-            && self.get(parent).state.terms.is_empty()
         {
             self.inherit(before, number);
         }
         Ok(number)
+    }
+
+    /// A context that names what another one names, some of it for other IRIs, as those of messages with their own
+    /// prefixes do: only these are defined anew. None of any other context, and of one that is known.
+    fn redefine(
+        &mut self,
+        before: u32,
+        parent: u32,
+        view: &View<'_>,
+        value: u32,
+    ) -> Read<Option<u32>> {
+        let Some(raw) = view.raw(value) else {
+            return Ok(None);
+        };
+        let (old, above) = (self.get(before), self.get(parent));
+        if view.kind(value) != Kind::Object
+            || !old.state.is_above_terms(&above.state)
+            || above.locals.contains_key(raw)
+        {
+            return Ok(None);
+        }
+        let bytes = self.bytes;
+        let mut processor = self.processor(before);
+        let Some(changed) = processor.redefine(view, value)? else {
+            return Ok(None);
+        };
+        let state = processor.finish();
+        let text: Arc<[u8]> = raw.into();
+        let cause = Cause::Local(Arc::clone(&text));
+        let number = self.add(state, parent, cause, bytes, text.len())?;
+        self.list[parent as usize].locals.insert(text, number);
+        self.move_keys(before, number, &changed);
+        Ok(Some(number))
     }
 
     /// Gives the keys of a context to another, but for those of terms that differ.
@@ -418,22 +465,28 @@ impl Contexts {
         if old.vocab != new.vocab || old.has_colons || new.has_colons {
             return;
         }
-        let mut changed: Vec<Box<[u8]>> = Vec::new();
+        let mut changed: Vec<Name> = Vec::new();
         let mut same = 0;
         for (name, definition) in new.terms.iter() {
             if old.terms.get(name).is_some_and(|found| found == definition) {
                 same += 1;
             } else {
-                changed.push(name.into());
+                changed.push(Arc::clone(name));
             }
         }
-        if old.terms.iter().count() != same {
+        if old.terms.len() != same {
             for (name, _) in old.terms.iter() {
                 if new.terms.get(name).is_none() {
-                    changed.push(name.into());
+                    changed.push(Arc::clone(name));
                 }
             }
         }
+        let changed: Vec<&[u8]> = changed.iter().map(|name| &**name).collect();
+        self.move_keys(before, after, &changed);
+    }
+
+    /// Gives the keys of a context to another, but for those of some terms.
+    fn move_keys(&mut self, before: u32, after: u32, changed: &[&[u8]]) {
         let mut keys = std::mem::take(&mut self.list[before as usize].keys);
         keys.forget(|key| {
             let is_of = |name: &[u8]| {
@@ -574,8 +627,7 @@ impl Contexts {
         &self.store
     }
 
-    /// The names and IRIs of a context that can stand as prefixes, by name; without those of another that it is made
-    /// of.
+    /// The terms of a context that can stand as prefixes, by name; without those of another that it is made of.
     pub fn prefixes(&self, number: u32, parent: Option<u32>) -> Vec<Namespace> {
         let beside = parent.map(|parent| &self.get(parent).state.terms);
         let mut found = Vec::new();
@@ -584,10 +636,10 @@ impl Contexts {
                 && definition.prefix
                 && (definition.takes_plain || is_iri(iri))
             {
-                found.push((name.into(), iri.clone()));
+                found.push((Arc::clone(name), Arc::clone(definition)));
             }
         }
-        found.sort_unstable();
+        found.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         found
     }
 
@@ -597,8 +649,8 @@ impl Contexts {
     }
 }
 
-/// A name and an IRI.
-pub(super) type Namespace = (Box<[u8]>, Box<[u8]>);
+/// A name, and the definition that has its IRI.
+pub(super) type Namespace = (Name, Arc<Definition>);
 
 /// What a text expands to (JSON-LD 1.1 API, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -627,6 +679,21 @@ impl Active {
 }
 
 impl State {
+    /// Whether a context is another one, which has no terms, and terms that say nothing of others.
+    fn is_above_terms(&self, other: &Self) -> bool {
+        self.vocab == other.vocab
+            && match (&self.base, &other.base) {
+                (Some(own), Some(base)) => Arc::ptr_eq(own, base),
+                (own, base) => own.is_none() && base.is_none(),
+            }
+            && self.language == other.language
+            && self.direction == other.direction
+            && self.previous == other.previous
+            && !self.has_scoped
+            && !self.has_colons
+            && self.protected == 0
+    }
+
     /// The property that a key names, or what else it means.
     pub fn expand_key(&self, key: &[u8]) -> Result<Property, Meaning> {
         let mut texts = Vec::new();

@@ -175,6 +175,39 @@ impl Definition {
         scoped: None,
     };
 
+    /// The IRI that it stands for; nothing if it stands for none.
+    pub fn iri(&self) -> &[u8] {
+        match &self.mapping {
+            Mapping::Iri(iri) => iri,
+            Mapping::Null | Mapping::Keyword(_) => &[],
+        }
+    }
+
+    /// Whether it is what a term is that is the name of an absolute IRI and says nothing else.
+    pub fn is_plainly(&self, iri: &[u8]) -> bool {
+        let Mapping::Iri(own) = &self.mapping else {
+            return false;
+        };
+        let is_absolute = || {
+            let colon = memchr::memchr(b':', iri).filter(|&colon| colon > 0);
+            colon.is_some_and(|colon| iri[colon + 1..].starts_with(b"//"))
+        };
+        **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_absolute()
+    }
+
+    /// Whether it says what it stands for and nothing else.
+    fn is_name(&self) -> bool {
+        !self.protected
+            && !self.reverse
+            && self.containers == Containers(0)
+            && self.coercion == Coercion::Default
+            && self.language == Override::Default
+            && self.direction == Override::Default
+            && self.index.is_none()
+            && self.nest.is_none()
+            && self.scoped.is_none()
+    }
+
     /// Whether another one says the same, whatever is protected.
     fn is_like(&self, other: &Self) -> bool {
         let other = Self {

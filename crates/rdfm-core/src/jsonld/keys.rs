@@ -42,14 +42,19 @@ fn hash(text: &[u8]) -> u64 {
 }
 
 impl Keys {
-    /// What a key means, if it was met, and its number.
+    /// What a key means, if it is the one of a number.
     #[inline]
-    pub fn get(&self, text: &[u8], guess: u32) -> Option<(Meaning, u32)> {
-        if let Some(key) = self.list.get(guess as usize)
-            && self.is(key, text)
-        {
-            return Some((key.meaning?, guess));
+    pub fn at(&self, number: u32, text: &[u8]) -> Option<Meaning> {
+        let key = self.list.get(number as usize)?;
+        if self.is(key, text) {
+            key.meaning
+        } else {
+            None
         }
+    }
+
+    /// What a key means, if it was met, and its number.
+    pub fn get(&self, text: &[u8]) -> Option<(Meaning, u32)> {
         let number = self.find(text)?;
         let key = self.list.get(number as usize)?;
         Some((key.meaning?, number))
@@ -179,24 +184,25 @@ mod tests {
     #[test]
     fn keys_are_found_again_and_no_others() {
         let mut keys = Keys::default();
-        assert_eq!(keys.get(b"", 0), None);
+        assert_eq!(keys.get(b""), None);
         for number in 0..1000u32 {
             keys.add(format!("key{number}").as_bytes(), Meaning::Property(number));
         }
         keys.add(b"", Meaning::Null);
         for number in 0..1000 {
             let key = format!("key{number}");
-            for guess in [number, 0, 2000] {
-                let found = keys.get(key.as_bytes(), guess);
-                assert_eq!(found, Some((Meaning::Property(number), number)));
-            }
+            let meaning = Meaning::Property(number);
+            assert_eq!(keys.get(key.as_bytes()), Some((meaning, number)));
+            assert_eq!(keys.at(number, key.as_bytes()), Some(meaning));
+            assert_eq!(keys.at(number + 1, key.as_bytes()), None);
         }
-        assert_eq!(keys.get(b"", 0), Some((Meaning::Null, 1000)));
-        assert_eq!(keys.get(b"key1000", 0), None);
+        assert_eq!(keys.at(2000, b"key7"), None);
+        assert_eq!(keys.get(b""), Some((Meaning::Null, 1000)));
+        assert_eq!(keys.get(b"key1000"), None);
         keys.forget(|key| key == b"key7");
-        assert_eq!(keys.get(b"key7", 7), None);
-        assert_eq!(keys.get(b"key7", 0), None);
+        assert_eq!(keys.at(7, b"key7"), None);
+        assert_eq!(keys.get(b"key7"), None);
         keys.add(b"key7", Meaning::Unmapped);
-        assert_eq!(keys.get(b"key7", 0), Some((Meaning::Unmapped, 7)));
+        assert_eq!(keys.get(b"key7"), Some((Meaning::Unmapped, 7)));
     }
 }

@@ -29,21 +29,27 @@ pub(super) enum Keyword {
 }
 
 impl Keyword {
-    /// The keyword that a text is.
+    /// The keyword that a text is; those that stand most in messages are looked for first.
     #[inline]
     pub fn of(text: &[u8]) -> Option<Self> {
-        Some(match text.strip_prefix(b"@")? {
+        Self::named(text.strip_prefix(b"@")?)
+    }
+
+    fn named(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"id" => Self::Id,
+            b"type" => Self::Type,
+            b"value" => Self::Value,
+            b"language" => Self::Language,
+            b"graph" => Self::Graph,
             b"base" => Self::Base,
             b"container" => Self::Container,
             b"context" => Self::Context,
             b"direction" => Self::Direction,
-            b"graph" => Self::Graph,
-            b"id" => Self::Id,
             b"import" => Self::Import,
             b"included" => Self::Included,
             b"index" => Self::Index,
             b"json" => Self::Json,
-            b"language" => Self::Language,
             b"list" => Self::List,
             b"nest" => Self::Nest,
             b"none" => Self::None,
@@ -52,8 +58,6 @@ impl Keyword {
             b"protected" => Self::Protected,
             b"reverse" => Self::Reverse,
             b"set" => Self::Set,
-            b"type" => Self::Type,
-            b"value" => Self::Value,
             b"version" => Self::Version,
             b"vocab" => Self::Vocab,
             _ => return None,

@@ -4,8 +4,9 @@
 //! - Out: its document as a tape.
 //! - Law: this crate does no I/O; a URL is asked for once. All documents together are bounded.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -81,11 +82,11 @@ fn place(source: &[u8], at: usize) -> String {
 type Outcome = Result<Arc<Kept>, Wrong>;
 
 /// What was loaded so far.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Store {
     loader: Option<Arc<dyn ContextLoader>>,
     bounds: Bounds,
-    known: Arc<Mutex<Known>>,
+    known: RefCell<Known>,
 }
 
 #[derive(Debug, Default)]
@@ -104,25 +105,22 @@ impl Store {
                 max_repeated: 0,
                 duplicates: true,
             },
-            known: Arc::default(),
+            known: RefCell::default(),
         }
     }
 
     /// Bytes of the documents so far.
     pub fn bytes(&self) -> u64 {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.bytes
+        self.known.borrow().bytes
     }
 
     /// The document of an absolute URL.
     pub fn load(&self, url: &str) -> Outcome {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(outcome) = known.outcomes.get(url) {
+        if let Some(outcome) = self.known.borrow().outcomes.get(url) {
             return outcome.clone();
         }
-        drop(known);
         let outcome = self.load_new(url);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.borrow_mut();
         known.bytes += url.len() as u64 + 128;
         if let Ok(kept) = &outcome {
             known.bytes += kept.bytes() as u64;
@@ -143,11 +141,7 @@ impl Store {
 
     fn load_new(&self, url: &str) -> Outcome {
         let shown = quote(url.as_bytes());
-        let failed = |reason: String| Wrong {
-            class: ErrorClass::Malformed,
-            reason,
-            at: None,
-        };
+        let failed = |reason: String| Wrong::told(ErrorClass::Malformed, None, reason);
         let loader = self.loader.as_ref();
         let found = loader.map_or(Ok(None), |loader| loader.load(url));
         let found = found

@@ -439,6 +439,36 @@ impl<'c> Processor<'c> {
         Ok(true)
     }
 
+    /// Takes a context definition that names what the state does, and nothing else; None of any other. Gives the names
+    /// that stand for other IRIs now.
+    pub fn redefine<'v>(&mut self, view: &View<'v>, object: u32) -> Read<Option<Vec<&'v [u8]>>> {
+        let mut changed: Vec<(&[u8], Plain<'_>)> = Vec::new();
+        let mut count = 0;
+        for key in view.keys(object) {
+            let term = view.text(key);
+            let Some(known) = self.state.terms.get(term) else {
+                return Ok(None);
+            };
+            count += 1;
+            if view.kind(key + 1) != Kind::String || !known.is_plainly(view.text(key + 1)) {
+                let Some(plain) = plain_entry(view, key) else {
+                    return Ok(None);
+                };
+                changed.push((term, plain));
+            }
+        }
+        if count != self.state.terms.len() {
+            return Ok(None);
+        }
+        for _ in 0..count {
+            self.contexts.take_work()?;
+        }
+        for (term, plain) in &changed {
+            self.define_plain(term, plain)?;
+        }
+        Ok(Some(changed.into_iter().map(|(term, _)| term).collect()))
+    }
+
     fn entry<'v>(&mut self, local: &mut Local<'v>, key: &'v [u8]) -> Read<()> {
         match key {
             b"@base" | b"@direction" | b"@import" | b"@language" | b"@propagate"

@@ -272,12 +272,8 @@ impl MessageReader {
             InForce::Known(number) => return Ok(Some(number)),
             InForce::Forgotten => {}
             InForce::Broken => {
-                return Err(Wrong {
-                    class: ErrorClass::Malformed,
-                    reason: "the context message before it could not be read, so the message cannot be either"
-                        .to_owned(),
-                    at: Some(at),
-                });
+                return Err(Wrong::told(ErrorClass::Malformed, Some(at), "the context message before it could not be read, so the message cannot be either"
+                        .to_owned()));
             }
         }
         let mut tape = Tape::new();
@@ -285,11 +281,8 @@ impl MessageReader {
             duplicates: true,
             ..self.bounds
         };
-        parse(&self.text, &mut tape, &bounds).map_err(|fault| Wrong {
-            class: fault.class,
-            reason: fault.reason,
-            at: Some(at),
-        })?;
+        parse(&self.text, &mut tape, &bounds)
+            .map_err(|fault| Wrong::told(fault.class, Some(at), fault.reason))?;
         let view = View {
             tape: &tape,
             source: &self.text,
@@ -364,8 +357,8 @@ impl MessageReader {
         }
         builder.begin_message(position);
         self.terms.begin_message();
-        for (name, iri) in &self.pending {
-            builder.add_namespace(name, iri)?;
+        for (name, definition) in &self.pending {
+            builder.add_namespace(name, definition.iri())?;
         }
         if is_empty {
             return Ok(());

@@ -15,7 +15,10 @@ use rustc_hash::FxHasher;
 use super::definition::Definition;
 
 /// Definitions by name; none where one was removed.
-type Layer = HashMap<Box<[u8]>, Option<Arc<Definition>>, Seeded>;
+type Layer = HashMap<Name, Option<Arc<Definition>>, Seeded>;
+
+/// The name of a term.
+pub(super) type Name = Arc<[u8]>;
 
 /// Hashes that nobody foresees, so that no context is made of names that collide.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +45,8 @@ pub(super) struct Table {
     /// The newest is the last.
     sealed: Vec<Arc<Layer>>,
     own: Layer,
+    /// How many terms there are.
+    count: usize,
 }
 
 impl Table {
@@ -57,18 +62,31 @@ impl Table {
         layers.find_map(|layer| layer.get(name))?.as_ref()
     }
 
-    /// Whether there is no term.
-    pub fn is_empty(&self) -> bool {
-        self.own.is_empty() && self.sealed.is_empty()
+    /// How many terms there are.
+    pub fn len(&self) -> usize {
+        self.count
     }
 
     /// Sets a term.
     pub fn insert(&mut self, name: &[u8], definition: Arc<Definition>) {
-        self.own.insert(name.into(), Some(definition));
+        let known = match self.own.insert(name.into(), Some(definition)) {
+            Some(before) => before.is_some(),
+            None => self.is_sealed(name),
+        };
+        self.count += usize::from(!known);
+    }
+
+    /// Whether a sealed layer has a term.
+    fn is_sealed(&self, name: &[u8]) -> bool {
+        let mut layers = self.sealed.iter().rev();
+        layers
+            .find_map(|layer| layer.get(name))
+            .is_some_and(Option::is_some)
     }
 
     /// Removes a term.
     pub fn remove(&mut self, name: &[u8]) {
+        self.count -= usize::from(self.get(name).is_some());
         if self.sealed.is_empty() {
             self.own.remove(name);
         } else {
@@ -94,7 +112,7 @@ impl Table {
     }
 
     /// All terms and their definitions, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Arc<Definition>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Arc<Definition>)> {
         self.iter_beside(None)
     }
 
@@ -102,7 +120,7 @@ impl Table {
     pub fn iter_beside(
         &self,
         other: Option<&Self>,
-    ) -> impl Iterator<Item = (&[u8], &Arc<Definition>)> {
+    ) -> impl Iterator<Item = (&Name, &Arc<Definition>)> {
         let other = other.map_or(&[][..], |other| &other.sealed);
         let shared = self.sealed.iter().zip(other);
         let shared = shared.take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
@@ -112,6 +130,6 @@ impl Table {
         let all = layers.flatten();
         let one = sealed.len() + usize::from(!self.own.is_empty()) <= 1;
         all.filter(move |(name, _)| one || seen.insert(name))
-            .filter_map(|(name, found)| Some((&**name, found.as_ref()?)))
+            .filter_map(|(name, found)| Some((name, found.as_ref()?)))
     }
 }

@@ -8,7 +8,7 @@
 use memchr::memmem::Finder;
 
 use super::context::Property;
-use super::iri::is_iri;
+use super::iri::Checker;
 use crate::batch::BatchBuilder;
 use crate::cache::{Cache, Known, SLOTS};
 use crate::error::LimitExceeded;
@@ -23,6 +23,7 @@ const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 /// Makes terms.
 pub(super) struct Terms {
     cache: Cache,
+    checker: Checker,
     /// The message that a slot of the cache was used in last.
     used: Box<[u32]>,
     message: u32,
@@ -41,6 +42,7 @@ impl Terms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
+            checker: Checker::default(),
             used: vec![0; SLOTS].into(),
             message: 0,
             kind: Known::NONE,
@@ -60,7 +62,7 @@ impl Terms {
         }
     }
 
-    /// The term of a text, if `check` holds of it; that is asked where it is not found.
+    /// The term of a text, if `check` says so; it is asked where it is not found.
     #[inline]
     fn shared(
         &mut self,
@@ -68,12 +70,12 @@ impl Terms {
         kind: TermKind,
         text: &[u8],
         flags: u8,
-        check: impl Fn(&[u8]) -> bool,
+        check: impl FnOnce(&mut Checker) -> bool,
     ) -> Made<Option<TermId>> {
         let slot = Cache::slot(kind, text);
         let known = self.cache.get(slot);
         let found = known.is(builder, kind, text);
-        if !found && !check(text) {
+        if !found && !check(&mut self.checker) {
             return Ok(None);
         }
         let used = self.used.get_mut(slot);
@@ -99,18 +101,20 @@ impl Terms {
     /// An IRI; None if the text is none.
     #[inline]
     pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made<Option<TermId>> {
-        self.shared(builder, TermKind::Iri, text, flags::PLAIN, is_iri)
+        self.iri_if(builder, text, || false)
     }
 
-    /// An IRI, if `check` says so of a text that was not met.
+    /// As [`iri`](Self::iri); `is_sure` may say that it is one.
     #[inline]
     pub fn iri_if(
         &mut self,
         builder: &mut BatchBuilder,
         text: &[u8],
-        check: impl Fn(&[u8]) -> bool,
+        is_sure: impl FnOnce() -> bool,
     ) -> Made<Option<TermId>> {
-        self.shared(builder, TermKind::Iri, text, flags::PLAIN, check)
+        self.shared(builder, TermKind::Iri, text, flags::PLAIN, |checker| {
+            is_sure() || checker.is_iri(text)
+        })
     }
 
     /// A valid IRI.
@@ -120,13 +124,14 @@ impl Terms {
     }
 
     /// The IRI of a property that has one.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each property
     pub fn of_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> Made {
         if property.charged != self.message {
             property.charged = self.message;
             builder.charge(property.iri().len() + 16)?;
         }
-        if property.known.get(builder, TermKind::Iri).is_none() {
+        if !property.known.is_current(builder) {
             let id = push(builder, TermKind::Iri, property.iri(), flags::PLAIN);
             property.known = Known::new(builder, id);
         }
@@ -140,7 +145,7 @@ impl Terms {
             self.kind_charged = self.message;
             builder.charge(RDF_TYPE.len() + 16)?;
         }
-        if self.kind.get(builder, TermKind::Iri).is_none() {
+        if !self.kind.is_current(builder) {
             let id = push(builder, TermKind::Iri, RDF_TYPE, flags::PLAIN);
             self.kind = Known::new(builder, id);
         }

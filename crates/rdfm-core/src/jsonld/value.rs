@@ -173,16 +173,16 @@ impl Walk<'_> {
                 let made = self.terms.tagged(self.builder, text, clean, tag, flag)?;
                 Ok(Item::Value(made))
             }
-            (_, None) => Err(Wrong {
-                class: ErrorClass::Malformed,
-                reason: format!(
+            (_, None) => Err(Wrong::told(
+                ErrorClass::Malformed,
+                Some(self.at(value)),
+                format!(
                     "the value {} has a base direction and no language, which RDF 1.2 cannot hold; \
                      rdf_direction i18n-datatype or compound-literal (--rdf-direction) keeps it, \
                      none leaves directions out",
                     quote(text)
                 ),
-                at: Some(self.at(value)),
-            }),
+            )),
         }
     }
 
@@ -280,14 +280,14 @@ impl Walk<'_> {
     pub fn json(&mut self, value: u32) -> Read<TermId> {
         let mut text = Vec::new();
         if let Err(number) = canonical::write(&self.view, value, &mut text) {
-            return Err(Wrong {
-                class: ErrorClass::Malformed,
-                reason: format!(
+            return Err(Wrong::told(
+                ErrorClass::Malformed,
+                Some(self.at(number)),
+                format!(
                     "the number {} of a JSON literal is beyond the range of doubles, and has no canonical form",
                     quote(self.view.text(number))
                 ),
-                at: Some(self.at(number)),
-            });
+            ));
         }
         Ok(self.terms.typed(self.builder, &text, false, RDF_JSON)?)
     }

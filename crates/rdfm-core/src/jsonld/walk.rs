@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::context::{Contexts, Expanded, Meaning, Property};
 use super::definition::{Containers, Definition};
 use super::error::{Read, Wrong};
-use super::iri::{is_iri, is_plain};
+use super::iri::is_plain;
 use super::terms::Terms;
 use crate::batch::BatchBuilder;
 use crate::codec::RdfDirection;
@@ -415,7 +415,17 @@ impl Walk<'_> {
 
     /// Gives an item that has no properties of its own to where it belongs, in a graph if so asked, with what
     /// the key of its map says.
+    #[inline]
     pub fn deliver_plain(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+        if let (Target::Object { subject, predicate }, Wrap::Never, Extra::Nothing) =
+            (slot.target, slot.wrap, slot.extra)
+        {
+            return self.quad(subject, predicate, item.term(), slot.graph);
+        }
+        self.deliver_any(item, slot, node)
+    }
+
+    fn deliver_any(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
         if slot.wrap != Wrap::Never {
             let graph = self.graph_object(slot, node)?;
             return self.deliver(Item::Node(graph), slot, node);
@@ -563,14 +573,14 @@ impl Walk<'_> {
         if self.options.lenient {
             return Ok(LEFT_OUT);
         }
-        Err(Wrong {
-            class: crate::error::ErrorClass::Malformed,
-            reason: format!(
+        Err(Wrong::told(
+            crate::error::ErrorClass::Malformed,
+            Some(self.at(node)),
+            format!(
                 "{what} {} {why}; lenient (--lenient) leaves its quads out, as JSON-LD has it",
                 quote(text)
             ),
-            at: Some(self.at(node)),
-        })
+        ))
     }
 
     /// The node that a string names, at a node of the tape.
@@ -619,8 +629,8 @@ impl Walk<'_> {
         iri.clear();
         iri.extend_from_slice(property.iri());
         iri.extend_from_slice(suffix);
-        let check = |iri: &[u8]| (takes_plain && is_plain(suffix)) || is_iri(iri);
-        Ok(self.terms.iri_if(self.builder, iri, check)?)
+        let is_sure = || takes_plain && is_plain(suffix);
+        Ok(self.terms.iri_if(self.builder, iri, is_sure)?)
     }
 
     #[inline]

@@ -110,7 +110,7 @@ impl Compact {
         })?;
         let mut prefixes = contexts.prefixes(number, None);
         let active = contexts.take(number);
-        prefixes.sort_by_key(|(_, iri)| std::cmp::Reverse(iri.len()));
+        prefixes.sort_by_key(|(_, found)| std::cmp::Reverse(found.iri().len()));
         let mut terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>> = FxHashMap::default();
         let mut aliases: Vec<(&'static [u8], Box<[u8]>)> = Vec::new();
         for (name, definition) in active.state.terms.iter() {
@@ -119,7 +119,7 @@ impl Compact {
                     let Some(quoted) = quoted(*keyword) else {
                         return Err(beyond(name));
                     };
-                    aliases.push((quoted, name.into()));
+                    aliases.push((quoted, (**name).into()));
                 }
                 Mapping::Iri(iri) => terms.entry(iri.clone()).or_default().push(name.to_vec()),
                 Mapping::Null => {}
@@ -161,7 +161,7 @@ impl Compact {
     pub fn has(&self, name: &[u8], iri: &[u8]) -> bool {
         self.prefixes
             .iter()
-            .any(|(known, theirs)| **known == *name && **theirs == *iri)
+            .any(|(known, theirs)| **known == *name && theirs.iri() == iri)
     }
 
     /// What stands for a keyword, given in quotes.
@@ -275,8 +275,8 @@ impl Compact {
                 found.push(rest.into());
             }
         }
-        for (name, namespace) in &self.prefixes {
-            if let Some(rest) = iri.strip_prefix(&**namespace) {
+        for (name, definition) in &self.prefixes {
+            if let Some(rest) = iri.strip_prefix(definition.iri()) {
                 found.push([name, &b":"[..], rest].concat());
             }
         }
