@@ -449,16 +449,15 @@ fn has_equal(marks: &[u64]) -> bool {
 /// A number that differs for most texts that differ: by the length and the last bytes.
 #[inline]
 pub const fn mark(text: &[u8]) -> u64 {
-    let end = match text.last_chunk::<8>() {
-        Some(last) => u64::from_le_bytes(*last),
-        None => {
-            let (mut sum, mut at) = (0, text.len());
-            while at > 0 {
-                at -= 1;
-                sum = sum << 8 | text[at] as u64;
-            }
-            sum
+    let end = if let Some(last) = text.last_chunk::<8>() {
+        u64::from_le_bytes(*last)
+    } else {
+        let (mut sum, mut at) = (0, text.len());
+        while at > 0 {
+            at -= 1;
+            sum = sum << 8 | text[at] as u64;
         }
+        sum
     };
     end ^ (text.len() as u64) << 56
 }
