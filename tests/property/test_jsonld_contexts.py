@@ -1,0 +1,74 @@
+"""The contexts of a log: a message means what it means behind its own context alone, whatever came before."""
+
+import json
+
+import hypothesis.strategies as st
+from hypothesis import given, settings
+
+import rdfm
+from rdfm import formats
+
+# Few names and IRIs, so that contexts that follow each other differ in some of their terms.
+IRIS = ("http://a/", "http://b/x#", "http://b/x", "urn:c:", "a:d", "b:", "_:e", "@type", "e")
+DEFINITIONS = st.one_of(
+    st.sampled_from(IRIS),
+    st.sampled_from(
+        (
+            {"@id": "http://a/", "@prefix": True},
+            {"@id": "http://a/"},
+            {"@id": "http://b/p", "@type": "@id"},
+            {"@id": "http://b/p", "@language": "en"},
+            {"@id": "http://b/p", "@protected": True},
+            {"@reverse": "http://b/p"},
+            {"@id": "http://b/p", "@context": {"q": "http://c/q"}},
+            None,
+        )
+    ),
+)
+CONTEXTS = st.dictionaries(st.sampled_from("abcq"), DEFINITIONS, max_size=4)
+VARIED = st.builds(
+    lambda context, more: {**context, **more},
+    CONTEXTS,
+    st.sampled_from(({}, {}, {}, {"@vocab": "http://v/"}, {"@base": "http://w/"}, {"a:k": "a:k"})),
+)
+VALUES = st.sampled_from(
+    ({"@id": "a:1"}, {"@id": "b:2"}, "text", {"q": "v"}, {"@type": "b:t", "a:p": 1})
+)
+MESSAGES = st.dictionaries(
+    st.sampled_from(("a", "b", "c", "q", "a:p", "b:p", "a:k", "c:x")),
+    VALUES,
+    min_size=1,
+    max_size=4,
+)
+LINES = st.lists(st.tuples(VARIED, st.lists(MESSAGES, min_size=1, max_size=2)), max_size=6)
+
+
+def read(context, messages):
+    """What the messages behind a context hold, and their namespaces."""
+    lines = [{"@context": context}, *messages]
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    found = formats.find("ndjsonld").decode(data, lenient=True)
+    return [told(message) for message in found]
+
+
+def told(message):
+    quads = sorted(f"{quad}" for quad in message.quads)
+    return quads, dict(message.namespaces)
+
+
+@settings(max_examples=400)
+@given(LINES)
+def test_a_context_means_the_same_behind_any_other(lines):
+    expected, data = [], []
+    for context, messages in lines:
+        try:
+            alone = [read(context, [message])[0] for message in messages]
+        except rdfm.DecodeError:
+            continue
+        expected += alone
+        data += [{"@context": context}, *messages]
+    text = b"".join(json.dumps(line).encode() + b"\n" for line in data)
+    found = [told(message) for message in formats.find("ndjsonld").decode(text, lenient=True)]
+    assert [quads for quads, _ in found] == [quads for quads, _ in expected]
+    for (_, namespaces), (_, own) in zip(found, expected, strict=True):
+        assert own.items() <= namespaces.items()
