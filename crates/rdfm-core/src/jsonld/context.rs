@@ -38,7 +38,7 @@ const GUESSES: u32 = 10;
 const MOST_SPARE: usize = 64;
 /// Terms that a message may define whatever its size, in any case, and for each of its bytes.
 const FREE_WORK: u64 = 1 << 18;
-const MOST_WORK: u64 = 1 << 22;
+const MOST_WORK: u64 = 1 << 21;
 const WORK_OF_BYTE: u64 = 16;
 
 /// The context of a log that names none.
