@@ -58,3 +58,16 @@ fn a_length_of_all_bits_at_the_start_of_rdf_protobuf_is_an_error() {
         b"\x1c\x22\xff\xff\xff\xff\xff\xff\xff\xffam?ple.org\x12\0\0::\x1a9http:",
     );
 }
+
+#[test]
+fn a_yaml_document_of_the_largest_size_ends_where_the_next_begins_however_it_arrives() {
+    for length in 58..=62 {
+        let text = "x".repeat(length);
+        within_64_bytes(Format::Yamlld, format!("a: {text}\n--- {{}}\n").as_bytes());
+        within_64_bytes(Format::Yamlld, format!("a: {text}\n---").as_bytes());
+        within_64_bytes(Format::Yamlld, format!("a: {text}\n--").as_bytes());
+        within_64_bytes(Format::Yamlld, format!("a: {text}\n...\n").as_bytes());
+    }
+    let long = " ".repeat(100);
+    within_64_bytes(Format::Yamlld, format!("a: 1\n---{long}\n").as_bytes());
+}

@@ -165,7 +165,7 @@ impl Decoder for YamlDecoder {
             let next = self.search.next(&self.buffer, self.finished);
             let end = match next {
                 Next::Document { end, .. } => end,
-                Next::Feed | Next::Done => self.buffer.len(),
+                Next::Feed | Next::Done => self.search.least_end(&self.buffer),
             };
             if (end - self.at) as u64 > self.max {
                 let fault = Fault {

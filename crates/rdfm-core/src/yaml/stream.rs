@@ -6,6 +6,9 @@
 //! - Law: `---` and `...` at the start of a line delimit documents wherever they stand, quoted texts and block
 //!   scalars included, so that no parser is needed; how the bytes come changes nothing.
 
+/// Begins a document.
+const MARKER: &[u8] = b"---";
+
 /// What the bytes at hand hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -62,6 +65,11 @@ impl Search {
                 None => {
                     self.scanned = buffer.len();
                     if !finished {
+                        // A marker ends the document before its line does, which may be long.
+                        let line = buffer.get(self.line..).unwrap_or_default();
+                        if self.begun && line.len() > MARKER.len() && is_marker(line, MARKER) {
+                            return self.document(self.line, false);
+                        }
                         return Next::Feed;
                     }
                     if self.begun || self.directives {
@@ -71,7 +79,7 @@ impl Search {
                 }
             };
             let line = buffer.get(self.line..end).unwrap_or_default();
-            if is_marker(line, b"---") {
+            if is_marker(line, MARKER) {
                 if self.begun {
                     return self.document(self.line, false);
                 }
@@ -92,6 +100,16 @@ impl Search {
             }
             self.line = next;
             self.scanned = next;
+        }
+    }
+
+    /// A byte that the document under way does not end before.
+    pub fn least_end(&self, buffer: &[u8]) -> usize {
+        let line = buffer.get(self.line..).unwrap_or_default();
+        if self.begun && MARKER.starts_with(line) {
+            self.line
+        } else {
+            buffer.len()
         }
     }
 
