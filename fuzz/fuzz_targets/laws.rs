@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use rdfm_core::formats::Format;
+use rdfm_core::codec::format::Format;
 
 static FORMAT: LazyLock<Format> = LazyLock::new(|| {
     let name = std::env::var("RDFM_FUZZ_FORMAT").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Any bytes as trig, whose messages are grouped in every way.
 #![no_main]
 
-use rdfm_core::formats::Format;
+use rdfm_core::codec::format::Format;
 use rdfm_laws::{regroup, variants};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -1,7 +1,7 @@
 //! Any bytes as nq, cut into splits: they hold what the whole log holds.
 #![no_main]
 
-use rdfm_core::formats::Format;
+use rdfm_core::codec::format::Format;
 use rdfm_laws::{split, variants};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

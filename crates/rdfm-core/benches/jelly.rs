@@ -8,11 +8,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, EncodeOptions};
-use rdfm_core::formats::Format;
-use rdfm_core::limits::Limits;
-use rdfm_core::term::{Quad, TermId, TermKind};
+use rdfm_core::model::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::term::{Quad, TermId, TermKind};
 
 const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const SOSA: &str = "http://www.w3.org/ns/sosa/";

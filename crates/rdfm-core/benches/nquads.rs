@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use rdfm_core::codec::DecodeOptions;
-use rdfm_core::formats::Format;
+use rdfm_core::codec::format::Format;
 
 const MESSAGES: usize = 2_000;
 const RUNS: usize = 300;

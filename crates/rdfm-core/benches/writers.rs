@@ -9,11 +9,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::batch::{BatchBuilder, MessageBatch};
 use rdfm_core::codec::EncodeOptions;
-use rdfm_core::formats::Format;
-use rdfm_core::limits::Limits;
-use rdfm_core::term::{Quad, TermId, TermKind, flags::PLAIN};
+use rdfm_core::codec::format::Format;
+use rdfm_core::model::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::term::{Quad, TermId, TermKind, flags::PLAIN};
 
 const EX: &str = "http://example.org/iot/";
 

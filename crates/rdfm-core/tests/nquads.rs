@@ -10,13 +10,13 @@ mod support;
 
 use std::fmt::Write as _;
 
-use rdfm_core::batch::BatchBuilder;
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect};
-use rdfm_core::error::ErrorClass;
-use rdfm_core::formats::Format;
-use rdfm_core::limits::Limits;
-use rdfm_core::nquads::parse_term;
-use rdfm_core::text::write::write_term;
+use rdfm_core::formats::nquads::parse_term;
+use rdfm_core::model::batch::BatchBuilder;
+use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::write::write_term;
 use support::{Outcome, PIECES, decode, decode_every_way, lines};
 
 fn nq(log: &str) -> Outcome {

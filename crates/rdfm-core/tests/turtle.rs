@@ -13,10 +13,10 @@ use std::fmt::Write as _;
 
 mod support;
 
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect};
-use rdfm_core::error::ErrorClass;
-use rdfm_core::formats::Format;
-use rdfm_core::limits::Limits;
+use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::limits::Limits;
 use support::{decode, decode_every_way};
 
 const EX: &str = "PREFIX ex: <http://ex/>\n";

@@ -9,7 +9,7 @@
 mod support;
 
 use rdfm_core::codec::DecodeOptions;
-use rdfm_core::formats::Format;
+use rdfm_core::codec::format::Format;
 use support::{archive, decode_every_way, shared};
 
 const SUITE: &str = "conformance/w3c/w3c-rdf-tests.tar.gz";

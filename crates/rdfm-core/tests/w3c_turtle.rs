@@ -13,8 +13,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use oxrdf::{Term, Triple};
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect};
-use rdfm_core::formats::Format;
 use support::{archive, decode_every_way, shared};
 
 const MANIFESTS: [&str; 6] = [

@@ -1,12 +1,12 @@
 //! The text writers: what they write, what they refuse, and that nothing depends on the batches' cut.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failing unwrap is a failing test
 
-use rdfm_core::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions};
-use rdfm_core::error::EncodeError;
-use rdfm_core::formats::Format;
-use rdfm_core::limits::Limits;
-use rdfm_core::term::{Quad, TermId, TermKind, flags};
+use rdfm_core::model::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::model::error::EncodeError;
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
 
 mod support;
 use support::{archive, decode, lines, shared};

@@ -6,10 +6,10 @@
 //! - Truncation: of any prefix, the messages are those of the whole, the last perhaps shorter.
 //! - An error repeats; nothing panics; every loop ends.
 
-use rdfm_core::batch::MessageBatch;
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Decoder};
-use rdfm_core::error::DecodeError;
-use rdfm_core::formats::Format;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::DecodeError;
 
 use crate::message::{Message, messages};
 

@@ -5,10 +5,10 @@
 //! - Reset: an encoder that was reset writes the same again.
 //! - A refused message leaves whole messages before it, and those alone.
 
-use rdfm_core::batch::MessageBatch;
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Encoder};
-use rdfm_core::error::EncodeError;
-use rdfm_core::formats::Format;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::EncodeError;
 
 use crate::decode::{drive, outcome};
 use crate::message::{Message, messages};

@@ -14,8 +14,8 @@ pub mod regroup;
 pub mod split;
 pub mod structure;
 
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Frames, Framing};
-use rdfm_core::formats::Format;
 
 use crate::mutate::Random;
 

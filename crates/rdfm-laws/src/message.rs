@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use rdfm_core::batch::{MessageBatch, TermTable};
-use rdfm_core::term::{TermId, TermKind, flags};
+use rdfm_core::model::batch::{MessageBatch, TermTable};
+use rdfm_core::model::term::{TermId, TermKind, flags};
 
 /// A term by value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

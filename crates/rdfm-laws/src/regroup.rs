@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use rdfm_core::batch::MessageBatch;
 use rdfm_core::codec::DecodeOptions;
-use rdfm_core::error::EncodeError;
-use rdfm_core::formats::Format;
-use rdfm_core::limits::Limits;
+use rdfm_core::codec::format::Format;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::EncodeError;
+use rdfm_core::model::limits::Limits;
 use rdfm_core::regroup::{GroupBy, RegroupOptions, Regrouper};
 
 use crate::decode::drive;

@@ -1,10 +1,10 @@
 //! The law of splits: those of any cuts hold what the whole log holds, message by message and fault by
 //! fault, once each and in order; and counting numbers them as decoding does.
 
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect, Split};
-use rdfm_core::error::DecodeError;
-use rdfm_core::formats::Format;
-use rdfm_core::nquads::count::DelimiterCounter;
+use rdfm_core::formats::nquads::count::DelimiterCounter;
+use rdfm_core::model::error::DecodeError;
 
 use crate::message::{Message, messages};
 use crate::mutate::Random;

@@ -85,7 +85,7 @@ fn hash(value: impl Hash) -> u64 {
 #[cfg(test)]
 mod tests {
     use rdfm_core::codec::DecodeOptions;
-    use rdfm_core::formats::Format;
+    use rdfm_core::codec::format::Format;
 
     use super::*;
     use crate::decode::outcome;

@@ -2,9 +2,9 @@
 
 mod corpus;
 
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{Dialect, EncodeOptions, Frames};
-use rdfm_core::formats::Format;
-use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
+use rdfm_core::formats::jelly::options::{JellyOptions, PhysicalType};
 use rdfm_laws::{any_bytes, decode, encode, variants};
 
 use corpus::fixtures;

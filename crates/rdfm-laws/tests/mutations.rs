@@ -8,7 +8,7 @@ mod corpus;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rdfm_core::formats::Format;
+use rdfm_core::codec::format::Format;
 use rdfm_laws::any_bytes;
 use rdfm_laws::mutate::{Random, mutate};
 

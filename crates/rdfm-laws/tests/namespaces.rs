@@ -1,7 +1,7 @@
 //! The laws of encoders over a log whose namespaces change.
 
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{ContextLines, DecodeOptions, EncodeOptions};
-use rdfm_core::formats::Format;
 use rdfm_laws::encode;
 
 const LOG: &str = "PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p a:o .\n# @message\n\

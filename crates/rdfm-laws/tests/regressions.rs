@@ -1,7 +1,7 @@
 //! Minimal inputs that once broke a law.
 
 use rdfm_core::codec::DecodeOptions;
-use rdfm_core::formats::Format;
+use rdfm_core::codec::format::Format;
 use rdfm_laws::{any_bytes, decode};
 
 /// Whole against pieces, where a token may have 64 bytes.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use rdfm_core::error::{DecodeError, ErrorClass, Place};
+use rdfm_core::model::error::{DecodeError, ErrorClass, Place};
 use tar::{EntryType, Header, PaxExtensions};
 
 use crate::codecs::contiguous;
@@ -207,8 +207,10 @@ impl Members {
                     return Err(self.cut("before its end mark".to_owned()));
                 }
                 _ => {
-                    let inside =
-                        format!("inside {}", rdfm_core::error::quote(self.name.as_bytes()));
+                    let inside = format!(
+                        "inside {}",
+                        rdfm_core::model::error::quote(self.name.as_bytes())
+                    );
                     return Err(self.cut(inside));
                 }
             }

@@ -13,8 +13,8 @@ use pyo3_arrow::PySchema;
 use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
 };
-use rdfm_core::batch;
-use rdfm_core::needed::Needs;
+use rdfm_core::model::batch;
+use rdfm_core::syntax::needed::Needs;
 
 use crate::batch::MessageBatch;
 use crate::errors;
@@ -41,7 +41,7 @@ pub fn columns(names: Option<&[String]>) -> PyResult<Vec<Column>> {
         Column::by_name(name).ok_or_else(|| {
             errors::option(format!(
                 "no column is named {}; known: {}",
-                rdfm_core::error::quote(name.as_bytes()),
+                rdfm_core::model::error::quote(name.as_bytes()),
                 Column::ALL.map(Column::name).join(", ")
             ))
         })

@@ -20,9 +20,9 @@ use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
-use rdfm_core::batch::{self, BatchBuilder};
-use rdfm_core::error::{ErrorClass, LimitExceeded};
-use rdfm_core::nquads::{CellFault, CellReader};
+use rdfm_core::formats::nquads::{CellFault, CellReader};
+use rdfm_core::model::batch::{self, BatchBuilder};
+use rdfm_core::model::error::{ErrorClass, LimitExceeded};
 
 use crate::batch::MessageBatch;
 use crate::{build, errors, options};

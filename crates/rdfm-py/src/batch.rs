@@ -10,10 +10,10 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
-use rdfm_core::batch::{self, TermTable};
-use rdfm_core::slices;
-use rdfm_core::term::{TermId, TermKind, XSD_STRING};
-use rdfm_core::text::write;
+use rdfm_core::model::batch::{self, TermTable};
+use rdfm_core::model::term::{TermId, TermKind, XSD_STRING};
+use rdfm_core::model::write;
+use rdfm_core::regroup::slices;
 use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
@@ -135,7 +135,7 @@ impl MessageBatch {
         let mut objects = self.swap_objects(TermObjects::default());
         objects.for_table(table);
         let mut make = |id: TermId| objects.get(py, table, id);
-        let quad = |quad: &rdfm_core::term::Quad| -> PyResult<Py<Quad>> {
+        let quad = |quad: &rdfm_core::model::term::Quad| -> PyResult<Py<Quad>> {
             let quad = Quad {
                 subject: make(quad.subject)?,
                 predicate: make(quad.predicate)?,

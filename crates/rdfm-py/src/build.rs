@@ -9,10 +9,10 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use rdfm_core::batch::{self, BatchBuilder, Namespaces, TermTable};
-use rdfm_core::error::LimitExceeded;
-use rdfm_core::limits::Limits;
-use rdfm_core::term::{Quad, Term, TermId, TermKind};
+use rdfm_core::model::batch::{self, BatchBuilder, Namespaces, TermTable};
+use rdfm_core::model::error::LimitExceeded;
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::term::{Quad, Term, TermId, TermKind};
 use rustc_hash::FxHashMap;
 
 use crate::batch::MessageBatch;

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView};
+use rdfm_core::codec::format::{Format, TripleTerms};
 use rdfm_core::codec::{self, Dialect, Frames, LogHeader};
-use rdfm_core::formats::{Format, TripleTerms};
-use rdfm_core::nquads::count;
+use rdfm_core::formats::nquads::count;
 
 use crate::batch::MessageBatch;
 use crate::{errors, options};
@@ -370,7 +370,7 @@ impl Encoder {
         work: impl FnOnce(
             &mut dyn codec::Encoder,
             &mut Vec<u8>,
-        ) -> Result<(), rdfm_core::error::EncodeError>
+        ) -> Result<(), rdfm_core::model::error::EncodeError>
         + Send,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut state = take(&self.state, "encoder")?;

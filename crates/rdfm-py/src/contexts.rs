@@ -5,7 +5,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rdfm_core::jsonld::loader::{ContextLoader, RemoteContext};
+use rdfm_core::codec::contexts::{ContextLoader, RemoteContext};
 
 /// A callable as a loader.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use rdfm_core::error::{DecodeError, EncodeError, ErrorClass, LimitExceeded};
+use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, LimitExceeded};
 
 /// The exceptions, taken from Python so that they are written once.
 mod py {

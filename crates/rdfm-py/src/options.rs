@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{
     ContextLines, DecodeOptions, Dialect, EncodeOptions, Frames, Framing, RdfDirection, Split,
 };
-use rdfm_core::formats::Format;
-use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
+use rdfm_core::formats::jelly::options::{JellyOptions, PhysicalType};
 
 use crate::contexts::PyLoader;
 use crate::errors;

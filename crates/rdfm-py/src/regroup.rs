@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rdfm_core::limits::Limits;
+use rdfm_core::model::limits::Limits;
 use rdfm_core::regroup::{self, GroupBy, RegroupOptions};
 
 use crate::batch::MessageBatch;

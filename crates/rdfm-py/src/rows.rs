@@ -20,10 +20,10 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use rdfm_core::batch::{self, TermTable};
-use rdfm_core::needed::Needs;
-use rdfm_core::term::{Quad, TermId};
-use rdfm_core::text::write::write_term;
+use rdfm_core::model::batch::{self, TermTable};
+use rdfm_core::model::term::{Quad, TermId};
+use rdfm_core::model::write::write_term;
+use rdfm_core::syntax::needed::Needs;
 
 /// Bytes of strings that one record batch may hold.
 pub const MAX_BYTES: usize = i32::MAX as usize;

@@ -13,9 +13,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyNotImplemented, PyString, PyTuple};
-use rdfm_core::batch::TermTable;
-use rdfm_core::term::{TermId, TermKind, XSD_STRING, flags};
-use rdfm_core::text::write;
+use rdfm_core::model::batch::TermTable;
+use rdfm_core::model::term::{TermId, TermKind, XSD_STRING, flags};
+use rdfm_core::model::write;
 use rustc_hash::FxHashMap;
 
 use crate::{build, errors, options};
@@ -462,7 +462,7 @@ term_methods!(Literal, Literal {
             Some(other) => {
                 return Err(PyValueError::new_err(format!(
                     "direction is 'ltr' or 'rtl', not {}",
-                    rdfm_core::error::quote(other.as_bytes())
+                    rdfm_core::model::error::quote(other.as_bytes())
                 )));
             }
         };
@@ -893,7 +893,7 @@ fn text_object(py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyS
 fn parse_term(py: Python<'_>, text: &str, max_depth: u32) -> PyResult<Py<PyAny>> {
     let mut builder = build::builder();
     let max_depth = options::depth(max_depth)?;
-    let id = rdfm_core::nquads::parse_term(&mut builder, text.as_bytes(), max_depth)
+    let id = rdfm_core::formats::nquads::parse_term(&mut builder, text.as_bytes(), max_depth)
         .map_err(errors::term)?;
     let mut objects = TermObjects::default();
     objects.for_table(builder.table());

@@ -17,8 +17,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyTuple};
 use pyo3_arrow::ffi::{to_array_pycapsules, to_schema_pycapsule};
 use pyo3_arrow::input::AnyArray;
-use rdfm_core::error::{DecodeError, EncodeError};
-use rdfm_core::{batch, codec};
+use rdfm_core::codec;
+use rdfm_core::model::batch;
+use rdfm_core::model::error::{DecodeError, EncodeError};
 
 use crate::arrow_in::{self, Messages, Quads};
 use crate::batch::MessageBatch;

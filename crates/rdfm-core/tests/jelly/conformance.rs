@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Decoder, EncodeOptions, Frames, LogHeader};
-use rdfm_core::formats::Format;
 
 use crate::json::Json;
 use crate::model::{Message, batch, decode_every_way, outcome, parse_nquads, same, shared};

@@ -1,9 +1,9 @@
 //! What a Jelly decoder accepts, refuses and promises; logs made by hand.
 
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Decoder, Frames, LogHeader};
-use rdfm_core::error::ErrorClass;
-use rdfm_core::formats::Format;
-use rdfm_core::limits::Limits;
+use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::limits::Limits;
 
 use crate::model::{Message, Term, decode_every_way, outcome};
 use crate::wire::{

@@ -1,10 +1,10 @@
 //! What a Jelly encoder writes, refuses and promises.
 
-use rdfm_core::batch::MessageBatch;
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, EncodeOptions, Frames};
-use rdfm_core::error::EncodeError;
-use rdfm_core::formats::Format;
-use rdfm_core::jelly::options::{JellyOptions, PhysicalType};
+use rdfm_core::formats::jelly::options::{JellyOptions, PhysicalType};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::EncodeError;
 
 use crate::model::{Maker, Message, Statement, Term, batch, outcome};
 

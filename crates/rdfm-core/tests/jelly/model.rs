@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use rdfm_core::batch::{BatchBuilder, MessageBatch};
 use rdfm_core::codec::Decoder;
-use rdfm_core::limits::Limits;
-use rdfm_core::term::{NO_SPLIT, Quad, Term as Record, TermId, TermKind, XSD_STRING, flags};
+use rdfm_core::model::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::term::{NO_SPLIT, Quad, Term as Record, TermId, TermKind, XSD_STRING, flags};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Term {

@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use rdfm_core::batch::MessageBatch;
+use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Decoder};
-use rdfm_core::error::DecodeError;
-use rdfm_core::formats::Format;
-use rdfm_core::term::TermId;
-use rdfm_core::text::write::write_term;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::DecodeError;
+use rdfm_core::model::term::TermId;
+use rdfm_core::model::write::write_term;
 
 /// Sizes of the pieces in which every log is read, beside the whole.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
@@ -30,7 +30,7 @@ pub struct Outcome {
 }
 
 pub fn lines(batch: &MessageBatch, message: usize) -> Vec<String> {
-    let line = |quad: &rdfm_core::term::Quad| {
+    let line = |quad: &rdfm_core::model::term::Quad| {
         let mut out = Vec::new();
         for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
             if id != TermId::DEFAULT_GRAPH {

@@ -15,9 +15,9 @@ pub mod standing;
 use std::sync::Arc;
 
 use rdfm_core::codec::DecodeOptions;
-use rdfm_core::error::{DecodeError, ErrorClass};
-use rdfm_core::formats::Format;
-use rdfm_core::jsonld::loader::{ContextLoader, RemoteContext};
+use rdfm_core::codec::contexts::{ContextLoader, RemoteContext};
+use rdfm_core::codec::format::Format;
+use rdfm_core::model::error::{DecodeError, ErrorClass};
 
 use self::facts::Facts;
 use self::json::Json;

@@ -14,8 +14,8 @@ use std::sync::Once;
 use oxjsonld::{JsonLdErrorCode, JsonLdParser, JsonLdRemoteDocument};
 use oxrdf::{BaseDirection, GraphName, NamedOrBlankNode, Term as OxTerm};
 use rdfm_core::codec::{DecodeOptions, RdfDirection};
-use rdfm_core::term::flags;
-use rdfm_core::text::chars;
+use rdfm_core::model::chars;
+use rdfm_core::model::term::flags;
 
 use super::facts::{Facts, has_keyword_form};
 use super::json::{Json, Members};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rdfm_core::formats::Format;
+use rdfm_core::codec::format::Format;
 
 /// Format, path and bytes, by path.
 pub fn fixtures() -> Vec<(Format, PathBuf, Vec<u8>)> {

@@ -1,0 +1,220 @@
+//! The lookup tables of a log being read: prefixes, names, datatypes.
+//!
+//! - In: entries as the log sets them, ids from 1 (0: the one after the last).
+//! - Out: entries by id, each with room for the term it became in the current batch.
+//! - Cost: memory grows with the entries that came, not with the declared size; all
+//!   tables together stay below a budget.
+//! - Law: an entry that was not set is never given out.
+
+use crate::model::term::TermId;
+use crate::syntax::wire::{Checked, Fault, limit, malformed};
+
+/// Bytes of all entries and their texts in all tables, counted as memory really held.
+pub(super) struct Budget {
+    held: u64,
+    most: u64,
+}
+
+impl Budget {
+    pub fn new(most: u64) -> Self {
+        Self { held: 0, most }
+    }
+
+    /// Counts from 0 again.
+    pub fn reset(&mut self) {
+        self.held = 0;
+    }
+
+    fn hold(&mut self, bytes: usize) -> Checked<()> {
+        self.held += bytes as u64;
+        if self.held <= self.most {
+            return Ok(());
+        }
+        Err(limit(format!(
+            "the lookup tables hold more than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
+            self.most
+        )))
+    }
+}
+
+/// An entry, and the term that it became last.
+#[derive(Default)]
+pub(super) struct Entry {
+    pub text: Vec<u8>,
+    /// Bytes counted for the text.
+    held: usize,
+    /// Differs for every setting of any entry of the table; 0 is "not set".
+    pub serial: u32,
+    /// Serial of the batch in which `term` stands; 0 is none.
+    pub batch: u32,
+    /// Serial of the prefix entry with which this name became `term`.
+    pub prefix: u32,
+    pub term: TermId,
+    /// [`crate::model::term::flags::PLAIN`] or 0.
+    pub flags: u8,
+}
+
+/// A table. Entry 0 is the empty text: as a prefix it stands for "none yet".
+pub(super) struct Table {
+    what: &'static str,
+    size: u32,
+    entries: Vec<Entry>,
+    last: u32,
+    serial: u32,
+    /// Room for texts, left by earlier logs; short and few, so not counted.
+    spare: Vec<Vec<u8>>,
+}
+
+/// Texts up to this capacity, and so many of them, are kept as room for those of the next log.
+const SPARE_BYTES: usize = 256;
+const SPARE_TEXTS: usize = 1024;
+
+impl Table {
+    pub fn new(what: &'static str, size: u32) -> Self {
+        let none = Entry {
+            serial: u32::MAX,
+            flags: crate::model::term::flags::PLAIN,
+            ..Entry::default()
+        };
+        Self {
+            what,
+            size,
+            entries: vec![none],
+            last: 0,
+            serial: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Forgets all entries; the table then has another size.
+    pub fn reset(&mut self, size: u32) {
+        for mut entry in self.entries.drain(1..) {
+            let capacity = entry.text.capacity();
+            if (1..=SPARE_BYTES).contains(&capacity) && self.spare.len() < SPARE_TEXTS {
+                entry.text.clear();
+                self.spare.push(entry.text);
+            }
+        }
+        self.size = size;
+        self.last = 0;
+        self.serial = 0;
+    }
+
+    /// Sets an entry; its memo is cleared.
+    pub fn set(&mut self, id: u32, text: &[u8], flags: u8, budget: &mut Budget) -> Checked<()> {
+        let id = if id == 0 {
+            self.last.wrapping_add(1)
+        } else {
+            id
+        };
+        if id > self.size || id == 0 {
+            return Err(self.over(id, "entry"));
+        }
+        self.last = id;
+        let at = id as usize;
+        if at >= self.entries.len() {
+            budget.hold((at + 1 - self.entries.len()) * size_of::<Entry>())?;
+            self.entries.resize_with(at + 1, Entry::default);
+        }
+        self.serial = self.serial % (u32::MAX - 1) + 1;
+        let entry = &mut self.entries[at];
+        if entry.held < text.len() || entry.held / 4 > text.len() + 64 {
+            budget.held -= entry.held as u64;
+            entry.held = 0;
+            entry.text = Vec::new();
+            budget.hold(text.len())?;
+            entry.held = text.len();
+            // What is counted does not depend on the room that is found.
+            entry.text = self.spare.pop().unwrap_or_default();
+            entry.text.reserve_exact(text.len());
+        }
+        entry.text.clear();
+        entry.text.extend_from_slice(text);
+        entry.serial = self.serial;
+        entry.batch = 0;
+        entry.flags = flags;
+        Ok(())
+    }
+
+    /// An entry, set or not.
+    #[inline]
+    pub fn peek(&self, id: u32) -> Option<&Entry> {
+        self.entries.get(id as usize)
+    }
+
+    /// An entry that was set (for id 0 see [`Table`]).
+    #[inline]
+    pub fn get(&self, id: u32) -> Checked<&Entry> {
+        match self.entries.get(id as usize) {
+            Some(entry) if entry.serial != 0 => Ok(entry),
+            _ => Err(self.undefined(id)),
+        }
+    }
+
+    /// As [`get`](Self::get), to note the term.
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> Checked<&mut Entry> {
+        let defined = self
+            .entries
+            .get(id as usize)
+            .is_some_and(|entry| entry.serial != 0);
+        if !defined {
+            return Err(self.undefined(id));
+        }
+        Ok(&mut self.entries[id as usize])
+    }
+
+    #[cold]
+    fn undefined(&self, id: u32) -> Fault {
+        if id > self.size {
+            return self.over(id, "reference");
+        }
+        malformed(format!(
+            "{} {id} is referred to, but no entry has set it",
+            self.what
+        ))
+    }
+
+    #[cold]
+    fn over(&self, id: u32, use_: &str) -> Fault {
+        malformed(format!(
+            "{} {use_} {id} is over the declared table size {}",
+            self.what, self.size
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing test may panic
+    use super::*;
+
+    #[test]
+    fn zero_is_the_next_entry_and_the_size_is_kept() {
+        let mut budget = Budget::new(10_000);
+        let mut table = Table::new("name", 3);
+        assert!(table.get(1).is_err());
+        table.set(0, b"a", 0, &mut budget).unwrap();
+        table.set(3, b"c", 0, &mut budget).unwrap();
+        assert_eq!(table.get(1).unwrap().text, b"a");
+        assert!(table.get(2).is_err());
+        assert_eq!(table.get(3).unwrap().text, b"c");
+        let fault = table.set(0, b"d", 0, &mut budget).unwrap_err();
+        assert_eq!(
+            fault.into_parts().1,
+            "name entry 4 is over the declared table size 3"
+        );
+    }
+
+    #[test]
+    fn the_memory_really_held_is_bounded() {
+        let mut budget = Budget::new(10_000);
+        let mut table = Table::new("name", 100);
+        for _ in 0..1000 {
+            table.set(1, &[b'a'; 9000], 0, &mut budget).unwrap();
+            table.set(1, b"b", 0, &mut budget).unwrap();
+        }
+        table.set(1, &[b'a'; 6000], 0, &mut budget).unwrap();
+        assert!(table.set(2, &[b'a'; 6000], 0, &mut budget).is_err());
+    }
+}

@@ -1,0 +1,82 @@
+//! Terms that outlive their batch: the terms of the statement before, which the next batch may repeat.
+//!
+//! - In: a term of a table.
+//! - Out: the same term in another builder, or compared with a term of another table.
+//! - Cost: copies the text; done four times a batch.
+
+use crate::model::batch::{BatchBuilder, TermTable};
+use crate::model::error::LimitExceeded;
+use crate::model::term::{Term, TermId, TermKind, flags};
+
+/// A term with its own memory. Recursion is as deep as the term, which its decoder has bounded.
+#[derive(Clone, Debug)]
+pub(super) struct OwnedTerm {
+    record: Term,
+    text: Box<[u8]>,
+    aux: Option<Box<OwnedTerm>>,
+    triple: Option<Box<[OwnedTerm; 3]>>,
+}
+
+impl OwnedTerm {
+    pub fn new(table: &TermTable, id: TermId) -> Self {
+        let record = table.term(id);
+        let aux = matches!(record.kind, TermKind::LangLiteral | TermKind::TypedLiteral)
+            .then(|| Box::new(Self::new(table, TermId(record.aux))));
+        let triple = (record.kind == TermKind::TripleTerm)
+            .then(|| Box::new(table.triple(record).map(|part| Self::new(table, part))));
+        Self {
+            record,
+            text: table.text_of(record).into(),
+            aux,
+            triple,
+        }
+    }
+
+    pub fn kind(&self) -> TermKind {
+        self.record.kind
+    }
+
+    /// Adds the term to another batch.
+    pub fn add(&self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
+        if self.record.kind == TermKind::DefaultGraph {
+            return Ok(TermId::DEFAULT_GRAPH);
+        }
+        if let Some(triple) = &self.triple {
+            let [s, p, o] = triple.as_ref();
+            let triple = [s.add(builder)?, p.add(builder)?, o.add(builder)?];
+            return builder.add_triple_term(triple);
+        }
+        let aux = match &self.aux {
+            Some(aux) => aux.add(builder)?.0,
+            None => self.record.aux,
+        };
+        let span = builder.add_text(&self.text)?;
+        builder.add_term(Term {
+            offset: span.offset,
+            aux,
+            ..self.record
+        })
+    }
+
+    /// Whether a term of a table is this term.
+    pub fn is(&self, table: &TermTable, id: TermId) -> bool {
+        let other = table.term(id);
+        if self.record.kind != other.kind || self.record.length != other.length {
+            return false;
+        }
+        let directions = flags::LTR | flags::RTL;
+        (self.record.kind != TermKind::LangLiteral
+            || self.record.flags & directions == other.flags & directions)
+            && *self.text == *table.text_of(other)
+            && self
+                .aux
+                .as_ref()
+                .is_none_or(|aux| aux.is(table, TermId(other.aux)))
+            && self.triple.as_ref().is_none_or(|triple| {
+                triple
+                    .iter()
+                    .zip(table.triple(other))
+                    .all(|(part, id)| part.is(table, id))
+            })
+    }
+}

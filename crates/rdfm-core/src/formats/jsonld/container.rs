@@ -1,0 +1,277 @@
+//! Properties and their containers: lists, graphs, maps of languages and of nodes (JSON-LD 1.1 API, 5.1.2, steps
+//! 13.5 to 13.14).
+
+use super::context::{Expanded, Meaning, Property, Scope};
+use super::definition::{Coercion, Containers};
+use super::error::Read;
+use super::keyword::Keyword;
+use super::walk::{Active, By, Extra, Item, Slot, Target, Walk, Wrap};
+use crate::model::term::TermId;
+use crate::syntax::json::Kind;
+
+impl Walk<'_> {
+    /// A property that the contexts do not keep.
+    pub fn unkept(&mut self, key: u32, context: u32) -> Active {
+        let text = self.view.text(key);
+        let property = self.contexts.get(context).state.expand_key(text);
+        let property = property.unwrap_or_else(|_| Property::without_iri(text, None));
+        self.push_unkept(context, property)
+    }
+
+    pub fn unkept_property(
+        &mut self,
+        id: TermId,
+        context: u32,
+        value: u32,
+        graph: TermId,
+    ) -> Read<()> {
+        let length = self.unkept.len();
+        let active = self.unkept(value - 1, context);
+        self.property(id, active, value, graph)?;
+        self.unkept.truncate(length);
+        Ok(())
+    }
+
+    /// The predicate of a property.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each property
+    pub fn predicate(&mut self, active: Active, key: u32) -> Read<TermId> {
+        let property = if active.kept {
+            self.contexts.property_mut(active.context, active.number)
+        } else {
+            &mut self.unkept[active.number as usize]
+        };
+        if !property.is_iri {
+            let iri: Box<[u8]> = property.iri().into();
+            return self.no_iri(key, &iri, "the property");
+        }
+        Ok(self.terms.of_property(self.builder, property)?)
+    }
+
+    /// A property of a node.
+    #[inline]
+    pub fn property(&mut self, id: TermId, active: Active, value: u32, graph: TermId) -> Read<()> {
+        let predicate = self.predicate(active, value - 1)?;
+        let target = match self.definition(active) {
+            Some(definition) if definition.reverse => Target::Subject {
+                predicate,
+                object: id,
+            },
+            _ => Target::Object {
+                subject: id,
+                predicate,
+            },
+        };
+        self.values(active, value, target, graph)
+    }
+
+    /// The values of a property, as its container has them.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each property
+    pub fn values(
+        &mut self,
+        active: Active,
+        value: u32,
+        target: Target,
+        graph: TermId,
+    ) -> Read<()> {
+        let mut slot = Slot {
+            target,
+            property: Some(active),
+            ..Slot::top(graph)
+        };
+        let context = active.context;
+        let Some(definition) = self.definition(active) else {
+            return self.each_value(value, context, slot);
+        };
+        let containers = definition.containers;
+        if definition.coercion == Coercion::Json {
+            let json = self.json(value)?;
+            return self.as_value(Item::Value(json), &slot, containers, value);
+        }
+        if containers.only(Containers::SET) {
+            return self.each_value(value, context, slot);
+        }
+        if self.is_language_map(containers, value) {
+            return self.language_map(value, active, context, &slot);
+        }
+        if containers.has(Containers::MAPS) {
+            if self.view.kind(value) == Kind::Object {
+                return self.map(value, active, containers, &slot);
+            }
+        } else if containers.has(Containers::GRAPH) {
+            slot.wrap = Wrap::Always;
+        }
+        if containers.has(Containers::LIST) {
+            return self.list_property(value, context, slot);
+        }
+        self.value(value, context, &slot)?;
+        Ok(())
+    }
+
+    /// A value, or those of an array.
+    #[inline]
+    fn each_value(&mut self, value: u32, context: u32, mut slot: Slot) -> Read<()> {
+        if self.view.kind(value) != Kind::Array {
+            self.value(value, context, &slot)?;
+            return Ok(());
+        }
+        slot.in_array = true;
+        for item in self.view.items(value) {
+            self.value(item, context, &slot)?;
+        }
+        Ok(())
+    }
+
+    /// A JSON literal, as the container of its property has values.
+    pub fn as_value(
+        &mut self,
+        item: Item,
+        slot: &Slot,
+        containers: Containers,
+        node: u32,
+    ) -> Read<()> {
+        if containers.has(Containers::LIST) {
+            self.begin_list(self.sink(slot).graph);
+            let inner = Slot {
+                target: Target::Member,
+                ..*slot
+            };
+            self.deliver(item, &inner, node)?;
+            let head = self.end_list()?;
+            return self.deliver(Item::List(head), slot, node);
+        }
+        let wraps = containers.has(Containers::GRAPH) && !containers.has(Containers::MAPS);
+        let slot = Slot {
+            wrap: if wraps { Wrap::Always } else { Wrap::Never },
+            ..*slot
+        };
+        self.deliver_plain(item, &slot, node)
+    }
+
+    /// The value of a property whose values are lists.
+    pub fn list_property(&mut self, value: u32, context: u32, slot: Slot) -> Read<()> {
+        let in_list = Slot {
+            in_list: true,
+            ..slot
+        };
+        if let Target::Subject { .. } | Target::Reversed { .. } = slot.target {
+            return match self.view.kind(value) {
+                Kind::Null => Ok(()),
+                _ => Err(self.no_node(value)),
+            };
+        }
+        if self.view.kind(value) == Kind::Array {
+            return self.list_of(value, context, &in_list);
+        }
+        let target = match slot.target {
+            Target::Object { subject, predicate } => Target::ListObject { subject, predicate },
+            target => target,
+        };
+        self.value(value, context, &Slot { target, ..slot })?;
+        Ok(())
+    }
+
+    /// A map of nodes by `@index`, `@id` or `@type` (steps 13.8).
+    pub fn map(
+        &mut self,
+        map: u32,
+        active: Active,
+        containers: Containers,
+        slot: &Slot,
+    ) -> Read<()> {
+        let view = self.view;
+        let index = self
+            .definition(active)
+            .and_then(|definition| definition.index.clone());
+        let length = self.unkept.len();
+        let index = match index {
+            Some(index) if *index != *b"@index" => Some(self.index_property(&index, active)),
+            _ => None,
+        };
+        let kept = self.unkept.len();
+        for key in view.keys(map) {
+            let mut context = active.context;
+            let is_node_map = containers.has(Containers::ID) || containers.has(Containers::TYPE);
+            if is_node_map && let Some(previous) = self.contexts.get(context).state.previous {
+                context = previous;
+            }
+            if containers.has(Containers::TYPE) {
+                let terms = &self.contexts.get(context).state.terms;
+                let definition = terms.get(view.text(key));
+                if let Some(scoped) = definition.and_then(|found| found.scoped.clone()) {
+                    let made =
+                        self.contexts
+                            .scoped(context, std::slice::from_ref(&scoped), Scope::Map);
+                    context = made.map_err(|wrong| wrong.or_at(self.at(key)))?;
+                }
+            }
+            let extra = self.map_extra(key, active, containers, index)?;
+            let property = self.in_context(active, context);
+            let inner = Slot {
+                property: Some(property),
+                extra,
+                from_map: true,
+                wrap: if containers.has(Containers::GRAPH) {
+                    Wrap::Once
+                } else {
+                    Wrap::Never
+                },
+                ..*slot
+            };
+            self.value(key + 1, context, &inner)?;
+            self.unkept.truncate(kept);
+        }
+        self.unkept.truncate(length);
+        Ok(())
+    }
+
+    /// The property that the keys of an index map are values of.
+    pub fn index_property(&mut self, index: &[u8], active: Active) -> Active {
+        let context = active.context;
+        if let Meaning::Property(number) = self.contexts.meaning(context, index) {
+            return Active::kept(context, number);
+        }
+        let property = self.contexts.get(context).state.expand_key(index);
+        let property = property.unwrap_or_else(|_| Property::without_iri(index, None));
+        self.push_unkept(context, property)
+    }
+
+    /// What a key of a map says of the items below it.
+    pub fn map_extra(
+        &mut self,
+        key: u32,
+        active: Active,
+        containers: Containers,
+        index: Option<Active>,
+    ) -> Read<Extra> {
+        let context = active.context;
+        let mut out = std::mem::take(self.scratch);
+        out.clear();
+        let state = &self.contexts.get(context).state;
+        let expanded = state.expand(self.view.text(key), true, false, &mut out);
+        *self.scratch = out;
+        if expanded == Expanded::Keyword(Keyword::None) {
+            return Ok(Extra::Nothing);
+        }
+        if containers.has(Containers::INDEX) {
+            let Some(index) = index else {
+                return Ok(Extra::Index(key));
+            };
+            return Ok(Extra::Property {
+                predicate: self.predicate(index, key)?,
+                index,
+                key,
+            });
+        }
+        if containers.has(Containers::ID) {
+            return Ok(Extra::Id(self.name(key, context, By::Base, "the @id")?));
+        }
+        Ok(Extra::Type(self.name(
+            key,
+            context,
+            By::Vocab,
+            "the @type",
+        )?))
+    }
+}

@@ -1,0 +1,851 @@
+//! Term definitions (JSON-LD 1.1 API, 4.2.2).
+//!
+//! - In: an entry of a context definition.
+//! - Out: a [`Definition`] in the state of the active context.
+//! - Law: a definition is made after those that it refers to; a chain of them is bounded.
+
+use std::sync::Arc;
+
+use super::context::{Direction, Expanded, TERM_BYTES};
+use super::error::{Read, Wrong};
+use super::iri::{Base, has_iri_form, takes_plain};
+use super::keyword::{Keyword, has_keyword_form};
+use super::loader::Kept;
+use super::process::{Local, Origin, Plain, Processor, Progress, direction_of};
+use crate::model::error::{ErrorClass, quote};
+use crate::syntax::json::{Kind, Tape, write};
+
+/// What a term stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mapping {
+    /// Nothing, on purpose.
+    Null,
+    Keyword(Keyword),
+    /// An IRI or a blank node.
+    Iri(Box<[u8]>),
+}
+
+/// What the strings of a term become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Coercion {
+    /// Literals, of the term's or the context's language and direction.
+    Default,
+    /// The same: `@none`.
+    Untyped,
+    Id,
+    Vocab,
+    Json,
+    Datatype(Box<[u8]>),
+}
+
+/// What a term says of something that its context says too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Override<T> {
+    /// Nothing: the context's counts.
+    Default,
+    Null,
+    Value(T),
+}
+
+impl<T> Override<T> {
+    /// The value that counts.
+    pub fn or<'a, U: ?Sized>(&'a self, default: Option<&'a U>) -> Option<&'a U>
+    where
+        T: AsRef<U>,
+    {
+        match self {
+            Self::Default => default,
+            Self::Null => None,
+            Self::Value(value) => Some(value.as_ref()),
+        }
+    }
+}
+
+/// How the values of a term stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Containers(u8);
+
+impl Containers {
+    pub const GRAPH: Self = Self(1);
+    pub const ID: Self = Self(2);
+    pub const INDEX: Self = Self(4);
+    pub const LANGUAGE: Self = Self(8);
+    pub const LIST: Self = Self(16);
+    pub const SET: Self = Self(32);
+    pub const TYPE: Self = Self(64);
+    /// What makes values maps of nodes.
+    pub const MAPS: Self = Self(2 | 4 | 64);
+
+    /// Whether one of some is among them.
+    #[inline]
+    pub const fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+
+    /// Whether there is none but these.
+    pub const fn only(self, these: Self) -> bool {
+        self.0 & !these.0 == 0
+    }
+
+    const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn of(text: &[u8]) -> Option<Self> {
+        Some(match text {
+            b"@graph" => Self::GRAPH,
+            b"@id" => Self::ID,
+            b"@index" => Self::INDEX,
+            b"@language" => Self::LANGUAGE,
+            b"@list" => Self::LIST,
+            b"@set" => Self::SET,
+            b"@type" => Self::TYPE,
+            _ => return None,
+        })
+    }
+
+    /// Whether they may stand together.
+    fn fit(self) -> bool {
+        let rest = Self(self.0 & !Self::SET.0);
+        let maps = Self(rest.0 & !Self::GRAPH.0);
+        match rest.0.count_ones() {
+            0 => true,
+            1 => rest == self || rest != Self::LIST,
+            2 => maps != rest && (maps == Self::ID || maps == Self::INDEX),
+            _ => false,
+        }
+    }
+}
+
+/// The context of a definition, for its later use.
+#[derive(Debug)]
+pub(super) struct Scoped {
+    /// Told from all others by this.
+    pub number: u64,
+    pub kept: Arc<Kept>,
+    pub value: u32,
+    pub url: Option<Arc<Base>>,
+}
+
+impl PartialEq for Scoped {
+    fn eq(&self, other: &Self) -> bool {
+        let text = |scoped: &Self| {
+            let mut text = Vec::new();
+            write::write(&scoped.kept.view(), scoped.value, &mut text);
+            text
+        };
+        self.number == other.number || text(self) == text(other)
+    }
+}
+
+impl Eq for Scoped {}
+
+/// A term definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Definition {
+    pub mapping: Mapping,
+    pub prefix: bool,
+    /// Plain bytes behind its IRI make an IRI.
+    pub takes_plain: bool,
+    pub protected: bool,
+    pub reverse: bool,
+    pub containers: Containers,
+    pub coercion: Coercion,
+    pub language: Override<Box<[u8]>>,
+    pub direction: Override<Direction>,
+    /// The key whose values the keys of an index map are.
+    pub index: Option<Box<[u8]>>,
+    pub nest: Option<Box<[u8]>>,
+    pub scoped: Option<Arc<Scoped>>,
+}
+
+impl Definition {
+    const NEW: Self = Self {
+        mapping: Mapping::Null,
+        prefix: false,
+        takes_plain: false,
+        protected: false,
+        reverse: false,
+        containers: Containers(0),
+        coercion: Coercion::Default,
+        language: Override::Default,
+        direction: Override::Default,
+        index: None,
+        nest: None,
+        scoped: None,
+    };
+
+    /// The IRI that it stands for; nothing if it stands for none.
+    pub fn iri(&self) -> &[u8] {
+        match &self.mapping {
+            Mapping::Iri(iri) => iri,
+            Mapping::Null | Mapping::Keyword(_) => &[],
+        }
+    }
+
+    /// Whether it is what a term is that is the name of an absolute IRI and says nothing else.
+    pub fn is_plainly(&self, iri: &[u8]) -> bool {
+        let Mapping::Iri(own) = &self.mapping else {
+            return false;
+        };
+        let is_absolute = || {
+            let colon = memchr::memchr(b':', iri).filter(|&colon| colon > 0);
+            colon.is_some_and(|colon| iri[colon + 1..].starts_with(b"//"))
+        };
+        **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_absolute()
+    }
+
+    /// Whether it says what it stands for and nothing else.
+    fn is_name(&self) -> bool {
+        !self.protected
+            && !self.reverse
+            && self.containers == Containers(0)
+            && self.coercion == Coercion::Default
+            && self.language == Override::Default
+            && self.direction == Override::Default
+            && self.index.is_none()
+            && self.nest.is_none()
+            && self.scoped.is_none()
+    }
+
+    /// Whether another one says the same, whatever is protected.
+    fn is_like(&self, other: &Self) -> bool {
+        let other = Self {
+            protected: self.protected,
+            ..other.clone()
+        };
+        *self == other
+    }
+}
+
+/// The definition of a term under way.
+struct Making<'v, 'l> {
+    local: &'l mut Local<'v>,
+    origin: &'v Origin<'v>,
+    term: &'v [u8],
+    /// The value of the entry.
+    value: u32,
+}
+
+impl Making<'_, '_> {
+    fn get(&self, key: &[u8]) -> Option<u32> {
+        let view = self.origin.view;
+        if view.kind(self.value) == Kind::Object {
+            view.get(self.value, key)
+        } else {
+            None
+        }
+    }
+
+    /// An error at a node.
+    #[cold]
+    fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
+        let reason = format!("the term {}: {reason}", quote(self.term));
+        self.origin.wrong(code, node, &reason)
+    }
+}
+
+/// Whether an IRI or a blank node makes a prefix of a term that says nothing else.
+fn is_prefix(iri: &[u8]) -> bool {
+    iri.starts_with(b"_:")
+        || matches!(
+            iri.last(),
+            Some(b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
+        )
+}
+
+/// An IRI or a blank node.
+fn is_name(text: &[u8]) -> bool {
+    has_iri_form(text) || text.starts_with(b"_:")
+}
+
+impl Processor<'_> {
+    /// Defines a term of a local context, and those that it refers to first.
+    pub fn define<'v>(&mut self, local: &mut Local<'v>, term: &'v [u8]) -> Read<()> {
+        let Some(entry) = local.entries.get_mut(term) else {
+            return Ok(());
+        };
+        let found = *entry;
+        match found.progress {
+            Progress::Defined => return Ok(()),
+            Progress::New => entry.progress = Progress::Begun,
+            Progress::Begun => {
+                return Err(local.origin(found).wrong(
+                    "cyclic IRI mapping",
+                    found.value,
+                    &format!("the definition of {} refers to itself", quote(term)),
+                ));
+            }
+        }
+        let origin = local.origin(found);
+        self.contexts.take_work()?;
+        if self.depth >= self.contexts.max_depth() {
+            return Err(self.too_deep(origin, found.value));
+        }
+        self.depth += 1;
+        let outcome = self.create(Making {
+            local: &mut *local,
+            origin,
+            term,
+            value: found.value,
+        });
+        self.depth -= 1;
+        outcome?;
+        if let Some(entry) = local.entries.get_mut(term) {
+            entry.progress = Progress::Defined;
+        }
+        Ok(())
+    }
+
+    /// The steps of the specification; a term of the form of a keyword is passed over.
+    fn create(&mut self, mut making: Making<'_, '_>) -> Read<()> {
+        let (origin, term, value) = (making.origin, making.term, making.value);
+        let view = origin.view;
+        if term.is_empty() {
+            return Err(making.wrong("invalid term definition", value, "a term is not empty"));
+        }
+        if term == b"@type" {
+            check_type_definition(&making)?;
+        } else if Keyword::of(term).is_some() {
+            return Err(making.wrong("keyword redefinition", value, "a keyword cannot be defined"));
+        } else if has_keyword_form(term) {
+            return Ok(());
+        }
+        let previous = self.state.undefine(term);
+        let simple = view.kind(value) == Kind::String;
+        if !matches!(view.kind(value), Kind::String | Kind::Null | Kind::Object) {
+            return Err(making.wrong(
+                "invalid term definition",
+                value,
+                "a definition is an IRI, an object or null",
+            ));
+        }
+        let mut made = Definition::NEW;
+        made.protected = making.local.protected;
+        if let Some(protected) = making.get(b"@protected") {
+            made.protected = boolean(&making, protected, "@protected")?;
+        }
+        self.coercion(&mut making, &mut made)?;
+        if let Some(reverse) = making.get(b"@reverse") {
+            if !self.reverse(&mut making, &mut made, reverse)? {
+                return Ok(());
+            }
+        } else {
+            if !self.identify(&mut making, &mut made, simple)? {
+                return Ok(());
+            }
+            containers(&making, &mut made)?;
+        }
+        self.index(&mut making, &mut made)?;
+        self.scope(&making, &mut made)?;
+        languages(&making, &mut made)?;
+        nest(&making, &mut made)?;
+        prefix(&making, &mut made)?;
+        unknown_entries(&making)?;
+        if let Mapping::Iri(iri) = &made.mapping {
+            made.takes_plain = made.prefix && takes_plain(iri);
+        }
+        if !making.local.overrides
+            && let Some(previous) = previous
+            && previous.protected
+        {
+            if !made.is_like(&previous) {
+                return Err(making.wrong(
+                    "protected term redefinition",
+                    value,
+                    "it is protected, and is defined again otherwise",
+                ));
+            }
+            self.state.define(term, previous);
+            return Ok(());
+        }
+        self.contexts.take_bytes(bytes_of(term, &made))?;
+        self.state.define(term, Arc::new(made));
+        Ok(())
+    }
+
+    /// Defines a term by an entry that depends on no other, where no term is protected.
+    pub fn define_plain(&mut self, term: &[u8], plain: &Plain<'_>) -> Read<()> {
+        let made = Definition {
+            mapping: Mapping::Iri(plain.iri.into()),
+            prefix: plain.prefix.unwrap_or_else(|| is_prefix(plain.iri)),
+            takes_plain: plain.is_open,
+            ..Definition::NEW
+        };
+        self.contexts.take_bytes(bytes_of(term, &made))?;
+        self.state.define(term, Arc::new(made));
+        Ok(())
+    }
+
+    /// What a text expands to, the terms that it needs being defined first.
+    fn expand<'v>(
+        &mut self,
+        local: &mut Local<'v>,
+        text: &'v [u8],
+        out: &mut Vec<u8>,
+    ) -> Read<Expanded> {
+        if Keyword::of(text).is_none() && !has_keyword_form(text) {
+            self.define(local, text)?;
+            if self.state.terms.get(text).is_none()
+                && let Some(colon) = memchr::memchr(b':', text).filter(|&at| at > 0)
+                && &text[..colon] != b"_"
+                && !text[colon + 1..].starts_with(b"//")
+            {
+                self.define(local, &text[..colon])?;
+            }
+        }
+        Ok(self.state.expand(text, true, false, out))
+    }
+
+    /// Steps 12: `@type`.
+    fn coercion(&mut self, making: &mut Making<'_, '_>, made: &mut Definition) -> Read<()> {
+        let Some(value) = making.get(b"@type") else {
+            return Ok(());
+        };
+        let origin = making.origin;
+        let wrong = |making: &Making<'_, '_>| {
+            making.wrong(
+                "invalid type mapping",
+                value,
+                "its @type is an IRI, @id, @vocab, @json or @none",
+            )
+        };
+        if origin.view.kind(value) != Kind::String {
+            return Err(wrong(making));
+        }
+        let mut iri = Vec::new();
+        made.coercion = match self.expand(making.local, origin.view.text(value), &mut iri)? {
+            Expanded::Keyword(Keyword::Id) => Coercion::Id,
+            Expanded::Keyword(Keyword::Vocab) => Coercion::Vocab,
+            Expanded::Keyword(Keyword::Json) => Coercion::Json,
+            Expanded::Keyword(Keyword::None) => Coercion::Untyped,
+            Expanded::Text if has_iri_form(&iri) => Coercion::Datatype(iri.into()),
+            _ => return Err(wrong(making)),
+        };
+        Ok(())
+    }
+
+    /// Steps 13: `@reverse`; false if the term is passed over.
+    fn reverse(
+        &mut self,
+        making: &mut Making<'_, '_>,
+        made: &mut Definition,
+        value: u32,
+    ) -> Read<bool> {
+        let view = making.origin.view;
+        for key in [&b"@id"[..], b"@nest"] {
+            if let Some(node) = making.get(key) {
+                let reason = format!("it has @reverse and {}", String::from_utf8_lossy(key));
+                return Err(making.wrong("invalid reverse property", node, &reason));
+            }
+        }
+        let text = view.text(value);
+        let wrong = |making: &Making<'_, '_>| {
+            making.wrong("invalid IRI mapping", value, "its @reverse is an IRI")
+        };
+        if view.kind(value) != Kind::String {
+            return Err(wrong(making));
+        }
+        if has_keyword_form(text) {
+            return Ok(false);
+        }
+        let mut iri = Vec::new();
+        if self.expand(making.local, text, &mut iri)? != Expanded::Text || !is_name(&iri) {
+            return Err(wrong(making));
+        }
+        made.mapping = Mapping::Iri(iri.into());
+        made.reverse = true;
+        if let Some(container) = making.get(b"@container") {
+            made.containers = match (view.kind(container), view.text(container)) {
+                (Kind::Null, _) => Containers::default(),
+                (Kind::String, b"@set") => Containers::SET,
+                (Kind::String, b"@index") => Containers::INDEX,
+                _ => {
+                    return Err(making.wrong(
+                        "invalid reverse property",
+                        container,
+                        "the @container of a reverse property is @set or @index",
+                    ));
+                }
+            };
+        }
+        Ok(true)
+    }
+
+    /// Steps 14 to 18: what the term stands for; false if it is passed over.
+    fn identify(
+        &mut self,
+        making: &mut Making<'_, '_>,
+        made: &mut Definition,
+        simple: bool,
+    ) -> Read<bool> {
+        let (origin, term, value) = (making.origin, making.term, making.value);
+        let view = origin.view;
+        let id = match view.kind(value) {
+            Kind::Object => view.get(value, b"@id"),
+            _ => Some(value),
+        };
+        let colon = memchr::memchr(b':', &term[1..]).map(|at| at + 1);
+        let Some(id) = id.filter(|&id| view.kind(id) != Kind::String || view.text(id) != term)
+        else {
+            return self.identify_itself(making, made, colon);
+        };
+        if view.kind(id) == Kind::Null {
+            return Ok(true);
+        }
+        let text = view.text(id);
+        if view.kind(id) != Kind::String {
+            return Err(making.wrong("invalid IRI mapping", id, "its @id is a string or null"));
+        }
+        if Keyword::of(text).is_none() && has_keyword_form(text) {
+            return Ok(false);
+        }
+        let mut iri = Vec::new();
+        match self.expand(making.local, text, &mut iri)? {
+            Expanded::Keyword(Keyword::Context) => {
+                return Err(making.wrong(
+                    "invalid keyword alias",
+                    id,
+                    "@context has no other names",
+                ));
+            }
+            Expanded::Keyword(keyword) => made.mapping = Mapping::Keyword(keyword),
+            Expanded::Text if is_name(&iri) => made.mapping = Mapping::Iri(iri.as_slice().into()),
+            _ => {
+                return Err(making.wrong(
+                    "invalid IRI mapping",
+                    id,
+                    &format!("{} does not expand to an IRI or a keyword", quote(text)),
+                ));
+            }
+        }
+        let slash = term.contains(&b'/');
+        if colon.is_some_and(|at| at + 1 < term.len()) || slash {
+            if let Some(entry) = making.local.entries.get_mut(term) {
+                entry.progress = Progress::Defined;
+            }
+            let mut itself = Vec::new();
+            let expanded = self.expand(making.local, term, &mut itself)?;
+            let same = match &made.mapping {
+                Mapping::Iri(iri) => expanded == Expanded::Text && **iri == *itself,
+                Mapping::Keyword(keyword) => expanded == Expanded::Keyword(*keyword),
+                Mapping::Null => false,
+            };
+            if !same {
+                return Err(making.wrong(
+                    "invalid IRI mapping",
+                    id,
+                    "a term that looks like an IRI stands for that IRI",
+                ));
+            }
+        }
+        if !term.contains(&b':') && !slash && simple {
+            made.prefix = match &made.mapping {
+                Mapping::Iri(iri) => is_prefix(iri),
+                _ => false,
+            };
+        }
+        Ok(true)
+    }
+
+    /// Steps 15 to 18: a term that says itself what it stands for.
+    fn identify_itself(
+        &mut self,
+        making: &mut Making<'_, '_>,
+        made: &mut Definition,
+        colon: Option<usize>,
+    ) -> Read<bool> {
+        let (term, value) = (making.term, making.value);
+        let wrong = |making: &Making<'_, '_>, reason: &str| {
+            Err(making.wrong("invalid IRI mapping", value, reason))
+        };
+        if let Some(colon) = colon {
+            let (prefix, suffix) = (&term[..colon], &term[colon + 1..]);
+            made.mapping = Mapping::Iri(term.into());
+            if prefix != b"_" && !suffix.starts_with(b"//") {
+                self.define(making.local, prefix)?;
+                match self.state.terms.get(prefix).map(|known| &known.mapping) {
+                    Some(Mapping::Iri(iri)) => {
+                        made.mapping = Mapping::Iri([iri, suffix].concat().into());
+                    }
+                    Some(Mapping::Keyword(_)) => {
+                        return wrong(making, "its prefix is a keyword");
+                    }
+                    Some(Mapping::Null) | None => {}
+                }
+            }
+        } else if term.contains(&b'/') {
+            let mut iri = Vec::new();
+            if self.expand_undefined(term, &mut iri) != Expanded::Text || !has_iri_form(&iri) {
+                return wrong(
+                    making,
+                    "it is a relative IRI, and there is no @vocab that makes it absolute",
+                );
+            }
+            made.mapping = Mapping::Iri(iri.into());
+        } else if term == b"@type" {
+            made.mapping = Mapping::Keyword(Keyword::Type);
+        } else if let Some(vocab) = &self.state.vocab {
+            made.mapping = Mapping::Iri([vocab, term].concat().into());
+        } else {
+            return wrong(making, "it has no @id, and there is no @vocab");
+        }
+        Ok(true)
+    }
+
+    /// What a term expands to that has no definition now.
+    fn expand_undefined(&self, term: &[u8], out: &mut Vec<u8>) -> Expanded {
+        self.state.expand(term, true, false, out)
+    }
+
+    /// Steps 20: `@index`.
+    fn index(&mut self, making: &mut Making<'_, '_>, made: &mut Definition) -> Read<()> {
+        let Some(value) = making.get(b"@index") else {
+            return Ok(());
+        };
+        let origin = making.origin;
+        let wrong = |making: &Making<'_, '_>, reason: &str| {
+            Err(making.wrong("invalid term definition", value, reason))
+        };
+        if !made.containers.has(Containers::INDEX) {
+            return wrong(making, "it has an @index, and no @container of that name");
+        }
+        let text = origin.view.text(value);
+        let mut iri = Vec::new();
+        if origin.view.kind(value) != Kind::String
+            || self.expand(making.local, text, &mut iri)? != Expanded::Text
+            || !has_iri_form(&iri)
+        {
+            return wrong(making, "its @index does not expand to an IRI");
+        }
+        made.index = Some(text.into());
+        Ok(())
+    }
+
+    /// Steps 21: `@context`.
+    fn scope(&mut self, making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+        let Some(value) = making.get(b"@context") else {
+            return Ok(());
+        };
+        let origin = making.origin;
+        let (kept, value) = match &origin.kept {
+            Some(kept) => (Arc::clone(kept), value),
+            None => (Arc::new(Kept::new(Tape::of(&origin.view, value))), 0),
+        };
+        if origin.kept.is_none() {
+            self.contexts.take_bytes(kept.bytes())?;
+        }
+        let scoped = Scoped {
+            number: self.contexts.next_number(),
+            kept,
+            value,
+            url: origin.url.clone(),
+        };
+        self.depth += 1;
+        if self.depth > self.contexts.max_depth() {
+            return Err(self.too_deep(origin, making.value));
+        }
+        let outcome = self.validate(&origin.within(&scoped), scoped.value);
+        self.depth -= 1;
+        outcome.map_err(|wrong| {
+            if wrong.class == ErrorClass::Limit {
+                return wrong;
+            }
+            let reason = format!(
+                "the context of the term {}: {}",
+                quote(making.term),
+                wrong.reason
+            );
+            Wrong::new("invalid scoped context", wrong.at, &reason)
+        })?;
+        made.scoped = Some(Arc::new(scoped));
+        Ok(())
+    }
+}
+
+/// Step 4: the one keyword that may have a definition.
+fn check_type_definition(making: &Making<'_, '_>) -> Read<()> {
+    let (view, value) = (making.origin.view, making.value);
+    let fits = |key: u32| match view.text(key) {
+        b"@container" => view.kind(key + 1) == Kind::String && view.text(key + 1) == b"@set",
+        b"@protected" => true,
+        _ => false,
+    };
+    if view.kind(value) == Kind::Object
+        && view.next(value) > value + 1
+        && view.keys(value).all(fits)
+    {
+        return Ok(());
+    }
+    Err(making.wrong(
+        "keyword redefinition",
+        value,
+        "its definition holds \"@container\": \"@set\" or @protected, and nothing else",
+    ))
+}
+
+/// Steps 19: `@container`.
+fn containers(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+    let Some(value) = making.get(b"@container") else {
+        return Ok(());
+    };
+    let view = making.origin.view;
+    let of = |node: u32| match view.kind(node) {
+        Kind::String => Containers::of(view.text(node)),
+        _ => None,
+    };
+    let all = match view.kind(value) {
+        Kind::Array => view
+            .items(value)
+            .try_fold(Containers::default(), |all, item| Some(all.with(of(item)?)))
+            .filter(|all| *all != Containers::default()),
+        _ => of(value),
+    };
+    let Some(all) = all.filter(|all| all.fit()) else {
+        return Err(making.wrong(
+            "invalid container mapping",
+            value,
+            "its @container is none of JSON-LD, or one that does not go with another",
+        ));
+    };
+    made.containers = all;
+    if all.has(Containers::TYPE) {
+        if made.coercion == Coercion::Default {
+            made.coercion = Coercion::Id;
+        }
+        if !matches!(made.coercion, Coercion::Id | Coercion::Vocab) {
+            return Err(making.wrong(
+                "invalid type mapping",
+                value,
+                "the @type of a type map is @id or @vocab",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Steps 22 and 23: `@language` and `@direction`.
+fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+    if making.get(b"@type").is_some() {
+        return Ok(());
+    }
+    let view = making.origin.view;
+    if let Some(value) = making.get(b"@language") {
+        made.language = match view.kind(value) {
+            Kind::Null => Override::Null,
+            Kind::String => Override::Value(view.text(value).into()),
+            _ => {
+                return Err(making.wrong(
+                    "invalid language mapping",
+                    value,
+                    "its @language is a string or null",
+                ));
+            }
+        };
+    }
+    if let Some(value) = making.get(b"@direction") {
+        made.direction = match direction_of(&view, value) {
+            Some(direction) => Override::Value(direction),
+            None if view.kind(value) == Kind::Null => Override::Null,
+            None => {
+                return Err(making.wrong(
+                    "invalid base direction",
+                    value,
+                    "its @direction is \"ltr\", \"rtl\" or null",
+                ));
+            }
+        };
+    }
+    Ok(())
+}
+
+/// Steps 24: `@nest`.
+fn nest(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+    let Some(value) = making.get(b"@nest") else {
+        return Ok(());
+    };
+    let text = making.origin.view.text(value);
+    let is_keyword = Keyword::of(text).is_some_and(|keyword| keyword != Keyword::Nest);
+    if making.origin.view.kind(value) != Kind::String || is_keyword {
+        return Err(making.wrong(
+            "invalid @nest value",
+            value,
+            "its @nest is a term, or @nest itself",
+        ));
+    }
+    made.nest = Some(text.into());
+    Ok(())
+}
+
+/// Steps 25: `@prefix`.
+fn prefix(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+    let Some(value) = making.get(b"@prefix") else {
+        return Ok(());
+    };
+    let wrong = |reason: &str| Err(making.wrong("invalid term definition", value, reason));
+    if making.term.iter().any(|byte| matches!(byte, b':' | b'/')) {
+        return wrong("a prefix has neither a colon nor a slash");
+    }
+    made.prefix = boolean(making, value, "@prefix")?;
+    if made.prefix && matches!(made.mapping, Mapping::Keyword(_)) {
+        return wrong("a keyword is no prefix");
+    }
+    Ok(())
+}
+
+/// Step 26.
+fn unknown_entries(making: &Making<'_, '_>) -> Read<()> {
+    let view = making.origin.view;
+    if view.kind(making.value) != Kind::Object {
+        return Ok(());
+    }
+    for key in view.keys(making.value) {
+        if !matches!(
+            view.text(key),
+            b"@id"
+                | b"@reverse"
+                | b"@container"
+                | b"@context"
+                | b"@direction"
+                | b"@index"
+                | b"@language"
+                | b"@nest"
+                | b"@prefix"
+                | b"@protected"
+                | b"@type"
+        ) {
+            let reason = format!("a definition has no entry {}", quote(view.text(key)));
+            return Err(making.wrong("invalid term definition", key, &reason));
+        }
+    }
+    Ok(())
+}
+
+fn boolean(making: &Making<'_, '_>, value: u32, key: &str) -> Read<bool> {
+    match making.origin.view.kind(value) {
+        Kind::True => Ok(true),
+        Kind::False => Ok(false),
+        _ => {
+            let code = format!("invalid {key} value");
+            Err(making.wrong(&code, value, &format!("its {key} is true or false")))
+        }
+    }
+}
+
+/// Bytes that a definition takes, roughly.
+fn bytes_of(term: &[u8], made: &Definition) -> usize {
+    let mapping = match &made.mapping {
+        Mapping::Iri(iri) => iri.len(),
+        _ => 0,
+    };
+    let coercion = match &made.coercion {
+        Coercion::Datatype(iri) => iri.len(),
+        _ => 0,
+    };
+    let language = match &made.language {
+        Override::Value(tag) => tag.len(),
+        _ => 0,
+    };
+    let rest = |text: &Option<Box<[u8]>>| text.as_ref().map_or(0, |text| text.len());
+    TERM_BYTES + term.len() + mapping + coercion + language + rest(&made.index) + rest(&made.nest)
+}

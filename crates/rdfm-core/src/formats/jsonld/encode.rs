@@ -1,0 +1,363 @@
+//! Writes JSON-LD logs from batches: NDJSON-LD, one JSON-LD document, and the same in other syntaxes.
+//!
+//! - In: batches.
+//! - Out: a document a message; before it, where the context in force is not enough, a context message of
+//!   the namespaces that it declares or uses.
+//! - Cost: a few copies of the output; no tree is built.
+//! - Law: reading gives the same datasets; the text does not depend on how messages are cut into batches.
+//!
+//! [`shape`] finds nodes, nested nodes and lists, [`nodes`] writes them with the [`names`] of the context and
+//! [`native`] literals. Behind a context message a document is wrapped (`{"@context": C, "@graph": L}`), so
+//! a message of several nodes is `{"@included": […]}` there, since a `@graph` in L would name a graph.
+
+mod compact;
+mod names;
+mod native;
+mod nodes;
+mod shape;
+
+use compact::Compact;
+use nodes::{Message, Nodes};
+
+use crate::codec::format::Format;
+use crate::codec::{ContextLines, EncodeOptions, Encoder};
+use crate::formats::jsonld::sink::{Json, Sink};
+use crate::formats::jsonld::yaml::write::Yaml;
+use crate::model::batch::MessageBatch;
+use crate::model::term::TermId;
+use crate::model::write::Style;
+use crate::syntax::prefixes::Declared;
+use crate::syntax::text::encode::{Statements, Stop, TextEncoder};
+
+/// An encoder of NDJSON-LD, YAML-LD, or of one JSON-LD document.
+///
+/// # Errors
+/// An option does not fit.
+pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
+    match format {
+        Format::Yamlld => with(format, options, Yaml::default()),
+        Format::Jsonld => with(format, options, Json::INDENTED),
+        _ => with(format, options, Json::LINE),
+    }
+}
+
+/// An encoder of a format whose documents go into a sink.
+///
+/// # Errors
+/// An option does not fit.
+fn with<S: Sink + 'static>(
+    format: Format,
+    options: &EncodeOptions,
+    sink: S,
+) -> Result<Box<dyn Encoder>, String> {
+    let single = !format.carries().boundaries;
+    let contexts = match options.context_lines {
+        ContextLines::First if single => ContextLines::Every,
+        contexts => contexts,
+    };
+    let compact = options.compact_with.as_deref().map(Compact::new);
+    let compact = compact.transpose()?;
+    let merged = single && options.flat;
+    if let Some(compact) = &compact {
+        if contexts == ContextLines::None {
+            return Err(
+                "context_lines none (--context-lines) writes no context, and compact_with \
+                        (--compact-with) gives one; leave one of them out"
+                    .to_owned(),
+            );
+        }
+        if merged && compact.is_protected() {
+            return Err("compact_with (--compact-with) gives a context with protected terms, which a \
+                        document of several messages cannot set aside; leave @protected out, or flat \
+                        (--flat)"
+                .to_owned());
+        }
+    }
+    let documents = Documents {
+        changed: compact.is_some(),
+        nodes: Nodes::new(sink, compact, options.lenient),
+        contexts,
+        set_aside: false,
+        merged,
+        open: false,
+    };
+    Ok(Box::new(TextEncoder::new(format, options, documents)?))
+}
+
+struct Documents<S> {
+    nodes: Nodes<S>,
+    contexts: ContextLines,
+    /// The context is not the one that was written last.
+    changed: bool,
+    /// The context is not in force for one message.
+    set_aside: bool,
+    /// All messages are one document.
+    merged: bool,
+    /// That document is open.
+    open: bool,
+}
+
+/// How the nodes of several subjects stand in one document.
+enum Holder {
+    /// One node is the document.
+    None,
+    Graph,
+    Included,
+}
+
+impl<S: Sink> Documents<S> {
+    /// A context message, if the context changed.
+    fn context_message(&mut self, out: &mut Vec<u8>) {
+        if !self.changed || self.contexts != ContextLines::First {
+            return;
+        }
+        self.changed = false;
+        self.nodes.sink.begin(out);
+        self.nodes.sink.begin_object(out);
+        if self.set_aside {
+            self.nodes.no_context(out);
+        } else {
+            self.context(out);
+        }
+        self.nodes.sink.end_object(out);
+        self.nodes.sink.end(out);
+        self.nodes.names.settle();
+    }
+
+    /// `"@context": {…}`.
+    fn context(&mut self, out: &mut Vec<u8>) {
+        self.nodes.keyword(b"\"@context\"", out);
+        match &self.nodes.compact {
+            Some(compact) => compact.write(&mut self.nodes.sink, out),
+            None => self.nodes.names.write(&mut self.nodes.sink, out),
+        }
+    }
+
+    /// A document; with `bare`, without the context.
+    fn document(
+        &mut self,
+        message: Message<'_>,
+        bare: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        self.nodes.sink.begin(out);
+        self.nodes.sink.begin_object(out);
+        let wrapped =
+            self.contexts == ContextLines::First && self.nodes.has_context() && !self.set_aside;
+        if wrapped && bare {
+            self.nodes.no_context(out);
+        } else if message.context && !wrapped {
+            self.context(out);
+        }
+        let mut tops = 0;
+        for graph in &self.nodes.shape.graphs {
+            tops += if graph.name == TermId::DEFAULT_GRAPH {
+                let inside = |node: &u32| self.nodes.shape.is_inside(*node);
+                graph.nodes.len() - graph.nodes.clone().filter(inside).count()
+            } else {
+                1
+            };
+        }
+        let holder = match tops {
+            0 | 1 => Holder::None,
+            _ if wrapped => Holder::Included,
+            _ => Holder::Graph,
+        };
+        self.hold(message, &holder, out)?;
+        self.nodes.sink.end_object(out);
+        self.nodes.sink.end(out);
+        Ok(())
+    }
+
+    fn hold(
+        &mut self,
+        message: Message<'_>,
+        holder: &Holder,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let keyword: &[u8] = match holder {
+            Holder::None => return self.only(message, out),
+            Holder::Graph => b"\"@graph\"",
+            Holder::Included => b"\"@included\"",
+        };
+        self.nodes.keyword(keyword, out);
+        self.nodes.sink.begin_array(out);
+        self.items(message, out)?;
+        self.nodes.sink.end_array(out);
+        Ok(())
+    }
+
+    /// The nodes of the default graph, and an object for each other graph.
+    fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+        for graph in 0..self.nodes.shape.graphs.len() {
+            if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
+                self.nodes.tops(message, graph, out)?;
+            } else {
+                self.nodes.begin_top(message, out);
+                self.named_graph(message, graph, out)?;
+                self.nodes.sink.end_object(out);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is between the braces of the only node or graph.
+    fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+        let Some(graph) = self.nodes.shape.graphs.first() else {
+            return Ok(());
+        };
+        if graph.name != TermId::DEFAULT_GRAPH {
+            return self.named_graph(message, 0, out);
+        }
+        let top = |node: &u32| !self.nodes.shape.is_inside(*node);
+        match graph.nodes.clone().find(top) {
+            Some(node) => self.nodes.node(message, node, out),
+            None => Ok(()),
+        }
+    }
+
+    fn named_graph(
+        &mut self,
+        message: Message<'_>,
+        graph: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let name = self.nodes.shape.graphs[graph].name;
+        self.nodes.id(message, name, out)?;
+        self.nodes.keyword(b"\"@graph\"", out);
+        self.nodes.sink.begin_array(out);
+        self.nodes.tops(message, graph, out)?;
+        self.nodes.sink.end_array(out);
+        Ok(())
+    }
+
+    /// Opens the only document.
+    fn open_document(&mut self, out: &mut Vec<u8>) {
+        if !self.open {
+            self.open = true;
+            self.nodes.sink.begin(out);
+            self.nodes.sink.begin_object(out);
+            self.nodes.names.take_all();
+            if self.nodes.has_context() {
+                self.context(out);
+            }
+            self.nodes.keyword(b"\"@graph\"", out);
+            self.nodes.sink.begin_array(out);
+        }
+    }
+}
+
+impl<S: Sink> Statements for Documents<S> {
+    fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
+        self.nodes.begin_batch(batch, out);
+    }
+
+    fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> bool {
+        if self.contexts == ContextLines::None {
+            return false;
+        }
+        if let Some(compact) = &self.nodes.compact {
+            return compact.has(name, iri);
+        }
+        if self.open {
+            // The only document has its context already.
+            return self.nodes.names.has(name, iri);
+        }
+        match self.nodes.names.declare(name, iri) {
+            Declared::Refused => return false,
+            Declared::Known => {}
+            Declared::New => self.nodes.forget(),
+        }
+        true
+    }
+
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        style: Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        // A document that is empty has no context, nor has one that goes on.
+        match self.contexts {
+            ContextLines::First => self.changed |= self.nodes.turn_to(batch, message, false),
+            ContextLines::Every if !self.merged && !batch.message(message).is_empty() => {
+                self.nodes.turn_to(batch, message, true);
+            }
+            _ => {}
+        }
+        self.context_message(out);
+        self.nodes.compacting = false;
+        if self.merged {
+            self.open_document(out);
+        }
+        self.nodes.shape.shape(batch, message);
+        let mut content = Message {
+            table: batch.table(),
+            quads: batch.message(message),
+            style: &style,
+            context: self.contexts != ContextLines::None && self.nodes.has_context(),
+            reset: false,
+            expanded: self.contexts == ContextLines::None,
+        };
+        let (start, sink) = (out.len(), self.nodes.sink.clone());
+        if content.quads.is_empty() && !self.merged {
+            content.context = false;
+            return self.document(content, false, out);
+        }
+        self.nodes.hazard = false;
+        self.nodes.compacting = self.nodes.compact.is_some();
+        if self.merged {
+            self.items(content, out)?;
+        } else {
+            self.document(content, false, out)?;
+        }
+        if self.nodes.hazard {
+            out.truncate(start);
+            self.nodes.sink = sink;
+            self.nodes.forget();
+            self.nodes.compacting = false;
+            content.context = false;
+            if self.merged {
+                content.reset = true;
+                self.items(content, out)?;
+            } else if self.contexts == ContextLines::First && self.nodes.is_protected() {
+                // A message cannot clear such a context.
+                self.set_aside = true;
+                self.changed = true;
+                self.context_message(out);
+                let written = self.document(content, true, out);
+                self.set_aside = false;
+                self.changed = true;
+                written?;
+            } else {
+                self.document(content, true, out)?;
+            }
+            self.nodes.forget();
+        } else if content.context {
+            self.nodes.names.settle();
+        }
+        Ok(())
+    }
+
+    fn end_message(&mut self, _out: &mut Vec<u8>) {}
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        if self.open {
+            self.nodes.sink.end_array(out);
+            self.nodes.sink.end_object(out);
+            self.nodes.sink.end(out);
+            self.open = false;
+        }
+        self.nodes.sink.finish(out);
+    }
+
+    fn reset(&mut self) {
+        self.nodes.names = names::Names::default();
+        self.nodes.sink.reset();
+        self.changed = self.nodes.compact.is_some();
+        self.open = false;
+    }
+
+    fn suspend(&mut self, _batch: &MessageBatch) {}
+}

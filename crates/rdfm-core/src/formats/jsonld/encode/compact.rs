@@ -1,0 +1,365 @@
+//! A context of the user's, and how IRIs and properties are written with it.
+//!
+//! - In: the JSON text of a context, compiled as for reading; IRIs.
+//! - Out: the [`Key`]s of a predicate, the names of types and nodes, aliases of keywords.
+//! - Cost: a few look-ups in the context an IRI; keys are remembered.
+//! - Law: a name is given only if the reader's own rules make the same IRI of it.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::formats::jsonld::context::{Active, Contexts, Expanded, INITIAL, Namespace};
+use crate::formats::jsonld::definition::{Coercion, Containers, Definition, Mapping, Override};
+use crate::formats::jsonld::iri::is_iri;
+use crate::formats::jsonld::keyword::Keyword;
+use crate::formats::jsonld::loader::Store;
+use crate::formats::jsonld::reader::context_document;
+use crate::formats::jsonld::sink::{Sink, copy};
+use crate::model::error::quote;
+use crate::model::limits::Limits;
+use crate::syntax::json::{Bounds, Kind, Tape, View, parse, write};
+
+/// Predicates whose keys are remembered.
+const MOST_KNOWN: usize = 1 << 14;
+/// Terms of one predicate that are looked at.
+const MOST_TERMS: usize = 48;
+
+/// Where the value of the one key of a context document stands in its tape.
+const VALUE: u32 = 2;
+
+/// What the strings of a property become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coerced {
+    /// Strings, perhaps of a language.
+    Text(Option<Box<[u8]>>),
+    /// Nodes, named by their IRIs.
+    Id,
+    /// Nodes, named as types are.
+    Vocab,
+    /// Literals of a datatype.
+    Datatype(Box<[u8]>),
+}
+
+/// How the values of a key stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// One alone, several in an array.
+    Values,
+    /// In an array.
+    Set,
+    /// The array is one list.
+    List,
+    /// By language.
+    Language,
+}
+
+/// A key that stands for a predicate.
+#[derive(Clone, Debug)]
+pub struct Key {
+    pub name: Vec<u8>,
+    pub coerced: Coerced,
+    pub holder: Holder,
+}
+
+/// The keys that a predicate may have, the best first.
+pub type Keys = Arc<[Key]>;
+
+/// A context to compact with.
+pub struct Compact {
+    active: Active,
+    /// `{"@context": …}`.
+    text: Box<[u8]>,
+    tape: Tape,
+    /// Terms by what they mean, the best first.
+    terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>>,
+    /// The longest IRI first.
+    prefixes: Vec<Namespace>,
+    /// Keywords in quotes, and what stands for them.
+    aliases: Vec<(&'static [u8], Box<[u8]>)>,
+    known: FxHashMap<Box<[u8]>, Keys>,
+    scratch: Vec<u8>,
+}
+
+impl Compact {
+    /// Compiles a context: an object or an array, or a document that holds one as its `@context`.
+    ///
+    /// # Errors
+    /// It is no context, or holds what this writer does not use; the text names the entry.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let limits = Limits::default();
+        let bounds = Bounds {
+            max_depth: limits.max_depth,
+            max_bytes: limits.max_message_bytes,
+            max_repeated: 0,
+            duplicates: false,
+        };
+        let (text, tape) = wrapped(text, &bounds)?;
+        let view = View {
+            tape: &tape,
+            source: &text,
+        };
+        let store = Store::new(None, &limits);
+        let mut contexts = Contexts::new(None, &limits, store);
+        check(&view)?;
+        let number = contexts.local(INITIAL, &view, VALUE).map_err(|wrong| {
+            format!(
+                "compact_with is no context of JSON-LD 1.1: {}",
+                wrong.reason
+            )
+        })?;
+        let mut prefixes = contexts.prefixes(number, None);
+        let active = contexts.take(number);
+        prefixes.sort_by_key(|(_, found)| std::cmp::Reverse(found.iri().len()));
+        let mut terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>> = FxHashMap::default();
+        let mut aliases: Vec<(&'static [u8], Box<[u8]>)> = Vec::new();
+        for (name, definition) in active.state.terms.iter() {
+            match &definition.mapping {
+                Mapping::Keyword(keyword) => {
+                    let Some(quoted) = quoted(*keyword) else {
+                        return Err(beyond(name));
+                    };
+                    aliases.push((quoted, (**name).into()));
+                }
+                Mapping::Iri(iri) => terms.entry(iri.clone()).or_default().push(name.to_vec()),
+                Mapping::Null => {}
+            }
+        }
+        let better = |a: &[u8], b: &[u8]| a.len().cmp(&b.len()).then_with(|| a.cmp(b));
+        for names in terms.values_mut() {
+            names.sort_by(|a, b| better(a, b));
+            names.truncate(MOST_TERMS);
+        }
+        aliases.sort_by(|(_, a), (_, b)| better(a, b));
+        Ok(Self {
+            active,
+            text,
+            tape,
+            terms,
+            prefixes,
+            aliases,
+            known: FxHashMap::default(),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Writes the context.
+    pub fn write<S: Sink>(&self, sink: &mut S, out: &mut Vec<u8>) {
+        let view = View {
+            tape: &self.tape,
+            source: &self.text,
+        };
+        copy(&view, VALUE, sink, out);
+    }
+
+    /// Whether `null` cannot clear the context.
+    pub fn is_protected(&self) -> bool {
+        self.active.state.protected > 0
+    }
+
+    /// Whether a reader of the context gets this namespace.
+    pub fn has(&self, name: &[u8], iri: &[u8]) -> bool {
+        self.prefixes
+            .iter()
+            .any(|(known, theirs)| **known == *name && theirs.iri() == iri)
+    }
+
+    /// What stands for a keyword, given in quotes.
+    pub fn alias(&self, quoted: &[u8]) -> Option<&[u8]> {
+        let (_, alias) = self.aliases.iter().find(|(known, _)| *known == quoted)?;
+        Some(alias)
+    }
+
+    /// Whether a blank node could be taken for a term.
+    pub fn is_term(&self, text: &[u8]) -> bool {
+        self.active.state.terms.get(text).is_some()
+    }
+
+    /// The keys of a predicate; none if no key means it.
+    pub fn keys(&mut self, iri: &[u8]) -> Keys {
+        if let Some(keys) = self.known.get(iri) {
+            return keys.clone();
+        }
+        let names = self.candidates(iri, true);
+        let keys: Keys = names
+            .into_iter()
+            .filter_map(|name| self.key(name, iri))
+            .collect();
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(iri.into(), keys.clone());
+        keys
+    }
+
+    fn key(&self, name: Vec<u8>, iri: &[u8]) -> Option<Key> {
+        let property = self.active.state.expand_key(&name).ok()?;
+        if *property.iri() != *iri || !property.is_iri {
+            return None;
+        }
+        let Some(definition) = property.definition else {
+            return Some(Key {
+                name,
+                coerced: Coerced::Text(self.active.state.language.as_deref().map(Into::into)),
+                holder: Holder::Values,
+            });
+        };
+        if !is_plain(&definition) {
+            return None;
+        }
+        let coerced = match &definition.coercion {
+            Coercion::Id => Coerced::Id,
+            Coercion::Vocab => Coerced::Vocab,
+            Coercion::Datatype(datatype) => Coerced::Datatype(datatype.clone()),
+            Coercion::Json | Coercion::Untyped => return None,
+            Coercion::Default => Coerced::Text(
+                definition
+                    .language
+                    .or(self.active.state.language.as_deref())
+                    .map(Into::into),
+            ),
+        };
+        let containers = definition.containers;
+        let holder = if containers == Containers::default() {
+            Holder::Values
+        } else if containers == Containers::SET {
+            Holder::Set
+        } else if containers == Containers::LIST {
+            Holder::List
+        } else if containers == Containers::LANGUAGE {
+            Holder::Language
+        } else {
+            return None;
+        };
+        Some(Key {
+            name,
+            coerced,
+            holder,
+        })
+    }
+
+    /// The name of a node, or of a type with `vocab`; None if a reader takes none for this IRI.
+    pub fn name(&mut self, iri: &[u8], vocab: bool) -> Option<Vec<u8>> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let names = self.candidates(iri, vocab).into_iter();
+        let mut names = names;
+        let found = names.find(|name| self.names(name, vocab, &mut scratch) && *scratch == *iri);
+        self.scratch = scratch;
+        found
+    }
+
+    /// Whether a reader takes a name for an IRI, which is appended, and for nothing more.
+    fn names(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        let terms = &self.active.state.terms;
+        if vocab && terms.get(name).is_some_and(|found| found.scoped.is_some()) {
+            return false;
+        }
+        // Relative names are for no writer: it knows no base.
+        self.active.state.expand(name, vocab, false, out) == Expanded::Text && is_iri(out)
+    }
+
+    /// What might name an IRI: terms, the rest behind `@vocab`, behind a prefix, all of it.
+    fn candidates(&self, iri: &[u8], vocab: bool) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        if vocab {
+            found.extend(self.terms.get(iri).into_iter().flatten().cloned());
+            if let Some(rest) = self
+                .active
+                .state
+                .vocab
+                .as_deref()
+                .and_then(|vocab| iri.strip_prefix(vocab))
+                && !matches!(rest, [] | [b'@', ..])
+            {
+                found.push(rest.into());
+            }
+        }
+        for (name, definition) in &self.prefixes {
+            if let Some(rest) = iri.strip_prefix(definition.iri()) {
+                found.push([name, &b":"[..], rest].concat());
+            }
+        }
+        found.push(iri.into());
+        found
+    }
+}
+
+/// Whether a definition says nothing but what a writer knows.
+fn is_plain(definition: &Definition) -> bool {
+    !definition.reverse
+        && definition.scoped.is_none()
+        && definition.nest.is_none()
+        && definition.index.is_none()
+        && definition.direction == Override::Default
+}
+
+/// A keyword in quotes, if a writer uses names for it.
+fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
+    Some(match keyword {
+        Keyword::Graph => b"\"@graph\"",
+        Keyword::Id => b"\"@id\"",
+        Keyword::Included => b"\"@included\"",
+        Keyword::Language => b"\"@language\"",
+        Keyword::List => b"\"@list\"",
+        Keyword::Set => b"\"@set\"",
+        Keyword::Type => b"\"@type\"",
+        Keyword::Value => b"\"@value\"",
+        _ => return None,
+    })
+}
+
+/// Refuses what a writer does not know: remote contexts, and what changes nodes below.
+fn check(view: &View<'_>) -> Result<(), String> {
+    let contexts: Vec<u32> = match view.kind(VALUE) {
+        Kind::Array => view.items(VALUE).collect(),
+        _ => vec![VALUE],
+    };
+    for context in contexts {
+        if view.kind(context) == Kind::String {
+            return Err(remote(view.text(context)));
+        }
+        if view.kind(context) != Kind::Object {
+            continue;
+        }
+        for key in view.keys(context) {
+            let (name, value) = (view.text(key), key + 1);
+            match name {
+                b"@import" => return Err(remote(view.text(value))),
+                b"@direction" | b"@propagate" | b"@type" => return Err(beyond(name)),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn beyond(name: &[u8]) -> String {
+    format!(
+        "the entry {} of compact_with is beyond what rdfm compacts with; leave it out",
+        quote(name)
+    )
+}
+
+fn remote(url: &[u8]) -> String {
+    format!(
+        "compact_with names the remote context {}, and a writer loads none; put what it holds in its place",
+        quote(url)
+    )
+}
+
+/// The context as the value of the one key of a document, and its tape.
+fn wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
+    let source = text.as_bytes();
+    let (mut tape, value) = context_document(source, "compact_with", bounds)?;
+    let view = View {
+        tape: &tape,
+        source,
+    };
+    let mut text = b"{\"@context\":".to_vec();
+    write::write(&view, value, &mut text);
+    text.push(b'}');
+    parse(&text, &mut tape, bounds)
+        .map_err(|fault| format!("compact_with is no JSON that can be read: {}", fault.reason))?;
+    Ok((text.into(), tape))
+}

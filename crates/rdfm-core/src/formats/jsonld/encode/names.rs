@@ -1,0 +1,241 @@
+//! How IRIs are written: compacted with the log's namespaces, which are the context, or in full.
+//!
+//! - In: declarations in log order; IRIs.
+//! - Out: the context object, of the namespaces that a message declares or uses; tokens.
+//! - Cost: a search for the namespace an IRI, once a batch; another where namespaces came behind the first
+//!   message.
+//! - Law: a reader of the context gets every IRI back byte for byte. An IRI in full whose scheme is also a
+//!   prefix would be taken for a compact one: such a message is written without the context.
+
+use rustc_hash::FxHashMap;
+
+use crate::formats::jsonld::sink::Sink;
+use crate::model::batch::MOST_WHOLE;
+use crate::model::batch::MessageBatch;
+use crate::model::chars::{self, DIGIT, LETTER, NAME};
+use crate::syntax::needed::Needed;
+use crate::syntax::prefixes::Declared;
+
+/// What an IRI was written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrote {
+    /// What a reader gives back.
+    Safe,
+    /// What a reader with the context would take for another one.
+    Hazard,
+}
+
+/// The namespaces in force, and those of them that the context has.
+#[derive(Default)]
+pub struct Names {
+    needed: Needed,
+    /// How many namespaces in force begin with a scheme alone.
+    schemes: FxHashMap<Box<[u8]>, u32>,
+    /// Numbers of the namespaces in the context.
+    context: Vec<u32>,
+    /// By number, whether it is one of these.
+    in_context: Vec<bool>,
+    /// Nothing was declared since the first message.
+    unchanged: bool,
+}
+
+impl Names {
+    /// Declares a namespace for the next message.
+    ///
+    /// Refused is what a context cannot say: an empty name, and a name that is the scheme of a namespace.
+    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
+        let scheme = bare_scheme(iri);
+        if name.is_empty()
+            || scheme == Some(name)
+            || scheme.is_some_and(|scheme| self.needed.number(scheme).is_some())
+            || self.schemes.contains_key(name)
+        {
+            return Declared::Refused;
+        }
+        let before = self.needed.get(name).and_then(bare_scheme).map(Box::from);
+        let declared = self.needed.declare(name, iri);
+        if declared == Declared::New {
+            self.count(before, scheme);
+        }
+        declared
+    }
+
+    /// Counts a namespace's scheme, in place of that of the one before.
+    fn count(&mut self, before: Option<Box<[u8]>>, scheme: Option<&[u8]>) {
+        if let Some(scheme) = scheme {
+            *self.schemes.entry(scheme.into()).or_default() += 1;
+        }
+        if let Some(before) = before
+            && let Some(count) = self.schemes.get_mut(&before)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.schemes.remove(&before);
+            }
+        }
+    }
+
+    /// Whether the context has a namespace.
+    pub fn has(&self, name: &[u8], iri: &[u8]) -> bool {
+        self.needed.get(name) == Some(iri) && self.is_prefix(name)
+    }
+
+    /// Whether a name is a prefix in the context.
+    fn is_prefix(&self, name: &[u8]) -> bool {
+        let number = self.needed.number(name);
+        number.is_some_and(|number| self.in_context.get(number as usize) == Some(&true))
+    }
+
+    /// Whether there is no context.
+    pub fn is_empty(&self) -> bool {
+        self.context.is_empty()
+    }
+
+    /// A batch begins.
+    pub fn begin_batch(&mut self) {
+        self.needed.begin_batch();
+    }
+
+    /// Makes the context one that has what a message needs, and tells whether it is another one then. With
+    /// `each` it is the message's own: it has no more than that, but all of a few that never change.
+    pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
+        let new = self.needed.waiting() > 0;
+        let all = self.needed.len();
+        if new && self.needed.waiting() == all {
+            self.unchanged = true;
+            if !each || all <= MOST_WHOLE {
+                self.take_all();
+                return true;
+            }
+        } else if new {
+            self.unchanged = false;
+        } else if self.context.len() == all && (!each || (self.unchanged && all <= MOST_WHOLE)) {
+            return false;
+        }
+        let wanted = self.needed.of(batch, message);
+        let has = |number: &u32| self.in_context.get(*number as usize) == Some(&true);
+        let stays = if each {
+            wanted == self.context
+        } else {
+            !new && wanted.iter().all(has)
+        };
+        if !stays {
+            let wanted = wanted.to_vec();
+            self.set_context(wanted);
+        }
+        new || !stays
+    }
+
+    /// Makes the context one of all namespaces.
+    pub fn take_all(&mut self) {
+        self.set_context((0..self.needed.len() as u32).collect());
+    }
+
+    fn set_context(&mut self, context: Vec<u32>) {
+        for number in self.context.drain(..) {
+            self.in_context[number as usize] = false;
+        }
+        self.in_context.resize(self.needed.len(), false);
+        for number in &context {
+            self.in_context[*number as usize] = true;
+        }
+        self.context = context;
+    }
+
+    /// The context was written: what was declared waits no more.
+    pub fn settle(&mut self) {
+        self.needed.settle();
+    }
+
+    /// Writes the context object.
+    pub fn write<S: Sink>(&self, sink: &mut S, out: &mut Vec<u8>) {
+        sink.begin_object(out);
+        for number in &self.context {
+            let (name, iri) = self.needed.namespace(*number);
+            sink.begin_key(out);
+            S::text(name, true, out);
+            sink.end_key(out);
+            // Only such an IRI makes a prefix of a plain term.
+            let ends = matches!(
+                iri.last(),
+                Some(b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
+            );
+            if !ends {
+                sink.begin_object(out);
+                sink.begin_key(out);
+                S::text(b"@id", true, out);
+                sink.end_key(out);
+            }
+            sink.scalar(out);
+            S::text(iri, true, out);
+            if !ends {
+                sink.begin_key(out);
+                S::text(b"@prefix", true, out);
+                sink.end_key(out);
+                sink.scalar(out);
+                out.extend_from_slice(b"true");
+                sink.end_object(out);
+            }
+        }
+        sink.end_object(out);
+    }
+
+    /// Appends the token of an IRI, compacted if `context` is in force.
+    pub fn iri<S: Sink>(
+        &self,
+        text: &[u8],
+        context: bool,
+        scratch: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Wrote {
+        if context && !self.is_empty() {
+            if let Some((name, local)) = self.needed.split(text) {
+                scratch.clear();
+                scratch.extend_from_slice(name);
+                scratch.push(b':');
+                scratch.extend_from_slice(local);
+                S::text(scratch, true, out);
+                return Wrote::Safe;
+            }
+            if let Some(scheme) = bare_scheme(text)
+                && self.is_prefix(scheme)
+            {
+                return Wrote::Hazard;
+            }
+        }
+        S::text(text, true, out);
+        Wrote::Safe
+    }
+}
+
+/// The scheme of an IRI, unless `//` follows it, which no compact IRI has behind its prefix.
+fn bare_scheme(iri: &[u8]) -> Option<&[u8]> {
+    let colon = memchr::memchr(b':', iri)?;
+    (!iri[colon + 1..].starts_with(b"//")).then_some(&iri[..colon])
+}
+
+/// Whether a text is an absolute IRI. JSON-LD's readers drop the statements of any other.
+pub fn is_absolute(text: &[u8]) -> bool {
+    is_usual(text)
+        || (chars::is_iri_text(text)
+            && std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok()))
+}
+
+/// `http://` or `https://`, letters, digits and a few marks: most IRIs, which need no parser.
+fn is_usual(text: &[u8]) -> bool {
+    let Some(rest) = text
+        .strip_prefix(b"http")
+        .map(|rest| rest.strip_prefix(b"s").unwrap_or(rest))
+        .and_then(|rest| rest.strip_prefix(b"://"))
+    else {
+        return false;
+    };
+    let mut fragments = 0;
+    rest.first()
+        .is_some_and(|&byte| chars::is(byte, LETTER | DIGIT))
+        && rest.iter().all(|&byte| {
+            fragments += u32::from(byte == b'#');
+            chars::is(byte, NAME) || matches!(byte, b'/' | b'.' | b'#' | b'~')
+        })
+        && fragments <= 1
+}

@@ -1,0 +1,746 @@
+//! Writes the nodes of a shaped message: keys, values, nested nodes, lists.
+//!
+//! - In: a [`Shape`] and its quads.
+//! - Out: events and tokens.
+//! - Cost: a token is made once a batch and term, then copied. The recursion is as deep as the shape nests.
+//! - Law: what is written means the quads of the shape and no others.
+
+use std::ops::Range;
+
+use super::compact::{Coerced, Compact, Holder, Key, Keys};
+use super::names::{Names, Wrote, is_absolute};
+use super::native::Native;
+use super::shape::{Known, Node, Property, Shape};
+use crate::formats::jsonld::is_language_type;
+use crate::formats::jsonld::sink::{MOST_KEY, Sink};
+use crate::model::batch::{MessageBatch, TermTable};
+use crate::model::term::{Quad, Term, TermId, TermKind, flags};
+use crate::model::write::{Fault, Style, fault};
+use crate::syntax::text::encode::{Memo, Stop, holds_labels};
+
+/// The message that is written.
+#[derive(Clone, Copy)]
+pub struct Message<'a> {
+    pub table: &'a TermTable,
+    pub quads: &'a [Quad],
+    pub style: &'a Style,
+    /// The context is in force.
+    pub context: bool,
+    /// The context around the nodes is not for them.
+    pub reset: bool,
+    /// Values, types and keys as the expanded form has them: arrays, and objects for all literals.
+    pub expanded: bool,
+}
+
+/// The only thing known of a key in full: nothing becomes of its strings.
+static PLAIN: Key = Key {
+    name: Vec::new(),
+    coerced: Coerced::Text(None),
+    holder: Holder::Values,
+};
+
+const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
+
+/// Writes nodes.
+pub struct Nodes<S> {
+    pub sink: S,
+    pub shape: Shape,
+    pub names: Names,
+    /// The user's context, instead of the names.
+    pub compact: Option<Compact>,
+    /// It is in force.
+    pub compacting: bool,
+    /// Keys chosen for the values of the open properties, and where these values' quads are.
+    chosen: Vec<(u32, u32)>,
+    /// Tokens of IRIs as types, with the user's context.
+    types: Memo,
+    /// Tokens of IRIs, blank nodes and tags.
+    tokens: Memo,
+    /// By datatype.
+    natives: Vec<(u32, Native)>,
+    batch: u32,
+    scratch: Vec<u8>,
+    /// Write IRIs that no JSON-LD reader takes.
+    lenient: bool,
+    /// A token was written that a reader of the context would take for another term.
+    pub hazard: bool,
+}
+
+impl<S: Sink> Nodes<S> {
+    pub fn new(sink: S, compact: Option<Compact>, lenient: bool) -> Self {
+        Self {
+            sink,
+            shape: Shape::default(),
+            names: Names::default(),
+            compact,
+            compacting: false,
+            chosen: Vec::new(),
+            types: Memo::default(),
+            tokens: Memo::default(),
+            natives: Vec::new(),
+            batch: 0,
+            scratch: Vec::new(),
+            lenient,
+            hazard: false,
+        }
+    }
+
+    /// A batch begins.
+    pub fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
+        let terms = batch.table().terms().len();
+        self.names.begin_batch();
+        self.tokens.begin_batch(terms, out);
+        if self.compact.is_some() {
+            self.types.begin_batch(terms, out);
+        }
+        self.shape.begin_batch(terms);
+        if self.natives.len() < terms {
+            self.natives.resize(terms, (0, Native::None));
+        }
+        self.batch = self.batch.wrapping_add(1);
+        if self.batch == 0 {
+            self.natives.fill((0, Native::None));
+            self.batch = 1;
+        }
+    }
+
+    /// The context changed: tokens are to be made anew.
+    pub fn forget(&mut self) {
+        self.tokens.forget();
+        self.types.forget();
+    }
+
+    /// Makes the context of the names one for a message; tells whether it is another one then.
+    pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
+        if self.compact.is_some() {
+            return false;
+        }
+        let turned = self.names.turn_to(batch, message, each);
+        if turned {
+            self.forget();
+        }
+        turned
+    }
+
+    /// Whether there is a context, in force or not.
+    pub fn has_context(&self) -> bool {
+        self.compact.is_some() || !self.names.is_empty()
+    }
+
+    /// Whether `null` cannot clear the context.
+    pub fn is_protected(&self) -> bool {
+        self.compact.as_ref().is_some_and(Compact::is_protected)
+    }
+
+    /// Opens the value of a keyword, which stands in quotes in every syntax.
+    #[inline]
+    pub fn keyword(&mut self, quoted: &[u8], out: &mut Vec<u8>) {
+        self.sink.begin_key(out);
+        let alias = match &self.compact {
+            Some(compact) if self.compacting => compact.alias(quoted),
+            _ => None,
+        };
+        match alias {
+            Some(alias) => S::text(alias, false, out),
+            None => out.extend_from_slice(quoted),
+        }
+        self.sink.end_key(out);
+    }
+
+    /// The nodes of a graph that stand inside no other.
+    pub fn tops(
+        &mut self,
+        message: Message<'_>,
+        graph: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        for node in self.shape.graphs[graph].nodes.clone() {
+            if !self.shape.is_inside(node) {
+                self.begin_top(message, out);
+                self.node(message, node, out)?;
+                self.sink.end_object(out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the object of a node or graph.
+    pub fn begin_top(&mut self, message: Message<'_>, out: &mut Vec<u8>) {
+        self.sink.begin_object(out);
+        if message.reset {
+            self.no_context(out);
+        }
+    }
+
+    /// `"@context": null`.
+    pub fn no_context(&mut self, out: &mut Vec<u8>) {
+        self.keyword(b"\"@context\"", out);
+        self.sink.scalar(out);
+        out.extend_from_slice(b"null");
+    }
+
+    /// What is between the braces of a node.
+    pub fn node(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
+        let Node {
+            subject,
+            ref properties,
+            ..
+        } = self.shape.nodes[at as usize];
+        let properties = properties.clone();
+        if !self.shape.is_inside(at) {
+            self.id(message, subject, out)?;
+        }
+        let mut typed = None;
+        for at in properties.clone() {
+            if self.shape.properties[at as usize].known == Known::Type {
+                typed = self.types(message, at, out)?;
+                break;
+            }
+        }
+        for at in properties {
+            if typed != Some(at) {
+                self.property(message, at, out)?;
+            }
+            if out.len() > message.style.most {
+                return Err(Stop::TooLong);
+            }
+        }
+        Ok(())
+    }
+
+    /// `"@id": …`.
+    pub fn id(&mut self, message: Message<'_>, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+        self.keyword(b"\"@id\"", out);
+        self.sink.scalar(out);
+        self.name(message, id, out)
+    }
+
+    /// `"@type": …`, if nodes are all that the property has. Gives it back if it was written.
+    fn types(
+        &mut self,
+        message: Message<'_>,
+        at: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<u32>, Stop> {
+        let range = self.shape.places(at);
+        let mut objects = range
+            .clone()
+            .map(|at| self.shape.quad(message.quads, at).object);
+        let nodes = |id| matches!(message.table.term(id).kind, TermKind::Iri | TermKind::Bnode);
+        if !objects.all(nodes) {
+            return Ok(None);
+        }
+        self.keyword(b"\"@type\"", out);
+        let many = message.expanded || range.len() > 1;
+        if many {
+            self.sink.begin_array(out);
+        }
+        for at in range {
+            let object = self.shape.quad(message.quads, at).object;
+            self.sink.scalar(out);
+            self.type_name(message, object, out)?;
+        }
+        if many {
+            self.sink.end_array(out);
+        }
+        Ok(Some(at))
+    }
+
+    fn property(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
+        let Property {
+            predicate, known, ..
+        } = self.shape.properties[at as usize];
+        let range = self.shape.places(at);
+        if self.compacting {
+            return self.compacted(message, predicate, known, range, out);
+        }
+        self.sink.begin_key(out);
+        self.name(message, predicate, out)?;
+        self.sink.end_key(out);
+        let many = message.expanded || range.len() > 1;
+        if many {
+            self.sink.begin_array(out);
+        }
+        for at in range {
+            let object = self.shape.quad(message.quads, at).object;
+            self.value(message, object, known, &PLAIN, out)?;
+        }
+        if many {
+            self.sink.end_array(out);
+        }
+        Ok(())
+    }
+
+    /// A property with the user's context, its values under the keys that fit them.
+    fn compacted(
+        &mut self,
+        message: Message<'_>,
+        predicate: TermId,
+        known: Known,
+        range: Range<u32>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let text = message.table.text(predicate);
+        if !self.lenient && !is_absolute(text) {
+            return Err(Stop::Term(Fault::Relative(predicate)));
+        }
+        let keys = match &mut self.compact {
+            Some(compact) => compact.keys(text),
+            None => Keys::default(),
+        };
+        let from = self.chosen.len();
+        // A key of a list holds one.
+        let mut taken = 0_u64;
+        for place in range {
+            let object = self.shape.quad(message.quads, place).object;
+            let Some(chosen) = self.choose(message, object, known, &keys, taken) else {
+                self.hazard = true;
+                continue;
+            };
+            if keys[chosen as usize].holder == Holder::List {
+                taken |= 1 << chosen;
+            }
+            self.chosen.push((chosen, place));
+        }
+        let to = self.chosen.len();
+        for (number, key) in (0..).zip(keys.iter()) {
+            let of_key = |&(chosen, _): &(u32, u32)| chosen == number;
+            let count = self.chosen[from..to].iter().filter(|at| of_key(at)).count();
+            if count == 0 {
+                continue;
+            }
+            self.sink.begin_key(out);
+            S::text(&key.name, false, out);
+            self.sink.end_key(out);
+            if key.holder == Holder::Language {
+                self.by_language(message, number, from..to, out)?;
+                continue;
+            }
+            let many = key.holder == Holder::Set || count > 1;
+            if many {
+                self.sink.begin_array(out);
+            }
+            for at in from..to {
+                let (chosen, place) = self.chosen[at];
+                if chosen != number {
+                    continue;
+                }
+                let object = self.shape.quad(message.quads, place).object;
+                if key.holder == Holder::List {
+                    let cell = self.shape.inner(message.table, object);
+                    self.items(message, cell, key, out)?;
+                } else {
+                    self.value(message, object, known, key, out)?;
+                }
+            }
+            if many {
+                self.sink.end_array(out);
+            }
+        }
+        self.chosen.truncate(from);
+        Ok(())
+    }
+
+    /// The number of the key that a value is best written with.
+    fn choose(
+        &mut self,
+        message: Message<'_>,
+        object: TermId,
+        known: Known,
+        keys: &Keys,
+        taken: u64,
+    ) -> Option<u32> {
+        let table = message.table;
+        let term = table.term(object);
+        let literal = match term.kind {
+            TermKind::Iri | TermKind::Bnode => None,
+            _ => Some(term),
+        };
+        let is_list = literal.is_none()
+            && match self.shape.inner(table, object) {
+                Some(inner) => self.shape.is_list(inner),
+                None => known != Known::Rest && self.shape.is_nil(table, object),
+            };
+        let tagged = term.kind == TermKind::LangLiteral && !is_directed(term);
+        let mut best: Option<(u8, u32)> = None;
+        for (number, key) in (0..).zip(keys.iter().take(64)) {
+            let rank = match (key.holder, literal) {
+                (Holder::List, _) if !is_list || taken & (1 << number) != 0 => continue,
+                (Holder::Language, _) if !tagged => continue,
+                (Holder::List | Holder::Language, _) => 0,
+                (_, None) if is_list => u8::from(key.coerced != Coerced::Text(None)),
+                (_, None) => match key.coerced {
+                    Coerced::Id | Coerced::Vocab => 0,
+                    Coerced::Text(_) => 1,
+                    Coerced::Datatype(_) => 2,
+                },
+                (_, Some(literal)) if self.fits(message, literal, key) => 0,
+                _ => match key.coerced {
+                    Coerced::Text(_) => 1,
+                    _ => 2,
+                },
+            };
+            if best.is_none_or(|(least, _)| rank < least) {
+                best = Some((rank, number));
+            }
+        }
+        best.map(|(_, number)| number)
+    }
+
+    /// Whether a literal under a key is a scalar.
+    fn fits(&mut self, message: Message<'_>, literal: Term, key: &Key) -> bool {
+        let of = TermId(literal.aux);
+        match (literal.kind, &key.coerced) {
+            (TermKind::Literal, Coerced::Text(language)) => language.is_none(),
+            (TermKind::Literal, Coerced::Datatype(datatype)) => **datatype == *XSD_STRING,
+            (TermKind::LangLiteral, Coerced::Text(Some(language))) => {
+                **language == *message.table.text(of) && !is_directed(literal)
+            }
+            (TermKind::TypedLiteral, Coerced::Datatype(datatype)) => {
+                **datatype == *message.table.text(of)
+            }
+            (TermKind::TypedLiteral, _) => {
+                self.scratch.clear();
+                let native = self.native(message.table, of);
+                native.write(message.table.text_of(literal), &mut self.scratch)
+            }
+            _ => false,
+        }
+    }
+
+    /// The values of a key, by their languages.
+    fn by_language(
+        &mut self,
+        message: Message<'_>,
+        number: u32,
+        chosen: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let table = message.table;
+        let mut values: Vec<(&[u8], TermId, Term)> = Vec::new();
+        for &(key, place) in &self.chosen[chosen] {
+            if key == number {
+                let literal = table.term(self.shape.quad(message.quads, place).object);
+                let language = TermId(literal.aux);
+                values.push((table.text(language), language, literal));
+            }
+        }
+        values.sort_by_key(|(tag, ..)| *tag);
+        self.sink.begin_object(out);
+        for group in values.chunk_by(|(a, ..), (b, ..)| a == b) {
+            let &[(_, language, _), ..] = group else {
+                continue;
+            };
+            self.sink.begin_key(out);
+            self.name(message, language, out)?;
+            self.sink.end_key(out);
+            if group.len() > 1 {
+                self.sink.begin_array(out);
+            }
+            for &(_, _, literal) in group {
+                self.sink.scalar(out);
+                let plain = literal.flags & flags::PLAIN != 0;
+                S::text(table.text_of(literal), plain, out);
+            }
+            if group.len() > 1 {
+                self.sink.end_array(out);
+            }
+            if out.len() > message.style.most {
+                return Err(Stop::TooLong);
+            }
+        }
+        self.sink.end_object(out);
+        Ok(())
+    }
+
+    /// An object of a property, or an item of a list, under a key.
+    #[inline]
+    fn value(
+        &mut self,
+        message: Message<'_>,
+        object: TermId,
+        property: Known,
+        key: &Key,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        match message.table.term(object).kind {
+            TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
+                return self.literal(message, object, key, out);
+            }
+            TermKind::Bnode => {
+                if let Some(inner) = self.shape.inner(message.table, object) {
+                    self.sink.begin_object(out);
+                    if self.shape.is_list(inner) {
+                        self.list(message, Some(inner), key, out)?;
+                    } else {
+                        self.node(message, inner, out)?;
+                    }
+                    self.sink.end_object(out);
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+        let nil = property != Known::Rest && self.shape.is_nil(message.table, object);
+        if !nil && matches!(key.coerced, Coerced::Id | Coerced::Vocab) {
+            self.sink.scalar(out);
+            return match key.coerced {
+                Coerced::Id => self.name(message, object, out),
+                _ => self.type_name(message, object, out),
+            };
+        }
+        self.sink.begin_object(out);
+        if nil {
+            self.list(message, None, key, out)?;
+        } else {
+            self.id(message, object, out)?;
+        }
+        self.sink.end_object(out);
+        Ok(())
+    }
+
+    /// `"@list": […]` from its first cell.
+    fn list(
+        &mut self,
+        message: Message<'_>,
+        cell: Option<u32>,
+        key: &Key,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        self.keyword(b"\"@list\"", out);
+        self.items(message, cell, key, out)
+    }
+
+    /// The array of a list's items.
+    fn items(
+        &mut self,
+        message: Message<'_>,
+        mut cell: Option<u32>,
+        key: &Key,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        self.sink.begin_array(out);
+        while let Some((first, rest)) = cell.and_then(|cell| self.shape.cell(message.quads, cell)) {
+            let (first, rest) = (first.object, rest.object);
+            self.value(message, first, Known::First, key, out)?;
+            cell = self.shape.inner(message.table, rest);
+            if out.len() > message.style.most {
+                return Err(Stop::TooLong);
+            }
+        }
+        self.sink.end_array(out);
+        Ok(())
+    }
+
+    fn literal(
+        &mut self,
+        message: Message<'_>,
+        id: TermId,
+        key: &Key,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let table = message.table;
+        let term = table.term(id);
+        let text = table.text_of(term);
+        let plain = term.flags & flags::PLAIN != 0;
+        let of = TermId(term.aux);
+        let bare = if self.compacting {
+            term.kind != TermKind::TypedLiteral && self.fits(message, term, key)
+        } else {
+            !message.expanded && term.kind == TermKind::Literal
+        };
+        if bare {
+            if term.kind == TermKind::LangLiteral
+                && let Some(fault) = fault(table, of, false)
+            {
+                return Err(Stop::Term(fault));
+            }
+            self.sink.scalar(out);
+            S::text(text, plain, out);
+            return Ok(());
+        }
+        if term.kind == TermKind::TypedLiteral && !self.lenient && is_language_type(table.text(of))
+        {
+            return Err(Stop::Term(Fault::Untagged(of)));
+        }
+        let native = match term.kind {
+            TermKind::TypedLiteral => match &key.coerced {
+                Coerced::Datatype(datatype) if **datatype != *table.text(of) => Native::None,
+                _ => self.native(table, of),
+            },
+            _ => Native::None,
+        };
+        if native != Native::None {
+            self.scratch.clear();
+            let lossless = native.write(text, &mut self.scratch);
+            if lossless {
+                if message.expanded {
+                    self.sink.begin_object(out);
+                    self.keyword(b"\"@value\"", out);
+                }
+                self.sink.scalar(out);
+                out.extend_from_slice(&self.scratch);
+                if message.expanded {
+                    self.sink.end_object(out);
+                }
+                return Ok(());
+            }
+        }
+        if let (TermKind::TypedLiteral, Coerced::Datatype(datatype)) = (term.kind, &key.coerced)
+            && **datatype == *table.text(of)
+        {
+            self.sink.scalar(out);
+            S::text(text, plain, out);
+            return Ok(());
+        }
+        self.sink.begin_object(out);
+        self.keyword(b"\"@value\"", out);
+        self.sink.scalar(out);
+        S::text(text, plain, out);
+        match term.kind {
+            TermKind::TypedLiteral => {
+                self.keyword(b"\"@type\"", out);
+                self.sink.scalar(out);
+                self.type_name(message, of, out)?;
+            }
+            TermKind::LangLiteral => {
+                self.keyword(b"\"@language\"", out);
+                self.sink.scalar(out);
+                self.name(message, of, out)?;
+                if is_directed(term) {
+                    self.keyword(b"\"@direction\"", out);
+                    self.sink.scalar(out);
+                    let left = term.flags & flags::LTR != 0;
+                    S::text(if left { b"ltr" } else { b"rtl" }, true, out);
+                }
+            }
+            _ => {}
+        }
+        self.sink.end_object(out);
+        Ok(())
+    }
+
+    /// How literals of a datatype may be native.
+    #[inline]
+    fn native(&mut self, table: &TermTable, datatype: TermId) -> Native {
+        let entry = &mut self.natives[datatype.index()];
+        if entry.0 != self.batch {
+            *entry = (self.batch, Native::of(table.text(datatype)));
+        }
+        entry.1
+    }
+
+    /// The token of a type.
+    fn type_name(
+        &mut self,
+        message: Message<'_>,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if !self.compacting || message.table.term(id).kind != TermKind::Iri {
+            return self.name(message, id, out);
+        }
+        if !self.types.copy(id, out) {
+            let start = out.len();
+            self.new_iri(message, id, true, out)?;
+            self.types.keep(id, start, out);
+        }
+        Ok(())
+    }
+
+    /// The token of an IRI with the user's context.
+    fn new_iri(
+        &mut self,
+        message: Message<'_>,
+        id: TermId,
+        vocab: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let text = message.table.text(id);
+        if !self.lenient && !is_absolute(text) {
+            return Err(Stop::Term(Fault::Relative(id)));
+        }
+        match self
+            .compact
+            .as_mut()
+            .and_then(|compact| compact.name(text, vocab))
+        {
+            Some(name) => S::text(&name, false, out),
+            None => self.hazard = true,
+        }
+        Ok(())
+    }
+
+    /// The token of an IRI, a blank node or a language tag.
+    #[inline]
+    pub fn name(
+        &mut self,
+        message: Message<'_>,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if self.tokens.copy(id, out) {
+            return Ok(());
+        }
+        self.new_name(message, id, out)
+    }
+
+    fn new_name(
+        &mut self,
+        message: Message<'_>,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let table = message.table;
+        let term = table.term(id);
+        let text = table.text_of(term);
+        let start = out.len();
+        match term.kind {
+            TermKind::Iri if self.compacting => self.new_iri(message, id, false, out)?,
+            TermKind::Iri => {
+                if !self.lenient && !is_absolute(text) {
+                    return Err(Stop::Term(Fault::Relative(id)));
+                }
+                if self
+                    .names
+                    .iri::<S>(text, message.context, &mut self.scratch, out)
+                    == Wrote::Hazard
+                {
+                    self.hazard = true;
+                    return Ok(());
+                }
+            }
+            TermKind::Language => {
+                if let Some(fault) = fault(table, id, false) {
+                    return Err(Stop::Term(fault));
+                }
+                S::text(text, true, out);
+            }
+            _ => {
+                self.scratch.clear();
+                message.style.write(table, id, &mut self.scratch);
+                if self.compacting && self.is_term() {
+                    self.hazard = true;
+                }
+                S::text(&self.scratch, true, out);
+            }
+        }
+        // A sink may move a long key, and what is kept is a place in the output.
+        let stays = out.len() - start <= MOST_KEY;
+        if stays && (message.style.apart.is_none() || !holds_labels(term.kind)) {
+            self.tokens.keep(id, start, out);
+        }
+        Ok(())
+    }
+
+    /// Whether a reader of the user's context takes what is in the scratch for a term.
+    fn is_term(&self) -> bool {
+        self.compact
+            .as_ref()
+            .is_some_and(|compact| compact.is_term(&self.scratch))
+    }
+}
+
+fn is_directed(literal: Term) -> bool {
+    literal.flags & (flags::LTR | flags::RTL) != 0
+}

@@ -1,0 +1,78 @@
+//! What stops reading, and how it is told: the error code of the specification, and where.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::model::error::{ErrorClass, LimitExceeded};
+use crate::syntax::json::Fault;
+
+/// What is wrong with a context or a message; a pointer, so that results stay small.
+#[derive(Clone, Debug)]
+pub(super) struct Wrong(Box<Told>);
+
+/// What is wrong.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub class: ErrorClass,
+    pub reason: String,
+    /// Byte of the message; None where it is not in the message, but in a context that it names.
+    pub at: Option<u32>,
+}
+
+impl Deref for Wrong {
+    type Target = Told;
+
+    fn deref(&self) -> &Told {
+        &self.0
+    }
+}
+
+impl DerefMut for Wrong {
+    fn deref_mut(&mut self) -> &mut Told {
+        &mut self.0
+    }
+}
+
+/// A result that the rules of JSON-LD, or a limit, can spoil.
+pub(super) type Read<T> = Result<T, Wrong>;
+
+impl Wrong {
+    /// Any error.
+    #[cold]
+    pub fn told(class: ErrorClass, at: Option<u32>, reason: String) -> Self {
+        Self(Box::new(Told { class, reason, at }))
+    }
+
+    /// An error that the specification names (JSON-LD 1.1 API, 9.6.2).
+    #[cold]
+    pub fn new(code: &str, at: Option<u32>, reason: &str) -> Self {
+        let reason = format!("{reason} (JSON-LD: {code})");
+        Self::told(ErrorClass::Malformed, at, reason)
+    }
+
+    /// A limit was met.
+    #[cold]
+    pub fn limit(at: Option<u32>, reason: String) -> Self {
+        Self::told(ErrorClass::Limit, at, reason)
+    }
+
+    /// The same, at a byte of the message where it has no position of its own.
+    pub fn or_at(mut self, at: u32) -> Self {
+        self.at = self.at.or(Some(at));
+        self
+    }
+
+    /// The fault of a message that begins at a byte.
+    pub fn fault(self, start: u32) -> Fault {
+        Fault {
+            at: self.at.unwrap_or(start) as usize,
+            class: self.class,
+            reason: self.0.reason,
+        }
+    }
+}
+
+impl From<LimitExceeded> for Wrong {
+    fn from(exceeded: LimitExceeded) -> Self {
+        Self::limit(None, exceeded.0)
+    }
+}

@@ -1,0 +1,377 @@
+//! Whether a text is an IRI, and what a relative reference means.
+//!
+//! - In: a text. Out: yes or no, as the `oxiri` crate says, mostly without asking it.
+//! - Cost: one look a byte; `oxiri` where there is `%`, a bracket, a character beyond ASCII, or an
+//!   authority that is no plain host.
+//! - [`Base::resolve`] follows RFC 3986, 5.2, to the letter, as JSON-LD asks: dot segments of the base go
+//!   too, which `oxiri` keeps.
+
+use crate::syntax::cache::begins;
+
+/// Bytes that stand anywhere behind a scheme and a plain authority.
+const PLAIN: [bool; 256] = plain();
+
+const fn plain() -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = 0usize;
+    while byte < 256 {
+        let c = byte as u8;
+        table[byte] = c.is_ascii_alphanumeric()
+            || matches!(
+                c,
+                b'-' | b'.'
+                    | b'_'
+                    | b'~'
+                    | b'!'
+                    | b'$'
+                    | b'&'
+                    | b'\''
+                    | b'('
+                    | b')'
+                    | b'*'
+                    | b'+'
+                    | b','
+                    | b';'
+                    | b'='
+                    | b':'
+                    | b'@'
+                    | b'/'
+                    | b'?'
+            );
+        byte += 1;
+    }
+    table
+}
+
+/// Whether a text is an absolute IRI.
+pub(super) fn is_iri(text: &[u8]) -> bool {
+    simple(text) || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
+}
+
+/// Tells IRIs, and knows how some of them began: logs name things alike.
+#[derive(Debug, Default)]
+pub(super) struct Checker {
+    /// What takes plain bytes, up to a slash; by where that stands.
+    begins: [Vec<u8>; 4],
+}
+
+/// Bytes of a beginning that is kept.
+const MOST_BEGUN: usize = 256;
+
+impl Checker {
+    /// Whether a text is an absolute IRI.
+    #[inline]
+    pub fn is_iri(&mut self, text: &[u8]) -> bool {
+        let Some(slash) = memchr::memrchr(b'/', text) else {
+            return is_iri(text);
+        };
+        let (begin, rest) = text.split_at(slash + 1);
+        let known = &self.begins[slash % 4];
+        if known.len() == begin.len() && begins(begin, known) && is_plain(rest) {
+            return true;
+        }
+        let answer = is_iri(text);
+        if answer && begin.len() <= MOST_BEGUN && takes_plain(begin) {
+            let known = &mut self.begins[slash % 4];
+            known.clear();
+            known.extend_from_slice(begin);
+        }
+        answer
+    }
+}
+
+/// Whether a text has the form of an IRI: a scheme and a colon, and no space.
+pub(super) fn has_iri_form(text: &[u8]) -> bool {
+    scheme_end(text).is_some() && !text.iter().any(|&byte| byte <= b' ')
+}
+
+/// Where the colon behind a scheme is.
+fn scheme_end(text: &[u8]) -> Option<usize> {
+    let end = text
+        .iter()
+        .position(|&byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'+' | b'-' | b'.'))?;
+    let scheme = text.first().is_some_and(u8::is_ascii_alphabetic) && text.get(end) == Some(&b':');
+    scheme.then_some(end)
+}
+
+/// A base IRI.
+#[derive(Clone, Debug)]
+pub(super) struct Base {
+    text: Box<[u8]>,
+    /// Where the path begins.
+    path: usize,
+    /// Where the query or the fragment begins.
+    query: usize,
+    /// Where the fragment begins.
+    fragment: usize,
+    has_authority: bool,
+}
+
+impl Base {
+    /// The base of an absolute IRI.
+    pub fn new(text: &[u8]) -> Option<Self> {
+        Self::of_form(text).filter(|_| is_iri(text))
+    }
+
+    /// The base of what has the form of an IRI; what it makes of references may be none.
+    pub fn of_form(text: &[u8]) -> Option<Self> {
+        let scheme = scheme_end(text)?;
+        let parts = Parts::of(text, scheme + 1);
+        Some(Self {
+            text: text.into(),
+            path: parts.path,
+            query: parts.query,
+            fragment: parts.fragment,
+            has_authority: parts.has_authority,
+        })
+    }
+
+    /// The base itself.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Appends what a relative reference means (RFC 3986, 5.2.2).
+    pub fn resolve(&self, reference: &[u8], out: &mut Vec<u8>) {
+        let base = &*self.text;
+        let parts = Parts::of(reference, 0);
+        let path = &reference[parts.path..parts.query];
+        if parts.has_authority {
+            let scheme = scheme_end(base).map_or(0, |end| end + 1);
+            out.extend_from_slice(&base[..scheme]);
+            out.extend_from_slice(&reference[..parts.path]);
+            remove_dot_segments(path, out);
+        } else if path.is_empty() {
+            let end = if parts.query < parts.fragment {
+                self.query
+            } else {
+                self.fragment
+            };
+            out.extend_from_slice(&base[..end]);
+        } else {
+            out.extend_from_slice(&base[..self.path]);
+            if path.first() == Some(&b'/') {
+                remove_dot_segments(path, out);
+            } else {
+                let own = &base[self.path..self.query];
+                let before = match memchr::memrchr(b'/', own) {
+                    Some(slash) => &own[..=slash],
+                    None if self.has_authority => b"/",
+                    None => b"",
+                };
+                remove_dot_segments(&[before, path].concat(), out);
+            }
+        }
+        out.extend_from_slice(&reference[parts.query..]);
+    }
+}
+
+/// Where the parts of a reference begin.
+struct Parts {
+    path: usize,
+    query: usize,
+    fragment: usize,
+    has_authority: bool,
+}
+
+impl Parts {
+    /// Of a text whose scheme ends before `start`.
+    fn of(text: &[u8], start: usize) -> Self {
+        let find = |from: usize, ends: &[u8]| {
+            let rest = &text[from..];
+            let at = rest.iter().position(|byte| ends.contains(byte));
+            at.map_or(text.len(), |at| from + at)
+        };
+        let has_authority = text[start..].starts_with(b"//");
+        let path = if has_authority {
+            find(start + 2, b"/?#")
+        } else {
+            start
+        };
+        let query = find(path, b"?#");
+        Self {
+            path,
+            query,
+            fragment: find(query, b"#"),
+            has_authority,
+        }
+    }
+}
+
+/// Appends a path without its dot segments (RFC 3986, 5.2.4).
+fn remove_dot_segments(mut path: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    let parent = |out: &mut Vec<u8>| {
+        let end = memchr::memrchr(b'/', &out[start..]).unwrap_or(0);
+        out.truncate(start + end);
+    };
+    while !path.is_empty() {
+        if let Some(rest) = path.strip_prefix(b"../") {
+            path = rest;
+        } else if let Some(rest) = path.strip_prefix(b"./") {
+            path = rest;
+        } else if path.starts_with(b"/./") {
+            path = &path[2..];
+        } else if path == b"/." {
+            path = b"/";
+        } else if path.starts_with(b"/../") {
+            path = &path[3..];
+            parent(out);
+        } else if path == b"/.." {
+            path = b"/";
+            parent(out);
+        } else if matches!(path, b"." | b"..") {
+            path = b"";
+        } else {
+            let first = usize::from(path[0] == b'/');
+            let end = memchr::memchr(b'/', &path[first..]).map_or(path.len(), |end| first + end);
+            out.extend_from_slice(&path[..end]);
+            path = &path[end..];
+        }
+    }
+}
+
+/// Whether a text is of bytes that may stand anywhere behind an authority.
+#[inline]
+pub(super) fn is_plain(text: &[u8]) -> bool {
+    text.iter().all(|&byte| PLAIN[usize::from(byte)])
+}
+
+/// Whether plain bytes behind a text make an IRI: one with an authority, or none, that has ended.
+pub(super) fn takes_plain(text: &[u8]) -> bool {
+    let Some((last, rest)) = text.split_last() else {
+        return false;
+    };
+    let has_ended = match last {
+        b'#' | b'?' => true,
+        b'/' => memchr::memmem::find(rest, b"://").is_some_and(|at| at + 3 < rest.len()),
+        _ => false,
+    };
+    has_ended && is_iri(text)
+}
+
+/// Surely an IRI: `scheme:` and plain bytes, or `scheme://host/` and plain bytes, a fragment perhaps.
+fn simple(text: &[u8]) -> bool {
+    let Some(colon) = text.iter().position(|&byte| byte == b':') else {
+        return false;
+    };
+    let (scheme, rest) = text.split_at(colon);
+    if !scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        || !scheme.iter().all(u8::is_ascii_alphanumeric)
+    {
+        return false;
+    }
+    let mut rest = rest.get(1..).unwrap_or_default();
+    if let Some(behind) = rest.strip_prefix(b"//") {
+        let host = behind
+            .iter()
+            .position(|&byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'-' | b'.'))
+            .unwrap_or(behind.len());
+        rest = behind.get(host..).unwrap_or_default();
+        if !matches!(rest.first(), None | Some(b'/' | b'?' | b'#')) {
+            return false;
+        }
+    }
+    let end = rest
+        .iter()
+        .position(|&byte| !PLAIN[usize::from(byte)])
+        .unwrap_or(rest.len());
+    match rest.get(end..) {
+        Some([b'#', fragment @ ..]) => fragment.iter().all(|&byte| PLAIN[usize::from(byte)]),
+        Some([]) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// The examples of RFC 3986, 5.4, and bases with dot segments.
+    #[test]
+    fn references_mean_what_rfc_3986_says() {
+        for (base, reference, expected) in [
+            ("http://a/b/c/d;p?q", "g:h", "http://a/b/c/g:h"),
+            ("http://a/b/c/d;p?q", "g", "http://a/b/c/g"),
+            ("http://a/b/c/d;p?q", "./g/", "http://a/b/c/g/"),
+            ("http://a/b/c/d;p?q", "/g", "http://a/g"),
+            ("http://a/b/c/d;p?q", "//g", "http://g"),
+            ("http://a/b/c/d;p?q", "?y", "http://a/b/c/d;p?y"),
+            ("http://a/b/c/d;p?q", "g?y#s", "http://a/b/c/g?y#s"),
+            ("http://a/b/c/d;p?q", "#s", "http://a/b/c/d;p?q#s"),
+            ("http://a/b/c/d;p?q", ";x", "http://a/b/c/;x"),
+            ("http://a/b/c/d;p?q", "", "http://a/b/c/d;p?q"),
+            ("http://a/b/c/d;p?q", ".", "http://a/b/c/"),
+            ("http://a/b/c/d;p?q", "../g", "http://a/b/g"),
+            ("http://a/b/c/d;p?q", "../..", "http://a/"),
+            ("http://a/b/c/d;p?q", "../../../g", "http://a/g"),
+            ("http://a/b/c/d;p?q", "/./g", "http://a/g"),
+            ("http://a/b/c/d;p?q", "/../g", "http://a/g"),
+            ("http://a/b/c/d;p?q", "g.", "http://a/b/c/g."),
+            ("http://a/b/c/d;p?q", "..g", "http://a/b/c/..g"),
+            ("http://a/b/c/d;p?q", "g;x=1/../y", "http://a/b/c/y"),
+            ("http://a/b/c/d;p?q", "g#s/../x", "http://a/b/c/g#s/../x"),
+            ("http://a/bb/ccc/../d;p?q", "g", "http://a/bb/g"),
+            (
+                "http://a/bb/ccc/../d;p?q",
+                "#s",
+                "http://a/bb/ccc/../d;p?q#s",
+            ),
+            ("http://a", "g", "http://a/g"),
+            ("urn:x:y", "g", "urn:g"),
+            ("file:///a/bb", "../..", "file:///"),
+        ] {
+            let mut out = Vec::new();
+            Base::new(base.as_bytes())
+                .unwrap_or_else(|| panic!("{base}"))
+                .resolve(reference.as_bytes(), &mut out);
+            assert_eq!(
+                String::from_utf8_lossy(&out),
+                expected,
+                "{base} {reference}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_surely_an_iri_is_one() {
+        for text in [
+            "http://a",
+            "http://a/",
+            "http://a/b?c#d",
+            "urn:x",
+            "a:",
+            "a:b:c",
+            "mailto:x@y",
+            "http://a:80/",
+            "a b",
+            "http://",
+            "http:///x",
+            "http://a/b c",
+            "http://a#b#c",
+            "http://a/%41",
+            "http://a/%4",
+            "1a:b",
+            "x",
+            "",
+            ":",
+            "http://[::1]/",
+            "http://é/",
+            "http://a/é",
+            "http://u@h/",
+            "a//b:c",
+            "a:/b",
+            "a:?#",
+        ] {
+            let expected = oxiri::Iri::parse(text).is_ok();
+            assert_eq!(is_iri(text.as_bytes()), expected, "{text}");
+            let mut checker = Checker::default();
+            for again in ["http://a/b/c", text, "http://a/", "urn:x:y/z", text] {
+                let expected = oxiri::Iri::parse(again).is_ok();
+                assert_eq!(checker.is_iri(again.as_bytes()), expected, "{again}");
+            }
+        }
+    }
+}

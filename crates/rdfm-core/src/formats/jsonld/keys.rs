@@ -1,0 +1,208 @@
+//! The keys that a context has met, and what they mean.
+//!
+//! - In: keys. Out: meanings, found again by the key.
+//! - Cost: a comparison where the caller guesses the key, else a hash too. All texts lie in one buffer.
+
+use super::context::{Meaning, Property};
+use crate::syntax::cache::begins;
+use crate::syntax::json::mark;
+
+/// Keys by their texts.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// One more than the number of a key; 0 where there is none. As many as a power of two.
+    slots: Vec<u32>,
+    list: Vec<Key>,
+    texts: Vec<u8>,
+    properties: Vec<Property>,
+    /// Numbers of properties whose keys were forgotten.
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    hash: u64,
+    start: u32,
+    length: u32,
+    /// None where it was forgotten.
+    meaning: Option<Meaning>,
+}
+
+/// A hash of a text: of its length and ends, where keys differ.
+#[inline]
+fn hash(text: &[u8]) -> u64 {
+    const K: u64 = 0x9E37_79B9_7F4A_7C15;
+    let first = text.first_chunk::<8>();
+    let first = first.map_or(0, |chunk| u64::from_le_bytes(*chunk));
+    let middle = text.get(text.len() / 2..).and_then(<[u8]>::first_chunk);
+    let middle = middle.map_or(0, |chunk| u64::from_le_bytes(*chunk));
+    let mixed = (mark(text) ^ first.rotate_left(17)).wrapping_mul(K) ^ middle;
+    let mixed = mixed.wrapping_mul(K);
+    mixed ^ mixed >> 29
+}
+
+impl Keys {
+    /// What a key means, if it is the one of a number.
+    #[inline]
+    pub fn at(&self, number: u32, text: &[u8]) -> Option<Meaning> {
+        let key = self.list.get(number as usize)?;
+        if self.is(key, text) {
+            key.meaning
+        } else {
+            None
+        }
+    }
+
+    /// What a key means, if it was met, and its number.
+    pub fn get(&self, text: &[u8]) -> Option<(Meaning, u32)> {
+        let number = self.find(text)?;
+        let key = self.list.get(number as usize)?;
+        Some((key.meaning?, number))
+    }
+
+    /// The number of a key.
+    fn find(&self, text: &[u8]) -> Option<u32> {
+        let hash = hash(text);
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut at = hash as usize & mask;
+        loop {
+            let number = self.slots.get(at)?.checked_sub(1)?;
+            let key = self.list.get(number as usize)?;
+            if key.hash == hash && self.is(key, text) {
+                return Some(number);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Whether a key has a text.
+    #[inline]
+    fn is(&self, key: &Key, text: &[u8]) -> bool {
+        key.length as usize == text.len() && begins(text, self.text(key))
+    }
+
+    #[inline]
+    fn text(&self, key: &Key) -> &[u8] {
+        let start = key.start as usize;
+        self.texts
+            .get(start..start + key.length as usize)
+            .unwrap_or_default()
+    }
+
+    /// Forgets what some keys mean.
+    pub fn forget(&mut self, is_gone: impl Fn(&[u8]) -> bool) {
+        for number in 0..self.list.len() {
+            let key = self.list[number];
+            if is_gone(self.text(&key)) {
+                if let Some(Meaning::Property(property)) = key.meaning {
+                    self.free.push(property);
+                }
+                self.list[number].meaning = None;
+            }
+        }
+    }
+
+    /// None, with the room of these.
+    pub fn cleared(mut self) -> Self {
+        self.slots.fill(0);
+        self.list.clear();
+        self.texts.clear();
+        self.properties.clear();
+        self.free.clear();
+        self
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Adds a key that was not met, or was forgotten.
+    pub fn add(&mut self, text: &[u8], meaning: Meaning) {
+        if let Some(number) = self.find(text) {
+            self.list[number as usize].meaning = Some(meaning);
+            return;
+        }
+        if 2 * self.list.len() >= self.slots.len() {
+            self.grow();
+        }
+        let hash = hash(text);
+        let start = self.texts.len() as u32;
+        self.texts.extend_from_slice(text);
+        self.list.push(Key {
+            hash,
+            start,
+            length: text.len() as u32,
+            meaning: Some(meaning),
+        });
+        self.place(hash, self.list.len() as u32);
+    }
+
+    /// Adds a property, and gives its number.
+    pub fn add_property(&mut self, property: Property) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.properties[number as usize] = property;
+            return number;
+        }
+        self.properties.push(property);
+        self.properties.len() as u32 - 1
+    }
+
+    #[inline]
+    pub fn property(&self, number: u32) -> &Property {
+        &self.properties[number as usize]
+    }
+
+    #[inline]
+    pub fn property_mut(&mut self, number: u32) -> &mut Property {
+        &mut self.properties[number as usize]
+    }
+
+    fn grow(&mut self) {
+        let size = (2 * self.slots.len()).max(32);
+        self.slots.clear();
+        self.slots.resize(size, 0);
+        for number in 0..self.list.len() {
+            self.place(self.list[number].hash, number as u32 + 1);
+        }
+    }
+
+    fn place(&mut self, hash: u64, number: u32) {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        while self.slots[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_again_and_no_others() {
+        let mut keys = Keys::default();
+        assert_eq!(keys.get(b""), None);
+        for number in 0..1000u32 {
+            keys.add(format!("key{number}").as_bytes(), Meaning::Property(number));
+        }
+        keys.add(b"", Meaning::Null);
+        for number in 0..1000 {
+            let key = format!("key{number}");
+            let meaning = Meaning::Property(number);
+            assert_eq!(keys.get(key.as_bytes()), Some((meaning, number)));
+            assert_eq!(keys.at(number, key.as_bytes()), Some(meaning));
+            assert_eq!(keys.at(number + 1, key.as_bytes()), None);
+        }
+        assert_eq!(keys.at(2000, b"key7"), None);
+        assert_eq!(keys.get(b""), Some((Meaning::Null, 1000)));
+        assert_eq!(keys.get(b"key1000"), None);
+        keys.forget(|key| key == b"key7");
+        assert_eq!(keys.at(7, b"key7"), None);
+        assert_eq!(keys.get(b"key7"), None);
+        keys.add(b"key7", Meaning::Unmapped);
+        assert_eq!(keys.get(b"key7"), Some((Meaning::Unmapped, 7)));
+    }
+}

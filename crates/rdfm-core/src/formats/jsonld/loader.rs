@@ -1,0 +1,157 @@
+//! Remote contexts: asked for by URL, given by the caller, kept for the decoder's life.
+//!
+//! - In: the URL of a context.
+//! - Out: its document as a tape.
+//! - Law: this crate does no I/O; a URL is asked for once. All documents together are bounded.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::error::Wrong;
+use super::iri::Base;
+use crate::codec::contexts::ContextLoader;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::limits::Limits;
+use crate::syntax::json::{Bounds, Tape, View, parse};
+use crate::syntax::text::position::Lines;
+
+/// A JSON text that outlives the message that needs it.
+#[derive(Debug)]
+pub(super) struct Kept {
+    source: Box<[u8]>,
+    tape: Tape,
+    /// Where it was loaded from.
+    pub url: Option<Arc<Base>>,
+}
+
+impl Kept {
+    /// A tape that needs no source.
+    pub fn new(tape: Tape) -> Self {
+        Self {
+            source: Box::default(),
+            tape,
+            url: None,
+        }
+    }
+
+    pub fn view(&self) -> View<'_> {
+        View {
+            tape: &self.tape,
+            source: &self.source,
+        }
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn bytes(&self) -> usize {
+        self.source.len() + self.tape.bytes()
+    }
+
+    /// Line and column of a byte of the source.
+    pub fn place(&self, at: usize) -> String {
+        place(&self.source, at)
+    }
+}
+
+fn place(source: &[u8], at: usize) -> String {
+    let before = source.get(..at).unwrap_or_default();
+    let (line, column) = Lines::default().place(before);
+    format!("line {line}, column {column}")
+}
+
+/// What loading came to; the reason of an error names the URL.
+type Outcome = Result<Arc<Kept>, Wrong>;
+
+/// What was loaded so far.
+#[derive(Debug)]
+pub(super) struct Store {
+    loader: Option<Arc<dyn ContextLoader>>,
+    bounds: Bounds,
+    known: RefCell<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    outcomes: FxHashMap<Box<str>, Outcome>,
+    bytes: u64,
+}
+
+impl Store {
+    pub fn new(loader: Option<Arc<dyn ContextLoader>>, limits: &Limits) -> Self {
+        Self {
+            loader,
+            bounds: Bounds {
+                max_depth: limits.max_depth,
+                max_bytes: limits.max_message_bytes,
+                max_repeated: 0,
+                duplicates: true,
+            },
+            known: RefCell::default(),
+        }
+    }
+
+    /// Bytes of the documents so far.
+    pub fn bytes(&self) -> u64 {
+        self.known.borrow().bytes
+    }
+
+    /// The document of an absolute URL.
+    pub fn load(&self, url: &str) -> Outcome {
+        if let Some(outcome) = self.known.borrow().outcomes.get(url) {
+            return outcome.clone();
+        }
+        let outcome = self.load_new(url);
+        let mut known = self.known.borrow_mut();
+        known.bytes += url.len() as u64 + 128;
+        if let Ok(kept) = &outcome {
+            known.bytes += kept.bytes() as u64;
+        }
+        if known.bytes > self.bounds.max_bytes {
+            return Err(Wrong::limit(
+                None,
+                format!(
+                    "the remote contexts take more than {} bytes; raise max_message_bytes \
+                     (--max-message-bytes) if they are trusted",
+                    self.bounds.max_bytes
+                ),
+            ));
+        }
+        known.outcomes.insert(url.into(), outcome.clone());
+        outcome
+    }
+
+    fn load_new(&self, url: &str) -> Outcome {
+        let shown = quote(url.as_bytes());
+        let failed = |reason: String| Wrong::told(ErrorClass::Malformed, None, reason);
+        let loader = self.loader.as_ref();
+        let found = loader.map_or(Ok(None), |loader| loader.load(url));
+        let found = found
+            .map_err(|reason| failed(format!("the context {shown} cannot be loaded: {reason}")))?;
+        let Some(remote) = found else {
+            return Err(failed(format!(
+                "the context {shown} is not at hand; name its file with context (--context URL=FILE) or a folder \
+                 of contexts (--contexts DIR), or let it be fetched with allow_network (--allow-network)"
+            )));
+        };
+        let broken = |reason: &str| failed(format!("the context {shown} cannot be used: {reason}"));
+        if simdutf8::basic::from_utf8(&remote.document).is_err() {
+            return Err(broken("it is not UTF-8"));
+        }
+        let mut tape = Tape::new();
+        parse(&remote.document, &mut tape, &self.bounds).map_err(|fault| {
+            let place = place(&remote.document, fault.at);
+            let mut wrong = broken(&format!("{} ({place})", fault.reason));
+            wrong.class = match fault.class {
+                ErrorClass::Limit => ErrorClass::Limit,
+                _ => ErrorClass::Malformed,
+            };
+            wrong
+        })?;
+        Ok(Arc::new(Kept {
+            source: remote.document.into(),
+            tape,
+            url: Base::new(remote.url.as_bytes()).map(Arc::new),
+        }))
+    }
+}

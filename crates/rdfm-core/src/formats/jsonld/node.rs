@@ -1,0 +1,444 @@
+//! Objects: references, nodes, lists and sets, in their contexts (JSON-LD 1.1 API, 5.1.2, steps 7 to 20).
+
+use std::sync::Arc;
+
+use super::context::{Meaning, Scope};
+use super::definition::{Containers, Scoped};
+use super::error::Read;
+use super::keyword::Keyword;
+use super::shape::Shape;
+use super::walk::{Active, By, Entry, Extra, Item, LEFT_OUT, Slot, Target, Walk, Wrap};
+use crate::model::term::TermId;
+use crate::syntax::json::Kind;
+
+impl Walk<'_> {
+    /// The predicate `rdf:type`.
+    #[inline]
+    pub fn rdf_type(&mut self) -> Read<TermId> {
+        Ok(self.terms.rdf_type(self.builder)?)
+    }
+
+    /// The context of the definition of the active property.
+    #[inline]
+    pub fn scoped_of(&self, active: Active) -> Option<Arc<Scoped>> {
+        self.definition(active)?.scoped.clone()
+    }
+
+    /// The context of the values of a property whose definition has one.
+    pub fn property_context(
+        &mut self,
+        context: u32,
+        scoped: &Arc<Scoped>,
+        value: u32,
+    ) -> Read<u32> {
+        let made = self
+            .contexts
+            .scoped(context, std::slice::from_ref(scoped), Scope::Property);
+        made.map_err(|wrong| wrong.or_at(self.at(value)))
+    }
+
+    /// Takes an object; true if it means nothing.
+    pub fn object(&mut self, object: u32, context: u32, slot: &Slot) -> Read<bool> {
+        if let Some(active) = slot.property
+            && self.small_object(object, context, active, slot)?
+        {
+            return Ok(false);
+        }
+        let mark = self.contexts.mark();
+        let unkept = self.unkept.len();
+        let mut context = context;
+        let scoped = slot.property.and_then(|active| self.scoped_of(active));
+        if let Some(previous) = self.contexts.get(context).state.previous
+            && !slot.from_map
+            && !self.keeps_type_scope(object, context)
+        {
+            context = previous;
+        }
+        if let Some(scoped) = scoped {
+            context = self.property_context(context, &scoped, object)?;
+        }
+        let (context, type_scoped) = self.own_context(object, context)?;
+        let shape = self.shape(object, context)?;
+        let outcome = self.shaped(object, &shape, context, type_scoped, slot);
+        self.entries.truncate(shape.from);
+        self.unkept.truncate(unkept);
+        if self.view.tape.has_contexts() {
+            self.contexts.release(mark);
+        }
+        outcome
+    }
+
+    /// Takes an object of one or two keys that is a reference, or a value of one type, where no context changes; false if
+    /// it is another.
+    #[inline]
+    pub fn small_object(
+        &mut self,
+        object: u32,
+        context: u32,
+        active: Active,
+        slot: &Slot,
+    ) -> Read<bool> {
+        let view = self.view;
+        let (end, first) = (view.next(object), object + 1);
+        if first >= end || view.is_replaced(first) {
+            return Ok(false);
+        }
+        let second = view.next(first + 1);
+        let is_reference = second == end;
+        if !is_reference && view.next(second + 1) != end {
+            return Ok(false);
+        }
+        let state = &self.contexts.get(context).state;
+        if state.previous.is_some() || (state.has_scoped && self.scoped_of(active).is_some()) {
+            return Ok(false);
+        }
+        let meaning = self.contexts.meaning(context, view.text(first));
+        if is_reference {
+            if meaning != Meaning::Keyword(Keyword::Id) || view.kind(first + 1) != Kind::String {
+                return Ok(false);
+            }
+            let id = self.name(first + 1, context, By::Base, "the @id")?;
+            self.deliver_plain(Item::Node(id), slot, first + 1)?;
+            return Ok(true);
+        }
+        if meaning != Meaning::Keyword(Keyword::Value)
+            || matches!(
+                view.kind(first + 1),
+                Kind::Object | Kind::Array | Kind::Null
+            )
+            || self.contexts.meaning(context, view.text(second)) != Meaning::Keyword(Keyword::Type)
+            || self.contexts.get(context).state.has_scoped
+        {
+            return Ok(false);
+        }
+        match self.plain_typed(first + 1, second + 1, context)? {
+            Some(item) => {
+                self.deliver_plain(item, slot, first + 1)?;
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// The context of an object's keys, and that of its types.
+    #[inline]
+    pub fn own_context(&mut self, object: u32, mut context: u32) -> Read<(u32, u32)> {
+        if self.view.tape.has_contexts()
+            && let Some(local) = self.view.get(object, b"@context")
+        {
+            let made = self.contexts.local(context, &self.view, local);
+            context = made.map_err(|wrong| wrong.or_at(self.at(local)))?;
+        }
+        if self.contexts.get(context).state.has_scoped {
+            return Ok((self.type_context(object, context)?, context));
+        }
+        Ok((context, context))
+    }
+
+    /// The context of an object whose types may have contexts of their own.
+    pub fn type_context(&mut self, object: u32, context: u32) -> Read<u32> {
+        let view = self.view;
+        let mut keys: Vec<u32> = Vec::new();
+        for key in view.keys(object) {
+            if self.contexts.meaning(context, view.text(key)) == Meaning::Keyword(Keyword::Type) {
+                keys.push(key);
+            }
+        }
+        if keys.is_empty() {
+            return Ok(context);
+        }
+        keys.sort_by_key(|&key| view.text(key));
+        let mut chain: Vec<Arc<Scoped>> = Vec::new();
+        let mut first = None;
+        for key in keys {
+            let mut types: Vec<u32> = match view.kind(key + 1) {
+                Kind::Array => view.items(key + 1).collect(),
+                _ => vec![key + 1],
+            };
+            types.retain(|&node| view.kind(node) == Kind::String);
+            types.sort_by_key(|&node| view.text(node));
+            for node in types {
+                let terms = &self.contexts.get(context).state.terms;
+                let definition = terms.get(view.text(node));
+                if let Some(scoped) = definition.and_then(|found| found.scoped.as_ref()) {
+                    chain.push(Arc::clone(scoped));
+                    first = first.or(Some(node));
+                }
+            }
+        }
+        let Some(first) = first else {
+            return Ok(context);
+        };
+        let made = self.contexts.scoped(context, &chain, Scope::Type);
+        made.map_err(|wrong| wrong.or_at(self.at(first)))
+    }
+
+    /// An object whose keys are known.
+    pub fn shaped(
+        &mut self,
+        object: u32,
+        shape: &Shape,
+        context: u32,
+        type_scoped: u32,
+        slot: &Slot,
+    ) -> Read<bool> {
+        if shape.value != 0 {
+            return self.value_object(object, shape, context, type_scoped, slot);
+        }
+        // A list by itself means nothing, and is no entry.
+        let is_list = shape.list != 0 && slot.property.is_some();
+        let is_set = shape.set != 0 && self.view.kind(shape.set) != Kind::Null;
+        if is_list || is_set {
+            if (is_list && is_set) || self.has_more_than_an_index(shape)? {
+                return Err(self.wrong(
+                    "invalid set or list object",
+                    object,
+                    "an object with @list or @set has @index besides, and nothing else",
+                ));
+            }
+            if is_list {
+                self.list(shape.list, shape.member_context, slot)?;
+                return Ok(false);
+            }
+            return self.set(shape.set, shape.member_context, slot);
+        }
+        self.node(shape, type_scoped, slot)
+    }
+
+    /// Takes a list object.
+    pub fn list(&mut self, value: u32, context: u32, slot: &Slot) -> Read<()> {
+        if let Target::Subject { .. } | Target::Reversed { .. } = slot.target {
+            return self.deliver(Item::List(LEFT_OUT), slot, value);
+        }
+        let mut graph = slot.graph;
+        if slot.wrap != Wrap::Never {
+            graph = self.graph_object(slot, value)?;
+            self.deliver(Item::Node(graph), slot, value)?;
+        }
+        let property = self.property_in(slot, context);
+        let inner = Slot {
+            graph,
+            target: Target::Member,
+            property,
+            in_list: property.is_some_and(|active| self.is_list(active)),
+            ..Slot::top(graph)
+        };
+        if slot.wrap != Wrap::Never {
+            // Only the nodes in it mean something there.
+            let inner = Slot {
+                target: Target::Nowhere,
+                ..inner
+            };
+            self.value(value, context, &inner)?;
+            return Ok(());
+        }
+        self.begin_list(self.sink(slot).graph);
+        self.value(value, context, &inner)?;
+        let head = self.end_list()?;
+        self.deliver(Item::List(head), slot, value)
+    }
+
+    /// Takes a set object; its members go where it does.
+    pub fn set(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+        let is_array = self.view.kind(value) == Kind::Array;
+        let property = self.property_in(slot, context);
+        let inner = Slot {
+            property,
+            from_map: false,
+            in_array: false,
+            is_root: false,
+            ..*slot
+        };
+        match slot.target {
+            Target::Member if is_array && slot.in_list && slot.in_array => {
+                self.list_of(value, context, &inner)?;
+                Ok(false)
+            }
+            Target::ListObject { .. } if is_array => {
+                let inner = Slot {
+                    in_list: true,
+                    ..inner
+                };
+                self.list_of(value, context, &inner)?;
+                Ok(false)
+            }
+            _ => self.value(value, context, &inner),
+        }
+    }
+
+    /// The active property as the context of an object has it.
+    pub fn property_in(&mut self, slot: &Slot, context: u32) -> Option<Active> {
+        let active = slot.property?;
+        Some(self.in_context(active, context))
+    }
+
+    pub fn is_list(&self, active: Active) -> bool {
+        self.containers(active).has(Containers::LIST)
+    }
+
+    /// Takes a node; true if it is none, but a language alone.
+    pub fn node(&mut self, shape: &Shape, type_scoped: u32, slot: &Slot) -> Read<bool> {
+        if shape.language != 0 && self.is_language_only(shape)? {
+            return Ok(true);
+        }
+        let is_graph = shape.graph != 0
+            && (slot.is_root || slot.wrap == Wrap::Once)
+            && self.is_graph_object(shape)?;
+        if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
+            self.value(shape.graph, shape.graph_context, &Slot::top(slot.graph))?;
+            return Ok(false);
+        }
+        let node = shape.id.max(shape.graph).max(shape.first_type);
+        let node = if node != 0 {
+            node
+        } else {
+            self.entry_of(shape)
+        };
+        let mut graph = slot.graph;
+        let wraps = slot.wrap == Wrap::Always || (slot.wrap == Wrap::Once && !is_graph);
+        if wraps {
+            graph = self.graph_object(slot, node)?;
+            self.deliver(Item::Node(graph), slot, node)?;
+        }
+        let id = match slot.extra {
+            _ if shape.id != 0 => self.name(shape.id, shape.id_context, By::Base, "the @id")?,
+            Extra::Id(id) if !wraps => id,
+            _ => self.anonymous()?,
+        };
+        if !wraps {
+            self.deliver(Item::Node(id), slot, node)?;
+            // A node without a name has no other index, and its own one comes first.
+            let is_indexed = matches!(slot.extra, Extra::Index(_));
+            if !is_indexed || (shape.id != 0 && shape.index == 0) {
+                self.extra(id, slot)?;
+            }
+        }
+        if shape.index != 0 && shape.id != 0 {
+            self.index(id, graph, shape.index)?;
+        }
+        for at in shape.from..shape.to {
+            let Some(&entry) = self.entries.get(at) else {
+                break;
+            };
+            let Entry {
+                meaning,
+                value,
+                context,
+            } = entry;
+            match meaning {
+                Meaning::Property(number) => {
+                    let active = Active::kept(context, number);
+                    self.property(id, active, value, graph)?;
+                }
+                Meaning::Unkept => self.unkept_property(id, context, value, graph)?,
+                Meaning::Keyword(Keyword::Type) => self.types(id, value, type_scoped, graph)?,
+                Meaning::Keyword(Keyword::Reverse) => self.reverse(id, value, context, graph)?,
+                Meaning::Keyword(Keyword::Included) => self.included(value, context, graph)?,
+                _ => {}
+            }
+        }
+        if shape.graph != 0 {
+            self.value(shape.graph, shape.graph_context, &Slot::top(id))?;
+        }
+        Ok(false)
+    }
+
+    /// Some node of the tape that an object's entries have.
+    pub fn entry_of(&self, shape: &Shape) -> u32 {
+        self.entries
+            .get(shape.from)
+            .filter(|_| shape.from < shape.to)
+            .map_or(0, |entry| entry.value)
+    }
+
+    pub fn types(&mut self, id: TermId, value: u32, context: u32, graph: TermId) -> Read<()> {
+        let predicate = self.rdf_type()?;
+        if self.view.kind(value) == Kind::String {
+            let object = self.type_name(value, context)?;
+            return self.quad(id, predicate, object, graph);
+        }
+        for item in self.view.items(value) {
+            let object = self.type_name(item, context)?;
+            self.quad(id, predicate, object, graph)?;
+        }
+        Ok(())
+    }
+
+    /// The node of a type: types recur as properties do.
+    #[inline]
+    pub fn type_name(&mut self, value: u32, context: u32) -> Read<TermId> {
+        let meaning = self.contexts.meaning(context, self.view.text(value));
+        if let Meaning::Property(number) = meaning {
+            let property = self.contexts.property_mut(context, number);
+            if property.is_iri {
+                return Ok(self.terms.of_property(self.builder, property)?);
+            }
+        }
+        self.name(value, context, By::Both, "the @type")
+    }
+
+    /// Nodes beside a node, in its graph.
+    pub fn included(&mut self, value: u32, context: u32, graph: TermId) -> Read<()> {
+        let is_right = match self.view.kind(value) {
+            Kind::Object => self.is_said(value, context)?,
+            kind => kind == Kind::Array,
+        };
+        if !is_right {
+            return Err(self.wrong(
+                "invalid @included value",
+                value,
+                "@included holds nodes that something is said of",
+            ));
+        }
+        self.value(value, context, &Slot::top(graph))?;
+        Ok(())
+    }
+
+    /// The map of `@reverse`: nodes whose properties have this one as their value.
+    pub fn reverse(&mut self, id: TermId, map: u32, context: u32, graph: TermId) -> Read<()> {
+        let mut context = context;
+        if let Some(previous) = self.contexts.get(context).state.previous
+            && !self.keeps_type_scope(map, context)
+        {
+            context = previous;
+        }
+        let (context, _) = self.own_context(map, context)?;
+        let unkept = self.unkept.len();
+        for key in self.view.keys(map) {
+            let value = key + 1;
+            let active = match self.contexts.meaning(context, self.view.text(key)) {
+                Meaning::Keyword(Keyword::Context) | Meaning::Null => continue,
+                Meaning::Keyword(_) => {
+                    return Err(self.wrong(
+                        "invalid reverse property map",
+                        key,
+                        "the keys of @reverse are properties",
+                    ));
+                }
+                Meaning::Unmapped => {
+                    self.drop_key(key);
+                    continue;
+                }
+                Meaning::Property(number) => Active::kept(context, number),
+                Meaning::Unkept => self.unkept(key, context),
+            };
+            let predicate = self.predicate(active, key)?;
+            // Reversed twice is as it was, and holds nodes all the same.
+            let twice = self.definition(active).is_some_and(|found| found.reverse);
+            let target = if twice {
+                Target::Reversed {
+                    subject: id,
+                    predicate,
+                }
+            } else {
+                Target::Subject {
+                    predicate,
+                    object: id,
+                }
+            };
+            self.values(active, value, target, graph)?;
+        }
+        self.unkept.truncate(unkept);
+        Ok(())
+    }
+}

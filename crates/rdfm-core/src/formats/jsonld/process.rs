@@ -1,0 +1,670 @@
+//! Context processing (JSON-LD 1.1 API, 4.1.2).
+//!
+//! - In: the value of an `@context`, and where it stands.
+//! - Out: the state of the active context after it.
+//! - Law: errors carry the specification's code, and the position of the offending value: in the message, or
+//!   in the remote context that is named.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::context::{Contexts, Direction, Expanded, State};
+use super::definition::Scoped;
+use super::error::{Read, Wrong};
+use super::iri::{Base, has_iri_form, takes_plain};
+use super::loader::Kept;
+use super::table::Seeded;
+use crate::model::error::{ErrorClass, quote};
+use crate::syntax::json::{Kind, View};
+
+/// Contexts that refer to others, at most so deep.
+const MOST_REMOTE: usize = 10;
+
+/// Where a context stands.
+pub(super) struct Origin<'v> {
+    pub view: View<'v>,
+    /// What keeps it beyond the message.
+    pub kept: Option<Arc<Kept>>,
+    /// What references to contexts are relative to.
+    pub url: Option<Arc<Base>>,
+    /// Whether positions are those of the message; else they are those of `url`, or of none.
+    in_message: bool,
+    remote: bool,
+}
+
+impl<'v> Origin<'v> {
+    /// In the message itself.
+    pub fn message(view: &View<'v>, url: Option<Arc<Base>>) -> Self {
+        Self {
+            view: *view,
+            kept: None,
+            url,
+            in_message: true,
+            remote: false,
+        }
+    }
+
+    /// In a definition that was processed before.
+    pub fn kept(scoped: &'v Scoped) -> Self {
+        Self {
+            view: scoped.kept.view(),
+            kept: Some(Arc::clone(&scoped.kept)),
+            url: scoped.url.clone(),
+            in_message: false,
+            remote: false,
+        }
+    }
+
+    /// In a definition of this context.
+    pub fn within(&self, scoped: &'v Scoped) -> Self {
+        Self {
+            in_message: self.in_message,
+            remote: self.remote,
+            ..Self::kept(scoped)
+        }
+    }
+
+    /// An error at a node.
+    #[cold]
+    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
+        let at = self.view.node(node).at;
+        if self.in_message {
+            return Wrong::new(code, Some(at), reason);
+        }
+        match (&self.url, &self.kept) {
+            (Some(url), Some(kept)) if self.remote => {
+                let place = kept.place(at as usize);
+                let url = quote(url.text());
+                Wrong::new(
+                    code,
+                    None,
+                    &format!("in the context {url}, {place}: {reason}"),
+                )
+            }
+            _ => Wrong::new(code, None, reason),
+        }
+    }
+
+    /// The text of a node in an error.
+    pub fn shown(&self, node: u32) -> String {
+        quote(self.view.text(node))
+    }
+}
+
+/// A context definition under way.
+pub(super) struct Local<'v> {
+    pub own: &'v Origin<'v>,
+    pub imported: Option<&'v Origin<'v>>,
+    pub entries: HashMap<&'v [u8], Entry, Seeded>,
+    /// What its definitions are, where they do not say it themselves.
+    pub protected: bool,
+    pub overrides: bool,
+}
+
+/// An entry of a context definition.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub value: u32,
+    pub imported: bool,
+    pub progress: Progress,
+}
+
+/// How far a term is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    New,
+    Begun,
+    Defined,
+}
+
+impl<'v> Local<'v> {
+    /// Where an entry stands.
+    pub fn origin(&self, entry: Entry) -> &'v Origin<'v> {
+        match self.imported {
+            Some(imported) if entry.imported => imported,
+            _ => self.own,
+        }
+    }
+
+    fn add(&mut self, origin: &'v Origin<'v>, object: u32, imported: bool) {
+        for key in origin.view.keys(object) {
+            let entry = Entry {
+                value: key + 1,
+                imported,
+                progress: Progress::New,
+            };
+            self.entries.insert(origin.view.text(key), entry);
+        }
+    }
+
+    fn get(&self, key: &[u8]) -> Option<(&'v Origin<'v>, u32)> {
+        let entry = *self.entries.get(key)?;
+        Some((self.origin(entry), entry.value))
+    }
+}
+
+/// Processes contexts, one after the other.
+pub(super) struct Processor<'c> {
+    pub contexts: &'c mut Contexts,
+    pub state: State,
+    /// The number of the context that it began with.
+    parent: u32,
+    /// The state is not that of the parent any more.
+    touched: bool,
+    /// The remote contexts that are under way.
+    references: Vec<Box<[u8]>>,
+    /// Definitions that are under way.
+    pub depth: u32,
+    /// Contexts of definitions are only looked at for errors.
+    validating: bool,
+}
+
+impl<'c> Processor<'c> {
+    pub fn new(contexts: &'c mut Contexts, state: State, parent: u32) -> Self {
+        Self {
+            contexts,
+            state,
+            parent,
+            touched: false,
+            references: Vec::new(),
+            depth: 0,
+            validating: false,
+        }
+    }
+
+    pub fn finish(mut self) -> State {
+        self.state.terms.seal();
+        self.state
+    }
+
+    /// Processes the value of an `@context`.
+    pub fn process(
+        &mut self,
+        origin: &Origin<'_>,
+        value: u32,
+        overrides: bool,
+        propagates: bool,
+    ) -> Read<()> {
+        self.value(origin, value, overrides, propagates)
+    }
+
+    /// Looks at the context of a definition for errors.
+    pub fn validate(&mut self, origin: &Origin<'_>, value: u32) -> Read<()> {
+        self.state.terms.seal();
+        let state = self.state.clone();
+        let validating = std::mem::replace(&mut self.validating, true);
+        let outcome = self.value(origin, value, true, true);
+        self.validating = validating;
+        self.state = state;
+        outcome
+    }
+
+    fn value(
+        &mut self,
+        origin: &Origin<'_>,
+        value: u32,
+        overrides: bool,
+        mut propagates: bool,
+    ) -> Read<()> {
+        let view = origin.view;
+        if view.kind(value) == Kind::Object
+            && let Some(propagate) = view.get(value, b"@propagate")
+        {
+            propagates = view.kind(propagate) != Kind::False;
+        }
+        if !propagates && self.state.previous.is_none() {
+            let previous = if self.touched {
+                self.state.terms.seal();
+                self.contexts.add_alone(self.state.clone(), self.parent)?
+            } else {
+                self.parent
+            };
+            self.state.previous = Some(previous);
+        }
+        self.touched = true;
+        if view.kind(value) != Kind::Array {
+            return self.one(origin, value, overrides, propagates);
+        }
+        for item in view.items(value) {
+            self.one(origin, item, overrides, propagates)?;
+        }
+        Ok(())
+    }
+
+    fn one(
+        &mut self,
+        origin: &Origin<'_>,
+        value: u32,
+        overrides: bool,
+        propagates: bool,
+    ) -> Read<()> {
+        self.contexts.take_work()?;
+        match origin.view.kind(value) {
+            Kind::Null => {
+                if !overrides && self.state.protected > 0 {
+                    return Err(origin.wrong(
+                        "invalid context nullification",
+                        value,
+                        "the context null would clear protected terms",
+                    ));
+                }
+                let previous = self.state.previous.filter(|_| !propagates);
+                self.state = self.contexts.initial();
+                self.state.previous = previous;
+                Ok(())
+            }
+            Kind::String => self.reference(origin, value, overrides),
+            Kind::Object => self.definition(origin, value, overrides),
+            _ => Err(origin.wrong(
+                "invalid local context",
+                value,
+                "a context is an object, the URL of one, null, or an array of these",
+            )),
+        }
+    }
+
+    /// The URL of a context.
+    fn url(origin: &Origin<'_>, value: u32) -> Read<Box<[u8]>> {
+        let text = origin.view.text(value);
+        if has_iri_form(text) {
+            return Ok(text.into());
+        }
+        let Some(base) = &origin.url else {
+            return Err(origin.wrong(
+                "loading document failed",
+                value,
+                &format!(
+                    "the context {} is a relative URL, and no base (--base) is given",
+                    quote(text)
+                ),
+            ));
+        };
+        let mut url = Vec::new();
+        base.resolve(text, &mut url);
+        Ok(url.into())
+    }
+
+    /// Loads the document that holds a remote context, and gives the position of the context.
+    fn load(&mut self, origin: &Origin<'_>, value: u32, url: &[u8]) -> Read<(Arc<Kept>, u32)> {
+        let text = String::from_utf8_lossy(url);
+        let loaded = self.contexts.store().load(&text).map_err(|wrong| {
+            let mut told = origin.wrong("loading remote context failed", value, &wrong.reason);
+            told.class = wrong.class;
+            told
+        })?;
+        let view = loaded.view();
+        match view.get(0, b"@context") {
+            Some(context) if view.kind(0) == Kind::Object => Ok((loaded, context)),
+            _ => Err(origin.wrong(
+                "invalid remote context",
+                value,
+                &format!("the document {} holds no context", quote(url)),
+            )),
+        }
+    }
+
+    fn reference(&mut self, origin: &Origin<'_>, value: u32, overrides: bool) -> Read<()> {
+        let url = Self::url(origin, value)?;
+        if self.validating && self.references.contains(&url) {
+            return Ok(());
+        }
+        if self.references.len() >= MOST_REMOTE {
+            return Err(origin.wrong(
+                "context overflow",
+                value,
+                &format!(
+                    "contexts refer to each other more than {MOST_REMOTE} deep, at {}",
+                    quote(&url)
+                ),
+            ));
+        }
+        let (kept, context) = self.load(origin, value, &url)?;
+        self.references.push(url);
+        let remote = Origin {
+            view: kept.view(),
+            url: kept.url.clone(),
+            kept: Some(Arc::clone(&kept)),
+            in_message: false,
+            remote: true,
+        };
+        let outcome = self.value(&remote, context, overrides, true);
+        self.references.pop();
+        outcome
+    }
+
+    fn definition(&mut self, origin: &Origin<'_>, object: u32, overrides: bool) -> Read<()> {
+        let view = origin.view;
+        if self.plain_entries(origin, object)? {
+            return Ok(());
+        }
+        let Some(import) = view.get(object, b"@import") else {
+            return self.entries(origin, object, None, overrides);
+        };
+        if view.kind(import) != Kind::String {
+            return Err(origin.wrong("invalid @import value", import, "@import is a string"));
+        }
+        let url = Self::url(origin, import)?;
+        let (kept, context) = self.load(origin, import, &url)?;
+        let imported = Origin {
+            view: kept.view(),
+            // Its references are relative to the context that it becomes part of.
+            url: origin.url.clone(),
+            kept: Some(Arc::clone(&kept)),
+            in_message: false,
+            remote: true,
+        };
+        if imported.view.kind(context) != Kind::Object {
+            return Err(origin.wrong(
+                "invalid remote context",
+                import,
+                &format!("the context of {} is no object", quote(&url)),
+            ));
+        }
+        if let Some(again) = imported.view.get(context, b"@import") {
+            return Err(imported.wrong(
+                "invalid context entry",
+                again,
+                "a context that is imported imports another",
+            ));
+        }
+        self.entries(origin, object, Some((&imported, context)), overrides)
+    }
+
+    fn entries(
+        &mut self,
+        own: &Origin<'_>,
+        object: u32,
+        imported: Option<(&Origin<'_>, u32)>,
+        overrides: bool,
+    ) -> Read<()> {
+        let mut local = Local {
+            own,
+            imported: imported.map(|(origin, _)| origin),
+            entries: HashMap::default(),
+            protected: false,
+            overrides,
+        };
+        if let Some((origin, context)) = imported {
+            local.add(origin, context, true);
+        }
+        local.add(own, object, false);
+        Self::version(&local)?;
+        self.base(&local)?;
+        self.vocab(&local)?;
+        self.language(&local)?;
+        self.direction(&local)?;
+        for key in [&b"@propagate"[..], b"@protected"] {
+            let Some((origin, value)) = local.get(key) else {
+                continue;
+            };
+            let word = String::from_utf8_lossy(key);
+            match origin.view.kind(value) {
+                Kind::True => local.protected |= key == b"@protected",
+                Kind::False => {}
+                _ => {
+                    return Err(origin.wrong(
+                        &format!("invalid {word} value"),
+                        value,
+                        &format!("{word} is true or false"),
+                    ));
+                }
+            }
+        }
+        if let Some((origin, context)) = imported {
+            for key in origin.view.keys(context) {
+                self.entry(&mut local, origin.view.text(key))?;
+            }
+        }
+        for key in own.view.keys(object) {
+            self.entry(&mut local, own.view.text(key))?;
+        }
+        Ok(())
+    }
+
+    /// A context definition of nothing but names for absolute IRIs, as most are; false if it holds more.
+    fn plain_entries(&mut self, origin: &Origin<'_>, object: u32) -> Read<bool> {
+        let view = origin.view;
+        let is_keyword = |key| view.text(key).first() == Some(&b'@');
+        if self.state.protected > 0 || view.keys(object).any(is_keyword) {
+            return Ok(false);
+        }
+        // What is defined before another entry is met is defined again with it.
+        for key in view.keys(object) {
+            let Some(plain) = plain_entry(&view, key) else {
+                return Ok(false);
+            };
+            self.contexts.take_work()?;
+            self.define_plain(view.text(key), &plain)?;
+        }
+        Ok(true)
+    }
+
+    /// Takes a context definition that names what the state does, and nothing else; None of any other. Gives the names
+    /// that stand for other IRIs now.
+    pub fn redefine<'v>(&mut self, view: &View<'v>, object: u32) -> Read<Option<Vec<&'v [u8]>>> {
+        let mut changed: Vec<(&[u8], Plain<'_>)> = Vec::new();
+        let mut count = 0;
+        for key in view.keys(object) {
+            let term = view.text(key);
+            let Some(known) = self.state.terms.get(term) else {
+                return Ok(None);
+            };
+            count += 1;
+            if view.kind(key + 1) != Kind::String || !known.is_plainly(view.text(key + 1)) {
+                let Some(plain) = plain_entry(view, key) else {
+                    return Ok(None);
+                };
+                changed.push((term, plain));
+            }
+        }
+        if count != self.state.terms.len() {
+            return Ok(None);
+        }
+        for _ in 0..count {
+            self.contexts.take_work()?;
+        }
+        for (term, plain) in &changed {
+            self.define_plain(term, plain)?;
+        }
+        Ok(Some(changed.into_iter().map(|(term, _)| term).collect()))
+    }
+
+    fn entry<'v>(&mut self, local: &mut Local<'v>, key: &'v [u8]) -> Read<()> {
+        match key {
+            b"@base" | b"@direction" | b"@import" | b"@language" | b"@propagate"
+            | b"@protected" | b"@version" | b"@vocab" => Ok(()),
+            _ => self.define(local, key),
+        }
+    }
+
+    fn version(local: &Local<'_>) -> Read<()> {
+        let Some((origin, value)) = local.get(b"@version") else {
+            return Ok(());
+        };
+        let number = std::str::from_utf8(origin.view.text(value)).map(str::parse::<f64>);
+        let is_right = matches!(number, Ok(Ok(number)) if (number - 1.1).abs() < f64::EPSILON);
+        if origin.view.kind(value) == Kind::Number && is_right {
+            return Ok(());
+        }
+        Err(origin.wrong(
+            "invalid @version value",
+            value,
+            "@version is the number 1.1",
+        ))
+    }
+
+    fn base(&mut self, local: &Local<'_>) -> Read<()> {
+        let Some((origin, value)) = local.get(b"@base") else {
+            return Ok(());
+        };
+        if !self.references.is_empty() {
+            return Ok(());
+        }
+        let text = origin.view.text(value);
+        let base = match (origin.view.kind(value), &self.state.base) {
+            (Kind::Null, _) => {
+                self.state.base = None;
+                return Ok(());
+            }
+            (Kind::String, _) if has_iri_form(text) => Base::of_form(text),
+            (Kind::String, Some(base)) => {
+                let mut resolved = Vec::new();
+                base.resolve(text, &mut resolved);
+                Base::of_form(&resolved)
+            }
+            _ => None,
+        };
+        let Some(base) = base else {
+            return Err(origin.wrong(
+                "invalid base IRI",
+                value,
+                &format!(
+                    "@base is an IRI, null, or relative to the base there is, and {} is none of these",
+                    origin.shown(value)
+                ),
+            ));
+        };
+        self.contexts.take_bytes(base.text().len())?;
+        self.state.base = Some(Arc::new(base));
+        Ok(())
+    }
+
+    fn vocab(&mut self, local: &Local<'_>) -> Read<()> {
+        let Some((origin, value)) = local.get(b"@vocab") else {
+            return Ok(());
+        };
+        if origin.view.kind(value) == Kind::Null {
+            self.state.vocab = None;
+            return Ok(());
+        }
+        let mut vocab = Vec::new();
+        let is_text = origin.view.kind(value) == Kind::String
+            && self
+                .state
+                .expand(origin.view.text(value), true, true, &mut vocab)
+                == Expanded::Text;
+        if !is_text || !(has_iri_form(&vocab) || vocab.starts_with(b"_:")) {
+            return Err(origin.wrong(
+                "invalid vocab mapping",
+                value,
+                &format!(
+                    "@vocab is an IRI, null, or relative to the base or to the @vocab there is, and {} is none of \
+                     these",
+                    origin.shown(value)
+                ),
+            ));
+        }
+        self.contexts.take_bytes(vocab.len())?;
+        self.state.vocab = Some(vocab.into());
+        Ok(())
+    }
+
+    fn language(&mut self, local: &Local<'_>) -> Read<()> {
+        let Some((origin, value)) = local.get(b"@language") else {
+            return Ok(());
+        };
+        self.state.language = match origin.view.kind(value) {
+            Kind::Null => None,
+            Kind::String => Some(origin.view.text(value).into()),
+            _ => {
+                return Err(origin.wrong(
+                    "invalid default language",
+                    value,
+                    "@language is a string or null",
+                ));
+            }
+        };
+        Ok(())
+    }
+
+    fn direction(&mut self, local: &Local<'_>) -> Read<()> {
+        let Some((origin, value)) = local.get(b"@direction") else {
+            return Ok(());
+        };
+        self.state.direction = match direction_of(&origin.view, value) {
+            Some(direction) => Some(direction),
+            None if origin.view.kind(value) == Kind::Null => None,
+            None => {
+                return Err(origin.wrong(
+                    "invalid base direction",
+                    value,
+                    "@direction is \"ltr\", \"rtl\" or null",
+                ));
+            }
+        };
+        Ok(())
+    }
+
+    /// An error that the depth of definitions, or of what they refer to, is to blame for.
+    #[cold]
+    pub fn too_deep(&self, origin: &Origin<'_>, node: u32) -> Wrong {
+        let mut wrong = origin.wrong(
+            "",
+            node,
+            "definitions of a context refer to each other too deep",
+        );
+        wrong.class = ErrorClass::Limit;
+        wrong.reason = format!(
+            "definitions of a context refer to each other more than {} deep; raise max_depth (--max-depth)",
+            self.contexts.max_depth()
+        );
+        wrong
+    }
+}
+
+/// An entry of a context that depends on no other: the name of an absolute IRI.
+pub(super) struct Plain<'v> {
+    pub iri: &'v [u8],
+    /// Plain bytes behind it make an IRI.
+    pub is_open: bool,
+    /// Whether it is a prefix, where the entry says so.
+    pub prefix: Option<bool>,
+}
+
+fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
+    let (term, value) = (view.text(key), key + 1);
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if term.is_empty() || !term.iter().all(is_plain) {
+        return None;
+    }
+    let (id, prefix) = match view.kind(value) {
+        Kind::String => (value, None),
+        Kind::Object => {
+            let mut keys = view.keys(value);
+            let (Some(id), Some(prefix), None) = (keys.next(), keys.next(), keys.next()) else {
+                return None;
+            };
+            let fits = view.text(id) == b"@id"
+                && view.text(prefix) == b"@prefix"
+                && view.kind(prefix + 1) == Kind::True;
+            if !fits {
+                return None;
+            }
+            (id + 1, Some(true))
+        }
+        _ => return None,
+    };
+    let iri = view.text(id);
+    let colon = memchr::memchr(b':', iri).filter(|&colon| colon > 0)?;
+    if view.kind(id) != Kind::String || !iri[colon + 1..].starts_with(b"//") {
+        return None;
+    }
+    let is_open = takes_plain(iri);
+    (is_open || has_iri_form(iri)).then_some(Plain {
+        iri,
+        is_open,
+        prefix,
+    })
+}
+
+/// The base direction that a value says.
+pub(super) fn direction_of(view: &View<'_>, value: u32) -> Option<Direction> {
+    if view.kind(value) != Kind::String {
+        return None;
+    }
+    match view.text(value) {
+        b"ltr" => Some(Direction::Ltr),
+        b"rtl" => Some(Direction::Rtl),
+        _ => None,
+    }
+}

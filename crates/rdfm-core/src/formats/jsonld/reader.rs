@@ -1,0 +1,446 @@
+//! Messages of JSON-LD from tapes: what a line of NDJSON-LD and a document of YAML-LD mean.
+//!
+//! - In: a tape that holds a message, an empty message or a context.
+//! - Out: a message in the builder, or a new context in force.
+//! - Law: a context within a message never leaks. On a fault the builder holds nothing of the message.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::context::{Contexts, INITIAL, Namespace, is_empty_object};
+use super::error::{Read, Wrong};
+use super::iri::Base;
+use super::loader::Store;
+use super::terms::Terms;
+use super::walk::{Dropped, Entry, Options, Slot, Walk};
+use crate::codec::{DecodeOptions, LogHeader};
+use crate::model::batch::BatchBuilder;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::term::TermId;
+use crate::syntax::json::{Bounds, Fault, Kind, Tape, View, parse, write};
+
+/// A tape may take so many times the bytes of the largest message.
+const TAPE_FACTOR: u64 = 4;
+
+/// The context of a log.
+enum InForce {
+    /// None, or `null`.
+    None,
+    Known(u32),
+    /// It was forgotten with others, and is processed again when a message needs it.
+    Forgotten,
+    /// It is wrong: so is every message until the next one.
+    Broken,
+}
+
+/// Reads messages.
+pub struct MessageReader {
+    contexts: Contexts,
+    terms: Terms,
+    bounds: Bounds,
+    options: Options,
+    /// The context of documents, and of logs before they name one.
+    start: u32,
+    /// The log's context, and its JSON text.
+    in_force: InForce,
+    text: Box<[u8]>,
+    /// Namespaces that the next message declares.
+    pending: Vec<Namespace>,
+    /// The contexts whose namespaces were declared last.
+    declared: Box<[u8]>,
+    dropped: Dropped,
+    entries: Vec<Entry>,
+    scratch: Vec<u8>,
+}
+
+impl MessageReader {
+    /// A reader at the start of a log.
+    ///
+    /// # Errors
+    /// The base is not an absolute IRI, or `expand_context` is no context.
+    pub fn new(options: &DecodeOptions) -> Result<Self, String> {
+        let base = match &options.base {
+            None => None,
+            Some(text) => {
+                let base = Base::new(text.as_bytes());
+                if base.is_none() {
+                    return Err(format!(
+                        "base is not an absolute IRI: {}",
+                        quote(text.as_bytes())
+                    ));
+                }
+                base
+            }
+        };
+        let limits = &options.limits;
+        let has_base = base.is_some();
+        let store = Store::new(options.context_loader.clone(), limits);
+        let mut made = Self {
+            contexts: Contexts::new(base, limits, store),
+            terms: Terms::new(),
+            bounds: Bounds {
+                max_depth: limits.max_depth,
+                max_bytes: limits.max_message_bytes.saturating_mul(TAPE_FACTOR),
+                max_repeated: limits.max_message_bytes,
+                duplicates: options.lenient,
+            },
+            options: Options {
+                lenient: options.lenient,
+                direction: options.rdf_direction,
+                has_base,
+            },
+            start: INITIAL,
+            in_force: InForce::None,
+            text: Box::default(),
+            pending: Vec::new(),
+            declared: Box::default(),
+            dropped: Dropped::default(),
+            entries: Vec::new(),
+            scratch: Vec::new(),
+        };
+        if let Some(text) = &options.expand_context {
+            made.start = made.expand_context(text.as_bytes())?;
+            made.contexts.keep();
+        }
+        Ok(made)
+    }
+
+    /// The number of the context that a user gives beside the log.
+    fn expand_context(&mut self, text: &[u8]) -> Result<u32, String> {
+        let (tape, value) = context_document(text, "expand_context", &self.bounds)?;
+        let view = View {
+            tape: &tape,
+            source: text,
+        };
+        self.contexts.begin(text.len());
+        let made = self.contexts.local(INITIAL, &view, value);
+        made.map_err(|wrong| {
+            let place = wrong.at.map_or(String::new(), |at| {
+                let before = text.get(..at as usize).unwrap_or_default();
+                let line = memchr::memchr_iter(b'\n', before).count() + 1;
+                format!(" (line {line})")
+            });
+            format!("expand_context cannot be used: {}{place}", wrong.reason)
+        })
+    }
+
+    /// The bounds that tapes are to be made with.
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    /// Goes to the start of another log. Remote contexts stay known.
+    pub fn reset(&mut self) {
+        self.contexts.reset();
+        self.in_force = InForce::None;
+        self.text = Box::default();
+        self.pending.clear();
+        self.declared = Box::default();
+        self.dropped = Dropped::default();
+    }
+
+    /// What is known of the log.
+    pub fn header(&self) -> LogHeader {
+        LogHeader {
+            trailing_namespaces: self.pending.len() as u64,
+            dropped_keys: self.dropped.count,
+            dropped_key: self.dropped.example.clone(),
+            ..LogHeader::default()
+        }
+    }
+
+    /// The context in force cannot be known: messages are refused until the next one.
+    pub fn lose_context(&mut self) {
+        self.in_force = InForce::Broken;
+    }
+
+    /// Reads a context, an empty message or a message.
+    ///
+    /// # Errors
+    /// It is none of these, or breaks JSON-LD.
+    pub fn read(
+        &mut self,
+        view: &View<'_>,
+        position: u64,
+        builder: &mut BatchBuilder,
+    ) -> Result<(), Fault> {
+        let found = match view.kind(0) {
+            Kind::Object => {
+                let mut keys = view.keys(0);
+                return match (keys.next(), keys.next()) {
+                    (Some(key), None) if view.text(key) == b"@context" => {
+                        self.set_context(view, key + 1)
+                    }
+                    _ => self.message(view, position, builder, false),
+                };
+            }
+            Kind::Array => "an array; several nodes are one message as {\"@included\": […]}",
+            Kind::String | Kind::Key => "a string",
+            Kind::Number => "a number",
+            Kind::True | Kind::False => "a boolean",
+            Kind::Null => "null",
+        };
+        Err(Fault {
+            at: view.node(0).at as usize,
+            class: ErrorClass::Malformed,
+            reason: format!("expected an object ({{…}}), found {found}"),
+        })
+    }
+
+    /// As [`read`](Self::read); an array is a message too.
+    ///
+    /// # Errors
+    /// It is none of these, or breaks JSON-LD.
+    pub fn read_nodes(
+        &mut self,
+        view: &View<'_>,
+        position: u64,
+        builder: &mut BatchBuilder,
+    ) -> Result<(), Fault> {
+        if view.kind(0) == Kind::Array {
+            return self.message(view, position, builder, false);
+        }
+        self.read(view, position, builder)
+    }
+
+    /// Reads a document that is one message.
+    ///
+    /// # Errors
+    /// It breaks JSON-LD.
+    pub fn read_document(
+        &mut self,
+        view: &View<'_>,
+        position: u64,
+        builder: &mut BatchBuilder,
+    ) -> Result<(), Fault> {
+        if !matches!(view.kind(0), Kind::Object | Kind::Array) {
+            return Err(Fault {
+                at: view.node(0).at as usize,
+                class: ErrorClass::Malformed,
+                reason: "a JSON-LD document is an object ({…}) or an array of them".to_owned(),
+            });
+        }
+        self.message(view, position, builder, true)
+    }
+
+    /// Begins a message or a context: what it may cost, and what is kept for it.
+    fn begin_work(&mut self, view: &View<'_>) {
+        if self.contexts.is_full() {
+            self.contexts.forget();
+            if let InForce::Known(number) = self.in_force
+                && number > self.start
+            {
+                self.in_force = InForce::Forgotten;
+            }
+        }
+        self.contexts.begin(view.source.len());
+    }
+
+    fn set_context(&mut self, view: &View<'_>, value: u32) -> Result<(), Fault> {
+        self.begin_work(view);
+        let before = match self.in_force {
+            InForce::Known(number) if number > self.start => Some(number),
+            _ => None,
+        };
+        self.in_force = InForce::None;
+        if view.kind(value) == Kind::Null {
+            return Ok(());
+        }
+        self.text = if let Some(raw) = view.raw(value) {
+            raw.into()
+        } else {
+            let mut text = Vec::new();
+            write::write(view, value, &mut text);
+            text.into()
+        };
+        match self.contexts.succeed(before, self.start, view, value) {
+            Ok(number) => {
+                self.in_force = InForce::Known(number);
+                self.declare(number, None);
+                Ok(())
+            }
+            Err(wrong) => {
+                self.in_force = InForce::Broken;
+                Err(wrong.fault(view.node(0).at))
+            }
+        }
+    }
+
+    /// The number of the context in force; None where there is none.
+    fn context(&mut self, at: u32) -> Read<Option<u32>> {
+        match self.in_force {
+            InForce::None => return Ok(None),
+            InForce::Known(number) => return Ok(Some(number)),
+            InForce::Forgotten => {}
+            InForce::Broken => {
+                return Err(Wrong::told(ErrorClass::Malformed, Some(at), "the context message before it could not be read, so the message cannot be either"
+                        .to_owned()));
+            }
+        }
+        let mut tape = Tape::new();
+        let bounds = Bounds {
+            duplicates: true,
+            ..self.bounds
+        };
+        parse(&self.text, &mut tape, &bounds)
+            .map_err(|fault| Wrong::told(fault.class, Some(at), fault.reason))?;
+        let view = View {
+            tape: &tape,
+            source: &self.text,
+        };
+        self.contexts.begin(self.text.len());
+        let number = self.contexts.local(self.start, &view, 0)?;
+        self.in_force = InForce::Known(number);
+        Ok(Some(number))
+    }
+
+    /// The prefixes of a context become namespaces of the next message.
+    fn declare(&mut self, number: u32, parent: Option<u32>) {
+        let new = self.contexts.prefixes(number, parent);
+        if self.pending.is_empty() {
+            self.pending = new;
+            return;
+        }
+        // They are sorted by name.
+        self.pending
+            .retain(|(name, _)| new.binary_search_by(|(other, _)| other.cmp(name)).is_err());
+        self.pending.extend(new);
+    }
+
+    fn message(
+        &mut self,
+        view: &View<'_>,
+        position: u64,
+        builder: &mut BatchBuilder,
+        whole: bool,
+    ) -> Result<(), Fault> {
+        let (count, example) = (self.dropped.count, self.dropped.example.is_some());
+        match self.try_message(view, position, builder, whole) {
+            Ok(()) => {
+                self.pending.clear();
+                builder.end_message();
+                Ok(())
+            }
+            Err(wrong) => {
+                if builder.is_open() {
+                    builder.discard_message();
+                }
+                self.dropped.count = count;
+                if !example {
+                    self.dropped.example = None;
+                }
+                Err(wrong.fault(view.node(0).at))
+            }
+        }
+    }
+
+    fn try_message(
+        &mut self,
+        view: &View<'_>,
+        position: u64,
+        builder: &mut BatchBuilder,
+        whole: bool,
+    ) -> Read<()> {
+        self.begin_work(view);
+        let is_empty = is_empty_object(view, 0);
+        let mut context = self.start;
+        let mut is_document = true;
+        if !whole
+            && !is_empty
+            && let Some(number) = self.context(view.node(0).at)?
+        {
+            context = number;
+            is_document = false;
+            self.contexts.begin(view.source.len());
+        }
+        if view.tape.has_contexts() {
+            self.declare_own(view, context)?;
+        }
+        builder.begin_message(position);
+        self.terms.begin_message();
+        for (name, definition) in &self.pending {
+            builder.add_namespace(name, definition.iri())?;
+        }
+        if is_empty {
+            return Ok(());
+        }
+        self.entries.clear();
+        let mut walk = Walk {
+            view: *view,
+            contexts: &mut self.contexts,
+            terms: &mut self.terms,
+            builder,
+            options: self.options,
+            dropped: &mut self.dropped,
+            entries: &mut self.entries,
+            scratch: &mut self.scratch,
+            lists: Vec::new(),
+            unkept: Vec::new(),
+            indexes: FxHashMap::default(),
+            compounds: FxHashSet::default(),
+        };
+        let slot = Slot {
+            is_root: is_document,
+            ..Slot::top(TermId::DEFAULT_GRAPH)
+        };
+        walk.value(0, context, &slot)?;
+        Ok(())
+    }
+
+    /// The prefixes of the context at a message's start become namespaces too, when they change.
+    fn declare_own(&mut self, view: &View<'_>, parent: u32) -> Read<()> {
+        if view.kind(0) != Kind::Object {
+            return Ok(());
+        }
+        let Some(value) = view.get(0, b"@context") else {
+            return Ok(());
+        };
+        let made = self.contexts.local(parent, view, value);
+        let number = made.map_err(|wrong| wrong.or_at(view.node(value).at))?;
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
+        match view.raw(value) {
+            Some(raw) => text.extend_from_slice(raw),
+            None => write::write(view, value, &mut text),
+        }
+        if *text != *self.declared {
+            self.declared = text.as_slice().into();
+            self.declare(number, Some(parent));
+        }
+        self.scratch = text;
+        Ok(())
+    }
+}
+
+/// The tape of a context that a user gives, and where it is: a context, or a document that holds one as its
+/// `@context`.
+pub(super) fn context_document(
+    text: &[u8],
+    option: &str,
+    bounds: &Bounds,
+) -> Result<(Tape, u32), String> {
+    let mut tape = Tape::new();
+    let bounds = Bounds {
+        duplicates: false,
+        ..*bounds
+    };
+    parse(text, &mut tape, &bounds).map_err(|fault| {
+        let before = text.get(..fault.at).unwrap_or_default();
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        format!(
+            "{option} is no JSON that can be read: {} (line {line})",
+            fault.reason
+        )
+    })?;
+    let view = View {
+        tape: &tape,
+        source: text,
+    };
+    let value = match view.kind(0) {
+        Kind::Object => view.get(0, b"@context").unwrap_or(0),
+        _ => 0,
+    };
+    if !matches!(view.kind(value), Kind::Object | Kind::Array | Kind::String) {
+        return Err(format!("{option} holds no context, which is an object"));
+    }
+    Ok((tape, value))
+}

@@ -1,0 +1,407 @@
+//! What an object is, by its keys: a value, a list, a set or a node (JSON-LD 1.1 API, 5.1.2, steps 7 to 14).
+
+use super::context::{Direction, Expanded, Meaning};
+use super::definition::{Coercion, Containers};
+use super::error::{Read, Wrong};
+use super::keyword::Keyword;
+use super::process::direction_of;
+use super::walk::{Active, Entry, Walk};
+use crate::model::error::quote;
+use crate::syntax::json::Kind;
+
+/// What the keys of an object say. Nodes of the tape; 0 where there is none, since no value is the first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    /// Its entries in [`Walk::entries`].
+    pub from: usize,
+    pub to: usize,
+    pub value: u32,
+    pub language: u32,
+    pub direction: u32,
+    pub base_direction: Option<Direction>,
+    pub id: u32,
+    pub index: u32,
+    pub list: u32,
+    pub set: u32,
+    pub graph: u32,
+    /// The contexts of these, which `@nest` may change.
+    pub id_context: u32,
+    pub member_context: u32,
+    pub graph_context: u32,
+    /// How many keys stand for `@type`, and the value of the first.
+    pub types: u32,
+    pub first_type: u32,
+    pub included: bool,
+    pub reverse: bool,
+    pub properties: bool,
+}
+
+impl Walk<'_> {
+    /// Whether a context that does not propagate counts for an object too: a value, or a reference.
+    pub fn keeps_type_scope(&mut self, object: u32, context: u32) -> bool {
+        let (mut keys, mut id) = (0, false);
+        for key in self.view.keys(object) {
+            keys += 1;
+            match self.contexts.meaning(context, self.view.text(key)) {
+                Meaning::Keyword(Keyword::Value) => return true,
+                Meaning::Keyword(Keyword::Id) => id = true,
+                _ => {}
+            }
+        }
+        keys == 1 && id
+    }
+
+    /// Looks at the keys of an object.
+    #[inline]
+    pub fn shape(&mut self, object: u32, context: u32) -> Read<Shape> {
+        let from = self.entries.len();
+        let mut shape = Shape {
+            from,
+            ..Shape::default()
+        };
+        self.collect(object, context, &mut shape)?;
+        shape.to = self.entries.len();
+        Ok(shape)
+    }
+
+    pub fn collect(&mut self, object: u32, context: u32, shape: &mut Shape) -> Read<()> {
+        let view = self.view;
+        for key in view.keys(object) {
+            let value = key + 1;
+            let meaning = self.contexts.meaning(context, view.text(key));
+            match meaning {
+                Meaning::Property(_) | Meaning::Unkept => {
+                    shape.properties = true;
+                    self.entries.push(Entry {
+                        meaning,
+                        value,
+                        context,
+                    });
+                }
+                Meaning::Keyword(keyword) => self.keyword(key, keyword, context, shape)?,
+                Meaning::Null => {}
+                Meaning::Unmapped => self.drop_key(key),
+            }
+        }
+        Ok(())
+    }
+
+    pub fn keyword(
+        &mut self,
+        key: u32,
+        keyword: Keyword,
+        context: u32,
+        shape: &mut Shape,
+    ) -> Read<()> {
+        let value = key + 1;
+        let kind = self.view.kind(value);
+        let place = match keyword {
+            Keyword::Context => {
+                // An alias is not possible, so it is the object's own.
+                return Ok(());
+            }
+            Keyword::Id => &mut shape.id,
+            Keyword::Value => &mut shape.value,
+            Keyword::Language => &mut shape.language,
+            Keyword::Direction => &mut shape.direction,
+            Keyword::Index => &mut shape.index,
+            Keyword::List => &mut shape.list,
+            Keyword::Set => &mut shape.set,
+            Keyword::Graph => &mut shape.graph,
+            Keyword::Type => {
+                self.check_types(value)?;
+                if shape.types == 0 {
+                    shape.first_type = value;
+                }
+                shape.types += 1;
+                self.push_keyword(keyword, value, context);
+                return Ok(());
+            }
+            Keyword::Included => {
+                shape.included = true;
+                self.push_keyword(keyword, value, context);
+                return Ok(());
+            }
+            Keyword::Reverse => {
+                if shape.reverse {
+                    return Err(self.colliding(key));
+                }
+                if kind != Kind::Object {
+                    return Err(self.wrong(
+                        "invalid @reverse value",
+                        value,
+                        "@reverse is an object",
+                    ));
+                }
+                shape.reverse = true;
+                self.push_keyword(keyword, value, context);
+                return Ok(());
+            }
+            Keyword::Nest => return self.nested(key, context, shape),
+            _ => {
+                self.drop_key(key);
+                return Ok(());
+            }
+        };
+        if *place != 0 {
+            return Err(self.colliding(key));
+        }
+        *place = value;
+        match keyword {
+            Keyword::Id => shape.id_context = context,
+            Keyword::List | Keyword::Set => shape.member_context = context,
+            Keyword::Graph => shape.graph_context = context,
+            _ => {}
+        }
+        let (code, reason) = match keyword {
+            Keyword::Id => ("invalid @id value", "@id is a string"),
+            Keyword::Language => ("invalid language-tagged string", "@language is a string"),
+            Keyword::Index => ("invalid @index value", "@index is a string"),
+            Keyword::Direction => {
+                shape.base_direction = direction_of(&self.view, value);
+                if shape.base_direction.is_some() {
+                    return Ok(());
+                }
+                let reason = "@direction is \"ltr\" or \"rtl\"";
+                return Err(self.wrong("invalid base direction", value, reason));
+            }
+            _ => return Ok(()),
+        };
+        if kind != Kind::String {
+            return Err(self.wrong(code, value, reason));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub fn colliding(&self, key: u32) -> Wrong {
+        let reason = format!(
+            "the key {} says again what another key of the object says",
+            quote(self.view.text(key))
+        );
+        self.wrong("colliding keywords", key, &reason)
+    }
+
+    #[inline]
+    pub fn push_keyword(&mut self, keyword: Keyword, value: u32, context: u32) {
+        self.entries.push(Entry {
+            meaning: Meaning::Keyword(keyword),
+            value,
+            context,
+        });
+    }
+
+    pub fn check_types(&self, value: u32) -> Read<()> {
+        let view = self.view;
+        let string = |node: u32| view.kind(node) == Kind::String;
+        let wrong = match view.kind(value) {
+            Kind::String => return Ok(()),
+            Kind::Array => match view.items(value).find(|&item| !string(item)) {
+                None => return Ok(()),
+                Some(item) => item,
+            },
+            _ => value,
+        };
+        Err(self.wrong(
+            "invalid type value",
+            wrong,
+            "@type is a string or an array of strings",
+        ))
+    }
+
+    /// The keys of the objects below `@nest` count as those of the object.
+    pub fn nested(&mut self, key: u32, context: u32, shape: &mut Shape) -> Read<()> {
+        let view = self.view;
+        let value = key + 1;
+        let terms = &self.contexts.get(context).state.terms;
+        let definition = terms.get(view.text(key));
+        let scoped = definition.and_then(|definition| definition.scoped.clone());
+        let context = match scoped {
+            Some(scoped) => self.property_context(context, &scoped, value)?,
+            None => context,
+        };
+        if view.kind(value) != Kind::Array {
+            return self.nest(value, context, shape);
+        }
+        for item in view.items(value) {
+            self.nest(item, context, shape)?;
+        }
+        Ok(())
+    }
+
+    pub fn nest(&mut self, object: u32, context: u32, shape: &mut Shape) -> Read<()> {
+        let view = self.view;
+        if view.kind(object) != Kind::Object {
+            return Err(self.wrong("invalid @nest value", object, "@nest holds objects"));
+        }
+        for key in view.keys(object) {
+            let meaning = self.contexts.meaning(context, view.text(key));
+            if meaning == Meaning::Keyword(Keyword::Value) {
+                return Err(self.wrong("invalid @nest value", key, "@nest holds no @value"));
+            }
+        }
+        self.collect(object, context, shape)
+    }
+
+    /// Whether an object is a node that something is said of.
+    pub fn is_said(&mut self, object: u32, context: u32) -> Read<bool> {
+        let (shape, _) = self.look(object, context)?;
+        let said = shape.value == 0
+            && shape.list == 0
+            && (shape.types > 0
+                || shape.set != 0
+                || shape.graph != 0
+                || shape.included
+                || shape.reverse
+                || shape.index != 0
+                || shape.direction != 0
+                || self.has_properties(&shape)?);
+        self.entries.truncate(shape.from);
+        Ok(said)
+    }
+
+    /// The keys of an object that is taken later: none of them is counted. The entries are the caller's to
+    /// remove.
+    pub fn look(&mut self, object: u32, mut context: u32) -> Read<(Shape, u32)> {
+        if let Some(previous) = self.contexts.get(context).state.previous
+            && !self.keeps_type_scope(object, context)
+        {
+            context = previous;
+        }
+        let (context, _) = self.own_context(object, context)?;
+        let dropped = self.dropped.clone();
+        let shape = self.shape(object, context);
+        *self.dropped = dropped;
+        Ok((shape?, context))
+    }
+
+    /// Whether a value object holds what does not go with a value.
+    pub fn has_more_than_a_value(&mut self, shape: &Shape) -> Read<bool> {
+        let keywords = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
+        Ok(keywords || shape.included || shape.reverse || self.has_properties(shape)?)
+    }
+
+    /// Whether a list or set object holds more than it may.
+    pub fn has_more_than_an_index(&mut self, shape: &Shape) -> Read<bool> {
+        let keywords = shape.id != 0 || shape.graph != 0 || shape.types > 0;
+        Ok(keywords
+            || shape.language != 0
+            || shape.direction != 0
+            || shape.included
+            || shape.reverse
+            || self.has_properties(shape)?)
+    }
+
+    /// Whether some property of an object has a value that means something.
+    pub fn has_properties(&mut self, shape: &Shape) -> Read<bool> {
+        if !shape.properties {
+            return Ok(false);
+        }
+        for at in shape.from..shape.to {
+            let Some(&entry) = self.entries.get(at) else {
+                break;
+            };
+            let Entry {
+                meaning,
+                value,
+                context,
+            } = entry;
+            if matches!(meaning, Meaning::Property(_) | Meaning::Unkept)
+                && !self.means_nothing(meaning, value, context)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the value of a property expands to nothing.
+    pub fn means_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
+        let kind = self.view.kind(value);
+        if kind != Kind::Object && kind != Kind::Null {
+            return Ok(false);
+        }
+        let length = self.unkept.len();
+        let active = match meaning {
+            Meaning::Property(number) => Active::kept(context, number),
+            _ => self.unkept(value - 1, context),
+        };
+        let outcome = self.is_nothing(value, active);
+        self.unkept.truncate(length);
+        outcome
+    }
+
+    pub fn is_nothing(&mut self, value: u32, active: Active) -> Read<bool> {
+        let mut context = active.context;
+        if let Some(definition) = self.definition(active) {
+            let containers = definition.containers;
+            let is_map = containers.has(Containers::MAPS) || containers.has(Containers::LANGUAGE);
+            if definition.coercion == Coercion::Json
+                || (is_map && self.view.kind(value) == Kind::Object)
+            {
+                return Ok(false);
+            }
+        }
+        if self.view.kind(value) == Kind::Null {
+            return Ok(true);
+        }
+        if let Some(scoped) = self.scoped_of(active) {
+            context = self.property_context(context, &scoped, value)?;
+        }
+        let (shape, context) = self.look(value, context)?;
+        let outcome = if shape.value != 0 {
+            self.view.kind(shape.value) == Kind::Null && !self.is_json_type(&shape, context)
+        } else {
+            shape.language != 0 && self.is_language_only(&shape)?
+        };
+        self.entries.truncate(shape.from);
+        Ok(outcome)
+    }
+
+    /// Whether an object that has a language has nothing else.
+    pub fn is_language_only(&mut self, shape: &Shape) -> Read<bool> {
+        let others = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
+        let keywords = others || shape.types > 0 || shape.direction != 0 || shape.index != 0;
+        if keywords || shape.included || shape.reverse {
+            return Ok(false);
+        }
+        Ok(!self.has_properties(shape)?)
+    }
+
+    /// Whether a node that has a graph has nothing else but a name and an index.
+    pub fn is_graph_object(&mut self, shape: &Shape) -> Read<bool> {
+        let others = shape.types > 0 || shape.included || shape.reverse;
+        let tagged = shape.language != 0 || shape.direction != 0;
+        if others || tagged {
+            return Ok(false);
+        }
+        Ok(!self.has_properties(shape)?)
+    }
+
+    /// Whether the type of a value is JSON: the last one of the first key for `@type`.
+    pub fn is_json_type(&self, shape: &Shape, context: u32) -> bool {
+        if shape.types == 0 {
+            return false;
+        }
+        let view = self.view;
+        let entries = self.entries.get(shape.from..shape.to).unwrap_or_default();
+        let first = entries
+            .iter()
+            .filter(|entry| entry.meaning == Meaning::Keyword(Keyword::Type))
+            .map(|entry| entry.value)
+            .min_by_key(|&value| view.text(value - 1));
+        let Some(value) = first else {
+            return false;
+        };
+        let last = match view.kind(value) {
+            Kind::Array => view.items(value).last(),
+            _ => Some(value),
+        };
+        let Some(last) = last else {
+            return false;
+        };
+        let state = &self.contexts.get(context).state;
+        let expanded = state.expand(view.text(last), true, true, &mut Vec::new());
+        expanded == Expanded::Keyword(Keyword::Json)
+    }
+}

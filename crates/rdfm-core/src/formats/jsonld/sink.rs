@@ -1,0 +1,200 @@
+//! Where the JSON-LD encoder puts its structure: objects, arrays, keys and scalars, as JSON or another syntax.
+//!
+//! - In: events, in the order of the document. A key or a scalar is announced, then its token is appended.
+//! - Out: text.
+//! - Cost: a few bytes of state; a token that was written before may be copied instead of being made anew.
+//! - Law: the token of a text is the same wherever it stands.
+
+use crate::syntax::json::write::string;
+use crate::syntax::json::{Kind, View};
+
+/// Longest token of a key that stays where it was written, whatever the sink.
+pub const MOST_KEY: usize = 1000;
+
+/// Takes the events of documents.
+pub trait Sink: Clone + Send {
+    /// A document begins.
+    fn begin(&mut self, out: &mut Vec<u8>);
+    /// The document ends.
+    fn end(&mut self, out: &mut Vec<u8>);
+    /// The log ends.
+    fn finish(&mut self, _out: &mut Vec<u8>) {}
+    /// Another log begins.
+    fn reset(&mut self) {}
+    /// `{`.
+    fn begin_object(&mut self, out: &mut Vec<u8>);
+    /// `}`.
+    fn end_object(&mut self, out: &mut Vec<u8>);
+    /// `[`.
+    fn begin_array(&mut self, out: &mut Vec<u8>);
+    /// `]`.
+    fn end_array(&mut self, out: &mut Vec<u8>);
+    /// A key's token follows.
+    fn begin_key(&mut self, out: &mut Vec<u8>);
+    /// The key's token is there.
+    fn end_key(&mut self, out: &mut Vec<u8>);
+    /// A scalar's token follows.
+    fn scalar(&mut self, out: &mut Vec<u8>);
+    /// Appends the token of a text. `plain` says that it holds no quote, backslash or control character.
+    fn text(text: &[u8], plain: bool, out: &mut Vec<u8>);
+}
+
+/// Writes a value of a tape.
+pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8>) {
+    let end = view.next(value);
+    // The ends of the open objects and arrays.
+    let mut open: Vec<(u32, Kind)> = Vec::new();
+    let mut at = value;
+    while at < end {
+        let kind = view.kind(at);
+        match kind {
+            Kind::Object => sink.begin_object(out),
+            Kind::Array => sink.begin_array(out),
+            Kind::Key => {
+                sink.begin_key(out);
+                S::text(view.text(at), false, out);
+                sink.end_key(out);
+            }
+            _ => sink.scalar(out),
+        }
+        match kind {
+            Kind::Object | Kind::Array => open.push((view.next(at), kind)),
+            Kind::Key => {}
+            Kind::String => S::text(view.text(at), false, out),
+            Kind::Number => out.extend_from_slice(view.text(at)),
+            Kind::True => out.extend_from_slice(b"true"),
+            Kind::False => out.extend_from_slice(b"false"),
+            Kind::Null => out.extend_from_slice(b"null"),
+        }
+        at += 1;
+        while let Some((_, kind)) = open.pop_if(|(end, _)| *end == at) {
+            match kind {
+                Kind::Object => sink.end_object(out),
+                _ => sink.end_array(out),
+            }
+        }
+    }
+}
+
+/// JSON: a document a line, or indented for people.
+#[derive(Clone)]
+pub struct Json {
+    indented: bool,
+    depth: usize,
+    /// Something stands before in the open object or array.
+    filled: bool,
+    /// A key stands before, whose value comes next.
+    keyed: bool,
+}
+
+impl Json {
+    /// A document is one line.
+    pub const LINE: Self = Self {
+        indented: false,
+        depth: 0,
+        filled: false,
+        keyed: false,
+    };
+    /// Two spaces a level.
+    pub const INDENTED: Self = Self {
+        indented: true,
+        ..Self::LINE
+    };
+
+    /// What goes before a key or a value.
+    #[inline]
+    fn next(&mut self, out: &mut Vec<u8>) {
+        if self.keyed {
+            self.keyed = false;
+            return;
+        }
+        if self.filled {
+            out.push(b',');
+        }
+        if self.indented && self.depth > 0 {
+            self.line(out);
+        }
+        self.filled = true;
+    }
+
+    fn line(&self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+        out.resize(out.len() + 2 * self.depth, b' ');
+    }
+
+    #[inline]
+    fn open(&mut self, bracket: u8, out: &mut Vec<u8>) {
+        self.next(out);
+        out.push(bracket);
+        self.depth += 1;
+        self.filled = false;
+    }
+
+    #[inline]
+    fn close(&mut self, bracket: u8, out: &mut Vec<u8>) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.indented && self.filled {
+            self.line(out);
+        }
+        out.push(bracket);
+        self.filled = true;
+    }
+}
+
+impl Sink for Json {
+    fn begin(&mut self, _out: &mut Vec<u8>) {
+        self.depth = 0;
+        self.filled = false;
+        self.keyed = false;
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+    }
+
+    fn begin_object(&mut self, out: &mut Vec<u8>) {
+        self.open(b'{', out);
+    }
+
+    fn end_object(&mut self, out: &mut Vec<u8>) {
+        self.close(b'}', out);
+    }
+
+    fn begin_array(&mut self, out: &mut Vec<u8>) {
+        self.open(b'[', out);
+    }
+
+    fn end_array(&mut self, out: &mut Vec<u8>) {
+        self.close(b']', out);
+    }
+
+    #[inline]
+    fn begin_key(&mut self, out: &mut Vec<u8>) {
+        self.next(out);
+    }
+
+    #[inline]
+    fn end_key(&mut self, out: &mut Vec<u8>) {
+        out.push(b':');
+        if self.indented {
+            out.push(b' ');
+        }
+        self.keyed = true;
+    }
+
+    #[inline]
+    fn scalar(&mut self, out: &mut Vec<u8>) {
+        self.next(out);
+    }
+
+    #[inline]
+    fn text(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+        if plain {
+            out.push(b'"');
+            out.extend_from_slice(text);
+            out.push(b'"');
+        } else {
+            string(text, out);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Terms of a message in the batch; terms that recur are mostly stored once.
+//!
+//! - In: texts. Out: term ids.
+//! - Cost: a look-up an IRI; it is checked where it is not found.
+//! - Law: what a message counts does not depend on the messages before it: a term is charged where it is
+//!   stored, and where it is found for the first time in the message.
+
+use memchr::memmem::Finder;
+
+use super::context::Property;
+use super::iri::Checker;
+use crate::model::batch::BatchBuilder;
+use crate::model::chars::{self, ESCAPE};
+use crate::model::error::LimitExceeded;
+use crate::model::labels::Labels;
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::model::write;
+use crate::syntax::cache::{Cache, Known, SLOTS};
+use crate::syntax::json::{Kind, View};
+
+const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
+/// Makes terms.
+pub(super) struct Terms {
+    cache: Cache,
+    checker: Checker,
+    /// The message that a slot of the cache was used in last.
+    used: Box<[u32]>,
+    message: u32,
+    /// `rdf:type`, and the message that was charged for it last.
+    kind: Known,
+    kind_charged: u32,
+    labels: Labels,
+    /// Finds what begins as generated labels do.
+    alike: Finder<'static>,
+}
+
+/// A result that only a limit can spoil.
+type Made<T = TermId> = Result<T, LimitExceeded>;
+
+impl Terms {
+    pub fn new() -> Self {
+        Self {
+            cache: Cache::new(),
+            checker: Checker::default(),
+            used: vec![0; SLOTS].into(),
+            message: 0,
+            kind: Known::NONE,
+            kind_charged: 0,
+            labels: Labels::default(),
+            alike: Finder::new(b"_:_g"),
+        }
+    }
+
+    /// Generated labels count from 0 again.
+    pub fn begin_message(&mut self) {
+        self.labels.begin_message();
+        self.message = self.message.wrapping_add(1);
+        if self.message == 0 {
+            self.used.fill(0);
+            self.message = 1;
+        }
+    }
+
+    /// The term of a text, if `check` says so; it is asked where it is not found.
+    #[inline]
+    fn shared(
+        &mut self,
+        builder: &mut BatchBuilder,
+        kind: TermKind,
+        text: &[u8],
+        flags: u8,
+        check: impl FnOnce(&mut Checker) -> bool,
+    ) -> Made<Option<TermId>> {
+        let slot = Cache::slot(kind, text);
+        let known = self.cache.get(slot);
+        let found = known.is(builder, kind, text);
+        if !found && !check(&mut self.checker) {
+            return Ok(None);
+        }
+        let used = self.used.get_mut(slot);
+        let is_new = used.is_none_or(|used| std::mem::replace(used, self.message) != self.message);
+        if !found || is_new {
+            builder.charge(text.len() + 16)?;
+        }
+        if found {
+            return Ok(Some(known.id));
+        }
+        let id = push(builder, kind, text, flags);
+        self.cache.set(slot, Known::new(builder, id));
+        Ok(Some(id))
+    }
+
+    /// As [`shared`](Self::shared), of a text that needs no check.
+    #[inline]
+    fn sure(&mut self, builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> Made {
+        let id = self.shared(builder, kind, text, flags, |_| true)?;
+        Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
+    }
+
+    /// An IRI; None if the text is none.
+    #[inline]
+    pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made<Option<TermId>> {
+        self.iri_if(builder, text, || false)
+    }
+
+    /// As [`iri`](Self::iri); `is_sure` may say that it is one.
+    #[inline]
+    pub fn iri_if(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        is_sure: impl FnOnce() -> bool,
+    ) -> Made<Option<TermId>> {
+        self.shared(builder, TermKind::Iri, text, flags::PLAIN, |checker| {
+            is_sure() || checker.is_iri(text)
+        })
+    }
+
+    /// A valid IRI.
+    #[inline]
+    pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made {
+        self.sure(builder, TermKind::Iri, text, flags::PLAIN)
+    }
+
+    /// The IRI of a property that has one.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each property
+    pub fn of_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> Made {
+        if property.charged != self.message {
+            property.charged = self.message;
+            builder.charge(property.iri().len() + 16)?;
+        }
+        if !property.known.is_current(builder) {
+            let id = push(builder, TermKind::Iri, property.iri(), flags::PLAIN);
+            property.known = Known::new(builder, id);
+        }
+        Ok(property.known.id)
+    }
+
+    /// The predicate of types.
+    #[inline]
+    pub fn rdf_type(&mut self, builder: &mut BatchBuilder) -> Made {
+        if self.kind_charged != self.message {
+            self.kind_charged = self.message;
+            builder.charge(RDF_TYPE.len() + 16)?;
+        }
+        if !self.kind.is_current(builder) {
+            let id = push(builder, TermKind::Iri, RDF_TYPE, flags::PLAIN);
+            self.kind = Known::new(builder, id);
+        }
+        Ok(self.kind.id)
+    }
+
+    /// A literal of a datatype that is in the batch, and is not `xsd:string`.
+    #[inline]
+    pub fn of_datatype(
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        clean: bool,
+        datatype: TermId,
+    ) -> Made {
+        builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
+    }
+
+    /// The blank node of a label that a user wrote, without its `_:`.
+    #[inline]
+    pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
+        if label.starts_with(b"_g") {
+            return self.odd_bnode(builder, label);
+        }
+        self.sure(builder, TermKind::Bnode, label, flags::PLAIN)
+    }
+
+    /// The blank node of a label that may be an escape, or like a generated one.
+    fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
+        if let Some(said) = write::read_label(label) {
+            return self.sure(builder, TermKind::Bnode, &said, 0);
+        }
+        let mut labels = std::mem::take(&mut self.labels);
+        let made = self.sure(builder, TermKind::Bnode, labels.given(label), flags::PLAIN);
+        self.labels = labels;
+        made
+    }
+
+    /// Takes note of all labels of a message before the first node without one: lists are written
+    /// without the labels of their cells, so these are generated each time, before or behind the others.
+    fn note_labels(&mut self, view: &View<'_>) {
+        let found = |text| self.alike.find(text).is_some();
+        if found(view.source) || found(view.tape.texts()) {
+            self.note_each_label(view);
+        }
+    }
+
+    #[cold]
+    fn note_each_label(&mut self, view: &View<'_>) {
+        for (index, node) in view.tape.nodes().iter().enumerate() {
+            if matches!(node.kind, Kind::Key | Kind::String)
+                && let Some(label) = view.text(index as u32).strip_prefix(b"_:")
+            {
+                self.labels.note(label);
+            }
+        }
+    }
+
+    /// A new blank node, of the message that a view shows.
+    #[inline]
+    pub fn anonymous(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> Made {
+        if self.labels.is_unused() {
+            self.note_labels(view);
+        }
+        builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
+    }
+
+    /// A string; `clean` says that it holds neither quotes, backslashes nor C0 controls.
+    #[inline]
+    pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> Made {
+        builder.add_simple(TermKind::Literal, text, plain(text, clean))
+    }
+
+    /// A string in a language.
+    #[inline]
+    pub fn tagged(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        clean: bool,
+        tag: &[u8],
+        direction: u8,
+    ) -> Made {
+        let language = self.sure(builder, TermKind::Language, tag, flags::PLAIN)?;
+        let flags = plain(text, clean) | direction;
+        builder.add_with_aux(TermKind::LangLiteral, text, language.0, flags)
+    }
+
+    /// A literal of a datatype.
+    #[inline]
+    pub fn typed(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        clean: bool,
+        datatype: &[u8],
+    ) -> Made {
+        if datatype == XSD_STRING {
+            return Self::string(builder, text, clean);
+        }
+        let datatype = self.valid_iri(builder, datatype)?;
+        builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
+    }
+}
+
+#[inline]
+fn push(builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> TermId {
+    let offset = builder.append_text(text);
+    builder.push_term(Term {
+        offset,
+        length: text.len() as u32,
+        aux: 0,
+        split: NO_SPLIT,
+        kind,
+        flags,
+    })
+}
+
+#[inline]
+fn plain(text: &[u8], clean: bool) -> u8 {
+    let plain = if clean {
+        memchr::memchr(0x7f, text).is_none()
+    } else {
+        !text.iter().any(|&byte| chars::is(byte, ESCAPE))
+    };
+    if plain { flags::PLAIN } else { 0 }
+}

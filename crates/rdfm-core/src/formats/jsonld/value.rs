@@ -1,0 +1,501 @@
+//! Literals: value expansion (JSON-LD 1.1 API, 5.3.2), value objects, and their conversion (8.2.2).
+
+use super::context::{Datatype, Direction, Expanded, Meaning};
+use super::definition::{Coercion, Containers, Override};
+use super::error::{Read, Wrong};
+use super::keyword::Keyword;
+use super::number;
+use super::shape::Shape;
+use super::terms::Terms;
+use super::walk::{Active, By, Item, LEFT_OUT, Sink, Slot, Walk};
+use super::{canonical, is_language_type};
+use crate::codec::RdfDirection;
+use crate::model::chars;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::term::{TermId, flags};
+use crate::syntax::json::{Kind, View};
+
+const RDF_VALUE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#value";
+const RDF_LANGUAGE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#language";
+const RDF_DIRECTION: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#direction";
+const RDF_JSON: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
+const XSD_BOOLEAN: &[u8] = b"http://www.w3.org/2001/XMLSchema#boolean";
+const XSD_INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
+const XSD_DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
+const I18N: &[u8] = b"https://www.w3.org/ns/i18n#";
+
+/// Language and direction of a string.
+#[derive(Clone, Copy, Default)]
+struct Tagged<'t> {
+    language: Option<&'t [u8]>,
+    direction: Option<Direction>,
+    /// The node of its `@index`, or 0.
+    index: u32,
+}
+
+impl Walk<'_> {
+    /// Takes a string, a number or a boolean; true if it means nothing, having no property.
+    #[inline]
+    pub fn scalar(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+        let Some(mut active) = slot.property else {
+            return Ok(true);
+        };
+        let mut context = context;
+        let unkept = self.unkept.len();
+        if let Some(scoped) = self.scoped_of(active) {
+            context = self.property_context(context, &scoped, value)?;
+            active = self.in_context(active, context);
+        }
+        let sink = self.sink(slot);
+        let item = self.expand_value(value, context, active, sink)?;
+        self.unkept.truncate(unkept);
+        self.deliver_plain(item, slot, value)?;
+        Ok(false)
+    }
+
+    /// What a string, a number or a boolean is as the value of a property.
+    #[inline]
+    pub fn expand_value(
+        &mut self,
+        value: u32,
+        context: u32,
+        active: Active,
+        sink: Sink,
+    ) -> Read<Item> {
+        let is_string = matches!(self.view.kind(value), Kind::String | Kind::Key);
+        let Some(definition) = self.definition(active) else {
+            if is_string {
+                return self.tagged_by(value, context, None, sink);
+            }
+            return Ok(Item::Value(self.literal(value, None)?));
+        };
+        match &definition.coercion {
+            Coercion::Id if is_string => Ok(Item::Node(self.name(
+                value,
+                context,
+                By::Base,
+                "the @id",
+            )?)),
+            Coercion::Vocab if is_string => Ok(Item::Node(self.name(
+                value,
+                context,
+                By::Both,
+                "the @id",
+            )?)),
+            Coercion::Json => Ok(Item::Value(self.json(value)?)),
+            Coercion::Datatype(_) => {
+                let Some(definition) = self.active(active).definition.clone() else {
+                    return Ok(Item::Value(LEFT_OUT));
+                };
+                let Coercion::Datatype(datatype) = &definition.coercion else {
+                    return Ok(Item::Value(LEFT_OUT));
+                };
+                let datatype = self.datatype(datatype, value)?;
+                Ok(Item::Value(match datatype {
+                    Some(datatype) => self.literal(value, Some(datatype))?,
+                    None => LEFT_OUT,
+                }))
+            }
+            _ if is_string => self.tagged_by(value, context, Some(active), sink),
+            _ => Ok(Item::Value(self.literal(value, None)?)),
+        }
+    }
+
+    /// A string of the language and direction of a property, or of the context.
+    fn tagged_by(
+        &mut self,
+        value: u32,
+        context: u32,
+        active: Option<Active>,
+        sink: Sink,
+    ) -> Read<Item> {
+        let state = &self.contexts.get(context).state;
+        let definition = active.and_then(|active| self.definition(active));
+        if definition.is_none() && state.language.is_none() && state.direction.is_none() {
+            return self.string(value, Tagged::default(), sink);
+        }
+        let own = definition.map(|definition| &definition.language);
+        let language = match own {
+            Some(own) => own.or(state.language.as_deref()),
+            None => state.language.as_deref(),
+        };
+        let direction = match definition.map(|definition| definition.direction.clone()) {
+            Some(Override::Null) => None,
+            Some(Override::Value(direction)) => Some(direction),
+            Some(Override::Default) | None => state.direction,
+        };
+        let language: Option<Box<[u8]>> = language.map(Into::into);
+        let tagged = Tagged {
+            language: language.as_deref(),
+            direction,
+            index: 0,
+        };
+        self.string(value, tagged, sink)
+    }
+
+    /// A string with what tags it.
+    fn string(&mut self, value: u32, tagged: Tagged<'_>, sink: Sink) -> Read<Item> {
+        let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
+        let Tagged {
+            language,
+            direction,
+            index,
+        } = tagged;
+        if let Some(tag) = language
+            && !chars::is_language_tag(tag)
+        {
+            let made = self.refuse(value, "the language", tag, "is no language tag")?;
+            return Ok(Item::Value(made));
+        }
+        let direction = direction.filter(|_| self.options.direction != RdfDirection::None);
+        let Some(direction) = direction else {
+            return Ok(Item::Value(match language {
+                Some(tag) => self.terms.tagged(self.builder, text, clean, tag, 0)?,
+                None => Terms::string(self.builder, text, clean)?,
+            }));
+        };
+        let (name, flag) = match direction {
+            Direction::Ltr => (&b"ltr"[..], flags::LTR),
+            Direction::Rtl => (&b"rtl"[..], flags::RTL),
+        };
+        match (self.options.direction, language) {
+            (RdfDirection::I18n, _) => {
+                let tag = language.unwrap_or_default().to_ascii_lowercase();
+                let datatype = [I18N, &tag, b"_", name].concat();
+                let made = self.terms.typed(self.builder, text, clean, &datatype)?;
+                Ok(Item::Value(made))
+            }
+            (RdfDirection::Compound, _) => {
+                let made = self.compound(value, language, name, index, sink)?;
+                Ok(Item::Value(made))
+            }
+            (_, Some(tag)) => {
+                let made = self.terms.tagged(self.builder, text, clean, tag, flag)?;
+                Ok(Item::Value(made))
+            }
+            (_, None) => Err(Wrong::told(
+                ErrorClass::Malformed,
+                Some(self.at(value)),
+                format!(
+                    "the value {} has a base direction and no language, which RDF 1.2 cannot hold; \
+                     rdf_direction i18n-datatype or compound-literal (--rdf-direction) keeps it, \
+                     none leaves directions out",
+                    quote(text)
+                ),
+            )),
+        }
+    }
+
+    /// A blank node that says what a string with a direction says. Equal values of a property are one.
+    fn compound(
+        &mut self,
+        value: u32,
+        language: Option<&[u8]>,
+        direction: &[u8],
+        index: u32,
+        sink: Sink,
+    ) -> Read<TermId> {
+        let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
+        let language = language.map(<[u8]>::to_ascii_lowercase);
+        if let Some((subject, predicate)) = sink.of {
+            let table = self.builder.table();
+            let mut key = Vec::new();
+            for part in [
+                table.text(sink.graph),
+                table.text(subject),
+                table.text(predicate),
+                language.as_deref().unwrap_or_default(),
+                direction,
+                self.view.text(index),
+                text,
+            ] {
+                key.extend_from_slice(&(part.len() as u64).to_le_bytes());
+                key.extend_from_slice(part);
+            }
+            self.builder.charge(key.len() + 64)?;
+            if !self.compounds.insert(key.into()) {
+                return Ok(LEFT_OUT);
+            }
+        }
+        let subject = self.anonymous()?;
+        let parts = [
+            (RDF_VALUE, Some((text, clean))),
+            (RDF_LANGUAGE, language.as_deref().map(|tag| (tag, true))),
+            (RDF_DIRECTION, Some((direction, true))),
+        ];
+        for (predicate, part) in parts {
+            let Some((text, clean)) = part else {
+                continue;
+            };
+            let predicate = self.terms.valid_iri(self.builder, predicate)?;
+            let object = Terms::string(self.builder, text, clean)?;
+            self.quad(subject, predicate, object, sink.graph)?;
+        }
+        Ok(subject)
+    }
+
+    /// A datatype, if literals can have it.
+    fn datatype<'t>(&self, datatype: &'t [u8], value: u32) -> Read<Option<&'t [u8]>> {
+        if is_language_type(datatype) {
+            self.refuse(value, "the datatype", datatype, "needs a language")?;
+            return Ok(None);
+        }
+        Ok(Some(datatype))
+    }
+
+    /// The literal of a string, a number or a boolean, of a datatype or of its own.
+    fn literal(&mut self, value: u32, datatype: Option<&[u8]>) -> Read<TermId> {
+        let mut scratch = std::mem::take(self.scratch);
+        scratch.clear();
+        let (text, clean) = lexical(
+            &self.view,
+            value,
+            datatype == Some(XSD_DOUBLE),
+            &mut scratch,
+        );
+        let own = match self.view.kind(value) {
+            Kind::Number if text.contains(&b'E') || text.ends_with(b"INF") => Some(XSD_DOUBLE),
+            Kind::Number => Some(XSD_INTEGER),
+            Kind::True | Kind::False => Some(XSD_BOOLEAN),
+            _ => None,
+        };
+        let made = match (datatype, own) {
+            (Some(datatype), _) => self.typed(value, text, clean, datatype),
+            (None, Some(own)) => Ok(self.terms.typed(self.builder, text, clean, own)?),
+            (None, None) => Ok(Terms::string(self.builder, text, clean)?),
+        };
+        *self.scratch = scratch;
+        made
+    }
+
+    /// A literal of a datatype that may be no IRI.
+    fn typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
+        if self.terms.iri(self.builder, datatype)?.is_none() {
+            return self.no_iri(value, datatype, "the datatype");
+        }
+        Ok(self.terms.typed(self.builder, text, clean, datatype)?)
+    }
+
+    /// The JSON literal of a value.
+    pub fn json(&mut self, value: u32) -> Read<TermId> {
+        let mut text = Vec::new();
+        if let Err(number) = canonical::write(&self.view, value, &mut text) {
+            return Err(Wrong::told(
+                ErrorClass::Malformed,
+                Some(self.at(number)),
+                format!(
+                    "the number {} of a JSON literal is beyond the range of doubles, and has no canonical form",
+                    quote(self.view.text(number))
+                ),
+            ));
+        }
+        Ok(self.terms.typed(self.builder, &text, false, RDF_JSON)?)
+    }
+
+    /// Takes a value object (JSON-LD 1.1 API, 5.1.2, step 15); true if it means nothing.
+    pub fn value_object(
+        &mut self,
+        object: u32,
+        shape: &Shape,
+        context: u32,
+        type_scoped: u32,
+        slot: &Slot,
+    ) -> Read<bool> {
+        let value = shape.value;
+        let kind = self.view.kind(value);
+        let tagged = shape.language != 0 || shape.direction != 0;
+        let is_json = self.is_json_type(shape, context);
+        if !is_json && matches!(kind, Kind::Object | Kind::Array) {
+            return Err(self.wrong(
+                "invalid value object value",
+                value,
+                "@value is a string, a number, a boolean or null",
+            ));
+        }
+        if self.has_more_than_a_value(shape)? || (shape.types > 0 && tagged) {
+            return Err(self.wrong(
+                "invalid value object",
+                object,
+                "an object with @value has @type, @language, @direction and @index besides, and not @type with \
+                 @language or @direction",
+            ));
+        }
+        if !is_json && kind == Kind::Null {
+            return Ok(true);
+        }
+        if shape.language != 0 && kind != Kind::String {
+            return Err(self.wrong(
+                "invalid language-tagged value",
+                value,
+                "only strings have a language",
+            ));
+        }
+        let term = if is_json {
+            if slot.property.is_none() {
+                return Ok(true);
+            }
+            self.json(value)?
+        } else if shape.types > 0 {
+            match self.value_type(shape, type_scoped)? {
+                Some(datatype) if slot.property.is_some() => {
+                    match self.datatype(&datatype, value)? {
+                        Some(datatype) => self.literal(value, Some(datatype))?,
+                        None => LEFT_OUT,
+                    }
+                }
+                _ => LEFT_OUT,
+            }
+        } else if slot.property.is_none() {
+            return Ok(true);
+        } else if tagged && kind == Kind::String {
+            let language = (shape.language != 0).then(|| self.view.text(shape.language));
+            let tagged = Tagged {
+                language,
+                direction: shape.base_direction,
+                index: shape.index,
+            };
+            return self.deliver_tagged(value, tagged, slot);
+        } else {
+            self.literal(value, None)?
+        };
+        if slot.property.is_none() {
+            return Ok(true);
+        }
+        self.deliver_plain(Item::Value(term), slot, value)?;
+        Ok(false)
+    }
+
+    /// The literal of a value whose one type is a known key of the context that is an IRI; else none.
+    #[inline]
+    pub fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
+        if self.view.kind(kind) != Kind::String {
+            return Ok(None);
+        }
+        let meaning = self.contexts.meaning(context, self.view.text(kind));
+        let Meaning::Property(number) = meaning else {
+            return Ok(None);
+        };
+        let property = self.contexts.property_mut(context, number);
+        if !property.is_iri || property.is_language_type {
+            return Ok(None);
+        }
+        let datatype = self.terms.of_property(self.builder, property)?;
+        let kind = property.datatype;
+        let mut scratch = std::mem::take(self.scratch);
+        let (text, clean) = lexical(&self.view, value, kind == Datatype::Double, &mut scratch);
+        let made = match kind {
+            Datatype::String => Terms::string(self.builder, text, clean),
+            _ => Terms::of_datatype(self.builder, text, clean, datatype),
+        };
+        *self.scratch = scratch;
+        Ok(Some(Item::Value(made?)))
+    }
+
+    fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &Slot) -> Read<bool> {
+        let item = self.string(value, tagged, self.sink(slot))?;
+        self.deliver_plain(item, slot, value)?;
+        Ok(false)
+    }
+
+    /// The datatype of a value object.
+    fn value_type(&mut self, shape: &Shape, context: u32) -> Read<Option<Vec<u8>>> {
+        let node = shape.first_type;
+        let wrong = |walk: &Self| {
+            walk.wrong(
+                "invalid typed value",
+                node,
+                "the @type of a value is one IRI",
+            )
+        };
+        if shape.types > 1 || self.view.kind(node) != Kind::String {
+            return Err(wrong(self));
+        }
+        let mut iri = Vec::new();
+        let state = &self.contexts.get(context).state;
+        match state.expand(self.view.text(node), true, true, &mut iri) {
+            Expanded::Text if !iri.starts_with(b"_:") => {}
+            _ => return Err(wrong(self)),
+        }
+        if !super::iri::is_iri(&iri) {
+            return Err(wrong(self));
+        }
+        Ok(Some(iri))
+    }
+
+    /// The map of languages to strings that a property has.
+    pub fn language_map(
+        &mut self,
+        map: u32,
+        active: Active,
+        context: u32,
+        slot: &Slot,
+    ) -> Read<()> {
+        let direction = match self.definition(active).map(|found| found.direction.clone()) {
+            Some(Override::Null) => None,
+            Some(Override::Value(direction)) => Some(direction),
+            Some(Override::Default) | None => self.contexts.get(context).state.direction,
+        };
+        for key in self.view.keys(map) {
+            let tag = self.view.text(key);
+            let state = &self.contexts.get(context).state;
+            let mut out = std::mem::take(self.scratch);
+            out.clear();
+            let none = state.expand(tag, true, false, &mut out) == Expanded::Keyword(Keyword::None);
+            *self.scratch = out;
+            let tagged = Tagged {
+                language: (!none).then_some(tag),
+                direction,
+                index: 0,
+            };
+            let values = key + 1;
+            let view = self.view;
+            let mut each = |item: u32| match view.kind(item) {
+                Kind::Null => Ok(()),
+                Kind::String => {
+                    let item_of = self.string(item, tagged, self.sink(slot))?;
+                    self.deliver_plain(item_of, slot, item)
+                }
+                _ => Err(self.wrong(
+                    "invalid language map value",
+                    item,
+                    "the values of a language map are strings",
+                )),
+            };
+            if view.kind(values) == Kind::Array {
+                for item in view.items(values) {
+                    each(item)?;
+                }
+            } else {
+                each(values)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a property has a language map.
+    #[inline]
+    pub fn is_language_map(&self, containers: Containers, value: u32) -> bool {
+        containers.has(Containers::LANGUAGE) && self.view.kind(value) == Kind::Object
+    }
+}
+
+/// The lexical form of a string, a number or a boolean, and whether it has nothing to escape; with `double` that of
+/// a double.
+#[inline]
+fn lexical<'t>(
+    view: &View<'t>,
+    value: u32,
+    double: bool,
+    scratch: &'t mut Vec<u8>,
+) -> (&'t [u8], bool) {
+    match view.kind(value) {
+        Kind::Number => {
+            scratch.clear();
+            number::canonical(view.text(value), double, scratch);
+            (scratch, true)
+        }
+        Kind::True => (b"true", true),
+        Kind::False => (b"false", true),
+        _ => (view.text(value), !view.is_owned(value)),
+    }
+}

@@ -1,0 +1,693 @@
+//! Quads of a message, straight from its tape.
+//!
+//! - In: a tape, and the number of the context in force.
+//! - Out: quads of the open message.
+//! - Cost: one pass over the values; a look-up a key. As deep as the tape, which is bounded.
+//! - Law: what expansion (JSON-LD 1.1 API, 5.1.2), node map generation (7.2.2) and deserialization (8.1.2)
+//!   make of the message one after the other, without making their documents.
+//!
+//! Expansion gives items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is
+//! known, and what it holds follows. [`super::node`] reads objects, [`super::container`] properties, [`super::value`] literals.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::context::{Contexts, Expanded, Meaning, Property};
+use super::definition::{Containers, Definition};
+use super::error::{Read, Wrong};
+use super::iri::is_plain;
+use super::terms::Terms;
+use crate::codec::RdfDirection;
+use crate::model::batch::BatchBuilder;
+use crate::model::chars;
+use crate::model::error::quote;
+use crate::model::term::{Quad, TermId};
+use crate::syntax::json::{Kind, View};
+
+const RDF_FIRST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first";
+const RDF_REST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
+const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
+
+/// Stands for a term that is none: quads with it are left out.
+pub(super) const LEFT_OUT: TermId = TermId(u32::MAX);
+
+/// What the reader was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    pub lenient: bool,
+    pub direction: RdfDirection,
+    pub has_base: bool,
+}
+
+/// Keys that were dropped.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dropped {
+    pub count: u64,
+    pub example: Option<String>,
+}
+
+/// A walk over one message.
+pub(super) struct Walk<'a> {
+    pub view: View<'a>,
+    pub contexts: &'a mut Contexts,
+    pub terms: &'a mut Terms,
+    pub builder: &'a mut BatchBuilder,
+    pub options: Options,
+    pub dropped: &'a mut Dropped,
+    /// What the open objects hold.
+    pub entries: &'a mut Vec<Entry>,
+    /// Texts under way.
+    pub scratch: &'a mut Vec<u8>,
+    /// Lists under way.
+    pub lists: Vec<List>,
+    /// Properties that the contexts do not keep.
+    pub unkept: Vec<Property>,
+    /// The `@index` of nodes, by graph and name.
+    pub indexes: FxHashMap<(TermText, TermText), Box<[u8]>>,
+    /// Values that became nodes for their directions.
+    pub compounds: FxHashSet<Box<[u8]>>,
+}
+
+/// A node's name, as it tells nodes apart.
+pub(super) type TermText = Box<[u8]>;
+
+/// What a key of an object means in a context, and its value; the key is the node before it.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub meaning: Meaning,
+    pub value: u32,
+    pub context: u32,
+}
+
+/// A list under way.
+pub(super) struct List {
+    graph: TermId,
+    head: Option<TermId>,
+    last: TermId,
+}
+
+/// The active property.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Active {
+    pub context: u32,
+    /// Its number in the context, or among those that are not kept.
+    pub number: u32,
+    pub kept: bool,
+}
+
+impl Active {
+    /// A property that a context keeps.
+    pub const fn kept(context: u32, number: u32) -> Self {
+        Self {
+            context,
+            number,
+            kept: true,
+        }
+    }
+}
+
+/// What becomes of an item.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// Nothing: it stands by itself.
+    Nowhere,
+    /// The object of a quad.
+    Object { subject: TermId, predicate: TermId },
+    /// The subject of a quad.
+    Subject { predicate: TermId, object: TermId },
+    /// The object of a quad, as the value of a property that is reversed twice.
+    Reversed { subject: TermId, predicate: TermId },
+    /// The next member of the list under way.
+    Member,
+    /// The object of a quad if it is a list, else the only member of a list that is.
+    ListObject { subject: TermId, predicate: TermId },
+}
+
+/// Whether an item goes into a graph of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrap {
+    Never,
+    /// Unless it is a graph object.
+    Once,
+    Always,
+}
+
+/// What the key of a map says of each item below it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Extra {
+    Nothing,
+    Id(TermId),
+    Type(TermId),
+    /// The node of the key.
+    Index(u32),
+    /// A property, and the node of the key that is its value.
+    Property {
+        predicate: TermId,
+        index: Active,
+        key: u32,
+    },
+}
+
+/// What a name without a scheme is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// The base: names of nodes.
+    Base,
+    /// The vocabulary.
+    Vocab,
+    /// The vocabulary, else the base: types.
+    Both,
+}
+
+/// How a value is to be taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub graph: TermId,
+    pub target: Target,
+    /// None at the top of a graph, where values and lists mean nothing.
+    pub property: Option<Active>,
+    pub wrap: Wrap,
+    pub extra: Extra,
+    /// It stands in a map of nodes.
+    pub from_map: bool,
+    /// Arrays in an array of it are lists of their own.
+    pub in_list: bool,
+    /// It stands in an array.
+    pub in_array: bool,
+    /// It is the document itself.
+    pub is_root: bool,
+}
+
+impl Slot {
+    /// At the top of a graph.
+    pub const fn top(graph: TermId) -> Self {
+        Self {
+            graph,
+            target: Target::Nowhere,
+            property: None,
+            wrap: Wrap::Never,
+            extra: Extra::Nothing,
+            from_map: false,
+            in_list: false,
+            in_array: false,
+            is_root: false,
+        }
+    }
+}
+
+/// Where the quads of a value's own nodes go: list cells, and nodes of directions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sink {
+    /// [`LEFT_OUT`] where the value is left out.
+    pub graph: TermId,
+    /// The subject and predicate of the value, where it is one of those of a property.
+    pub of: Option<(TermId, TermId)>,
+}
+
+/// What a value became.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item {
+    Value(TermId),
+    Node(TermId),
+    List(TermId),
+}
+
+impl Item {
+    const fn term(self) -> TermId {
+        match self {
+            Self::Value(term) | Self::Node(term) | Self::List(term) => term,
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// The byte at which a node begins.
+    pub fn at(&self, node: u32) -> u32 {
+        self.view.node(node).at
+    }
+
+    /// An error at a node.
+    #[cold]
+    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
+        Wrong::new(code, Some(self.at(node)), reason)
+    }
+
+    #[inline]
+    pub fn quad(
+        &mut self,
+        subject: TermId,
+        predicate: TermId,
+        object: TermId,
+        graph: TermId,
+    ) -> Read<()> {
+        if subject == LEFT_OUT || predicate == LEFT_OUT || object == LEFT_OUT || graph == LEFT_OUT {
+            return Ok(());
+        }
+        Ok(self.builder.add_quad(Quad {
+            subject,
+            predicate,
+            object,
+            graph,
+        })?)
+    }
+
+    /// A new blank node.
+    #[inline]
+    pub fn anonymous(&mut self) -> Read<TermId> {
+        Ok(self.terms.anonymous(&self.view, self.builder)?)
+    }
+
+    /// Takes a value, whatever it is, and tells whether it means nothing.
+    #[inline]
+    pub fn value(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+        match self.view.kind(value) {
+            Kind::Null => Ok(true),
+            Kind::Object => self.object(value, context, slot),
+            Kind::Array => {
+                self.array(value, context, slot)?;
+                Ok(false)
+            }
+            _ => self.scalar(value, context, slot),
+        }
+    }
+
+    /// Where the quads of a value's own nodes go.
+    pub fn sink(&self, slot: &Slot) -> Sink {
+        let left_out = Sink {
+            graph: LEFT_OUT,
+            of: None,
+        };
+        if slot.wrap != Wrap::Never {
+            return left_out;
+        }
+        match slot.target {
+            Target::Nowhere => left_out,
+            Target::Object { subject, predicate }
+            | Target::ListObject { subject, predicate }
+            | Target::Reversed { subject, predicate } => {
+                if subject == LEFT_OUT || predicate == LEFT_OUT {
+                    return left_out;
+                }
+                Sink {
+                    graph: slot.graph,
+                    of: Some((subject, predicate)).filter(|_| slot.graph != LEFT_OUT),
+                }
+            }
+            Target::Subject { .. } => Sink {
+                graph: slot.graph,
+                of: None,
+            },
+            Target::Member => Sink {
+                graph: self.lists.last().map_or(LEFT_OUT, |list| list.graph),
+                of: None,
+            },
+        }
+    }
+
+    fn array(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
+        let inner = Slot {
+            in_array: true,
+            is_root: false,
+            ..*slot
+        };
+        for item in self.view.items(array) {
+            if slot.in_list && self.view.kind(item) == Kind::Array {
+                self.list_of(item, context, &inner)?;
+            } else {
+                self.value(item, context, &inner)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An array that is a list.
+    pub fn list_of(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
+        self.begin_list(self.sink(slot).graph);
+        let inner = Slot {
+            target: Target::Member,
+            ..*slot
+        };
+        self.array(array, context, &inner)?;
+        let head = self.end_list()?;
+        self.deliver(Item::List(head), slot, array)
+    }
+
+    pub fn begin_list(&mut self, graph: TermId) {
+        self.lists.push(List {
+            graph,
+            head: None,
+            last: LEFT_OUT,
+        });
+    }
+
+    /// The head of the list that ends here.
+    pub fn end_list(&mut self) -> Read<TermId> {
+        let nil = self.terms.valid_iri(self.builder, RDF_NIL)?;
+        let Some(List {
+            graph,
+            head: Some(head),
+            last,
+        }) = self.lists.pop()
+        else {
+            return Ok(nil);
+        };
+        let rest = self.terms.valid_iri(self.builder, RDF_REST)?;
+        self.quad(last, rest, nil, graph)?;
+        Ok(head)
+    }
+
+    /// Adds a cell to the list under way (JSON-LD 1.1 API, 8.3.2).
+    fn member(&mut self, term: TermId) -> Read<()> {
+        let cell = self.anonymous()?;
+        let Some(list) = self.lists.last_mut() else {
+            return Ok(());
+        };
+        let graph = list.graph;
+        let before = std::mem::replace(&mut list.last, cell);
+        if list.head.is_none() {
+            list.head = Some(cell);
+        } else {
+            let rest = self.terms.valid_iri(self.builder, RDF_REST)?;
+            self.quad(before, rest, cell, graph)?;
+        }
+        let first = self.terms.valid_iri(self.builder, RDF_FIRST)?;
+        self.quad(cell, first, term, graph)
+    }
+
+    /// Gives an item to where it belongs.
+    #[inline]
+    pub fn deliver(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+        let term = item.term();
+        match slot.target {
+            Target::Nowhere => Ok(()),
+            Target::Object { subject, predicate } => {
+                self.quad(subject, predicate, term, slot.graph)
+            }
+            Target::Subject { predicate, object } => match item {
+                Item::Node(subject) => self.quad(subject, predicate, object, slot.graph),
+                _ => Err(self.no_node(node)),
+            },
+            Target::Reversed { subject, predicate } => match item {
+                Item::Node(object) => self.quad(subject, predicate, object, slot.graph),
+                _ => Err(self.no_node(node)),
+            },
+            Target::Member => self.member(term),
+            Target::ListObject { subject, predicate } => {
+                let head = if let Item::List(head) = item {
+                    head
+                } else {
+                    self.begin_list(self.sink(slot).graph);
+                    self.member(term)?;
+                    self.end_list()?
+                };
+                self.quad(subject, predicate, head, slot.graph)
+            }
+        }
+    }
+
+    #[cold]
+    pub fn no_node(&self, node: u32) -> Wrong {
+        self.wrong(
+            "invalid reverse property value",
+            node,
+            "the value of a reverse property is a node",
+        )
+    }
+
+    /// Gives an item that has no properties of its own to where it belongs, in a graph if so asked, with what
+    /// the key of its map says.
+    #[inline]
+    pub fn deliver_plain(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+        if let (Target::Object { subject, predicate }, Wrap::Never, Extra::Nothing) =
+            (slot.target, slot.wrap, slot.extra)
+        {
+            return self.quad(subject, predicate, item.term(), slot.graph);
+        }
+        self.deliver_any(item, slot, node)
+    }
+
+    fn deliver_any(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+        if slot.wrap != Wrap::Never {
+            let graph = self.graph_object(slot, node)?;
+            return self.deliver(Item::Node(graph), slot, node);
+        }
+        match (slot.extra, item) {
+            (Extra::Nothing, _) => {}
+            (Extra::Property { .. }, Item::Value(_)) => {
+                return Err(self.wrong(
+                    "invalid value object",
+                    node,
+                    "a value in an index map whose keys are values of a property is a node",
+                ));
+            }
+            // Its types would be several, which no literal has.
+            (Extra::Type(_), Item::Value(_)) => {
+                if !self.options.lenient {
+                    return Err(self.wrong(
+                        "invalid typed value",
+                        node,
+                        "a value in a type map is a node; lenient (--lenient) leaves its quad out",
+                    ));
+                }
+                return self.deliver(Item::Value(LEFT_OUT), slot, node);
+            }
+            (_, Item::Node(id)) => self.extra(id, slot)?,
+            _ => {}
+        }
+        self.deliver(item, slot, node)
+    }
+
+    /// What the key of a map says of a node.
+    pub fn extra(&mut self, id: TermId, slot: &Slot) -> Read<()> {
+        match slot.extra {
+            Extra::Nothing | Extra::Id(_) => Ok(()),
+            Extra::Type(kind) => {
+                let predicate = self.rdf_type()?;
+                self.quad(id, predicate, kind, slot.graph)
+            }
+            Extra::Index(key) => self.index(id, slot.graph, key),
+            Extra::Property {
+                predicate,
+                index,
+                key,
+            } => {
+                let left_out = id == LEFT_OUT || predicate == LEFT_OUT;
+                let sink = Sink {
+                    graph: if left_out { LEFT_OUT } else { slot.graph },
+                    of: Some((id, predicate)).filter(|_| !left_out && slot.graph != LEFT_OUT),
+                };
+                let item = self.expand_value(key, index.context, index, sink)?;
+                self.quad(id, predicate, item.term(), slot.graph)
+            }
+        }
+    }
+
+    /// The name of the graph that an item is put into, with what the key of its map says of that.
+    pub fn graph_object(&mut self, slot: &Slot, node: u32) -> Read<TermId> {
+        let id = match slot.extra {
+            Extra::Id(id) => id,
+            _ => self.anonymous()?,
+        };
+        if let Extra::Type(_) = slot.extra {
+            return Err(self.wrong("invalid container mapping", node, "a graph has no type map"));
+        }
+        if let Extra::Property { .. } = slot.extra {
+            self.extra(id, slot)?;
+        }
+        Ok(id)
+    }
+
+    /// Takes note of the `@index` of a node: it has no other (JSON-LD 1.1 API, 7.2.2, step 6.8).
+    pub fn index(&mut self, id: TermId, graph: TermId, value: u32) -> Read<()> {
+        if id == LEFT_OUT || graph == LEFT_OUT {
+            return Ok(());
+        }
+        let table = self.builder.table();
+        let key = (table.text(graph).into(), table.text(id).into());
+        let text = self.view.text(value);
+        let Some(before) = self.indexes.get(&key) else {
+            let bytes = key.0.len() + key.1.len() + text.len() + 128;
+            self.builder.charge(bytes)?;
+            self.indexes.insert(key, text.into());
+            return Ok(());
+        };
+        if **before == *text {
+            return Ok(());
+        }
+        let reason = format!(
+            "the node {} has the @index {} already",
+            quote(&key.1),
+            quote(before)
+        );
+        Err(self.wrong("conflicting indexes", value, &reason))
+    }
+
+    /// The active property.
+    #[inline]
+    pub fn active(&self, active: Active) -> &Property {
+        if active.kept {
+            self.contexts.property(active.context, active.number)
+        } else {
+            &self.unkept[active.number as usize]
+        }
+    }
+
+    /// The definition of the active property.
+    #[inline]
+    pub fn definition(&self, active: Active) -> Option<&Definition> {
+        self.active(active).definition.as_deref()
+    }
+
+    /// The active property, as another context has it. What has no meaning there has no definition.
+    pub fn in_context(&mut self, active: Active, context: u32) -> Active {
+        if active.context == context {
+            return active;
+        }
+        let key: Box<[u8]> = self.active(active).key().into();
+        if let Meaning::Property(number) = self.contexts.meaning(context, &key) {
+            return Active::kept(context, number);
+        }
+        let definition = self.contexts.get(context).state.terms.get(&key).cloned();
+        self.push_unkept(context, Property::without_iri(&key, definition))
+    }
+
+    /// A property that the contexts do not keep; it stays until [`pop_unkept`](Self::pop_unkept).
+    pub fn push_unkept(&mut self, context: u32, property: Property) -> Active {
+        self.unkept.push(property);
+        Active {
+            context,
+            number: self.unkept.len() as u32 - 1,
+            kept: false,
+        }
+    }
+
+    /// The containers of the active property.
+    #[inline]
+    pub fn containers(&self, active: Active) -> Containers {
+        self.definition(active)
+            .map_or(Containers::default(), |definition| definition.containers)
+    }
+
+    /// Leaves a text out that is no term, or refuses it.
+    #[cold]
+    pub fn refuse(&self, node: u32, what: &str, text: &[u8], why: &str) -> Read<TermId> {
+        if self.options.lenient {
+            return Ok(LEFT_OUT);
+        }
+        Err(Wrong::told(
+            crate::model::error::ErrorClass::Malformed,
+            Some(self.at(node)),
+            format!(
+                "{what} {} {why}; lenient (--lenient) leaves its quads out, as JSON-LD has it",
+                quote(text)
+            ),
+        ))
+    }
+
+    /// The node that a string names, at a node of the tape.
+    #[inline]
+    pub fn name(&mut self, node: u32, context: u32, by: By, what: &str) -> Read<TermId> {
+        let text = self.view.text(node);
+        if let Some(colon) = memchr::memchr(b':', text)
+            && let Some(made) = self.name_with_colon(text, colon, context)?
+        {
+            return Ok(made);
+        }
+        let mut iri = std::mem::take(self.scratch);
+        iri.clear();
+        let state = &self.contexts.get(context).state;
+        let expanded = state.expand(text, by != By::Base, by != By::Vocab, &mut iri);
+        let made = self.named(expanded, &iri, node, what);
+        *self.scratch = iri;
+        made
+    }
+
+    /// The node of a text with a colon, as most are: an IRI, or a compact one of a prefix that is known as a key.
+    #[inline]
+    fn name_with_colon(&mut self, text: &[u8], colon: usize, context: u32) -> Read<Option<TermId>> {
+        if colon == 0 || self.contexts.get(context).state.has_colons {
+            return Ok(None);
+        }
+        let (prefix, suffix) = (&text[..colon], &text[colon + 1..]);
+        if prefix == b"_" {
+            return Ok(None);
+        }
+        if suffix.starts_with(b"//") {
+            return Ok(self.terms.iri(self.builder, text)?);
+        }
+        let Meaning::Property(number) = self.contexts.meaning(context, prefix) else {
+            return Ok(None);
+        };
+        let property = self.contexts.property(context, number);
+        if !property.is_prefix {
+            return Ok(None);
+        }
+        let takes_plain = property
+            .definition
+            .as_ref()
+            .is_some_and(|found| found.takes_plain);
+        let iri = &mut *self.scratch;
+        iri.clear();
+        iri.extend_from_slice(property.iri());
+        iri.extend_from_slice(suffix);
+        let is_sure = || takes_plain && is_plain(suffix);
+        Ok(self.terms.iri_if(self.builder, iri, is_sure)?)
+    }
+
+    #[inline]
+    fn named(&mut self, expanded: Expanded, iri: &[u8], node: u32, what: &str) -> Read<TermId> {
+        match expanded {
+            Expanded::Text => {}
+            Expanded::Null => return Ok(LEFT_OUT),
+            Expanded::Keyword(_) => {
+                let text = self.view.text(node);
+                return self.refuse(node, what, text, "is a keyword");
+            }
+            Expanded::Nothing => {
+                let text = self.view.text(node);
+                return self.refuse(node, what, text, "has the form of a keyword");
+            }
+        }
+        if let Some(label) = iri.strip_prefix(b"_:") {
+            if !std::str::from_utf8(label).is_ok_and(chars::is_label) {
+                return self.refuse(node, "the blank node label", label, "is none");
+            }
+            return Ok(self.terms.bnode(self.builder, label)?);
+        }
+        match self.terms.iri(self.builder, iri)? {
+            Some(id) => Ok(id),
+            None => self.no_iri(node, iri, what),
+        }
+    }
+
+    /// Refuses what is no IRI.
+    #[cold]
+    pub fn no_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
+        if text.starts_with(b"_:") {
+            return self.refuse(
+                node,
+                what,
+                text,
+                "is a blank node, which cannot stand there",
+            );
+        }
+        let relative = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| oxiri::IriRef::parse(text).ok())
+            .is_some_and(|iri| !iri.is_absolute());
+        let why = match (relative, self.options.has_base) {
+            (true, false) => "is a relative IRI, and no base (--base) or @base is given",
+            (true, true) => "is a relative IRI that nothing makes absolute",
+            (false, _) => "is no IRI",
+        };
+        self.refuse(node, what, text, why)
+    }
+
+    /// Takes note of a key that no context maps to an IRI.
+    #[cold]
+    pub fn drop_key(&mut self, key: u32) {
+        self.dropped.count += 1;
+        if self.dropped.example.is_none() {
+            self.dropped.example = Some(quote(self.view.text(key)));
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Makes a JSON tape of a YAML document.
+//!
+//! - In: the text of one document.
+//! - Out: a tape whose texts lie in the document where they can; whether there was a document.
+//! - Cost: linear in the document and in what its aliases repeat, which the tape's bounds bound.
+//! - Law: keys are strings and stand once; an alias repeats a whole value, so a cycle is an error.
+//!
+//! `granit-parser` is the parser: a maintained one without unsafe code or panics, whose nesting is bounded,
+//! and that passes the YAML test suite. It gives events; what they mean is said here.
+
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
+use rustc_hash::FxHashMap;
+
+use super::schema::{Value, resolve};
+use crate::model::error::{ErrorClass, quote};
+use crate::syntax::json::{Bounds, Fault, Kind, Tape};
+
+/// Composes one document at a time.
+#[derive(Default)]
+pub struct Composer {
+    open: Vec<Open>,
+    /// Values by anchor; None while they are not complete.
+    anchors: FxHashMap<usize, Option<u32>>,
+}
+
+/// A mapping or sequence that is not ended.
+struct Open {
+    mapping: bool,
+    /// A key comes next.
+    key: bool,
+    anchor: usize,
+    node: u32,
+}
+
+impl Composer {
+    /// Composes the document of a text that holds one. False if it holds none.
+    ///
+    /// # Errors
+    /// The text is no YAML, or holds what JSON cannot.
+    pub fn compose(&mut self, text: &str, tape: &mut Tape, bounds: &Bounds) -> Result<bool, Fault> {
+        tape.clear();
+        self.open.clear();
+        self.anchors.clear();
+        let mut options = Options::default();
+        // One more, so that the tape's bound speaks first and names its option.
+        options.flow_nesting_limit = bounds.max_depth as usize + 1;
+        options.block_nesting_limit = bounds.max_depth as usize + 1;
+        let mut found = false;
+        for event in Parser::new_from_str_with_options(text, options) {
+            let (event, span) = event.map_err(|error| scan_fault(&error, text, bounds))?;
+            let at = span.start.byte_offset().unwrap_or_default();
+            match event {
+                Event::DocumentStart(..) => {
+                    if found {
+                        return Err(malformed(
+                            at,
+                            "a second document that does not begin with '---' on a line of its own",
+                        ));
+                    }
+                    found = true;
+                }
+                Event::MappingStart(_, anchor, tag) => {
+                    check_tag(tag.as_deref(), "map", at)?;
+                    self.start(true, anchor, at, tape, bounds)?;
+                }
+                Event::SequenceStart(_, anchor, tag) => {
+                    check_tag(tag.as_deref(), "seq", at)?;
+                    self.start(false, anchor, at, tape, bounds)?;
+                }
+                Event::MappingEnd | Event::SequenceEnd => {
+                    tape.end(0, text.as_bytes(), bounds)?;
+                    if let Some(open) = self.open.pop() {
+                        self.complete(open.anchor, open.node);
+                    }
+                    self.value_done();
+                }
+                Event::Scalar(value, style, anchor, tag) => {
+                    let node = tape.nodes().len() as u32;
+                    self.scalar(text, &value, style, tag.as_deref(), &span, tape, bounds)?;
+                    self.complete(anchor, node);
+                }
+                Event::Alias(anchor) => self.alias(text.as_bytes(), anchor, at, tape, bounds)?,
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a key comes next; else a value does.
+    fn wants_key(&self) -> bool {
+        self.open
+            .last()
+            .is_some_and(|open| open.mapping && open.key)
+    }
+
+    /// A value is complete: behind it in a mapping comes a key.
+    fn value_done(&mut self) {
+        if let Some(open) = self.open.last_mut() {
+            open.key = open.mapping;
+        }
+    }
+
+    fn complete(&mut self, anchor: usize, node: u32) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, Some(node));
+        }
+    }
+
+    fn start(
+        &mut self,
+        mapping: bool,
+        anchor: usize,
+        at: usize,
+        tape: &mut Tape,
+        bounds: &Bounds,
+    ) -> Result<(), Fault> {
+        if self.wants_key() {
+            return Err(malformed(
+                at,
+                "a key is a string, and this is a mapping or a sequence",
+            ));
+        }
+        let node = tape.nodes().len() as u32;
+        let kind = if mapping { Kind::Object } else { Kind::Array };
+        tape.start(kind, at, bounds)?;
+        if anchor != 0 {
+            self.anchors.insert(anchor, None);
+        }
+        self.open.push(Open {
+            mapping,
+            key: mapping,
+            anchor,
+            node,
+        });
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one event")]
+    fn scalar(
+        &mut self,
+        source: &str,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        span: &Span,
+        tape: &mut Tape,
+        bounds: &Bounds,
+    ) -> Result<(), Fault> {
+        let at = span.start.byte_offset().unwrap_or_default();
+        let value = scalar_value(text, style, tag, at)?;
+        if self.wants_key() {
+            if value != Value::String {
+                return Err(malformed(
+                    at,
+                    &format!(
+                        "a key is a string, and {} is none; put it into quotes",
+                        quote(text.as_bytes())
+                    ),
+                ));
+            }
+            if let Some(open) = self.open.last_mut() {
+                open.key = false;
+            }
+            return string(Kind::Key, source, text, style, span, tape, bounds);
+        }
+        match value {
+            Value::Null => tape.scalar(Kind::Null, at, bounds)?,
+            Value::Boolean(true) => tape.scalar(Kind::True, at, bounds)?,
+            Value::Boolean(false) => tape.scalar(Kind::False, at, bounds)?,
+            Value::Number(number) => tape.owned(Kind::Number, at, number.as_bytes(), bounds)?,
+            Value::String => string(Kind::String, source, text, style, span, tape, bounds)?,
+            Value::Beyond => {
+                return Err(malformed(
+                    at,
+                    &format!(
+                        "JSON has no number {}; put it into quotes, or give it a datatype with @type",
+                        quote(text.as_bytes())
+                    ),
+                ));
+            }
+        }
+        self.value_done();
+        Ok(())
+    }
+
+    fn alias(
+        &mut self,
+        source: &[u8],
+        anchor: usize,
+        at: usize,
+        tape: &mut Tape,
+        bounds: &Bounds,
+    ) -> Result<(), Fault> {
+        let Some(Some(node)) = self.anchors.get(&anchor).copied() else {
+            return Err(malformed(
+                at,
+                "an alias within the value that it stands for: a cycle, which JSON cannot hold",
+            ));
+        };
+        if !self.wants_key() {
+            tape.repeat(node, false, at, source, bounds)?;
+            self.value_done();
+            return Ok(());
+        }
+        let string = tape
+            .nodes()
+            .get(node as usize)
+            .is_some_and(|node| matches!(node.kind, Kind::String | Kind::Key));
+        if !string {
+            return Err(malformed(
+                at,
+                "a key is a string, and this alias stands for something else",
+            ));
+        }
+        tape.repeat(node, true, at, source, bounds)?;
+        if let Some(open) = self.open.last_mut() {
+            open.key = false;
+        }
+        Ok(())
+    }
+}
+
+/// What a scalar is, by its style and tag.
+fn scalar_value<'a>(
+    text: &'a str,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+    at: usize,
+) -> Result<Value<'a>, Fault> {
+    let Some(tag) = tag else {
+        return Ok(match style {
+            ScalarStyle::Plain => resolve(text),
+            _ => Value::String,
+        });
+    };
+    let core = tag.core_suffix();
+    let resolved = resolve(text);
+    let fits = match core {
+        Some("str") => return Ok(Value::String),
+        Some("null") => resolved == Value::Null,
+        Some("bool") => matches!(resolved, Value::Boolean(_)),
+        Some("int") => {
+            matches!(&resolved, Value::Number(number) if !number.contains(['.', 'e', 'E']))
+        }
+        Some("float") => matches!(resolved, Value::Number(_) | Value::Beyond),
+        // `!` alone makes a string of any scalar.
+        _ if tag.original() == "!" => return Ok(Value::String),
+        _ => return Err(unknown_tag(tag, at)),
+    };
+    if fits {
+        return Ok(resolved);
+    }
+    Err(malformed(
+        at,
+        &format!(
+            "{} is not what its tag {} says",
+            quote(text.as_bytes()),
+            quote(tag.original().as_bytes())
+        ),
+    ))
+}
+
+fn check_tag(tag: Option<&Tag>, expected: &str, at: usize) -> Result<(), Fault> {
+    match tag {
+        Some(tag) if !tag.is_yaml_core_schema_tag(expected) && tag.original() != "!" => {
+            Err(unknown_tag(tag, at))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unknown_tag(tag: &Tag, at: usize) -> Fault {
+    malformed(
+        at,
+        &format!(
+            "the tag {} means nothing here; the core schema has !!str, !!int, !!float, !!bool, !!null, !!map and \
+             !!seq, and JSON-LD has @type for datatypes",
+            quote(tag.original().as_bytes())
+        ),
+    )
+}
+
+/// Adds a string, without a copy where the source holds it as it is.
+fn string(
+    kind: Kind,
+    source: &str,
+    text: &str,
+    style: ScalarStyle,
+    span: &Span,
+    tape: &mut Tape,
+    bounds: &Bounds,
+) -> Result<(), Fault> {
+    let range = span.byte_range().unwrap_or_default();
+    let quotes = usize::from(!matches!(style, ScalarStyle::Plain));
+    let inner = range.start + quotes..range.end.saturating_sub(quotes).max(range.start + quotes);
+    // A text that lies in the source is taken for one that JSON has without escapes.
+    let plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7F);
+    if source.get(inner.clone()) == Some(text) && text.bytes().all(plain) {
+        return match kind {
+            Kind::Key => tape.borrowed_key(range.start, inner, source.as_bytes(), bounds),
+            _ => tape.borrowed(kind, range.start, inner, bounds),
+        };
+    }
+    tape.owned(kind, range.start, text.as_bytes(), bounds)
+}
+
+fn malformed(at: usize, reason: &str) -> Fault {
+    Fault {
+        at,
+        class: ErrorClass::Malformed,
+        reason: reason.to_owned(),
+    }
+}
+
+/// The first tab that indents a line behind a place: the parser tells where the scalar before it begins.
+fn tab(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    for line in text.get(from..)?.split_inclusive('\n').skip(1) {
+        at += text.get(at..)?.find('\n')? + 1;
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        if line.get(spaces..)?.starts_with('\t') {
+            return Some(at + spaces);
+        }
+    }
+    None
+}
+
+/// The parser's fault. It is truncated where the text could have gone on.
+fn scan_fault(error: &ScanError, text: &str, bounds: &Bounds) -> Fault {
+    let mut at = error.marker().byte_offset().unwrap_or_default();
+    if error.info().contains("found a tab") {
+        at = tab(text, at).unwrap_or(at);
+    }
+    let class = match error.kind() {
+        ErrorKind::UnexpectedEof
+        | ErrorKind::UnexpectedEofFlowSequence
+        | ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::UnexpectedEofImplicitFlowMapping
+        | ErrorKind::UnexpectedEofBlockSequence
+        | ErrorKind::UnexpectedEofBlockMapping
+        | ErrorKind::UnclosedFlowCollection { .. }
+        | ErrorKind::UnclosedQuotedScalar => ErrorClass::Truncated,
+        ErrorKind::RecursionLimitExceeded => ErrorClass::Limit,
+        _ if at >= text.trim_end().len() => ErrorClass::Truncated,
+        _ => ErrorClass::Malformed,
+    };
+    Fault {
+        at,
+        class,
+        reason: match class {
+            ErrorClass::Limit => format!(
+                "mappings and sequences are nested more than {} deep; raise max_depth (--max-depth)",
+                bounds.max_depth
+            ),
+            _ if text.as_bytes().get(at) == Some(&b'@') => {
+                "no YAML: nothing begins with @ there; keys and values that do stand in quotes, as in \
+                 \"@context\""
+                    .to_owned()
+            }
+            _ => format!("no YAML: {}", error.info()),
+        },
+    }
+}

@@ -1,0 +1,216 @@
+//! YAML-LD logs: a document is a context, an empty message or a message.
+//!
+//! - In: pieces, cut anywhere; a document is read when the line that ends it is there.
+//! - Out: batches of complete messages, as soon as no whole document is left.
+//! - Cost: linear; memory holds a document, its tape, a piece and a batch.
+//! - Law: the cutting changes neither the messages nor the error.
+
+use super::compose::Composer;
+use super::stream::{Next, Search};
+use crate::codec::{DecodeOptions, Decoder, LogHeader};
+use crate::formats::jsonld::lines::{BOM, bounded, check_utf8};
+use crate::formats::jsonld::reader::MessageReader;
+use crate::model::batch::{BatchBuilder, MessageBatch};
+use crate::model::error::{DecodeError, ErrorClass, Place};
+use crate::syntax::json::{Fault, Kind, Tape, View};
+use crate::syntax::text::position::Lines;
+
+/// Reads YAML-LD.
+pub struct YamlDecoder {
+    reader: MessageReader,
+    builder: BatchBuilder,
+    composer: Composer,
+    tape: Tape,
+    buffer: Vec<u8>,
+    /// First byte that is not read.
+    at: usize,
+    search: Search,
+    lines: Lines,
+    max: u64,
+    finished: bool,
+    failed: Option<DecodeError>,
+}
+
+impl YamlDecoder {
+    /// A decoder.
+    ///
+    /// # Errors
+    /// The base is not an absolute IRI.
+    pub fn new(options: &DecodeOptions) -> Result<Self, String> {
+        let options = bounded(options);
+        Ok(Self {
+            reader: MessageReader::new(&options)?,
+            builder: BatchBuilder::new(options.limits.clone()),
+            composer: Composer::default(),
+            tape: Tape::new(),
+            buffer: Vec::new(),
+            at: 0,
+            search: Search::default(),
+            lines: Lines::default(),
+            max: options.limits.max_message_bytes,
+            finished: false,
+            failed: None,
+        })
+    }
+
+    /// Reads a document; a fault tells its place in it.
+    fn document(&mut self, end: usize) -> Result<(), Fault> {
+        let text = self.buffer.get(self.at..end).unwrap_or_default();
+        check_utf8(text)?;
+        let text = std::str::from_utf8(text).unwrap_or_default();
+        if !self
+            .composer
+            .compose(text, &mut self.tape, self.reader.bounds())?
+        {
+            return Ok(());
+        }
+        let first = self.tape.nodes().first().map(|node| (node.kind, node.at));
+        match first {
+            None | Some((Kind::Null, _)) => {
+                self.tape.clear();
+                let bounds = *self.reader.bounds();
+                self.tape.start(Kind::Object, 0, &bounds)?;
+                self.tape.end(0, &[], &bounds)?;
+            }
+            Some((Kind::Object | Kind::Array, _)) => {}
+            Some((_, at)) => {
+                return Err(Fault {
+                    at: at as usize,
+                    class: ErrorClass::Malformed,
+                    reason: "a message is a mapping (key: value), and this document is a scalar"
+                        .to_owned(),
+                });
+            }
+        }
+        let view = View {
+            tape: &self.tape,
+            source: text.as_bytes(),
+        };
+        let start = self.lines.offset() + u64::from(view.node(0).at);
+        self.reader.read_nodes(&view, start, &mut self.builder)
+    }
+
+    /// Turns a fault at a byte from `at` into the error.
+    #[cold]
+    fn fail(&mut self, fault: Fault, last: bool) {
+        let at = (self.at + fault.at).min(self.buffer.len());
+        let class = match fault.class {
+            ErrorClass::Truncated if !last => ErrorClass::Malformed,
+            class => class,
+        };
+        let before = self.buffer.get(self.at..at).unwrap_or_default();
+        self.failed = Some(DecodeError {
+            format: "yamlld",
+            class,
+            reason: fault.reason,
+            place: Place {
+                offset: self.lines.offset() + before.len() as u64,
+                message: Some(self.builder.message_index()),
+                line_column: Some(self.lines.place(before)),
+                frame_row: None,
+            },
+        });
+        self.buffer = Vec::new();
+    }
+
+    /// Goes behind a document.
+    fn advance(&mut self, end: usize) {
+        let read = self.buffer.get(self.at..end).unwrap_or_default();
+        self.lines.advance(read);
+        self.at = end;
+    }
+
+    /// Passes over a byte order mark. False if it cannot be known yet whether there is one.
+    fn mark_is_passed(&mut self) -> bool {
+        if self.lines.offset() > 0 {
+            return true;
+        }
+        if self.buffer.starts_with(BOM) {
+            self.advance(BOM.len());
+            self.search = Search::from(self.at);
+            return true;
+        }
+        self.finished || !BOM.starts_with(&self.buffer[..self.buffer.len().min(BOM.len())])
+    }
+}
+
+impl Decoder for YamlDecoder {
+    fn feed(&mut self, piece: &[u8]) {
+        if self.failed.is_some() {
+            return;
+        }
+        if self.at >= self.buffer.len() - self.at {
+            self.buffer.drain(..self.at);
+            self.search.drained(self.at);
+            self.at = 0;
+        }
+        self.buffer.extend_from_slice(piece);
+    }
+
+    fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+        loop {
+            if let Some(error) = &self.failed {
+                return match self.builder.take() {
+                    Some(batch) => Ok(Some(batch)),
+                    None => Err(error.clone()),
+                };
+            }
+            if !self.mark_is_passed() {
+                return Ok(self.builder.take());
+            }
+            let next = self.search.next(&self.buffer, self.finished);
+            let end = match next {
+                Next::Document { end, .. } => end,
+                Next::Feed | Next::Done => self.search.least_end(&self.buffer),
+            };
+            if (end - self.at) as u64 > self.max {
+                let fault = Fault {
+                    at: 0,
+                    class: ErrorClass::Limit,
+                    reason: format!(
+                        "the document is longer than {} bytes; raise max_message_bytes (--max-message-bytes) \
+                         if the source is trusted",
+                        self.max
+                    ),
+                };
+                self.fail(fault, false);
+                continue;
+            }
+            match next {
+                Next::Feed | Next::Done => return Ok(self.builder.take()),
+                Next::Document { end, last } => match self.document(end) {
+                    Ok(()) => {
+                        self.advance(end);
+                        if self.builder.full() && self.builder.has_messages() {
+                            return Ok(self.builder.take());
+                        }
+                    }
+                    Err(fault) => self.fail(fault, last),
+                },
+            }
+        }
+    }
+
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        self.failed.clone().map_or(Ok(None), Err)
+    }
+
+    fn reset(&mut self) {
+        self.reader.reset();
+        self.builder.reset();
+        self.buffer.clear();
+        self.at = 0;
+        self.search = Search::default();
+        self.lines = Lines::default();
+        self.finished = false;
+        self.failed = None;
+    }
+
+    fn header(&self) -> LogHeader {
+        self.reader.header()
+    }
+}

@@ -1,0 +1,262 @@
+//! YAML in block style, as people write it: a [`Sink`] of the JSON-LD encoder.
+//!
+//! - In: events. Out: documents, `---` between them, `...` at the end.
+//! - Cost: a byte a level and open collection; a scan of each text for what needs quotes.
+//! - Law: every reader, of YAML 1.1 too, gets the same strings: whatever it might take for something else
+//!   stands in double quotes, with the escapes of JSON.
+
+use crate::formats::jsonld::sink::{MOST_KEY, Sink};
+use crate::syntax::json::write::string;
+
+/// Writes blocks.
+#[derive(Clone, Default)]
+pub struct Yaml {
+    open: Vec<Open>,
+    documents: bool,
+    /// Where the key's token begins.
+    key: usize,
+    /// What stands before the next value.
+    before: Before,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    array: bool,
+    /// Nothing stands in it so far, nor its start.
+    empty: bool,
+    /// Spaces before its lines.
+    indent: usize,
+    /// Its first line begins behind the `- ` of the array around it.
+    inline: bool,
+}
+
+/// What stands before a value.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Before {
+    /// Nothing, or a line of an array.
+    #[default]
+    Start,
+    /// A key and its colon.
+    Key,
+}
+
+impl Yaml {
+    /// Begins the line of a key or an item.
+    fn line(&mut self, out: &mut Vec<u8>) {
+        let Some(open) = self.open.last_mut() else {
+            return;
+        };
+        let inline = open.inline && open.empty;
+        open.empty = false;
+        if !inline {
+            if !matches!(out.last(), None | Some(b'\n')) {
+                out.push(b'\n');
+            }
+            out.resize(out.len() + open.indent, b' ');
+        }
+        if open.array {
+            out.extend_from_slice(b"- ");
+        }
+    }
+
+    /// What goes before a value: the line of an item. Gives the indent of what the value holds, and whether
+    /// its first line has begun.
+    fn value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
+        let around = self.open.last().map_or(0, |open| open.indent + 2);
+        if self.before == Before::Key {
+            self.before = Before::Start;
+            return (around, false);
+        }
+        if self.open.is_empty() {
+            return (0, false);
+        }
+        self.line(out);
+        (around, true)
+    }
+
+    fn begin_collection(&mut self, array: bool, out: &mut Vec<u8>) {
+        let (indent, inline) = self.value(out);
+        self.open.push(Open {
+            array,
+            empty: true,
+            indent,
+            inline,
+        });
+    }
+
+    fn end_collection(&mut self, empty: &[u8], out: &mut Vec<u8>) {
+        if self.open.pop().is_some_and(|open| open.empty) {
+            if out.last() == Some(&b':') {
+                out.push(b' ');
+            }
+            out.extend_from_slice(empty);
+        }
+    }
+}
+
+impl Sink for Yaml {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        if self.documents {
+            out.extend_from_slice(b"---\n");
+        }
+        self.documents = true;
+        self.open.clear();
+        self.before = Before::Start;
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        if !self.documents {
+            // Many readers refuse an end without a document; a context is no message.
+            out.extend_from_slice(b"\"@context\": {}\n");
+        }
+        out.extend_from_slice(b"...\n");
+    }
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn begin_object(&mut self, out: &mut Vec<u8>) {
+        self.begin_collection(false, out);
+    }
+
+    fn end_object(&mut self, out: &mut Vec<u8>) {
+        self.end_collection(b"{}", out);
+    }
+
+    fn begin_array(&mut self, out: &mut Vec<u8>) {
+        self.begin_collection(true, out);
+    }
+
+    fn end_array(&mut self, out: &mut Vec<u8>) {
+        self.end_collection(b"[]", out);
+    }
+
+    fn begin_key(&mut self, out: &mut Vec<u8>) {
+        self.line(out);
+        self.key = out.len();
+    }
+
+    fn end_key(&mut self, out: &mut Vec<u8>) {
+        if out.len() - self.key > MOST_KEY {
+            // Readers take no more than 1024 characters before a colon: a long key needs a mark before it, and its value a line of its own.
+            let key = out.split_off(self.key);
+            out.extend_from_slice(b"? ");
+            out.extend_from_slice(&key);
+            out.push(b'\n');
+            let indent = self.open.last().map_or(0, |open| open.indent);
+            out.resize(out.len() + indent, b' ');
+        }
+        out.push(b':');
+        self.before = Before::Key;
+    }
+
+    fn scalar(&mut self, out: &mut Vec<u8>) {
+        if self.before == Before::Key {
+            out.push(b' ');
+        }
+        self.value(out);
+    }
+
+    fn text(text: &[u8], _plain: bool, out: &mut Vec<u8>) {
+        if is_plain(text) {
+            out.extend_from_slice(text);
+        } else if text.iter().any(|byte| *byte >= 0x7F) {
+            quoted(text, out);
+        } else {
+            string(text, out);
+        }
+    }
+}
+
+/// Whether a text needs no quotes: it begins with a letter or `_:`, is no word that means something else,
+/// and holds no sign of YAML's where that has a meaning.
+fn is_plain(text: &[u8]) -> bool {
+    let rest = text.strip_prefix(b"_:").unwrap_or(text);
+    if !rest.first().is_some_and(u8::is_ascii_alphabetic) && rest.len() == text.len() {
+        return false;
+    }
+    let safe = |byte: &u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(
+                byte,
+                b'_' | b'-'
+                    | b'.'
+                    | b'/'
+                    | b':'
+                    | b'#'
+                    | b'~'
+                    | b'+'
+                    | b'%'
+                    | b'?'
+                    | b'='
+                    | b'&'
+                    | b'@'
+                    | b';'
+                    | b'('
+                    | b')'
+                    | b'\''
+                    | b'!'
+                    | b'*'
+                    | b' '
+            )
+    };
+    text.iter().all(safe) && !text.ends_with(b":") && has_no_signs(text) && !is_word(text)
+}
+
+/// Whether a space stands only between words: not at the end, and next to no sign.
+fn has_no_signs(text: &[u8]) -> bool {
+    let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    text.iter().enumerate().all(|(at, &byte)| {
+        byte != b' '
+            || (at > 0
+                && (letter(text.get(at - 1)) || matches!(text[at - 1], b'.' | b')'))
+                && (letter(text.get(at + 1)) || text.get(at + 1) == Some(&b'(')))
+    })
+}
+
+/// Whether a text that begins with a letter is null or a boolean to some reader.
+fn is_word(text: &[u8]) -> bool {
+    const WORDS: [&[u8]; 9] = [
+        b"y", b"n", b"yes", b"no", b"on", b"off", b"true", b"false", b"null",
+    ];
+    text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Appends a text in double quotes, with escapes also for what is a line break or not printable to YAML.
+fn quoted(text: &[u8], out: &mut Vec<u8>) {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let hidden = |c: char| {
+        matches!(
+            c,
+            '\u{7f}'
+                ..='\u{a0}'
+                    | '\u{ad}'
+                    | '\u{2028}'
+                    | '\u{2029}'
+                    | '\u{feff}'
+                    | '\u{fffe}'
+                    | '\u{ffff}'
+        ) || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(hidden) {
+        return string(text.as_bytes(), out);
+    }
+    out.push(b'"');
+    let mut escaped = Vec::new();
+    for part in text.split_inclusive(hidden) {
+        let last = part.chars().next_back().filter(|c| hidden(*c));
+        let shown = &part[..part.len() - last.map_or(0, char::len_utf8)];
+        escaped.clear();
+        string(shown.as_bytes(), &mut escaped);
+        out.extend_from_slice(escaped.get(1..escaped.len() - 1).unwrap_or_default());
+        if let Some(c) = last {
+            out.extend_from_slice(format!("\\u{:04x}", c as u32).as_bytes());
+        }
+    }
+    out.push(b'"');
+}

@@ -1,0 +1,8 @@
+//! The formats: one folder a family, none of which knows another.
+
+pub mod jelly;
+pub mod jsonld;
+pub mod nquads;
+pub mod rdf_binary;
+pub mod rdfxml;
+pub mod turtle;

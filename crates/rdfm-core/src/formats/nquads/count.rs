@@ -1,0 +1,202 @@
+//! Counts the delimiters of a split without decoding, so that its messages can be numbered.
+//!
+//! - In: the pieces that a decoder of the split is fed.
+//! - Out: how many delimiters belong to the split, and whether a message begins before the first one.
+//! - Cost: a search for three words; lines that hold one are judged.
+//! - Law: agrees with the decoder, on malformed lines too: both go by [`judge`].
+
+use memchr::memmem::Finder;
+
+use crate::codec::{DecodeOptions, Dialect, Split};
+use crate::syntax::text::dialect::Dialects;
+
+use super::decode::Input;
+use super::skip::{Line, judge, may_delimit};
+
+/// Counts the delimiters of one split.
+pub struct DelimiterCounter {
+    split: Split,
+    fixed: Dialect,
+    lenient: bool,
+    max_line: u64,
+    dialects: Dialects,
+    input: Input,
+    words: [Finder<'static>; 3],
+    /// Within a line that is passed over: one too long, or of the split before.
+    inside: bool,
+    done: bool,
+    delimiters: u64,
+    content_first: bool,
+}
+
+impl DelimiterCounter {
+    /// A counter of `options.split`, or of the whole log.
+    pub fn new(options: &DecodeOptions) -> Self {
+        let split = options.split.unwrap_or(Split {
+            start: 0,
+            stop: u64::MAX,
+            dialect: Dialect::Comment,
+        });
+        let inner = split.start > 0;
+        Self {
+            split,
+            fixed: options.dialect.unwrap_or(split.dialect),
+            lenient: options.lenient,
+            max_line: options.limits.max_message_bytes,
+            dialects: if inner {
+                Dialects::after_head(options, split.dialect)
+            } else {
+                Dialects::new(options)
+            },
+            input: Input::at(split.start.saturating_sub(1)),
+            words: [b"@message".as_slice(), b"MESSAGE", b"VERSION"].map(Finder::new),
+            inside: inner,
+            done: false,
+            delimiters: 0,
+            content_first: false,
+        }
+    }
+
+    /// Takes a piece of the log and counts.
+    pub fn feed(&mut self, piece: &[u8]) {
+        if !self.done {
+            self.input.feed(piece, self.input.at);
+            self.run();
+        }
+    }
+
+    /// Marks the end of the log.
+    pub fn finish(&mut self) {
+        self.input.finished = true;
+        self.run();
+    }
+
+    /// Whether nothing more need be fed.
+    pub fn done(&self) -> bool {
+        self.done
+    }
+
+    /// Delimiters whose lines begin in the split.
+    pub fn delimiters(&self) -> u64 {
+        self.delimiters
+    }
+
+    /// Whether a message begins before the first of them: by a statement or a fault, or as every log in
+    /// the directive dialect begins with one.
+    pub fn content_first(&self) -> bool {
+        self.content_first
+    }
+
+    /// Whether the log changes its dialect behind its head, so that it cannot be read in splits.
+    pub fn strayed(&self) -> bool {
+        let inner = self.split.start > 0;
+        (inner || self.done) && self.dialects.in_force() != self.fixed
+    }
+
+    fn run(&mut self) {
+        while !self.done {
+            if self.input.lines.offset() >= self.split.stop {
+                self.done = true;
+                return;
+            }
+            let from = self.input.at;
+            if self.inside {
+                let rest = self.input.bytes.get(from..).unwrap_or_default();
+                if rest.is_empty() {
+                    return;
+                }
+                let end = memchr::memchr2(b'\n', b'\r', rest);
+                self.inside = end.is_none();
+                self.take(end.map_or(self.input.bytes.len(), |end| from + end + 1));
+                continue;
+            }
+            match self.input.block(self.max_line) {
+                Ok(Some(end)) => {
+                    let end = self.input.cut(end, self.split.stop);
+                    self.lines(from, end);
+                    self.take(end);
+                }
+                Ok(None) => return,
+                // A line too long counts for nothing, wherever it ends.
+                Err(_) => {
+                    self.content();
+                    self.inside = true;
+                }
+            }
+        }
+    }
+
+    /// Is done with the bytes up to `end`.
+    fn take(&mut self, end: usize) {
+        let bytes = (end - self.input.at) as u64;
+        self.input.lines.advance_lines(bytes, 0);
+        self.input.at = end;
+    }
+
+    fn content(&mut self) {
+        self.content_first |= self.delimiters == 0;
+    }
+
+    /// Looks at whole lines.
+    fn lines(&mut self, mut from: usize, end: usize) {
+        // Whether a message begins before the first delimiter, every line may say.
+        while from < end && self.delimiters == 0 && !self.content_first {
+            from = self.line(from, end, true);
+        }
+        let mut hits: [Option<usize>; 3] = [Some(from); 3];
+        for (hit, word) in hits.iter_mut().zip(&self.words) {
+            *hit = find(word, &self.input.bytes, from, end);
+        }
+        while let Some(hit) = hits.iter().flatten().min() {
+            let text = self.input.bytes.get(from..*hit).unwrap_or_default();
+            let line = from + memchr::memrchr2(b'\n', b'\r', text).map_or(0, |before| before + 1);
+            from = self.line(line, end, false);
+            for (hit, word) in hits.iter_mut().zip(&self.words) {
+                if hit.is_some_and(|hit| hit < from) {
+                    *hit = find(word, &self.input.bytes, from, end);
+                }
+            }
+        }
+    }
+
+    /// Judges the line that begins at `from`, and gives the place after it.
+    fn line(&mut self, from: usize, end: usize, first: bool) -> usize {
+        let text = self.input.bytes.get(from..end).unwrap_or_default();
+        let length = line_length(text);
+        let line = &text[..length];
+        let bare = line
+            .strip_suffix(b"\n")
+            .or_else(|| line.strip_suffix(b"\r"))
+            .unwrap_or(line);
+        let found = if bare.len() as u64 > self.max_line {
+            Line::Content
+        } else if first || may_delimit(line) {
+            let offset = self.input.lines.offset() + (from - self.input.at) as u64;
+            judge(&mut self.dialects, line, self.lenient && offset == 0)
+        } else {
+            return from + length;
+        };
+        match found {
+            Line::Idle => {}
+            Line::Content => self.content(),
+            Line::Ends { content } => {
+                // A leading comment ends nothing; a leading directive ends an empty message.
+                if content || !self.dialects.comments_delimit() {
+                    self.content();
+                }
+                self.delimiters += 1;
+            }
+        }
+        from + length
+    }
+}
+
+/// The length of the first line, its end included: of CRLF the CR alone.
+fn line_length(text: &[u8]) -> usize {
+    memchr::memchr2(b'\n', b'\r', text).map_or(text.len(), |end| end + 1)
+}
+
+fn find(word: &Finder<'_>, bytes: &[u8], from: usize, end: usize) -> Option<usize> {
+    let at = word.find(bytes.get(from..end).unwrap_or_default())?;
+    Some(from + at)
+}

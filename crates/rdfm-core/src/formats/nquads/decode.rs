@@ -1,0 +1,645 @@
+//! Lines and messages: pieces of a log to batches.
+//!
+//! - In: pieces, cut anywhere; only whole lines are read.
+//! - Out: batches of complete messages, as soon as no complete one can follow from the bytes at hand.
+//! - Cost: linear. A message that is open when the bytes run out, behind complete ones, is read again
+//!   once: so complete messages never wait for it.
+//!
+//! Of a [`Split`] it reads the messages after the delimiters whose lines begin there, to the delimiter
+//! after the last one. Blocks of lines are cut at the split's end, so that a block lies before or behind it.
+
+use crate::codec::{DecodeOptions, Decoder, Dialect, LogHeader};
+use crate::model::batch::{BatchBuilder, MessageBatch};
+use crate::model::error::{DecodeError, ErrorClass, Place};
+use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
+use crate::syntax::text::position::Lines;
+
+use super::lex::{self, Fault, Lexed, byte, expected, fault, skip_space};
+use super::skip::{KEPT, Skip};
+use super::statement::{Grammar, Statements};
+
+/// Bytes read between two looks at what else there is to do.
+const BLOCK: usize = 64 << 10;
+
+/// Reads N-Triples or N-Quads.
+pub struct LineDecoder {
+    format: &'static str,
+    pub(super) options: DecodeOptions,
+    pub(super) dialects: Dialects,
+    statements: Statements,
+    pub(super) builder: BatchBuilder,
+    pub(super) input: Input,
+    /// Where the line is with which the open message began.
+    open: Option<Lines>,
+    pub(super) fault: Option<DecodeError>,
+    pub(super) skip: Option<Skip>,
+    /// On the way to the split's first delimiter.
+    pub(super) seek: Option<Skip>,
+    /// Where the split ends.
+    pub(super) stop: u64,
+    done: bool,
+}
+
+/// The bytes at hand, and what of them is read.
+#[derive(Default)]
+pub(super) struct Input {
+    pub bytes: Vec<u8>,
+    /// Where in the log these bytes begin.
+    dropped: u64,
+    /// First byte that is not read.
+    pub at: usize,
+    /// No line end stands between `at` and here.
+    pub scanned: usize,
+    /// Where `at` is in the log.
+    pub lines: Lines,
+    /// The last line ended with a CR at the end of the bytes at hand: an LF belongs to it.
+    pub after_cr: bool,
+    pub finished: bool,
+}
+
+/// What a look at the bytes at hand gave.
+enum Step {
+    /// No whole line: more bytes are needed, or this is the end.
+    Feed,
+    /// Lines were read.
+    Read,
+    /// Lines were read, and a batch is to be taken.
+    Full,
+}
+
+impl Input {
+    /// Nothing yet; the first piece begins at a byte of the log.
+    pub fn at(offset: u64) -> Self {
+        Self {
+            dropped: offset,
+            lines: Lines::at(offset),
+            ..Self::default()
+        }
+    }
+
+    /// Takes a piece, and forgets the bytes before `keep` when that costs little.
+    pub fn feed(&mut self, piece: &[u8], keep: usize) {
+        if keep >= self.bytes.len() - keep {
+            self.bytes.drain(..keep);
+            self.dropped += keep as u64;
+            self.at -= keep;
+            self.scanned = self.scanned.saturating_sub(keep);
+        }
+        self.bytes.extend_from_slice(piece);
+    }
+
+    /// How many bytes from `at` hold no line end for sure.
+    pub fn scanned_from(&self, at: usize) -> usize {
+        self.scanned.min(self.bytes.len()).saturating_sub(at)
+    }
+
+    /// Where a byte of the log is among the bytes at hand.
+    fn index(&self, offset: u64) -> Option<usize> {
+        Some(offset.checked_sub(self.dropped)? as usize)
+    }
+
+    /// Where the open message begins among the bytes at hand, if it is near `at`.
+    fn near_start(&self, open: Option<&Lines>, at: usize) -> usize {
+        open.and_then(|start| self.index(start.offset()))
+            .filter(|start| at.saturating_sub(*start) <= KEPT)
+            .unwrap_or(at)
+    }
+
+    /// The end of those lines up to `end` that begin before a byte of the log, if some do: of whole lines
+    /// from `at`.
+    pub fn cut(&self, end: usize, stop: u64) -> usize {
+        let left = stop.saturating_sub(self.lines.offset());
+        if left == 0 || left >= (end - self.at) as u64 {
+            return end;
+        }
+        // The line end that precedes the first line of the rest.
+        let before = self.at + left as usize - 1;
+        let rest = self.bytes.get(before..end).unwrap_or_default();
+        match memchr::memchr2(b'\n', b'\r', rest) {
+            Some(at) if rest[at] == b'\r' && rest.get(at + 1) == Some(&b'\n') => before + at + 2,
+            Some(at) => before + at + 1,
+            None => end,
+        }
+    }
+
+    /// Takes the LF of a CRLF that was cut in two: it belongs to a line already counted.
+    fn take_line_feed(&mut self) {
+        if self.after_cr && self.at < self.bytes.len() {
+            self.after_cr = false;
+            if self.bytes[self.at] == b'\n' {
+                self.at += 1;
+                self.lines.advance_lines(1, 0);
+            }
+        }
+    }
+
+    /// The end of some whole lines from `at`, or None when there is none. A line longer than `max`
+    /// bytes is an error whether its end is at hand or not.
+    pub fn block(&mut self, max: u64) -> Result<Option<usize>, u64> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let from = self.scanned_from(self.at);
+        let near = rest.len().min(BLOCK.max(from));
+        let end = match memchr::memrchr2(b'\n', b'\r', &rest[from..near]) {
+            Some(end) => from + end + 1,
+            None => {
+                if let Some(end) = memchr::memchr2(b'\n', b'\r', &rest[near..]) {
+                    near + end + 1
+                } else {
+                    self.scanned = self.bytes.len();
+                    if rest.len() as u64 > max {
+                        return Err(max);
+                    }
+                    if !self.finished || rest.is_empty() {
+                        return Ok(None);
+                    }
+                    rest.len()
+                }
+            }
+        };
+        // A CRLF is not cut.
+        let cut = rest[end - 1] == b'\r' && rest.get(end) == Some(&b'\n');
+        Ok(Some(self.at + end + usize::from(cut)))
+    }
+}
+
+impl LineDecoder {
+    /// A decoder of N-Triples.
+    pub fn ntriples(options: &DecodeOptions) -> Self {
+        Self::new("nt", options)
+    }
+
+    /// A decoder of N-Quads.
+    pub fn nquads(options: &DecodeOptions) -> Self {
+        Self::new("nq", options)
+    }
+
+    fn new(format: &'static str, options: &DecodeOptions) -> Self {
+        let mut options = options.clone();
+        // Places in the arena are 32 bits wide.
+        options.limits.max_message_bytes = options.limits.max_message_bytes.min(3 << 30);
+        options.limits.batch_bytes = options.limits.batch_bytes.min(512 << 20);
+        let options = &options;
+        let mut decoder = Self {
+            format,
+            dialects: Dialects::new(options),
+            statements: Statements::new(Grammar {
+                graphs: format == "nq",
+                generalized: options.generalized,
+                lenient: options.lenient,
+                max_depth: options.limits.max_depth,
+                alone: false,
+            }),
+            builder: BatchBuilder::new(options.limits.clone()),
+            options: options.clone(),
+            input: Input::default(),
+            open: None,
+            fault: None,
+            skip: None,
+            seek: None,
+            stop: options.split.map_or(u64::MAX, |split| split.stop),
+            done: false,
+        };
+        decoder.begin();
+        decoder
+    }
+
+    /// Goes to the start of the log, or of the split.
+    fn begin(&mut self) {
+        let options = &self.options;
+        let split = options.split.filter(|split| split.start > 0);
+        self.dialects = split.map_or_else(
+            || Dialects::new(options),
+            |split| Dialects::after_head(options, split.dialect),
+        );
+        self.builder
+            .start_at(options.first_index.unwrap_or_default());
+        let mut bytes = std::mem::take(&mut self.input.bytes);
+        bytes.clear();
+        self.input = Input {
+            bytes,
+            ..Input::at(split.map_or(0, |split| split.start - 1))
+        };
+        self.open = None;
+        self.fault = None;
+        self.skip = None;
+        self.seek = split.map(|_| Skip::to_split());
+        self.done = false;
+    }
+
+    /// Whether a split is read that does not begin with the log, so that lines have no numbers.
+    pub(super) fn inner(&self) -> bool {
+        self.options.split.is_some_and(|split| split.start > 0)
+    }
+
+    /// The dialect that a line of a split must have, if it is known where it begins. In the split that
+    /// begins with the log, the log itself says it, up to its end.
+    fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
+        let split = self.options.split?;
+        let fixed = split.start > 0 || offset >= split.stop;
+        fixed.then(|| self.options.dialect.unwrap_or(split.dialect))
+    }
+
+    /// Whether another dialect is in force at a line than the log's head said.
+    pub(super) fn strayed(&self, offset: u64) -> bool {
+        self.fixed_dialect(offset)
+            .is_some_and(|dialect| dialect != self.dialects.in_force())
+    }
+
+    /// Fails for good at the next line, after [`strayed`](Self::strayed).
+    pub(super) fn stray(&mut self) {
+        let (base, at) = (self.input.lines.clone(), self.input.at);
+        self.fail(&base, at, strayed_fault(at));
+    }
+
+    /// What follows belongs to other splits.
+    pub(super) fn end_split(&mut self) {
+        self.done = true;
+        self.open = None;
+        self.input = Input::at(self.input.lines.offset());
+    }
+
+    /// Reads whole lines up to `end`, until a batch is full.
+    fn run(&mut self, end: usize) -> Lexed<Step> {
+        let fixed = self.fixed_dialect(self.input.lines.offset());
+        let inner = self.inner();
+        let graphs = self.format == "nq";
+        let Self {
+            options,
+            dialects,
+            statements,
+            builder,
+            input,
+            open,
+            stop,
+            done,
+            ..
+        } = self;
+        let text = input.bytes.get(..end).unwrap_or_default();
+        let max_line = options.limits.max_message_bytes;
+        let (offset, base) = (input.lines.offset(), input.at);
+        let past = offset >= *stop;
+        let position = |at: usize| offset + (at - base) as u64;
+        check_dialect(fixed, dialects, base)?;
+        let mut lines = 0;
+        let mut at = base;
+        while at < end {
+            let line = at;
+            input.at = line;
+            if (end - line) as u64 > max_line {
+                let length = memchr::memchr2(b'\n', b'\r', &text[line..]);
+                if length.unwrap_or(end - line) as u64 > max_line {
+                    return Err(Box::new(too_long_fault(line, max_line)));
+                }
+            }
+            at = skip_space(text, at);
+            let (mut ends, mut last) = (false, false);
+            match byte(text, at) {
+                b'<' | b'_' | b'"' => {
+                    if !builder.is_open() {
+                        builder.begin_message(position(at));
+                        // From here the message could be read again.
+                        let mut start = input.lines.clone();
+                        start.advance_lines((line - base) as u64, lines);
+                        *open = Some(start);
+                    }
+                    at = statements.statement(builder, text, at, !options.parts)?;
+                    at = skip_space(text, at);
+                }
+                b'M' if text[at..].starts_with(b"MESSAGE") && is_word(text, at + 7) => {
+                    ends = ends_message(dialects, Delimiter::Directive, builder, at, position(at))?;
+                    check_dialect(fixed, dialects, line)?;
+                    last = past;
+                    at = skip_space(text, at + 7);
+                }
+                b'V' if text[at..].starts_with(b"VERSION") && is_word(text, at + 7) => {
+                    at = version(dialects, text, at + 7)?;
+                    check_dialect(fixed, dialects, line)?;
+                }
+                b'#' | b'\n' | b'\r' => {}
+                _ if at == end => {}
+                0xef if position(at) == 0 && text[at..].starts_with(BOM) => {
+                    if !options.lenient {
+                        return byte_order_mark(at);
+                    }
+                    at += BOM.len();
+                    continue;
+                }
+                _ => return no_statement(text, at, graphs),
+            }
+            if byte(text, at) == b'#' {
+                let comment = at;
+                at = memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(end, |more| at + more);
+                let (body, place) = (&text[comment + 1..at], position(comment));
+                if dialects.comments_delimit() && is_comment_delimiter(body) {
+                    ends |= ends_message(dialects, Delimiter::Comment, builder, comment, place)?;
+                    last |= past;
+                } else if comment == skip_space(text, line) && dialects.resembles(body, true) {
+                    dialects.note(body, place, (!inner).then(|| input.lines.line() + lines));
+                }
+            }
+            let after = line_end(text, at)?;
+            if after > at {
+                lines += 1;
+                input.after_cr = after == end && byte(text, at) == b'\r' && after == at + 1;
+                at = after;
+            }
+            let stop = if ends {
+                builder.end_message();
+                *open = None;
+                builder.full()
+            } else {
+                options.parts && builder.full()
+            };
+            if stop || last {
+                *done = last;
+                input.lines.advance_lines((at - base) as u64, lines);
+                input.at = at;
+                return Ok(Step::Full);
+            }
+        }
+        input.lines.advance_lines((at - base) as u64, lines);
+        input.at = at;
+        Ok(Step::Read)
+    }
+
+    /// Goes back to the start of the open message, which is to be read again in the next batch.
+    /// The bytes are at hand: it began after the last feed, since messages wait.
+    fn go_back(&mut self) {
+        if let Some(start) = self.open.take()
+            && let Some(at) = self.input.index(start.offset())
+        {
+            self.builder.discard_message();
+            self.input.at = at;
+            self.input.lines = start;
+            self.input.after_cr = false;
+        }
+    }
+
+    /// What can be taken when no whole line is left.
+    fn flush(&mut self) -> Option<MessageBatch> {
+        if self.input.finished {
+            self.open = None;
+            if self.builder.is_open() {
+                self.builder.end_message();
+            }
+        } else if self.builder.is_open() && self.builder.has_messages() {
+            self.go_back();
+        } else if self.builder.is_open() {
+            return None;
+        }
+        self.builder.take()
+    }
+
+    /// The batch when it is full.
+    fn take_full(&mut self) -> Option<MessageBatch> {
+        if self.builder.is_open() {
+            if !self.builder.has_messages() {
+                return Some(self.builder.take_part());
+            }
+            self.go_back();
+        }
+        self.builder.take()
+    }
+
+    /// Turns a fault into the error: the open message is lost. `base` is the place of byte `from`.
+    fn fail(&mut self, base: &Lines, from: usize, fault: Fault) -> Option<MessageBatch> {
+        let inner = self.inner();
+        let input = &mut self.input;
+        // The last line lacks something at its end: more of it could have made it whole.
+        let class = match fault.class {
+            ErrorClass::Malformed if fault.at == input.bytes.len() => ErrorClass::Truncated,
+            class => class,
+        };
+        let before = input.bytes.get(from..fault.at).unwrap_or_default();
+        let counted = !inner || self.options.first_index.is_some();
+        self.fault = Some(DecodeError {
+            format: self.format,
+            class,
+            reason: fault.reason,
+            place: Place {
+                offset: base.offset() + before.len() as u64,
+                message: counted.then(|| self.builder.message_index()),
+                line_column: (!inner).then(|| base.place(before)),
+                frame_row: None,
+            },
+        });
+        let start = input.near_start(self.open.take().as_ref(), input.at);
+        let skip = Skip::after_fault(&input.bytes[start..input.at]);
+        input.lines = base.clone();
+        input.lines.advance(&input.bytes[from..input.at]);
+        // A split in another dialect cannot go on: it would miss delimiters.
+        self.skip = (!self.strayed(self.input.lines.offset())).then_some(skip);
+        self.builder.discard_message();
+        self.builder.take()
+    }
+
+    /// The end of the whole lines that are valid UTF-8, and the fault in the line after them.
+    fn valid(&self, from: usize, end: usize) -> (usize, Option<Box<Fault>>) {
+        let text = self.input.bytes.get(from..end).unwrap_or_default();
+        if simdutf8::basic::from_utf8(text).is_ok() {
+            return (end, None);
+        }
+        let bad = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+        let line = memchr::memrchr2(b'\n', b'\r', &text[..bad]).map_or(0, |before| before + 1);
+        let rest = &text[line..];
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let max = self.options.limits.max_message_bytes;
+        let fault = if length as u64 > max {
+            too_long_fault(from + line, max)
+        } else {
+            let found = byte(text, bad);
+            Fault {
+                at: from + bad,
+                class: ErrorClass::Malformed,
+                reason: format!("expected UTF-8, found the byte 0x{found:02X}"),
+            }
+        };
+        (from + line, Some(Box::new(fault)))
+    }
+
+    /// Reads some whole lines.
+    fn step(&mut self) -> Lexed<Step> {
+        let max = self.options.limits.max_message_bytes;
+        let end = match self.input.block(max) {
+            Ok(Some(end)) => end,
+            Ok(None) => return Ok(Step::Feed),
+            Err(_) => return Err(Box::new(too_long_fault(self.input.at, max))),
+        };
+        let end = self.input.cut(end, self.stop);
+        let (end, fault) = self.valid(self.input.at, end);
+        let step = self.run(end)?;
+        match (step, fault) {
+            (Step::Read, Some(fault)) => Err(fault),
+            (step, _) => Ok(step),
+        }
+    }
+}
+
+/// The position after the line end that has to stand here, unless the text ends.
+#[inline]
+fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
+    match byte(text, at) {
+        b'\r' if byte(text, at + 1) == b'\n' => Ok(at + 2),
+        b'\n' | b'\r' => Ok(at + 1),
+        _ if at == text.len() => Ok(at),
+        _ => expected(text, at, "the end of the line after the statement"),
+    }
+}
+
+#[cold]
+fn no_statement<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
+    let (found, way_out) = (lex::found(text, at), lex::turtle(text, at, graphs));
+    fault(
+        at,
+        format!("expected a statement, MESSAGE, VERSION or a comment, found {found}{way_out}"),
+    )
+}
+
+/// A byte order mark.
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+#[cold]
+fn byte_order_mark<T>(at: usize) -> Lexed<T> {
+    fault(
+        at,
+        "expected a statement, found a byte order mark; remove it or pass lenient=True (--lenient)",
+    )
+}
+
+/// The dialect that a line must have, if that is known.
+fn check_dialect(fixed: Option<Dialect>, dialects: &Dialects, line: usize) -> Lexed<()> {
+    if fixed.is_some_and(|dialect| dialect != dialects.in_force()) {
+        return Err(Box::new(strayed_fault(line)));
+    }
+    Ok(())
+}
+
+#[cold]
+fn strayed_fault(line: usize) -> Fault {
+    Fault {
+        at: line,
+        class: ErrorClass::Unsupported,
+        reason: "the log changes its dialect behind its head, so it cannot be read in splits; read it whole"
+            .to_owned(),
+    }
+}
+
+/// Whether a delimiter ends a message; an empty one is begun for it when none is open.
+fn ends_message(
+    dialects: &mut Dialects,
+    delimiter: Delimiter,
+    builder: &mut BatchBuilder,
+    at: usize,
+    position: u64,
+) -> Lexed<bool> {
+    match dialects.delimiter(delimiter, builder.is_open()) {
+        Ok(Met::Nothing) => Ok(false),
+        Ok(Met::Ends) => {
+            if !builder.is_open() {
+                builder.begin_message(position);
+            }
+            Ok(true)
+        }
+        Err(reason) => fault(at, reason),
+    }
+}
+
+/// Whether a keyword ends here.
+pub(super) fn is_word(text: &[u8], at: usize) -> bool {
+    at == text.len() || matches!(byte(text, at), b' ' | b'\t' | b'\n' | b'\r' | b'#' | b'"')
+}
+
+/// A version directive whose keyword ends at `at`.
+pub(super) fn version(dialects: &mut Dialects, text: &[u8], at: usize) -> Lexed<usize> {
+    let start = skip_space(text, at);
+    if byte(text, start) != b'"' {
+        return expected(
+            text,
+            start,
+            "a version label in double quotes after VERSION",
+        );
+    }
+    let mut label = Vec::new();
+    let token = lex::string(text, start + 1, &mut label)?;
+    if !token.escaped {
+        label.extend_from_slice(&text[start + 1..token.end]);
+    }
+    match String::from_utf8(label) {
+        Ok(label) => dialects.version(&label),
+        Err(_) => return fault(start, "invalid UTF-8 in the version label"),
+    }
+    Ok(skip_space(text, token.end + 1))
+}
+
+fn too_long_fault(line: usize, max: u64) -> Fault {
+    Fault {
+        at: line,
+        class: ErrorClass::Limit,
+        reason: format!(
+            "the line is longer than {max} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+        ),
+    }
+}
+
+impl Decoder for LineDecoder {
+    fn feed(&mut self, piece: &[u8]) {
+        if self.done {
+            return;
+        }
+        let keep = self.input.near_start(self.open.as_ref(), self.input.at);
+        self.input.feed(piece, keep);
+    }
+
+    fn finish(&mut self) {
+        self.input.finished = true;
+    }
+
+    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+        loop {
+            if let Some(fault) = &self.fault {
+                return Err(fault.clone());
+            }
+            if !self.seek() {
+                return Ok(None);
+            }
+            if self.done {
+                return Ok(self.builder.take());
+            }
+            if self.fault.is_some() {
+                continue;
+            }
+            self.input.take_line_feed();
+            let (base, from) = (self.input.lines.clone(), self.input.at);
+            let batch = match self.step() {
+                Ok(Step::Feed) => return Ok(self.flush()),
+                Ok(Step::Read) => None,
+                Ok(Step::Full) if self.done => {
+                    self.end_split();
+                    None
+                }
+                Ok(Step::Full) => self.take_full(),
+                Err(fault) => self.fail(&base, from, *fault),
+            };
+            if batch.is_some() {
+                return Ok(batch);
+            }
+        }
+    }
+
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        self.skip_on()
+    }
+
+    fn done(&self) -> bool {
+        self.done
+    }
+
+    fn reset(&mut self) {
+        self.builder.reset();
+        self.begin();
+    }
+
+    fn header(&self) -> LogHeader {
+        self.dialects.header()
+    }
+}

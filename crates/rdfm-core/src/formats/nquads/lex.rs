@@ -1,0 +1,398 @@
+//! Tokens of N-Triples and N-Quads, RDF 1.1 and 1.2: where each ends, and what is wrong with it.
+//!
+//! - In: text that is valid UTF-8, and the position of a token's first byte.
+//! - Out: the token's parts, and what its escapes say.
+//! - Cost: one pass over the token.
+
+use crate::model::chars::{self, DIGIT, LETTER, NAME};
+use crate::model::error::{ErrorClass, quote};
+use crate::model::term::flags;
+
+use super::scan;
+
+/// What is wrong with a statement, and where in the text.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub at: usize,
+    pub class: ErrorClass,
+    pub reason: String,
+}
+
+/// Most results are good: the fault is boxed to keep them small.
+pub(super) type Lexed<T> = Result<T, Box<Fault>>;
+
+#[cold]
+pub(super) fn fault<T>(at: usize, reason: impl Into<String>) -> Lexed<T> {
+    Err(Box::new(Fault {
+        at,
+        class: ErrorClass::Malformed,
+        reason: reason.into(),
+    }))
+}
+
+#[cold]
+pub(super) fn expected<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
+    fault(at, format!("expected {what}, found {}", found(text, at)))
+}
+
+/// What stands at a position, for an error text.
+pub(super) fn found(text: &[u8], at: usize) -> String {
+    let rest = text.get(at..).unwrap_or_default();
+    let line = &rest[..rest.len().min(200)];
+    let line = line.split(|byte| matches!(byte, b'\n' | b'\r')).next();
+    match (rest.first(), line) {
+        (None, _) => "the end of the input".to_owned(),
+        (Some(b'\n' | b'\r'), _) | (_, None) => "the end of the line".to_owned(),
+        (Some(b' ' | b'\t'), _) => "white space".to_owned(),
+        (_, Some(line)) => {
+            let word = line.split(|byte| matches!(byte, b' ' | b'\t')).next();
+            quote(word.unwrap_or(line))
+        }
+    }
+}
+
+/// The way out where Turtle stands in a log of lines: a prefixed name, or what declares prefixes and bases.
+pub(super) fn turtle(text: &[u8], at: usize, graphs: bool) -> &'static str {
+    let rest = text.get(at..).unwrap_or_default();
+    let length = rest
+        .iter()
+        .take_while(|&&byte| chars::is(byte, NAME) || matches!(byte, b'.' | b'@' | 0x80..));
+    let (word, behind) = rest.split_at(length.count());
+    let name = match behind {
+        [b':', b'/', b'/', ..] => false,
+        [b':', ..] => word.first() != Some(&b'_'),
+        _ => [&b"@prefix"[..], b"prefix", b"@base", b"base"]
+            .iter()
+            .any(|keyword| word.eq_ignore_ascii_case(keyword)),
+    };
+    match (name, graphs) {
+        (false, _) => "",
+        (true, true) => "; N-Quads has no prefixed names, try --from trig",
+        (true, false) => "; N-Triples has no prefixed names, try --from ttl",
+    }
+}
+
+/// The byte at a position; 0, which begins no token, at the end.
+#[inline]
+pub(super) fn byte(text: &[u8], at: usize) -> u8 {
+    text.get(at).copied().unwrap_or(0)
+}
+
+/// The first byte at or after a position that is no space and no tab.
+#[inline]
+pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
+    while matches!(byte(text, at), b' ' | b'\t') {
+        at += 1;
+    }
+    at
+}
+
+/// A token with text between delimiters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quoted {
+    /// The closing delimiter's position.
+    pub end: usize,
+    /// Whether escapes occur.
+    pub escaped: bool,
+    /// Whether the text needs no escape in canonical form.
+    pub plain: bool,
+}
+
+/// An IRI whose `<` stands before `start`: characters and escapes, not yet what they say.
+#[inline]
+pub(super) fn iri(text: &[u8], start: usize) -> Lexed<Quoted> {
+    let end = scan::iri_end(text, start);
+    if byte(text, end) == b'>' {
+        return Ok(Quoted {
+            end,
+            escaped: false,
+            plain: true,
+        });
+    }
+    iri_with_escapes(text, end)
+}
+
+#[cold]
+fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<Quoted> {
+    loop {
+        match text.get(at) {
+            Some(b'>') => {
+                return Ok(Quoted {
+                    end: at,
+                    escaped: true,
+                    plain: false,
+                });
+            }
+            Some(b'\\') => at = scan::iri_end(text, escape(text, at, false)?.1),
+            None | Some(b'\n' | b'\r') => {
+                return expected(text, at, "'>' at the end of the IRI");
+            }
+            Some(&other) => {
+                let shown = quote(&[other]);
+                return fault(
+                    at,
+                    format!(
+                        "expected an IRI character or '>', found {shown}, which an IRI cannot hold"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// Whether an IRI begins with a scheme.
+#[inline]
+pub(super) fn is_absolute(iri: &[u8]) -> bool {
+    if iri.starts_with(b"http:") || iri.starts_with(b"https:") {
+        return true;
+    }
+    let scheme = |byte: u8| chars::is(byte, LETTER | DIGIT) || matches!(byte, b'+' | b'-' | b'.');
+    iri.first().is_some_and(|&byte| chars::is(byte, LETTER))
+        && iri.iter().find(|&&byte| !scheme(byte)) == Some(&b':')
+}
+
+/// A string whose `"` stands before `start`. Where escapes occur, `said` is what it says.
+#[inline]
+pub(super) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
+    let end = scan::string_stop(text, start);
+    if byte(text, end) == b'"' {
+        return Ok(Quoted {
+            end,
+            escaped: false,
+            plain: true,
+        });
+    }
+    string_with_care(text, start, end, said)
+}
+
+fn string_with_care(text: &[u8], start: usize, mut at: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
+    // Up to here `said` has the text.
+    let mut copied = start;
+    let (mut escaped, mut plain) = (false, true);
+    said.clear();
+    loop {
+        match text.get(at) {
+            Some(b'"') => {
+                if escaped {
+                    said.extend_from_slice(&text[copied..at]);
+                }
+                return Ok(Quoted {
+                    end: at,
+                    escaped,
+                    plain: plain && !escaped,
+                });
+            }
+            Some(b'\\') => {
+                escaped = true;
+                said.extend_from_slice(&text[copied..at]);
+                let (c, next) = escape(text, at, true)?;
+                said.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                (at, copied) = (next, next);
+            }
+            None => return expected(text, at, "'\"' at the end of the string"),
+            Some(b'\n' | b'\r') => {
+                return fault(
+                    at,
+                    "the string is not closed on its line; expected '\"' (a line end in a string is \\n)",
+                );
+            }
+            Some(0xef) => {
+                plain &= byte(text, at + 1) != 0xbf || byte(text, at + 2) < 0xbe;
+                at += 3;
+            }
+            Some(_) => {
+                plain = false;
+                at += 1;
+            }
+        }
+        at = scan::string_stop(text, at);
+    }
+}
+
+/// The character of an escape that begins at `at`, and the position after it.
+fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize)> {
+    let digits = match byte(text, at + 1) {
+        b'u' => 4,
+        b'U' => 8,
+        letter if string => {
+            let c = match letter {
+                b't' => '\t',
+                b'b' => '\u{8}',
+                b'n' => '\n',
+                b'r' => '\r',
+                b'f' => '\u{c}',
+                b'"' | b'\'' | b'\\' => char::from(letter),
+                _ => {
+                    return bad_escape(
+                        text,
+                        at,
+                        "\\t \\b \\n \\r \\f \\\" \\' \\\\ \\uXXXX or \\UXXXXXXXX",
+                    );
+                }
+            };
+            return Ok((c, at + 2));
+        }
+        _ => return bad_escape(text, at, "\\uXXXX or \\UXXXXXXXX"),
+    };
+    let (mut code, mut next) = (0u32, at + 2);
+    while next < at + 2 + digits {
+        let Some(digit) = char::from(byte(text, next)).to_digit(16) else {
+            return bad_escape(
+                text,
+                at,
+                &format!("{digits} hexadecimal digits after the escape"),
+            );
+        };
+        // Eight digits at most: no overflow.
+        code = code << 4 | digit;
+        next += 1;
+    }
+    match char::from_u32(code) {
+        Some(c) => Ok((c, next)),
+        None => bad_escape(
+            text,
+            at,
+            "an escape of a character (no surrogate, at most U+10FFFF)",
+        ),
+    }
+}
+
+#[cold]
+fn bad_escape<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
+    let rest = text.get(at..).unwrap_or_default();
+    let end = rest.len().min(10);
+    let token = rest[..end]
+        .split(|byte| matches!(byte, b'\n' | b'\r' | b'>' | b'"'))
+        .next();
+    let shown = quote(
+        token
+            .filter(|token| token.len() > 1)
+            .unwrap_or(&rest[..end.min(2)]),
+    );
+    fault(at, format!("expected {what}, found {shown}"))
+}
+
+/// Appends what an IRI with escapes says. It was lexed before.
+pub(super) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
+    let mut at = 0;
+    while let Some(run) = memchr::memchr(b'\\', &text[at..]) {
+        out.extend_from_slice(&text[at..at + run]);
+        let (c, next) = escape(text, at + run, false)?;
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        at = next;
+    }
+    out.extend_from_slice(&text[at..]);
+    Ok(())
+}
+
+/// The end of a blank node label that begins at `start`, after `_:`.
+#[inline]
+pub(super) fn label(text: &[u8], start: usize) -> Lexed<usize> {
+    let mut at = start;
+    while chars::is(byte(text, at), NAME) {
+        at += 1;
+    }
+    if at > start && byte(text, start) != b'-' && !matches!(byte(text, at), b'.' | 0x80..) {
+        return Ok(at);
+    }
+    odd_label(text, start)
+}
+
+/// A label with dots or characters beyond ASCII, or none.
+fn odd_label(text: &[u8], start: usize) -> Lexed<usize> {
+    let (mut at, mut end) = (start, start);
+    while let Some((c, width)) = character(text, at) {
+        let fits = if at == start {
+            chars::is_letter(c) || c == '_' || c.is_ascii_digit()
+        } else {
+            chars::is_name(c) || c == '.'
+        };
+        if !fits {
+            break;
+        }
+        at += width;
+        // A dot at the end belongs to the statement.
+        if c != '.' {
+            end = at;
+        }
+    }
+    if end == start {
+        return expected(text, start, "a blank node label after '_:'");
+    }
+    Ok(end)
+}
+
+/// The character at a position of valid UTF-8, and its width.
+fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
+    let width = match *text.get(at)? {
+        0..0x80 => 1,
+        0x80..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0.. => 4,
+    };
+    let c = std::str::from_utf8(text.get(at..at + width)?)
+        .ok()?
+        .chars()
+        .next()?;
+    Some((c, width))
+}
+
+/// A language tag whose `@` stands before `start`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tag {
+    /// The end of the tag without its direction.
+    pub end: usize,
+    /// Its direction, as flags of a literal.
+    pub direction: u8,
+    /// The position after all of it.
+    pub next: usize,
+}
+
+/// A language tag. `lenient` accepts subtags of more than eight characters.
+pub(super) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
+    let mut at = start;
+    let mut class = LETTER;
+    loop {
+        let subtag = at;
+        while chars::is(byte(text, at), class) {
+            at += 1;
+        }
+        if at == subtag {
+            return expected(text, subtag, "a language tag");
+        }
+        if at - subtag > 8 && !lenient {
+            let shown = quote(&text[subtag..at]);
+            return fault(
+                subtag,
+                format!(
+                    "expected a part of a language tag of at most 8 characters, found {shown}; \
+                     lenient=True (--lenient) accepts it"
+                ),
+            );
+        }
+        class = LETTER | DIGIT;
+        if byte(text, at) != b'-' || byte(text, at + 1) == b'-' {
+            break;
+        }
+        at += 1;
+    }
+    let (direction, next) = match text.get(at..at + 5) {
+        Some(b"--ltr") => (flags::LTR, at + 5),
+        Some(b"--rtl") => (flags::RTL, at + 5),
+        _ => (0, at),
+    };
+    if byte(text, next) == b'_' && byte(text, next + 1) != b':' {
+        let rest = text.get(next..).unwrap_or_default();
+        let more = rest.iter().take_while(|&&byte| chars::is(byte, NAME));
+        let end = next + more.count();
+        return fault(start, chars::no_language_tag(&text[start..end]));
+    }
+    if byte(text, at) == b'-' && (direction == 0 || chars::is(byte(text, next), NAME)) {
+        return expected(text, at, "a base direction (--ltr or --rtl)");
+    }
+    Ok(Tag {
+        end: at,
+        direction,
+        next,
+    })
+}

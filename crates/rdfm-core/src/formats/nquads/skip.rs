@@ -1,0 +1,261 @@
+//! Looks for the next delimiter, over whatever stands before it: after a fault, and at the start of a
+//! split.
+//!
+//! - In: lines.
+//! - Out: where the delimiter is; after a fault the bytes skipped, the first MiB of them.
+//! - Law: the cutting changes nothing. What a line means depends on the line and the dialect alone,
+//!   so that every split of a log, and whoever counts its messages, finds the same delimiters.
+
+use crate::model::batch::BatchBuilder;
+use crate::model::error::DecodeError;
+use crate::model::limits::Limits;
+use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};
+
+use super::decode::{BOM, LineDecoder, is_word, version};
+use super::lex::skip_space;
+use super::statement::{Grammar, Statements};
+
+/// Skipped bytes that are kept.
+pub(super) const KEPT: usize = 1 << 20;
+
+/// A skip under way.
+pub(super) struct Skip {
+    bytes: Vec<u8>,
+    /// Bytes that are kept.
+    most: usize,
+    /// Within a line that is skipped whatever it holds: one too long, or of the split before.
+    inside: bool,
+}
+
+/// How a skip ended.
+enum Found {
+    /// At a delimiter whose line begins at this byte of the log.
+    Delimiter(u64),
+    /// Without a delimiter.
+    End,
+    /// Bytes lack.
+    Feed,
+    /// At a line that brings another dialect.
+    Strayed,
+}
+
+/// What a line means to a reader that looks for delimiters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Nothing: it is blank, a comment or a version label.
+    Idle,
+    /// It holds a statement, or a fault.
+    Content,
+    /// It ends a message, what stands before the delimiter included.
+    Ends { content: bool },
+}
+
+impl Skip {
+    /// After a fault: begins with what stands before the line with the fault.
+    pub fn after_fault(before: &[u8]) -> Self {
+        let mut skip = Self {
+            bytes: Vec::new(),
+            most: KEPT,
+            inside: false,
+        };
+        skip.add(before);
+        skip
+    }
+
+    /// To a split: the first line end is fed first.
+    pub fn to_split() -> Self {
+        Self {
+            bytes: Vec::new(),
+            most: 0,
+            inside: true,
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        let room = self.most.saturating_sub(self.bytes.len());
+        self.bytes
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+impl LineDecoder {
+    /// [`Decoder::skip_message`](crate::codec::Decoder::skip_message).
+    pub(super) fn skip_on(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        let Some(mut skip) = self.skip.take() else {
+            return self.fault.clone().map_or(Ok(None), Err);
+        };
+        match self.skip_lines(&mut skip, u64::MAX) {
+            Found::Feed => {
+                self.skip = Some(skip);
+                return Ok(None);
+            }
+            Found::Strayed => {
+                self.stray();
+                return self.skip_on();
+            }
+            Found::Delimiter(line) if line >= self.stop => self.end_split(),
+            Found::Delimiter(_) | Found::End => {}
+        }
+        self.fault = None;
+        self.builder.skip_index();
+        Ok(Some(skip.bytes))
+    }
+
+    /// Goes to the first delimiter of the split. False when bytes lack.
+    pub(super) fn seek(&mut self) -> bool {
+        let Some(mut skip) = self.seek.take() else {
+            return true;
+        };
+        match self.skip_lines(&mut skip, self.stop) {
+            Found::Feed => {
+                self.seek = Some(skip);
+                return false;
+            }
+            Found::Strayed => self.stray(),
+            Found::Delimiter(_) => {}
+            Found::End => self.end_split(),
+        }
+        true
+    }
+
+    /// Skips lines that begin before a byte of the log, to the next delimiter.
+    fn skip_lines(&mut self, skip: &mut Skip, before: u64) -> Found {
+        let max = self.options.limits.max_message_bytes;
+        loop {
+            let from = self.input.at;
+            let offset = self.input.lines.offset();
+            if offset >= before {
+                return Found::End;
+            }
+            let rest = self.input.bytes.get(from..).unwrap_or_default();
+            let scanned = self.input.scanned_from(from);
+            let end = memchr::memchr2(b'\n', b'\r', &rest[scanned..]).map(|end| scanned + end);
+            let length = end.map_or(rest.len(), |end| end + 1);
+            if length == 0 {
+                return if self.input.finished {
+                    Found::End
+                } else {
+                    Found::Feed
+                };
+            }
+            let whole = end.is_some() || self.input.finished;
+            let inside = skip.inside || end.unwrap_or(length) as u64 > max;
+            if !whole && !inside {
+                self.input.scanned = self.input.bytes.len();
+                return Found::Feed;
+            }
+            let line = &rest[..length];
+            let found = if inside || !may_delimit(line) {
+                Line::Content
+            } else {
+                judge(
+                    &mut self.dialects,
+                    line,
+                    self.options.lenient && offset == 0,
+                )
+            };
+            // On the way to a split, lines are those of the split before.
+            if skip.most > 0
+                && !inside
+                && let Some(comment) = lone_comment(line)
+                && self.dialects.resembles(comment, true)
+            {
+                let place = offset + skip_space(line, 0) as u64;
+                let number = (!self.inner()).then(|| self.input.lines.line());
+                self.dialects.note(comment, place, number);
+            }
+            if !matches!(found, Line::Ends { content: false }) {
+                skip.add(line);
+            }
+            skip.inside = inside && !whole;
+            let after_cr = line.ends_with(b"\r");
+            if self.strayed(offset) {
+                return Found::Strayed;
+            }
+            let line = &self.input.bytes[from..from + length];
+            self.input.lines.advance(line);
+            self.input.at += length;
+            if matches!(found, Line::Ends { .. }) {
+                // An LF that belongs to this line's CR may follow.
+                self.input.after_cr = after_cr;
+                return Found::Delimiter(offset);
+            }
+        }
+    }
+}
+
+/// Whether a line is worth a [`judge`], where only delimiters and labels matter.
+#[inline]
+pub(super) fn may_delimit(line: &[u8]) -> bool {
+    let rest = &line[skip_space(line, 0)..];
+    rest.starts_with(b"MESSAGE")
+        || rest.starts_with(b"VERSION")
+        || memchr::memmem::find(rest, b"@message").is_some()
+}
+
+/// The text of a comment that is alone on its line.
+fn lone_comment(line: &[u8]) -> Option<&[u8]> {
+    let comment = line[skip_space(line, 0)..].strip_prefix(b"#")?;
+    let end = comment
+        .iter()
+        .position(|byte| matches!(byte, b'\n' | b'\r'));
+    Some(&comment[..end.unwrap_or(comment.len())])
+}
+
+/// What a line means. A version label in it counts. `marked` says that a byte order mark may stand at
+/// its start.
+pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> Line {
+    if marked {
+        line = line.strip_prefix(BOM).unwrap_or(line);
+    }
+    if std::str::from_utf8(line).is_err() {
+        return Line::Content;
+    }
+    let mut at = skip_space(line, 0);
+    let rest = line.get(at..).unwrap_or_default();
+    let (mut message, mut statement) = (false, false);
+    if rest.starts_with(b"MESSAGE") && is_word(line, at + 7) {
+        message = true;
+        at += 7;
+    } else if rest.starts_with(b"VERSION") && is_word(line, at + 7) {
+        match version(dialects, line, at + 7) {
+            Ok(end) => at = end,
+            Err(_) => return Line::Content,
+        }
+    } else if !matches!(rest.first(), None | Some(b'#' | b'\n' | b'\r')) {
+        // Any statement will do, whatever the options: what matters is where it ends.
+        let mut statements = Statements::uncached(Grammar {
+            graphs: true,
+            generalized: true,
+            lenient: true,
+            max_depth: u32::MAX,
+            alone: false,
+        });
+        let mut builder = BatchBuilder::new(Limits {
+            max_message_bytes: u64::MAX,
+            ..Limits::default()
+        });
+        match statements.statement(&mut builder, line, at, false) {
+            Ok(end) => at = end,
+            Err(_) => return Line::Content,
+        }
+        statement = true;
+    }
+    at = skip_space(line, at);
+    let after = line.get(at..).unwrap_or_default();
+    let end = after.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+    let comment = match after.get(..end.unwrap_or(after.len())) {
+        None | Some([]) => false,
+        Some([b'#', comment @ ..]) => is_comment_delimiter(comment),
+        Some(_) => return Line::Content,
+    };
+    // The directive comes first, and may change what comments mean.
+    let directive = message && dialects.resumes(Delimiter::Directive);
+    let comment = comment && dialects.resumes(Delimiter::Comment);
+    let content = statement || (message && !directive);
+    match (directive || comment, content) {
+        (true, content) => Line::Ends { content },
+        (false, true) => Line::Content,
+        (false, false) => Line::Idle,
+    }
+}

@@ -1,0 +1,498 @@
+//! Batches to logs of RDF Protobuf and RDF Thrift.
+//!
+//! - In: batches, cut anywhere between messages or (parts) inside one.
+//! - Out: an `RDF_Stream` a message, or rows alone.
+//! - Cost: a term is encoded once a batch and copied from there; memory holds the batch's terms, and an
+//!   `RDF_Stream` whole. A batch may not become longer than [`MOST_BYTES`], however often terms repeat.
+//! - Law: the bytes depend on the messages alone, not on how they were cut into batches. After an error
+//!   nothing more is written. Where all messages become one, their blank nodes have different labels.
+
+use std::ops::Range;
+
+use super::model::{Kind, Name, Value};
+use super::protobuf::ProtobufRows;
+use super::terms::{BNODE_IRI, DEFAULT_GRAPHS};
+use super::thrift::ThriftRows;
+use super::values::of_literal;
+use crate::codec::format::Format;
+use crate::codec::refuse::refuse_second;
+use crate::codec::{EncodeOptions, Encoder, Framing};
+use crate::model::batch::{InForce, MessageBatch, Namespaces, TermTable};
+use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::model::term::{Quad, Term, TermId, TermKind, flags};
+use crate::model::write::{set_apart, write_apart};
+use crate::syntax::prefixes::{Declared, Prefixes};
+use crate::syntax::text::encode::holds_labels;
+use crate::syntax::wire::put_varint;
+
+/// Most bytes that one batch, or one message, may be written as.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Why a message cannot be written.
+type Refused<T> = Result<T, (ErrorClass, String)>;
+
+/// Where an encoded term stands among the batch's.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place {
+    start: u32,
+    length: u32,
+}
+
+impl Place {
+    #[inline]
+    pub fn length(self) -> usize {
+        self.length as usize
+    }
+
+    #[inline]
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..(self.start + self.length) as usize
+    }
+}
+
+/// An encoding. Terms are written so that they can be copied into any position of any statement.
+pub(super) trait RowWriter: Send {
+    fn iri(out: &mut Vec<u8>, text: &[u8]);
+    fn name(out: &mut Vec<u8>, name: Name<'_>);
+    /// A blank node whose label begins with `apart`.
+    fn bnode(out: &mut Vec<u8>, apart: &[u8], label: &[u8]);
+    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: Kind<'_>);
+    fn value(out: &mut Vec<u8>, value: Value);
+    /// A triple term of terms before it.
+    fn triple(terms: &mut Vec<u8>, parts: [Place; 3]);
+    /// A row of three terms, or of four.
+    fn statement(&self, terms: &[u8], parts: &[Place], out: &mut Vec<u8>);
+    /// A row.
+    fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>);
+}
+
+/// An encoder of [`Format::RdfProtobuf`] or [`Format::RdfThrift`] at the start of a log.
+///
+/// # Errors
+/// Options contradict each other.
+pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
+    if format == Format::RdfThrift {
+        let encoder = BinaryEncoder::new(format, options, false, ThriftRows);
+        return Ok(Box::new(encoder));
+    }
+    let in_message = match options.framing {
+        Some(Framing::Messages) if options.flat => {
+            return Err(
+                "flat (--flat) makes all messages one, and framing=messages (--framing messages) keeps them \
+                 apart; leave one out"
+                    .to_owned(),
+            );
+        }
+        framing => !options.flat && framing != Some(Framing::Rows),
+    };
+    let rows = ProtobufRows { in_message };
+    let encoder = BinaryEncoder::new(format, options, in_message, rows);
+    Ok(Box::new(encoder))
+}
+
+/// Writes rows.
+struct BinaryEncoder<W> {
+    format: Format,
+    rows: W,
+    /// Messages are behind their lengths.
+    in_message: bool,
+    flat: bool,
+    values: bool,
+    prefixes_to_declare: Vec<(String, String)>,
+    declared: Namespaces,
+    in_force: InForce,
+    /// What IRIs are abbreviated with, if they are.
+    prefixes: Option<Prefixes>,
+    terms: Terms,
+    /// The open message, where its length goes before it.
+    message: Vec<u8>,
+    begun: u64,
+    open: bool,
+    /// With `flat`: what goes before the labels of the open message ([`set_apart`]).
+    apart: Vec<u8>,
+    metadata: u64,
+    error: Option<EncodeError>,
+}
+
+/// The encoded terms of a batch.
+#[derive(Default)]
+struct Terms {
+    bytes: Vec<u8>,
+    /// By term id: the generation in which it was encoded, and where.
+    places: Vec<(u32, Place)>,
+    generation: u32,
+    /// Of these, what is written differs in the next message.
+    labelled: Vec<TermId>,
+    /// The graph that was looked at last.
+    graph: TermId,
+}
+
+impl Terms {
+    /// Forgets all; a batch of so many terms follows.
+    fn begin(&mut self, terms: usize) {
+        self.bytes.clear();
+        self.labelled.clear();
+        self.graph = TermId::DEFAULT_GRAPH;
+        if self.places.len() < terms {
+            self.places.resize(terms, (0, Place::default()));
+        }
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.places.fill((0, Place::default()));
+            self.generation = 1;
+        }
+    }
+
+    /// Forgets terms with labels.
+    fn forget_labels(&mut self) {
+        for id in self.labelled.drain(..) {
+            if let Some(entry) = self.places.get_mut(id.index()) {
+                entry.0 = 0;
+            }
+        }
+    }
+}
+
+impl<W: RowWriter> BinaryEncoder<W> {
+    fn new(format: Format, options: &EncodeOptions, in_message: bool, rows: W) -> Self {
+        let abbreviates = options
+            .prefixed_names
+            .unwrap_or(format == Format::RdfThrift);
+        Self {
+            format,
+            rows,
+            in_message,
+            flat: options.flat,
+            values: options.values,
+            prefixes_to_declare: options.prefixes.clone(),
+            declared: Namespaces::default(),
+            in_force: InForce::default(),
+            prefixes: abbreviates.then(Prefixes::default),
+            terms: Terms::default(),
+            message: Vec::new(),
+            begun: 0,
+            open: false,
+            apart: Vec::new(),
+            metadata: 0,
+            error: None,
+        }
+    }
+
+    fn message(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        let table = batch.table();
+        if !(self.open && message == 0 && batch.continued()) {
+            self.begin_message(table, out)?;
+        }
+        if message == 0 {
+            for (name, iri) in self.in_force.news(batch) {
+                self.declare(table, name, iri, out);
+            }
+        }
+        for change in batch.namespace_changes_of(message) {
+            self.declare(table, table.span(change.name), table.span(change.iri), out);
+        }
+        let quads = batch.message(message);
+        if self.in_message {
+            let mut rows = std::mem::take(&mut self.message);
+            let result = self.quads(table, quads, 0, &mut rows);
+            self.message = rows;
+            result?;
+        } else {
+            self.quads(table, quads, out.len(), out)?;
+        }
+        if !(message + 1 == batch.len() && batch.continues()) {
+            self.end_message(out);
+        }
+        Ok(())
+    }
+
+    fn begin_message(&mut self, table: &TermTable, out: &mut Vec<u8>) -> Refused<()> {
+        if !self.in_message {
+            let more = if self.format == Format::RdfThrift {
+                ""
+            } else {
+                "; framing=messages (--framing messages) keeps them apart"
+            };
+            refuse_second(self.begun, self.flat, more)?;
+        }
+        self.message.clear();
+        self.open = true;
+        if self.flat {
+            self.apart.clear();
+            write_apart(self.begun, &mut self.apart);
+            self.terms.forget_labels();
+        }
+        self.begun += 1;
+        if self.begun == 1 {
+            let prefixes = std::mem::take(&mut self.prefixes_to_declare);
+            for (name, iri) in &prefixes {
+                self.declare(table, name.as_bytes(), iri.as_bytes(), out);
+            }
+            self.prefixes_to_declare = prefixes;
+        }
+        Ok(())
+    }
+
+    fn end_message(&mut self, out: &mut Vec<u8>) {
+        self.open = false;
+        if self.in_message {
+            put_varint(out, self.message.len() as u64);
+            out.extend_from_slice(&self.message);
+            self.message.clear();
+        }
+    }
+
+    /// Declares a namespace, unless it is in force already.
+    fn declare(&mut self, table: &TermTable, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
+        if self.declared.get(name) == Some(iri) {
+            return;
+        }
+        self.declared.set(name, iri);
+        if let Some(prefixes) = &mut self.prefixes {
+            if prefixes.declare(name, iri) == Declared::Refused {
+                // It is declared all the same, so that the name no longer means what it did.
+                prefixes.forget(name);
+            }
+            self.terms.begin(table.terms().len());
+        }
+        let out = if self.in_message {
+            &mut self.message
+        } else {
+            out
+        };
+        self.rows.prefix(name, iri, out);
+    }
+
+    /// Appends the rows of quads to `out`, in which the message or batch begins at `start`.
+    fn quads(
+        &mut self,
+        table: &TermTable,
+        quads: &[Quad],
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> Refused<()> {
+        for quad in quads {
+            let mut parts = [
+                self.term(table, quad.subject)?,
+                self.term(table, quad.predicate)?,
+                self.term(table, quad.object)?,
+                Place::default(),
+            ];
+            let used = if quad.graph == TermId::DEFAULT_GRAPH {
+                &parts[..3]
+            } else {
+                parts[3] = self.graph(table, quad.graph)?;
+                &parts
+            };
+            self.rows.statement(&self.terms.bytes, used, out);
+            if out.len() - start > MOST_BYTES {
+                return Err(self.too_long());
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_long(&self) -> (ErrorClass, String) {
+        let way = if self.in_message {
+            "divide it, or write framing=rows (--framing rows)"
+        } else {
+            "divide it, or read it in parts (rdfm convert does, without --on-error skip)"
+        };
+        (
+            ErrorClass::Limit,
+            format!("the message is longer than {MOST_BYTES} bytes; {way}"),
+        )
+    }
+
+    #[inline]
+    fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+        if id != self.terms.graph {
+            let term = table.term(id);
+            let text = table.text_of(term);
+            if term.kind == TermKind::Iri && DEFAULT_GRAPHS.contains(&text) {
+                return Err(taken_for(text, "the default graph"));
+            }
+            self.terms.graph = id;
+        }
+        self.term(table, id)
+    }
+
+    /// Where a term is encoded.
+    #[inline]
+    fn term(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+        match self.terms.places.get(id.index()) {
+            Some((generation, place)) if *generation == self.terms.generation => Ok(*place),
+            _ => self.new_term(table, id),
+        }
+    }
+
+    fn new_term(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+        let term = table.term(id);
+        let text = table.text_of(term);
+        // The parts of a triple term go before it.
+        let triple = if term.kind == TermKind::TripleTerm {
+            let [s, p, o] = table.triple(term);
+            let parts = [
+                self.term(table, s)?,
+                self.term(table, p)?,
+                self.term(table, o)?,
+            ];
+            let size: usize = parts.iter().map(|part| part.length()).sum();
+            if size + self.terms.bytes.len() > MOST_BYTES {
+                return Err(self.too_long());
+            }
+            Some(parts)
+        } else {
+            None
+        };
+        let start = self.terms.bytes.len();
+        let bytes = &mut self.terms.bytes;
+        match (term.kind, triple) {
+            (_, Some(parts)) => W::triple(bytes, parts),
+            (TermKind::Iri, _) => {
+                if text.starts_with(BNODE_IRI) {
+                    return Err(taken_for(text, "a blank node"));
+                }
+                match name(self.prefixes.as_ref(), text) {
+                    Some(name) => W::name(bytes, name),
+                    None => W::iri(bytes, text),
+                }
+            }
+            // `begun` counts the open message already.
+            (TermKind::Bnode, _) if self.flat && set_apart(self.begun - 1, text) => {
+                W::bnode(bytes, &self.apart, text);
+            }
+            (TermKind::Bnode, _) => W::bnode(bytes, b"", text),
+            (TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral, _) => {
+                let value = if self.values && term.kind == TermKind::TypedLiteral {
+                    of_literal(text, table.text(TermId(term.aux)))
+                } else {
+                    None
+                };
+                match value {
+                    Some(value) => W::value(bytes, value),
+                    None => W::literal(bytes, text, kind(self.prefixes.as_ref(), table, term)),
+                }
+            }
+            _ => {
+                return Err((
+                    ErrorClass::Internal,
+                    "the batch has a term where none of its kind can stand".to_owned(),
+                ));
+            }
+        }
+        if self.terms.bytes.len() > MOST_BYTES {
+            return Err(self.too_long());
+        }
+        if self.flat && holds_labels(term.kind) {
+            self.terms.labelled.push(id);
+        }
+        let place = Place {
+            start: start as u32,
+            length: (self.terms.bytes.len() - start) as u32,
+        };
+        if let Some(entry) = self.terms.places.get_mut(id.index()) {
+            *entry = (self.terms.generation, place);
+        }
+        Ok(place)
+    }
+}
+
+/// The name that abbreviates an IRI.
+fn name<'a>(prefixes: Option<&'a Prefixes>, iri: &'a [u8]) -> Option<Name<'a>> {
+    let (prefix, local) = prefixes?.split(iri)?;
+    Some(Name { prefix, local })
+}
+
+/// What a literal is beside its lexical form.
+fn kind<'a>(prefixes: Option<&'a Prefixes>, table: &'a TermTable, term: Term) -> Kind<'a> {
+    match term.kind {
+        TermKind::LangLiteral => {
+            let tag = table.text(TermId(term.aux));
+            if term.flags & flags::LTR != 0 {
+                Kind::Directed(tag, b"ltr")
+            } else if term.flags & flags::RTL != 0 {
+                Kind::Directed(tag, b"rtl")
+            } else {
+                Kind::Language(tag)
+            }
+        }
+        TermKind::TypedLiteral => {
+            let iri = table.text(TermId(term.aux));
+            name(prefixes, iri).map_or(Kind::Datatype(iri), Kind::DatatypeName)
+        }
+        _ => Kind::Plain,
+    }
+}
+
+#[cold]
+fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, String) {
+    (
+        ErrorClass::Unsupported,
+        format!(
+            "readers of the format take the IRI {} for {what}; other formats hold it",
+            quote(iri)
+        ),
+    )
+}
+
+impl<W: RowWriter> Encoder for BinaryEncoder<W> {
+    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        self.terms.begin(batch.table().terms().len());
+        for message in 0..batch.len() {
+            let whole = out.len();
+            if let Err((class, reason)) = self.message(batch, message, out) {
+                out.truncate(whole);
+                let error = EncodeError {
+                    format: self.format.name(),
+                    class,
+                    reason,
+                    message: batch.first_index() + message as u64,
+                };
+                self.error = Some(error.clone());
+                return Err(error);
+            }
+        }
+        self.metadata += batch.all_metadata().len() as u64;
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        if self.open {
+            self.end_message(out);
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.declared = Namespaces::default();
+        self.in_force = InForce::default();
+        if self.prefixes.is_some() {
+            self.prefixes = Some(Prefixes::default());
+        }
+        self.message.clear();
+        self.begun = 0;
+        self.open = false;
+        self.metadata = 0;
+        self.error = None;
+    }
+
+    fn dropped(&self) -> Vec<(&'static str, u64)> {
+        let boundaries = if self.flat && !self.in_message {
+            self.begun.saturating_sub(1)
+        } else {
+            0
+        };
+        [("metadata", self.metadata), ("boundaries", boundaries)]
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! What both encodings of RDF Binary say: rows of terms.
+//!
+//! - Law: texts are slices of the log that nobody has checked yet.
+
+use crate::syntax::wire::{Checked, Fault, malformed};
+
+/// A term.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Raw<'a> {
+    Iri(&'a [u8]),
+    Name(Name<'a>),
+    Bnode(&'a [u8]),
+    Literal(&'a [u8], Kind<'a>),
+    Value(Value),
+    /// The bytes of a triple term's statement.
+    Triple(&'a [u8]),
+}
+
+/// A prefixed name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name<'a> {
+    pub prefix: &'a [u8],
+    pub local: &'a [u8],
+}
+
+/// What a literal is beside its lexical form.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind<'a> {
+    Plain,
+    Language(&'a [u8]),
+    /// Language and base direction.
+    Directed(&'a [u8], &'a [u8]),
+    Datatype(&'a [u8]),
+    DatatypeName(Name<'a>),
+}
+
+/// A literal by its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    Integer(i64),
+    Double(f64),
+    /// A number, to be divided by ten so many times.
+    Decimal(i64, i32),
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Row<'a> {
+    /// Name and IRI.
+    Prefix(&'a [u8], &'a [u8]),
+    Base(&'a [u8]),
+    /// Its terms are in [`Slots`].
+    Statement,
+}
+
+/// The terms of a statement: subject, predicate, object, graph. Filled in place, since they are large.
+pub(super) struct Slots<'a>([Option<Raw<'a>>; 4]);
+
+impl<'a> Slots<'a> {
+    pub const EMPTY: Self = Self([None; 4]);
+
+    /// The place of a term, to be filled; `field` counts from 1.
+    #[inline]
+    pub fn slot(&mut self, field: usize) -> Checked<&mut Option<Raw<'a>>> {
+        match self.0.get_mut(field.wrapping_sub(1)) {
+            Some(slot @ None) => Ok(slot),
+            _ => Err(malformed(format!(
+                "field {field} of a statement is repeated"
+            ))),
+        }
+    }
+
+    /// The term of subject, predicate or object, which must be there.
+    #[inline]
+    pub fn get(&self, position: usize) -> Checked<&Raw<'a>> {
+        self.0[position].as_ref().ok_or_else(|| {
+            let part = ["a subject", "a predicate", "an object", "a graph"][position];
+            malformed(format!("a statement without {part}"))
+        })
+    }
+
+    /// The term of the graph.
+    #[inline]
+    pub fn graph(&self) -> Option<&Raw<'a>> {
+        self.0[3].as_ref()
+    }
+}
+
+/// A term that stands in patterns and results, not in data.
+#[cold]
+pub(super) fn no_data(what: &str) -> Fault {
+    malformed(format!(
+        "{what} in place of a term; data holds none, patterns and query results do"
+    ))
+}
+
+/// Two fields of a union.
+#[cold]
+pub(super) fn ambiguous(what: &str) -> Fault {
+    malformed(format!("{what} is two things at once"))
+}
+
+/// No field of a union.
+#[cold]
+pub(super) fn unset(what: &str) -> Fault {
+    malformed(format!("{what} is not set"))
+}

@@ -1,0 +1,328 @@
+//! Rows to the terms, quads and namespaces of a batch.
+//!
+//! - In: a [`Row`].
+//! - Out: what it says, in the [`BatchBuilder`].
+//! - Cost: a term is compared with the one before in its position, then found by a hash of 24 bytes;
+//!   literals are not looked for.
+//! - Law: texts are UTF-8; what is charged does not depend on what is found again.
+
+use oxiri::Iri;
+use rustc_hash::FxHashMap;
+
+use super::model::{Kind, Name, Raw, Row, Slots, Value};
+use crate::model::batch::BatchBuilder;
+use crate::model::error::quote;
+use crate::model::limits::Limits;
+use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::syntax::cache::{Cache, Known};
+use crate::syntax::text::scan;
+use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
+
+/// Deepest nesting whatever the caller's limit, for the stack's sake.
+const MAX_DEPTH: u32 = 1000;
+
+/// Graph names that Jena means the default graph by.
+pub(super) const DEFAULT_GRAPHS: [&[u8]; 2] =
+    [b"urn:x-arq:DefaultGraph", b"urn:x-arq:DefaultGraphNode"];
+/// An IRI that begins so is a blank node.
+pub(super) const BNODE_IRI: &[u8] = b"_:";
+
+/// An encoding, as far as rows hold some of it.
+pub(super) trait RowReader {
+    /// The terms of a triple term, into slots that must be empty.
+    ///
+    /// # Errors
+    /// The bytes break the encoding.
+    fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()>;
+}
+
+/// The state of a log.
+pub(super) struct Terms {
+    pub builder: BatchBuilder,
+    cache: Cache,
+    /// The terms before, by position.
+    last: [Known; 4],
+    prefixes: FxHashMap<Box<[u8]>, Box<[u8]>>,
+    base: Option<Iri<String>>,
+    max_depth: u32,
+    /// Texts that do not stand in the log as they are.
+    scratch: Vec<u8>,
+}
+
+impl Terms {
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            builder: BatchBuilder::new(limits.clone()),
+            cache: Cache::new(),
+            last: [Known::NONE; 4],
+            prefixes: FxHashMap::default(),
+            base: None,
+            max_depth: limits.max_depth.min(MAX_DEPTH),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Goes to the start of another log.
+    pub fn reset(&mut self) {
+        self.builder.reset();
+        self.prefixes.clear();
+        self.base = None;
+    }
+
+    /// Takes a row.
+    #[inline]
+    pub fn row<R: RowReader>(&mut self, row: Row<'_>, slots: &Slots<'_>) -> Checked<()> {
+        match row {
+            Row::Statement => {
+                let subject = self.term::<R>(slots.get(0)?, 0, 0)?;
+                let predicate = self.term::<R>(slots.get(1)?, 1, 0)?;
+                let object = self.term::<R>(slots.get(2)?, 2, 0)?;
+                let graph = match slots.graph() {
+                    None => TermId::DEFAULT_GRAPH,
+                    Some(Raw::Iri(iri)) if DEFAULT_GRAPHS.contains(iri) => TermId::DEFAULT_GRAPH,
+                    Some(graph) => self.term::<R>(graph, 3, 0)?,
+                };
+                self.builder.add_quad(Quad {
+                    subject,
+                    predicate,
+                    object,
+                    graph,
+                })?;
+                Ok(())
+            }
+            Row::Prefix(name, iri) => self.prefix(name, iri),
+            Row::Base(iri) => self.set_base(iri),
+        }
+    }
+
+    fn prefix(&mut self, name: &[u8], iri: &[u8]) -> Checked<()> {
+        utf8(name, "a prefix")?;
+        utf8(iri, "an IRI")?;
+        self.builder.add_namespace(name, iri)?;
+        self.prefixes.insert(name.into(), iri.into());
+        Ok(())
+    }
+
+    fn set_base(&mut self, iri: &[u8]) -> Checked<()> {
+        self.builder.charge(iri.len())?;
+        let text = utf8(iri, "the base")?;
+        let base = match &self.base {
+            Some(base) => base.resolve(text),
+            None => Iri::parse(text.to_owned()),
+        };
+        let base = base.map_err(|_| malformed(format!("the base {} is no IRI", quote(iri))))?;
+        self.base = Some(base);
+        Ok(())
+    }
+
+    #[inline]
+    fn term<R: RowReader>(
+        &mut self,
+        raw: &Raw<'_>,
+        position: usize,
+        depth: u32,
+    ) -> Checked<TermId> {
+        match *raw {
+            Raw::Iri(text) => {
+                if text.starts_with(BNODE_IRI) {
+                    self.bnode(&text[2..], position)
+                } else if self.base.is_some() && !has_scheme(text) {
+                    self.relative(text, position)
+                } else {
+                    self.iri(text, NO_SPLIT, position)
+                }
+            }
+            Raw::Bnode(label) => self.bnode(label, position),
+            Raw::Literal(lexical, kind) => self.literal(lexical, kind),
+            Raw::Name(name) => self.name(name, position),
+            Raw::Value(value) => self.value(value),
+            Raw::Triple(bytes) => self.triple::<R>(bytes, depth + 1),
+        }
+    }
+
+    fn bnode(&mut self, label: &[u8], position: usize) -> Checked<TermId> {
+        let check =
+            |text: &[u8]| scan::label(text).ok_or_else(|| invalid_utf8(text, "a blank node label"));
+        self.found_or_added(TermKind::Bnode, label, NO_SPLIT, position, check)
+    }
+
+    #[inline]
+    fn iri(&mut self, text: &[u8], split: u16, position: usize) -> Checked<TermId> {
+        let check = |text: &[u8]| scan::iri(text).ok_or_else(|| invalid_utf8(text, "an IRI"));
+        self.found_or_added(TermKind::Iri, text, split, position, check)
+    }
+
+    /// A term that is only its text. Positions are 0 to 3; others have no term before.
+    #[inline]
+    fn found_or_added(
+        &mut self,
+        kind: TermKind,
+        text: &[u8],
+        split: u16,
+        position: usize,
+        check: impl Fn(&[u8]) -> Checked<u8>,
+    ) -> Checked<TermId> {
+        self.builder.charge(text.len() + 16)?;
+        if let Some(last) = self.last.get(position)
+            && last.is(&self.builder, kind, text)
+        {
+            return Ok(last.id);
+        }
+        let slot = Cache::slot(kind, text);
+        let mut known = self.cache.get(slot);
+        if !known.is(&self.builder, kind, text) {
+            let flags = check(text)?;
+            let offset = self.builder.append_text(text);
+            let id = self.builder.push_term(Term {
+                offset,
+                length: text.len() as u32,
+                aux: 0,
+                split,
+                kind,
+                flags,
+            });
+            known = Known::new(&self.builder, id);
+            self.cache.set(slot, known);
+        }
+        if let Some(last) = self.last.get_mut(position) {
+            *last = known;
+        }
+        Ok(known.id)
+    }
+
+    /// Runs with a text that is put together.
+    fn with_scratch<T>(
+        &mut self,
+        make: impl FnOnce(&mut Self, &mut Vec<u8>) -> Checked<T>,
+    ) -> Checked<T> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let result = make(self, &mut scratch);
+        self.scratch = scratch;
+        result
+    }
+
+    /// Puts the IRI of a prefixed name into `out`; gives the length of its namespace.
+    fn expand(&self, name: Name<'_>, out: &mut Vec<u8>) -> Checked<usize> {
+        let Some(namespace) = self.prefixes.get(name.prefix) else {
+            return Err(malformed(format!(
+                "the prefix {} is not declared",
+                quote(name.prefix)
+            )));
+        };
+        // Apart, since together they may be UTF-8 where neither is.
+        if !name.local.is_ascii() {
+            utf8(name.local, "a local name")?;
+        }
+        out.extend_from_slice(namespace);
+        out.extend_from_slice(name.local);
+        Ok(namespace.len())
+    }
+
+    fn name(&mut self, name: Name<'_>, position: usize) -> Checked<TermId> {
+        self.with_scratch(|this, text| {
+            let split = this.expand(name, text)?;
+            if this.base.is_some() && !has_scheme(text) {
+                return this.relative(text, position);
+            }
+            let split = u16::try_from(split).unwrap_or(NO_SPLIT);
+            this.iri(text, split, position)
+        })
+    }
+
+    #[cold]
+    fn relative(&mut self, text: &[u8], position: usize) -> Checked<TermId> {
+        let reference = utf8(text, "an IRI")?;
+        let Some(base) = &self.base else {
+            return self.iri(text, NO_SPLIT, position);
+        };
+        self.builder.charge(base.as_str().len())?;
+        let iri = base.resolve_unchecked(reference).into_inner();
+        self.iri(iri.as_bytes(), NO_SPLIT, position)
+    }
+
+    #[inline]
+    fn literal(&mut self, lexical: &[u8], kind: Kind<'_>) -> Checked<TermId> {
+        let plain =
+            scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
+        let (kind, aux, direction) = match kind {
+            Kind::Plain => (TermKind::Literal, TermId(0), 0),
+            Kind::Language(tag) => (TermKind::LangLiteral, self.language(tag)?, 0),
+            Kind::Directed(tag, direction) => {
+                let direction = match direction {
+                    b"ltr" => flags::LTR,
+                    b"rtl" => flags::RTL,
+                    other => {
+                        return Err(malformed(format!(
+                            "the base direction {} is neither ltr nor rtl",
+                            quote(other)
+                        )));
+                    }
+                };
+                (TermKind::LangLiteral, self.language(tag)?, direction)
+            }
+            Kind::Datatype(iri) => self.datatype(iri)?,
+            Kind::DatatypeName(name) => self.with_scratch(|this, iri| {
+                this.expand(name, iri)?;
+                this.datatype(iri)
+            })?,
+        };
+        Ok(self
+            .builder
+            .add_with_aux(kind, lexical, aux.0, plain | direction)?)
+    }
+
+    /// Kind and datatype of a literal, and no direction.
+    #[inline]
+    fn datatype(&mut self, iri: &[u8]) -> Checked<(TermKind, TermId, u8)> {
+        // xsd:string literals have a kind of their own, and no datatype term.
+        if iri == XSD_STRING {
+            return Ok((TermKind::Literal, TermId(0), 0));
+        }
+        let id = if self.base.is_some() && !has_scheme(iri) {
+            self.relative(iri, usize::MAX)?
+        } else {
+            self.iri(iri, NO_SPLIT, usize::MAX)?
+        };
+        Ok((TermKind::TypedLiteral, id, 0))
+    }
+
+    fn language(&mut self, tag: &[u8]) -> Checked<TermId> {
+        let check =
+            |tag: &[u8]| scan::language(tag).ok_or_else(|| invalid_utf8(tag, "a language tag"));
+        self.found_or_added(TermKind::Language, tag, NO_SPLIT, usize::MAX, check)
+    }
+
+    fn value(&mut self, value: Value) -> Checked<TermId> {
+        self.builder.charge(value.length())?;
+        self.with_scratch(|this, lexical| {
+            value.lexical(lexical);
+            this.literal(lexical, Kind::Datatype(value.datatype()))
+        })
+    }
+
+    fn triple<R: RowReader>(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
+        if depth > self.max_depth {
+            return Err(limit(format!(
+                "triple terms are nested deeper than {} levels; raise max_depth (--max-depth) if the source is trusted",
+                self.max_depth
+            )));
+        }
+        let mut slots = Slots::EMPTY;
+        R::triple(bytes, &mut slots)?;
+        let parts = [
+            self.term::<R>(slots.get(0)?, 0, depth)?,
+            self.term::<R>(slots.get(1)?, 1, depth)?,
+            self.term::<R>(slots.get(2)?, 2, depth)?,
+        ];
+        Ok(self.builder.add_triple_term(parts)?)
+    }
+}
+
+/// Whether an IRI begins with a scheme.
+fn has_scheme(text: &[u8]) -> bool {
+    let end = text
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || b"+-.".contains(byte)));
+    end.is_some_and(|end| text[end] == b':' && text[0].is_ascii_alphabetic())
+}

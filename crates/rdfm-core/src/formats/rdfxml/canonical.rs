@@ -1,0 +1,186 @@
+//! XML literals: the markup of a property with `parseType="Literal"`, as Exclusive Canonical XML with
+//! comments.
+//!
+//! - In: tags, texts and comments within the property.
+//! - Out: the same, every namespace declared where it is first used, attributes in order.
+//! - Cost: one copy; a namespace is written again only where an element around has not.
+//! - Law: the text does not grow beyond its bound.
+
+use super::scope::Scope;
+use super::xml::{Attribute, Name, Read, malformed};
+use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::syntax::text::grammar::Fault;
+
+/// The state of one literal.
+#[derive(Default)]
+pub(super) struct Canonical {
+    /// What the elements around have declared in the output.
+    rendered: Scope,
+}
+
+impl Canonical {
+    /// Nothing is open.
+    pub fn clear(&mut self) {
+        self.rendered.clear();
+    }
+
+    /// What the end of an element goes back to.
+    pub fn mark(&self) -> u32 {
+        self.rendered.mark()
+    }
+
+    /// Appends a start tag.
+    #[allow(clippy::too_many_arguments, reason = "a tag is all of these")]
+    pub fn start(
+        &mut self,
+        text: &[u8],
+        name: Name,
+        attributes: &[Attribute],
+        values: &[&[u8]],
+        scope: &Scope,
+        most: u64,
+        out: &mut Vec<u8>,
+    ) -> Read<()> {
+        let mut prefixes = vec![name.prefix(text)];
+        let mut sorted = Vec::new();
+        for (attribute, value) in attributes.iter().zip(values) {
+            let prefix = attribute.name.prefix(text);
+            let local = attribute.name.local(text);
+            if prefix == b"xmlns" || (prefix.is_empty() && local == b"xmlns") {
+                continue;
+            }
+            let Some(namespace) = (if prefix.is_empty() {
+                Some(&b""[..])
+            } else {
+                scope.get(prefix)
+            }) else {
+                return malformed(
+                    attribute.name.start,
+                    format!("the prefix {} is not declared", quote(prefix)),
+                );
+            };
+            if !prefix.is_empty() {
+                prefixes.push(prefix);
+            }
+            sorted.push((namespace, local, attribute.name.whole(text), *value));
+        }
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        sorted.sort_unstable();
+        push(b"<", most, out).map_err(|exceeded| too_long(name.start, exceeded))?;
+        out.extend_from_slice(name.whole(text));
+        for prefix in prefixes {
+            if prefix == b"xml" {
+                continue;
+            }
+            let iri = scope.get(prefix).unwrap_or_default();
+            if self.rendered.get(prefix).unwrap_or_default() == iri {
+                continue;
+            }
+            self.rendered.bind(prefix, iri);
+            let (opened, colon) = (
+                &b" xmlns"[..],
+                if prefix.is_empty() { &b""[..] } else { b":" },
+            );
+            for part in [opened, colon, prefix, b"=\""] {
+                out.extend_from_slice(part);
+            }
+            value(iri, most, out).map_err(|exceeded| too_long(name.start, exceeded))?;
+        }
+        for (_, _, attribute, text) in sorted {
+            out.push(b' ');
+            out.extend_from_slice(attribute);
+            out.extend_from_slice(b"=\"");
+            value(text, most, out).map_err(|exceeded| too_long(name.start, exceeded))?;
+        }
+        out.push(b'>');
+        Ok(())
+    }
+
+    /// Appends an end tag.
+    pub fn end(
+        &mut self,
+        name: &[u8],
+        mark: u32,
+        most: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), LimitExceeded> {
+        self.rendered.back(mark);
+        for part in [&b"</"[..], name, b">"] {
+            push(part, most, out)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a comment or an instruction, its line ends made LF.
+    pub fn copy(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+        for (at, &byte) in text.iter().enumerate() {
+            match byte {
+                b'\r' if text.get(at + 1) == Some(&b'\n') => {}
+                b'\r' => push(b"\n", most, out)?,
+                _ => push(&[byte], most, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Escapes what was appended from `start` on as text.
+    pub fn escape_from(start: usize, most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+        let special = |byte: &u8| matches!(byte, b'&' | b'<' | b'>' | b'\r');
+        let Some(first) = out[start..].iter().position(special) else {
+            return Ok(());
+        };
+        let rest = out.split_off(start + first);
+        for byte in rest {
+            match byte {
+                b'&' => push(b"&amp;", most, out)?,
+                b'<' => push(b"&lt;", most, out)?,
+                b'>' => push(b"&gt;", most, out)?,
+                b'\r' => push(b"&#xD;", most, out)?,
+                _ => push(&[byte], most, out)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends an attribute's value and its closing quote.
+fn value(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+    for &byte in text {
+        match byte {
+            b'&' => push(b"&amp;", most, out)?,
+            b'<' => push(b"&lt;", most, out)?,
+            b'"' => push(b"&quot;", most, out)?,
+            b'\t' => push(b"&#x9;", most, out)?,
+            b'\n' => push(b"&#xA;", most, out)?,
+            b'\r' => push(b"&#xD;", most, out)?,
+            _ => push(&[byte], most, out)?,
+        }
+    }
+    push(b"\"", most, out)
+}
+
+#[inline]
+fn push(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+    if (out.len() + text.len()) as u64 > most {
+        return Err(LimitExceeded(format!(
+            "an XML literal is longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if \
+             the source is trusted"
+        )));
+    }
+    out.extend_from_slice(text);
+    Ok(())
+}
+
+#[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "faults are boxed everywhere"
+)]
+fn too_long(at: usize, exceeded: LimitExceeded) -> Box<Fault> {
+    Box::new(Fault {
+        at,
+        class: ErrorClass::Limit,
+        reason: exceeded.0,
+    })
+}

@@ -1,0 +1,722 @@
+//! RDF/XML logs: a document a line, consecutive quads of a subject grouped.
+//!
+//! - In: batches.
+//! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces of its
+//!   predicates, and those that the log declares anew.
+//! - Cost: two looks at the quads of a message; a term is checked and escaped once a batch.
+//! - Law: quads keep their order; the text does not depend on how messages are cut into batches, and no
+//!   term can end its token or its line.
+//!
+//! Predicates whose namespace the log does not declare get the prefixes `ns0`, `ns1`, … by their first use
+//! in the message.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::names::{is_declarable, split};
+use super::xml::{code_point, is_nc_name, not_xml};
+use super::{ITS, RDF};
+use crate::codec::format::Format;
+use crate::codec::refuse::refuse;
+use crate::codec::{EncodeOptions, Encoder};
+use crate::model::batch::{InForce, MessageBatch, TermTable};
+use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::model::labels;
+use crate::model::term::{Quad, TermId, TermKind, flags};
+use crate::model::write::{Fault, fault};
+use crate::syntax::text::encode::{MOST_TEXT, Memo, describe};
+
+/// Most bytes to make room for before a batch is written.
+const MOST_ROOM: usize = 16 << 20;
+
+/// A name of an element that stands for a predicate.
+#[derive(Clone, Copy, Default)]
+struct Element {
+    /// The batch that it is of.
+    batch: u32,
+    /// Its namespace, as an index of [`Names::namespaces`].
+    namespace: u32,
+    /// Where its local part begins.
+    split: u32,
+}
+
+/// A namespace of predicates.
+struct Namespace {
+    iri: Box<[u8]>,
+    /// The last message that declared it, and its prefix there.
+    message: u64,
+    prefix: Vec<u8>,
+}
+
+type Bytes = Box<[u8]>;
+
+/// The prefixes of the log and the names of predicates.
+#[derive(Default)]
+struct Names {
+    /// What the log declares: by prefix, each with the number of its declaration, and the prefixes by
+    /// namespace, in that order.
+    by_prefix: FxHashMap<Bytes, (Bytes, u64)>,
+    by_iri: FxHashMap<Bytes, BTreeMap<u64, Bytes>>,
+    /// The number of the next declaration.
+    declared: u64,
+    /// Declared since the last document, by those numbers.
+    waiting: BTreeMap<u64, Box<[u8]>>,
+    /// Namespaces of predicates.
+    namespaces: Vec<Namespace>,
+    of_iri: FxHashMap<Box<[u8]>, u32>,
+    elements: Vec<Element>,
+    batch: u32,
+    message: u64,
+    /// The number of the next prefix that is made.
+    made: u64,
+    /// Above the numbers of those that the log declares itself.
+    above: u64,
+}
+
+/// Namespaces of predicates that are kept from batch to batch.
+const MOST_NAMESPACES: usize = 4096;
+
+impl Names {
+    /// Declares a prefix; false if XML cannot.
+    fn declare(&mut self, prefix: &[u8], iri: &[u8]) -> bool {
+        if self
+            .by_prefix
+            .get(prefix)
+            .is_some_and(|(known, _)| **known == *iri)
+        {
+            return true;
+        }
+        if !is_declarable(prefix, iri) {
+            return false;
+        }
+        if let Some(number) = made_number(prefix) {
+            self.above = self.above.max(number + 1);
+        }
+        let number = self.declared;
+        self.declared += 1;
+        if let Some((old, before)) = self.by_prefix.insert(prefix.into(), (iri.into(), number)) {
+            self.waiting.remove(&before);
+            if let Some(prefixes) = self.by_iri.get_mut(&old) {
+                prefixes.remove(&before);
+                if prefixes.is_empty() {
+                    self.by_iri.remove(&old);
+                }
+            }
+        }
+        self.by_iri
+            .entry(iri.into())
+            .or_default()
+            .insert(number, prefix.into());
+        self.waiting.insert(number, prefix.into());
+        true
+    }
+
+    fn begin_batch(&mut self, terms: usize) {
+        self.batch = self.batch.wrapping_add(1).max(1);
+        if self.elements.len() < terms {
+            self.elements.resize(terms, Element::default());
+        }
+        if self.batch == 1 || self.namespaces.len() > MOST_NAMESPACES {
+            self.elements.fill(Element::default());
+            self.namespaces.clear();
+            self.of_iri.clear();
+        }
+    }
+
+    /// Begins the root's start tag.
+    fn begin_message(&mut self, out: &mut Vec<u8>) {
+        self.message += 1;
+        self.made = 0;
+        out.extend_from_slice(b"<rdf:RDF xmlns:rdf=\"");
+        out.extend_from_slice(RDF);
+        out.push(b'"');
+        for prefix in std::mem::take(&mut self.waiting).into_values() {
+            if let Some((iri, _)) = self.by_prefix.get(&prefix)
+                && *prefix != *b"rdf"
+            {
+                write_declaration(&prefix, iri, out);
+                // Not again where a predicate needs it.
+                if self.first_prefix(iri) == Some(&*prefix) {
+                    let iri = iri.clone();
+                    let at = self.intern(&iri);
+                    let namespace = &mut self.namespaces[at as usize];
+                    namespace.message = self.message;
+                    namespace.prefix = prefix.into();
+                }
+            }
+        }
+    }
+
+    /// The prefix that the log declares for a namespace. Attributes need one that is not empty.
+    fn first_prefix(&self, iri: &[u8]) -> Option<&[u8]> {
+        let all = self.by_iri.get(iri)?;
+        all.values()
+            .map(|prefix| &**prefix)
+            .find(|prefix| !prefix.is_empty() || iri != ITS)
+    }
+
+    fn intern(&mut self, iri: &[u8]) -> u32 {
+        if let Some(&at) = self.of_iri.get(iri) {
+            return at;
+        }
+        let at = self.namespaces.len() as u32;
+        self.namespaces.push(Namespace {
+            iri: iri.into(),
+            message: 0,
+            prefix: Vec::new(),
+        });
+        self.of_iri.insert(iri.into(), at);
+        at
+    }
+
+    /// Sees to it that a namespace is declared in the open start tag.
+    #[inline]
+    fn need(&mut self, at: u32, out: &mut Vec<u8>) {
+        if self.namespaces[at as usize].message != self.message {
+            self.declare_here(at, out);
+        }
+    }
+
+    fn declare_here(&mut self, at: u32, out: &mut Vec<u8>) {
+        let iri = &self.namespaces[at as usize].iri;
+        let prefix = if **iri == *RDF {
+            b"rdf".to_vec()
+        } else if let Some(prefix) = self.first_prefix(iri) {
+            write_declaration(prefix, iri, out);
+            prefix.to_vec()
+        } else {
+            let prefix = loop {
+                let prefix = format!("ns{}", self.made).into_bytes();
+                self.made += 1;
+                if !self.by_prefix.contains_key(&*prefix) {
+                    break prefix;
+                }
+                self.made = self.made.max(self.above);
+            };
+            write_declaration(&prefix, iri, out);
+            prefix
+        };
+        let namespace = &mut self.namespaces[at as usize];
+        namespace.message = self.message;
+        namespace.prefix = prefix;
+    }
+
+    /// Sees to it that a predicate can be written.
+    #[inline]
+    fn need_predicate(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        lenient: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let known = self.elements[id.index()];
+        if known.batch == self.batch {
+            self.need(known.namespace, out);
+            return Ok(());
+        }
+        let iri = table.text(id);
+        if let Some(fault) = fault(table, id, lenient) {
+            return Err(Stop::Term(fault));
+        }
+        let Some(at) = split(iri) else {
+            return Err(Stop::Predicate(id));
+        };
+        if let Some(at) = not_xml(&iri[..at]) {
+            return Err(Stop::Character(id, at));
+        }
+        let namespace = self.intern(&iri[..at]);
+        self.elements[id.index()] = Element {
+            batch: self.batch,
+            namespace,
+            split: at as u32,
+        };
+        self.need(namespace, out);
+        Ok(())
+    }
+
+    /// Appends the name of a predicate's element.
+    #[inline]
+    fn write(&self, table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+        let element = self.elements[id.index()];
+        let prefix = &self.namespaces[element.namespace as usize].prefix;
+        if !prefix.is_empty() {
+            out.extend_from_slice(prefix);
+            out.push(b':');
+        }
+        out.extend_from_slice(&table.text(id)[element.split as usize..]);
+    }
+}
+
+/// The number of a prefix that may be made.
+fn made_number(prefix: &[u8]) -> Option<u64> {
+    let number = prefix.strip_prefix(b"ns").filter(|rest| rest.len() < 16)?;
+    std::str::from_utf8(number).ok()?.parse().ok()
+}
+
+fn write_declaration(prefix: &[u8], iri: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b" xmlns");
+    if !prefix.is_empty() {
+        out.push(b':');
+        out.extend_from_slice(prefix);
+    }
+    out.extend_from_slice(b"=\"");
+    escape(iri, out);
+    out.push(b'"');
+}
+
+/// Appends a text so that it stays within its quotes, its element and its line.
+fn escape(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(at) = escape_at(rest) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(match rest[at] {
+            b'&' => b"&amp;",
+            b'<' => b"&lt;",
+            b'>' => b"&gt;",
+            b'"' => b"&quot;",
+            b'\t' => b"&#9;",
+            b'\n' => b"&#10;",
+            _ => b"&#13;",
+        });
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+}
+
+fn escape_at(text: &[u8]) -> Option<usize> {
+    let special = |byte: u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\t' | b'\n' | b'\r');
+    let mut start = 0;
+    // Sixteen bytes at once, which the compiler makes one comparison each.
+    for chunk in text.chunks_exact(16) {
+        let any = chunk
+            .iter()
+            .fold(0, |any, &byte| any | u8::from(special(byte)));
+        if any != 0 {
+            break;
+        }
+        start += 16;
+    }
+    let at = text[start..].iter().position(|&byte| special(byte))?;
+    Some(start + at)
+}
+
+/// Why a message cannot be written.
+enum Stop {
+    /// The error of [`refuse`].
+    Refused(EncodeError),
+    /// A term that no text grammar holds as it is.
+    Term(Fault),
+    /// No XML name can say this predicate.
+    Predicate(TermId),
+    /// XML holds no such character, at this byte of the term.
+    Character(TermId, usize),
+    /// More text than the bound.
+    TooLong,
+    /// A message in parts.
+    Part,
+}
+
+/// Encoder of RDF/XML.
+pub struct RdfXmlEncoder {
+    lenient: bool,
+    merge_graphs: bool,
+    prefixes: Vec<(String, String)>,
+    names: Names,
+    /// Where an IRI was written as the value of an attribute.
+    iris: Memo,
+    /// Where a blank node was written as a label.
+    labels: Memo,
+    started: bool,
+    in_force: InForce,
+    room: usize,
+    most_text: usize,
+    graph_names: u64,
+    namespaces: u64,
+    metadata: u64,
+    failed: Option<EncodeError>,
+}
+
+impl RdfXmlEncoder {
+    /// At the start of a log.
+    pub fn new(options: &EncodeOptions) -> Self {
+        Self {
+            lenient: options.lenient,
+            merge_graphs: options.merge_graphs,
+            prefixes: options.prefixes.clone(),
+            names: Names::default(),
+            iris: Memo::default(),
+            labels: Memo::default(),
+            started: false,
+            in_force: InForce::default(),
+            room: 0,
+            most_text: MOST_TEXT,
+            graph_names: 0,
+            namespaces: 0,
+            metadata: 0,
+            failed: None,
+        }
+    }
+
+    fn declare(&mut self, prefix: &[u8], iri: &[u8]) {
+        if !self.names.declare(prefix, iri) {
+            self.namespaces += 1;
+        }
+    }
+
+    fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
+        if !self.started {
+            self.started = true;
+            let prefixes = std::mem::take(&mut self.prefixes);
+            for (prefix, iri) in &prefixes {
+                self.declare(prefix.as_bytes(), iri.as_bytes());
+            }
+            self.prefixes = prefixes;
+        }
+        for (prefix, iri) in self.in_force.news(batch) {
+            self.declare(prefix, iri);
+        }
+        let terms = batch.table().terms().len();
+        self.names.begin_batch(terms);
+        self.iris.begin_batch(terms, out);
+        self.labels.begin_batch(terms, out);
+        self.metadata += batch.all_metadata().len() as u64;
+    }
+
+    fn message(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let table = batch.table();
+        let quads = batch.message(message);
+        self.names.begin_message(out);
+        let mut new = false;
+        for quad in quads {
+            self.names
+                .need_predicate(table, quad.predicate, self.lenient, out)?;
+            new |= self.need_object(table, quad.object, most, out)?;
+        }
+        if new {
+            out.extend_from_slice(b" rdf:version=\"1.2\"");
+        }
+        if quads.is_empty() {
+            out.extend_from_slice(b"/>\n");
+            return Ok(());
+        }
+        out.push(b'>');
+        let mut open: Option<TermId> = None;
+        for quad in quads {
+            let same = open.is_some_and(|last| {
+                last == quad.subject || table.same_term(last, table, quad.subject)
+            });
+            if !same {
+                if open.is_some() {
+                    out.extend_from_slice(b"</rdf:Description>");
+                }
+                self.begin_node(table, quad.subject, out)?;
+                open = Some(quad.subject);
+            }
+            self.property(table, [quad.predicate, quad.object], most, out)?;
+            if out.len() > most {
+                return Err(Stop::TooLong);
+            }
+        }
+        out.extend_from_slice(b"</rdf:Description></rdf:RDF>\n");
+        Ok(())
+    }
+
+    /// Sees to the names that an object needs; gives whether it needs RDF 1.2.
+    fn need_object(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Stop> {
+        let term = table.term(id);
+        match term.kind {
+            TermKind::TripleTerm => {
+                if out.len() > most {
+                    return Err(Stop::TooLong);
+                }
+                let [_, predicate, object] = table.triple(term);
+                self.names
+                    .need_predicate(table, predicate, self.lenient, out)?;
+                self.need_object(table, object, most, out)?;
+                Ok(true)
+            }
+            TermKind::LangLiteral if term.flags & (flags::LTR | flags::RTL) != 0 => {
+                let at = self.names.intern(ITS);
+                self.names.need(at, out);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Appends a node's start tag.
+    fn begin_node(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+        out.extend_from_slice(b"<rdf:Description rdf:");
+        if table.term(id).kind == TermKind::Bnode {
+            out.extend_from_slice(b"nodeID=\"");
+            self.label(table, id, out);
+        } else {
+            out.extend_from_slice(b"about=\"");
+            self.iri(table, id, out)?;
+        }
+        out.extend_from_slice(b"\">");
+        Ok(())
+    }
+
+    /// Appends a property.
+    fn property(
+        &mut self,
+        table: &TermTable,
+        [predicate, object]: [TermId; 2],
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        out.push(b'<');
+        let name = out.len();
+        self.names.write(table, predicate, out);
+        let name = name..out.len();
+        let term = table.term(object);
+        match term.kind {
+            TermKind::Iri => {
+                out.extend_from_slice(b" rdf:resource=\"");
+                self.iri(table, object, out)?;
+                out.extend_from_slice(b"\"/>");
+                return Ok(());
+            }
+            TermKind::Bnode => {
+                out.extend_from_slice(b" rdf:nodeID=\"");
+                self.label(table, object, out);
+                out.extend_from_slice(b"\"/>");
+                return Ok(());
+            }
+            TermKind::TripleTerm => {
+                if out.len() > most {
+                    return Err(Stop::TooLong);
+                }
+                out.extend_from_slice(b" rdf:parseType=\"Triple\">");
+                let [subject, predicate, object] = table.triple(term);
+                self.begin_node(table, subject, out)?;
+                self.property(table, [predicate, object], most, out)?;
+                out.extend_from_slice(b"</rdf:Description>");
+            }
+            _ => {
+                if let Some(fault) = fault(table, object, self.lenient) {
+                    return Err(Stop::Term(fault));
+                }
+                match term.kind {
+                    TermKind::TypedLiteral => {
+                        out.extend_from_slice(b" rdf:datatype=\"");
+                        self.iri(table, TermId(term.aux), out)?;
+                        out.push(b'"');
+                    }
+                    TermKind::LangLiteral => {
+                        out.extend_from_slice(b" xml:lang=\"");
+                        out.extend_from_slice(table.text(TermId(term.aux)));
+                        out.push(b'"');
+                        self.direction(term.flags, out);
+                    }
+                    _ => {}
+                }
+                let text = table.text_of(term);
+                if text.is_empty() {
+                    out.extend_from_slice(b"/>");
+                    return Ok(());
+                }
+                out.push(b'>');
+                Self::text(object, text, term.flags & flags::PLAIN != 0, out)?;
+            }
+        }
+        out.extend_from_slice(b"</");
+        out.extend_from_within(name);
+        out.push(b'>');
+        Ok(())
+    }
+
+    /// Appends a base direction, if there is one.
+    fn direction(&mut self, direction: u8, out: &mut Vec<u8>) {
+        let value: &[u8] = match direction & (flags::LTR | flags::RTL) {
+            0 => return,
+            flags::LTR => b"ltr",
+            _ => b"rtl",
+        };
+        let its = self.names.intern(ITS) as usize;
+        let prefix = &self.names.namespaces[its].prefix;
+        for (name, value) in [(&b"version"[..], &b"2.0"[..]), (b"dir", value)] {
+            out.push(b' ');
+            out.extend_from_slice(prefix);
+            out.push(b':');
+            out.extend_from_slice(name);
+            out.extend_from_slice(b"=\"");
+            out.extend_from_slice(value);
+            out.push(b'"');
+        }
+    }
+
+    /// Appends the text of a literal. `plain` says that it holds no control characters.
+    fn text(id: TermId, text: &[u8], plain: bool, out: &mut Vec<u8>) -> Result<(), Stop> {
+        // What is plain may still hold U+FFFE and U+FFFF.
+        if !(plain && text.is_ascii())
+            && let Some(at) = not_xml(text)
+        {
+            return Err(Stop::Character(id, at));
+        }
+        escape(text, out);
+        Ok(())
+    }
+
+    /// Appends an IRI as the value of an attribute.
+    #[inline]
+    fn iri(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+        if self.iris.copy(id, out) {
+            return Ok(());
+        }
+        if let Some(fault) = fault(table, id, self.lenient) {
+            return Err(Stop::Term(fault));
+        }
+        let start = out.len();
+        Self::text(id, table.text(id), false, out)?;
+        self.iris.keep(id, start, out);
+        Ok(())
+    }
+
+    /// Appends a blank node's label, escaped if it is no XML name.
+    fn label(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+        if self.labels.copy(id, out) {
+            return;
+        }
+        let start = out.len();
+        labels::write(table.text(id), false, is_nc_name, out);
+        self.labels.keep(id, start, out);
+    }
+
+    #[cold]
+    fn stopped(&self, batch: &MessageBatch, message: usize, stop: Stop) -> EncodeError {
+        let table = batch.table();
+        let (class, reason) = match stop {
+            Stop::Refused(error) => return error,
+            Stop::Term(fault) => (ErrorClass::Unsupported, describe(table, fault)),
+            Stop::Predicate(id) => (
+                ErrorClass::Unsupported,
+                format!(
+                    "no XML name can express the predicate {}, which has to end in a letter or '_', perhaps \
+                     followed by letters, digits, '-', '_' and '.', and may not be syntax of RDF/XML; nt, nq, \
+                     ttl, trig and jelly (--to) can write it",
+                    quote(table.text(id))
+                ),
+            ),
+            Stop::Character(id, at) => (
+                ErrorClass::Unsupported,
+                format!(
+                    "XML holds no character {}, found in {}; nt, nq, ttl, trig and jelly (--to) can write it",
+                    code_point(&table.text(id)[at..]),
+                    quote(table.text(id))
+                ),
+            ),
+            Stop::TooLong => (
+                ErrorClass::Limit,
+                format!(
+                    "a batch with this message is longer than {} bytes of text, since it repeats long terms; \
+                     divide the message (--group-by), or write jelly",
+                    self.most_text
+                ),
+            ),
+            Stop::Part => (
+                ErrorClass::Unsupported,
+                "a document holds its message whole, and this is a part of one; read it without parts".to_owned(),
+            ),
+        };
+        EncodeError {
+            format: Format::RdfXml.name(),
+            class,
+            reason,
+            message: batch.first_index() + message as u64,
+        }
+    }
+
+    fn messages(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let most = out.len().saturating_add(self.most_text);
+        let refused = refuse(batch, Format::RdfXml, self.merge_graphs).err();
+        let mut changes = batch.namespace_changes().iter().peekable();
+        for message in 0..batch.len() {
+            while let Some(change) = changes.next_if(|change| change.message as usize == message) {
+                let table = batch.table();
+                self.declare(table.span(change.name), table.span(change.iri));
+            }
+            let length = out.len();
+            let part = (batch.continued() && message == 0)
+                || (batch.continues() && message + 1 == batch.len());
+            let result = match &refused {
+                _ if part => Err(Stop::Part),
+                Some((at, error)) if *at == message => Err(Stop::Refused(error.clone())),
+                _ => self.message(batch, message, most, out),
+            };
+            if let Err(stop) = result {
+                out.truncate(length);
+                return Err(self.stopped(batch, message, stop));
+            }
+            if batch.has_graphs() {
+                let named = |quad: &&Quad| quad.graph != TermId::DEFAULT_GRAPH;
+                self.graph_names += batch.message(message).iter().filter(named).count() as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Encoder for RdfXmlEncoder {
+    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let before = out.len();
+        out.reserve(self.room);
+        self.begin_batch(batch, out);
+        let result = self.messages(batch, out);
+        let text = out.len() - before;
+        self.room = (text + text / 8).min(MOST_ROOM);
+        if let Err(error) = &result {
+            self.failed = Some(error.clone());
+        }
+        result
+    }
+
+    fn finish(&mut self, _out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        match &self.failed {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.names = Names::default();
+        self.started = false;
+        self.in_force = InForce::default();
+        self.graph_names = 0;
+        self.namespaces = 0;
+        self.metadata = 0;
+        self.failed = None;
+    }
+
+    fn dropped(&self) -> Vec<(&'static str, u64)> {
+        [
+            ("graph names", self.graph_names),
+            ("namespaces", self.namespaces),
+            ("metadata", self.metadata),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .collect()
+    }
+}

@@ -1,0 +1,455 @@
+//! Entities: what `&name;` and `&#1;` stand for, and what a DOCTYPE declares.
+//!
+//! - In: a DOCTYPE; texts and values of attributes as they are written.
+//! - Out: the same with references replaced and line ends as LF.
+//! - Cost: linear in what comes out, which is bounded before it is made.
+//! - Law: an entity's text is made when it is declared, from those declared before it: no cycles, no
+//!   recursion. What is outside the document is never loaded.
+
+use memchr::{memchr, memchr2, memmem};
+use rustc_hash::FxHashMap;
+
+use super::xml::{Read, code_point, fault, is_nc_name, malformed, not_xml};
+use crate::model::chars::{SPACE, is};
+use crate::model::error::{ErrorClass, quote};
+
+/// The entities of a document.
+#[derive(Default)]
+pub(super) struct Entities {
+    /// None where the entity is outside the document.
+    texts: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
+    bytes: u64,
+}
+
+/// What a text is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Content,
+    /// White space becomes spaces.
+    Attribute,
+    /// What an entity stands for: read again where the entity is, so `&` and `<` that are written as
+    /// numbers are markup.
+    Entity,
+}
+
+impl Entities {
+    /// Another document begins.
+    pub fn clear(&mut self) {
+        if !self.texts.is_empty() {
+            self.texts.clear();
+            self.bytes = 0;
+        }
+    }
+
+    /// What the entities of the document take.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Appends a text with its references replaced, `out` growing to `most` bytes at most. Gives the bytes
+    /// that came from entities.
+    pub fn expand(
+        &self,
+        text: &[u8],
+        range: (usize, usize),
+        place: Place,
+        most: u64,
+        out: &mut Vec<u8>,
+    ) -> Read<usize> {
+        let (mut at, end) = range;
+        if let Some(bad) = not_xml(&text[at..end]) {
+            return malformed(
+                at + bad,
+                format!(
+                    "XML holds no character {}",
+                    code_point(&text[at + bad..end])
+                ),
+            );
+        }
+        let room = |at: usize, out: &[u8], more: usize| {
+            if (out.len() + more) as u64 > most {
+                return too_long(at, most);
+            }
+            Ok(())
+        };
+        let mut repeated = 0;
+        while at < end {
+            let special = text[at..end]
+                .iter()
+                .position(|&byte| {
+                    byte == b'&'
+                        || byte == b'\r'
+                        || (place == Place::Attribute && matches!(byte, b'\n' | b'\t'))
+                })
+                .unwrap_or(end - at);
+            room(at, out, special + 1)?;
+            out.extend_from_slice(&text[at..at + special]);
+            at += special;
+            if at == end {
+                break;
+            }
+            if text[at] != b'&' {
+                // CRLF and a lone CR are line ends, as LF is.
+                let crlf = text[at] == b'\r' && at + 1 < end && text[at + 1] == b'\n';
+                out.push(if place == Place::Attribute {
+                    b' '
+                } else {
+                    b'\n'
+                });
+                at += 1 + usize::from(crlf);
+                continue;
+            }
+            let Some(length) = memchr(b';', &text[at..end]) else {
+                return malformed(at, "'&' begins no entity; it is written &amp;");
+            };
+            let mut name = &text[at + 1..at + length];
+            let mut next = at + length + 1;
+            if place == Place::Entity {
+                match name.strip_prefix(b"#").and_then(character) {
+                    Some('<') => return markup(at),
+                    Some('&') => {
+                        let Some(length) = memchr(b';', &text[next..end]) else {
+                            return malformed(at, "'&' begins no entity; it is written &amp;");
+                        };
+                        name = &text[next..next + length];
+                        next += length + 1;
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(number) = name.strip_prefix(b"#") {
+                let Some(c) = character(number) else {
+                    return malformed(
+                        at,
+                        format!("{} names no character of XML", quote(&text[at..next])),
+                    );
+                };
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            } else if let Some(c) = predefined(name) {
+                out.push(c);
+            } else {
+                let text = self.text(name, at)?;
+                room(at, out, text.len())?;
+                let from = out.len();
+                out.extend_from_slice(text);
+                if place == Place::Attribute {
+                    for byte in &mut out[from..] {
+                        *byte = if is(*byte, SPACE) { b' ' } else { *byte };
+                    }
+                }
+                repeated += text.len();
+            }
+            at = next;
+        }
+        Ok(repeated)
+    }
+
+    fn text(&self, name: &[u8], at: usize) -> Read<&[u8]> {
+        match self.texts.get(name) {
+            Some(Some(text)) => Ok(text),
+            Some(None) => fault(
+                at,
+                ErrorClass::Unsupported,
+                format!(
+                    "the entity {} is outside the document, and such entities are never loaded; write its \
+                     text into the document",
+                    quote(name)
+                ),
+            ),
+            None if is_nc_name(name) => malformed(
+                at,
+                format!(
+                    "the entity {} is not declared; a DOCTYPE declares it, or '&' is written &amp;",
+                    quote(name)
+                ),
+            ),
+            None => malformed(at, "'&' begins no entity; it is written &amp;"),
+        }
+    }
+
+    /// Reads the declarations of the DOCTYPE at `start` and before `end`.
+    pub fn declare(&mut self, text: &[u8], start: usize, end: usize, most: u64) -> Read<()> {
+        let Some(open) = bracket(&text[start..end]) else {
+            return Ok(()); // what it names is outside the document
+        };
+        let mut at = start + open + 1;
+        loop {
+            while at < end && is(text[at], SPACE) {
+                at += 1;
+            }
+            let rest = &text[at..end];
+            at = if rest.first() == Some(&b']') {
+                return Ok(());
+            } else if rest.starts_with(b"<!--") {
+                at + 4 + find(text, at + 4, end, b"-->")?
+            } else if rest.starts_with(b"<?") {
+                at + 2 + find(text, at + 2, end, b"?>")?
+            } else if rest.starts_with(b"<!ENTITY") {
+                self.entity(text, at, end, most)?
+            } else if rest.starts_with(b"<!") {
+                skip_declaration(text, at, end)?
+            } else {
+                return fault(
+                    at,
+                    ErrorClass::Unsupported,
+                    format!(
+                        "expected a declaration or ']' in the DOCTYPE, found {}; parameter entities are \
+                         not read",
+                        quote(rest)
+                    ),
+                );
+            };
+        }
+    }
+
+    /// Reads `<!ENTITY …>`. The first declaration of a name counts.
+    fn entity(&mut self, text: &[u8], start: usize, end: usize, most: u64) -> Read<usize> {
+        let skip = |mut at: usize| {
+            while at < end && is(text[at], SPACE) {
+                at += 1;
+            }
+            at
+        };
+        let mut at = skip(start + 8);
+        if at > start + 8 && text[at] == b'%' {
+            return skip_declaration(text, start, end); // parameter entities are not read
+        }
+        let from = at;
+        while at < end && !is(text[at], SPACE) && !matches!(text[at], b'>' | b'"' | b'\'') {
+            at += 1;
+        }
+        let name = &text[from..at];
+        if from == start + 8 || !is_nc_name(name) {
+            return malformed(
+                from,
+                format!(
+                    "expected an entity's name, found {}",
+                    quote(&text[from..end])
+                ),
+            );
+        }
+        at = skip(at);
+        let delimiter = text[at];
+        if !matches!(delimiter, b'"' | b'\'') {
+            if !text[at..end].starts_with(b"SYSTEM") && !text[at..end].starts_with(b"PUBLIC") {
+                return malformed(
+                    at,
+                    format!("the entity {} has no text in quotes", quote(name)),
+                );
+            }
+            self.texts.entry(name.into()).or_insert(None);
+            return skip_declaration(text, start, end);
+        }
+        let Some(length) = memchr(delimiter, &text[at + 1..end]) else {
+            return malformed(at, "an entity's text has no closing quote");
+        };
+        let range = (at + 1, at + 1 + length);
+        if !self.texts.contains_key(name) {
+            let mut value = Vec::new();
+            let left = most.saturating_sub(self.bytes);
+            self.expand(text, range, Place::Entity, left, &mut value)
+                .map_err(|mut fault| {
+                    if fault.class == ErrorClass::Limit {
+                        fault.at = start;
+                        fault.reason = format!(
+                            "the entity {} expands to more than {most} bytes, together with those before \
+                             it; raise max_message_bytes (--max-message-bytes) if the source is trusted",
+                            quote(name)
+                        );
+                    }
+                    fault
+                })?;
+            if memchr(b'<', &text[range.0..range.1]).is_some() {
+                return markup(start);
+            }
+            self.bytes += (value.len() + name.len() + 64) as u64;
+            self.texts.insert(name.into(), Some(value.into()));
+        }
+        at = skip(range.1 + 1);
+        if text[at] != b'>' {
+            return malformed(
+                at,
+                format!("expected '>' behind the entity {}", quote(name)),
+            );
+        }
+        Ok(at + 1)
+    }
+}
+
+#[cold]
+fn markup<T>(at: usize) -> Read<T> {
+    fault(
+        at,
+        ErrorClass::Unsupported,
+        "an entity holds markup; only entities of text are read",
+    )
+}
+
+#[cold]
+fn too_long<T>(at: usize, most: u64) -> Read<T> {
+    fault(
+        at,
+        ErrorClass::Limit,
+        format!(
+            "a text is longer than {most} bytes with its entities expanded; raise max_message_bytes \
+             (--max-message-bytes) if the source is trusted"
+        ),
+    )
+}
+
+/// Where the `[` of a DOCTYPE is, outside quotes.
+fn bracket(token: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let found = token[at..]
+            .iter()
+            .position(|&byte| matches!(byte, b'[' | b'"' | b'\''))?;
+        at += found;
+        if token[at] == b'[' {
+            return Some(at);
+        }
+        at += 2 + memchr(token[at], &token[at + 1..])?;
+    }
+}
+
+/// How far behind `at` a token's end is, that included.
+fn find(text: &[u8], at: usize, end: usize, what: &[u8]) -> Read<usize> {
+    match text.get(at..end).and_then(|rest| memmem::find(rest, what)) {
+        Some(found) => Ok(found + what.len()),
+        None => malformed(at, "the DOCTYPE ends too early"),
+    }
+}
+
+/// Where a declaration that says nothing about texts ends.
+fn skip_declaration(text: &[u8], start: usize, end: usize) -> Read<usize> {
+    let mut at = start;
+    while let Some(found) = text[at..end]
+        .iter()
+        .position(|&byte| matches!(byte, b'>' | b'"' | b'\''))
+    {
+        at += found;
+        if text[at] == b'>' {
+            return Ok(at + 1);
+        }
+        match memchr2(text[at], text[at], &text[at + 1..end]) {
+            Some(length) => at += length + 2,
+            None => break,
+        }
+    }
+    malformed(start, "a declaration of the DOCTYPE has no '>'")
+}
+
+fn predefined(name: &[u8]) -> Option<u8> {
+    match name {
+        b"amp" => Some(b'&'),
+        b"lt" => Some(b'<'),
+        b"gt" => Some(b'>'),
+        b"quot" => Some(b'"'),
+        b"apos" => Some(b'\''),
+        _ => None,
+    }
+}
+
+/// The character of `&#1;` or `&#x1;`, if XML holds it.
+fn character(number: &[u8]) -> Option<char> {
+    let (digits, radix) = match number.strip_prefix(b"x") {
+        Some(digits) => (digits, 16),
+        None => (number, 10),
+    };
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None; // a sign
+    }
+    let code = u32::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok()?;
+    let c = char::from_u32(code)?;
+    (matches!(c, '\t' | '\n' | '\r') || (c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}')))
+        .then_some(c)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+
+    fn declared(doctype: &str) -> Result<Entities, String> {
+        let mut entities = Entities::default();
+        let text = doctype.as_bytes();
+        match entities.declare(text, 0, text.len(), 1000) {
+            Ok(()) => Ok(entities),
+            Err(fault) => Err(fault.reason),
+        }
+    }
+
+    fn expanded(entities: &Entities, text: &str, place: Place) -> Result<String, String> {
+        let mut out = Vec::new();
+        entities
+            .expand(text.as_bytes(), (0, text.len()), place, 1000, &mut out)
+            .map_err(|fault| fault.reason)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn references_are_replaced_and_line_ends_made_one() {
+        let entities =
+            declared("<!DOCTYPE a [<!ENTITY x 'X&#38;#38;'>\n<!ENTITY % p \"q\"><!-- ' --><!ENTITY y \"&x;y\">]>")
+                .unwrap();
+        let text = "a\r\nb\rc\td &amp;&lt;&gt;&quot;&apos;&#65;&#x42;&x;&y;&#10;";
+        assert_eq!(
+            expanded(&entities, text, Place::Content).unwrap(),
+            "a\nb\nc\td &<>\"'ABX&X&y\n"
+        );
+        assert_eq!(
+            expanded(&entities, "a\r\nb\tc&#9;", Place::Attribute).unwrap(),
+            "a b c\t"
+        );
+        let again = "<!ENTITY b '&#38;amp; &#38;#60;&amp;&lt;&#62;\n&#x9;'><!ENTITY c '&#38;b;'>";
+        let entities = declared(&format!("<!DOCTYPE a [{again}]>")).unwrap();
+        for (place, text) in [
+            (Place::Content, "& <&<>\n\t"),
+            (Place::Attribute, "& <&<>  "),
+        ] {
+            assert_eq!(expanded(&entities, "&b;", place).unwrap(), text);
+            assert_eq!(expanded(&entities, "&c;", place).unwrap(), text);
+        }
+        for (text, part) in [
+            ("a & b", "&amp;"),
+            ("&z;", "'z' is not declared"),
+            ("&#0;", "names no character"),
+            ("&#xFFFF;", "names no character"),
+            ("&#+65;", "names no character"),
+            ("a\x01", "U+0001"),
+        ] {
+            let error = expanded(&entities, text, Place::Content).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn entities_are_bounded_and_stay_inside_the_document() {
+        let level = |level: usize| {
+            let ten = format!("&l{};", level - 1).repeat(10);
+            format!("<!ENTITY l{level} '{ten}'>")
+        };
+        let bomb: String = (1..10).map(level).collect();
+        let bomb = declared(&format!("<!DOCTYPE a [<!ENTITY l0 'lol'>{bomb}]>"));
+        let error = bomb.err().unwrap_or_default();
+        assert!(
+            error.contains("'l3' expands to more than 1000 bytes")
+                && error.contains("--max-message-bytes"),
+            "{error}"
+        );
+        let outside =
+            declared("<!DOCTYPE a SYSTEM '[' [<!ENTITY x SYSTEM 'file:///x]'>]>").unwrap();
+        let error = expanded(&outside, "&x;", Place::Content).unwrap_err();
+        assert!(error.contains("never loaded"), "{error}");
+        for (doctype, part) in [
+            ("<!DOCTYPE a [<!ENTITY a '&a;'>]>", "'a' is not declared"),
+            ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "holds markup"),
+            ("<!DOCTYPE a [<!ENTITY a '&#x3C;b/>'>]>", "holds markup"),
+            ("<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>", "begins no entity"),
+            ("<!DOCTYPE a [%p;]>", "parameter entities"),
+        ] {
+            let error = declared(doctype).err().unwrap_or_default();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

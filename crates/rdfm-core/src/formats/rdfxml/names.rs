@@ -1,0 +1,123 @@
+//! How an IRI becomes an XML name: a namespace and a local part.
+//!
+//! - In: the IRI of a predicate.
+//! - Out: where its local part begins, if any does.
+//! - Law: namespace and local part together are the IRI, byte for byte; no name means something else in
+//!   RDF/XML.
+
+use super::xml::is_nc_name;
+use super::{RDF, XML, XMLNS};
+use crate::model::chars::{self, NAME, is};
+
+/// Where the local part of an IRI begins: the longest end of it that is an XML name. None if there is none,
+/// or if RDF/XML gives the name another meaning.
+pub(super) fn split(iri: &[u8]) -> Option<usize> {
+    let begins = iri
+        .iter()
+        .rposition(|&byte| !is(byte, NAME) && byte != b'.' && byte < 0x80)
+        .map_or(0, |at| at + 1);
+    let text = std::str::from_utf8(&iri[begins..]).ok()?;
+    // Behind the last character that no name holds, the first that begins one.
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        if !(chars::is_name(c) || c == '.') {
+            start = None;
+        } else if start.is_none() && (chars::is_letter(c) || c == '_') {
+            start = Some(at);
+        }
+    }
+    let at = begins + start?;
+    let namespace = &iri[..at];
+    let refused = namespace.is_empty()
+        || namespace == XML
+        || namespace == XMLNS
+        || (iri.starts_with(RDF) && is_syntax(&iri[RDF.len()..]));
+    (!refused).then_some(at)
+}
+
+/// Whether a name of RDF's namespace is syntax, so that no element of that name is a property.
+fn is_syntax(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"RDF"
+            | b"ID"
+            | b"about"
+            | b"parseType"
+            | b"resource"
+            | b"nodeID"
+            | b"datatype"
+            | b"Description"
+            | b"li"
+            | b"aboutEach"
+            | b"aboutEachPrefix"
+            | b"bagID"
+    )
+}
+
+/// Whether a namespace declaration can be written as it is, and means the same to every reader.
+pub(super) fn is_declarable(name: &[u8], iri: &[u8]) -> bool {
+    (name.is_empty() || is_nc_name(name))
+        && !name
+            .get(..3)
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"xml"))
+        && (name != b"rdf" || iri == RDF)
+        && !iri.is_empty()
+        && iri != XML
+        && iri != XMLNS
+        && chars::is_iri_text(iri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_name_at_the_end_is_the_local_part() {
+        for (iri, local) in [
+            ("http://ex/a", Some("a")),
+            ("http://ex#a-1.b", Some("a-1.b")),
+            ("http://ex/GO_1", Some("GO_1")),
+            ("http://ex/1a", Some("a")),
+            ("http://ex/a%20b", Some("b")),
+            ("http://ex/a%2", None),
+            ("http://ex/", None),
+            ("http://ex/123", None),
+            ("http://ex/é", Some("é")),
+            ("http://ex/×é", Some("é")),
+            ("http://ex/a×1", None),
+            ("urn:a:b", Some("b")),
+            ("a", None),
+            ("", None),
+            (
+                "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+                Some("type"),
+            ),
+            ("http://www.w3.org/1999/02/22-rdf-syntax-ns#li", None),
+            (
+                "http://www.w3.org/1999/02/22-rdf-syntax-ns#Description",
+                None,
+            ),
+            ("http://www.w3.org/1999/02/22-rdf-syntax-ns#_1", Some("_1")),
+            ("http://www.w3.org/2000/xmlns/a", None),
+        ] {
+            let found = split(iri.as_bytes()).map(|at| &iri[at..]);
+            assert_eq!(found, local, "{iri}");
+        }
+    }
+
+    #[test]
+    fn what_xml_keeps_for_itself_is_not_declared() {
+        assert!(is_declarable(b"", b"http://ex/") && is_declarable(b"a.b", b"http://ex/"));
+        for (name, iri) in [
+            (&b"xml"[..], XML),
+            (b"XmLx", b"http://ex/"),
+            (b"1", b"http://ex/"),
+            (b"a", b""),
+            (b"a", XMLNS),
+            (b"a", b"http://ex/ x"),
+            (b"rdf", b"http://ex/"),
+        ] {
+            assert!(!is_declarable(name, iri), "{name:?}");
+        }
+    }
+}

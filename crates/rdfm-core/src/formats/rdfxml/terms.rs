@@ -1,0 +1,194 @@
+//! Terms of RDF/XML, found again in the batch under construction.
+//!
+//! - In: texts, an IRI as a namespace and a local part.
+//! - Out: term ids of the batch under construction.
+//! - Cost: a look-up in a table of fixed size.
+//! - Law: every use counts as if the term were new, so that what a message counts does not depend on
+//!   the batch that it is in.
+
+use super::xml::is_nc_name;
+use crate::model::batch::BatchBuilder;
+use crate::model::chars::{DIGIT, LETTER, is};
+use crate::model::error::LimitExceeded;
+use crate::model::labels::{self, Labels};
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::syntax::cache::{Cache, Known};
+use crate::syntax::text::scan;
+
+/// What a quad and the records of its terms take.
+pub(super) const QUAD: usize = 16;
+const RECORD: usize = 16;
+
+/// The terms' state of one log.
+pub(super) struct Terms {
+    cache: Cache,
+    labels: Labels,
+    scratch: Vec<u8>,
+}
+
+impl Terms {
+    pub fn new() -> Self {
+        Self {
+            cache: Cache::new(),
+            labels: Labels::default(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// A message begins: labels are made from 0 on.
+    pub fn begin_message(&mut self) {
+        self.labels.begin_message();
+    }
+
+    /// An IRI, given in two parts, the first perhaps empty.
+    pub fn iri(
+        &mut self,
+        builder: &mut BatchBuilder,
+        namespace: &[u8],
+        local: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        let length = namespace.len() + local.len();
+        builder.charge(length + RECORD)?;
+        let (text, split) = if namespace.is_empty() {
+            (local, NO_SPLIT)
+        } else {
+            self.scratch.clear();
+            self.scratch.extend_from_slice(namespace);
+            self.scratch.extend_from_slice(local);
+            (
+                &*self.scratch,
+                u16::try_from(namespace.len()).unwrap_or(NO_SPLIT),
+            )
+        };
+        let slot = Cache::slot(TermKind::Iri, text);
+        let known = self.cache.get(slot);
+        if known.is(builder, TermKind::Iri, text) {
+            return Ok(known.id);
+        }
+        let id = push(
+            builder,
+            TermKind::Iri,
+            text,
+            0,
+            split,
+            scan::iri(text).unwrap_or(0),
+        );
+        self.cache.set(slot, Known::new(builder, id));
+        Ok(id)
+    }
+
+    /// The blank node of a label of the document.
+    pub fn bnode(
+        &mut self,
+        builder: &mut BatchBuilder,
+        label: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        builder.charge(label.len() + 1 + RECORD)?;
+        let said = labels::read(label, is_nc_name);
+        let text = match &said {
+            Some(said) => said,
+            None => self.labels.given(label),
+        };
+        let flags = scan::label(text).unwrap_or(0);
+        let slot = Cache::slot(TermKind::Bnode, text);
+        let known = self.cache.get(slot);
+        if known.is(builder, TermKind::Bnode, text) {
+            return Ok(known.id);
+        }
+        let id = push(builder, TermKind::Bnode, text, 0, NO_SPLIT, flags);
+        self.cache.set(slot, Known::new(builder, id));
+        Ok(id)
+    }
+
+    /// A new blank node.
+    pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
+        let label = self.labels.generated();
+        builder.charge(label.len() + RECORD)?;
+        Ok(push(
+            builder,
+            TermKind::Bnode,
+            label,
+            0,
+            NO_SPLIT,
+            flags::PLAIN,
+        ))
+    }
+
+    /// A literal without language and with the datatype of an IRI term, or xsd:string.
+    pub fn literal(
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        datatype: Option<TermId>,
+    ) -> Result<TermId, LimitExceeded> {
+        builder.charge(text.len() + RECORD)?;
+        let flags = scan::lexical(text).unwrap_or(0);
+        let datatype = datatype.filter(|&id| builder.table().text(id) != XSD_STRING);
+        let kind = if datatype.is_some() {
+            TermKind::TypedLiteral
+        } else {
+            TermKind::Literal
+        };
+        let aux = datatype.unwrap_or_default().0;
+        Ok(push(builder, kind, text, aux, NO_SPLIT, flags))
+    }
+
+    /// A literal with a language, and perhaps a base direction (of [`flags`]).
+    pub fn tagged(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        language: &[u8],
+        direction: u8,
+    ) -> Result<TermId, LimitExceeded> {
+        builder.charge(text.len() + language.len() + 2 * RECORD)?;
+        let slot = Cache::slot(TermKind::Language, language);
+        let known = self.cache.get(slot);
+        let tag = if known.is(builder, TermKind::Language, language) {
+            known.id
+        } else {
+            // Languages that are no tags were refused.
+            let id = push(
+                builder,
+                TermKind::Language,
+                language,
+                0,
+                NO_SPLIT,
+                flags::PLAIN,
+            );
+            self.cache.set(slot, Known::new(builder, id));
+            id
+        };
+        let flags = scan::lexical(text).unwrap_or(0) | direction;
+        let kind = TermKind::LangLiteral;
+        Ok(push(builder, kind, text, tag.0, NO_SPLIT, flags))
+    }
+}
+
+/// Adds a term that is charged already.
+fn push(
+    builder: &mut BatchBuilder,
+    kind: TermKind,
+    text: &[u8],
+    aux: u32,
+    split: u16,
+    flags: u8,
+) -> TermId {
+    let offset = builder.append_text(text);
+    builder.push_term(Term {
+        offset,
+        length: text.len() as u32,
+        aux,
+        split,
+        kind,
+        flags,
+    })
+}
+
+/// Whether an IRI reference begins with a scheme.
+pub(super) fn has_scheme(iri: &[u8]) -> bool {
+    iri.first().is_some_and(|&byte| is(byte, LETTER))
+        && iri
+            .iter()
+            .find(|&&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))
+            == Some(&b':')
+}

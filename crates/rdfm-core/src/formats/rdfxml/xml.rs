@@ -1,0 +1,447 @@
+//! The tokens of XML.
+//!
+//! - In: text that is valid UTF-8, where a token starts, and how far an earlier look at it came.
+//! - Out: where the token ends and what it is; the attributes of a tag.
+//! - Cost: one pass over a token; a token that arrives in pieces is scanned on, never again.
+//! - Law: a token is decided by its own bytes, never by how they were cut.
+
+use memchr::{memchr, memchr2, memchr3, memmem};
+
+use crate::model::chars::{LETTER, NAME, SPACE, is, is_letter, is_name};
+use crate::model::error::{ErrorClass, quote};
+use crate::syntax::text::grammar::Fault;
+
+/// A value, or what is wrong.
+pub(super) type Read<T> = Result<T, Box<Fault>>;
+
+/// A fault of the class [`ErrorClass::Malformed`].
+#[cold]
+pub(super) fn malformed<T>(at: usize, reason: impl Into<String>) -> Read<T> {
+    fault(at, ErrorClass::Malformed, reason)
+}
+
+/// A fault.
+#[cold]
+pub(super) fn fault<T>(at: usize, class: ErrorClass, reason: impl Into<String>) -> Read<T> {
+    Err(Box::new(Fault {
+        at,
+        class,
+        reason: reason.into(),
+    }))
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    /// Characters up to the next `<`.
+    Text,
+    /// `<name …>`
+    Start,
+    /// `<name …/>`
+    Empty,
+    /// `</name>`
+    End,
+    /// `<![CDATA[…]]>`
+    CData,
+    /// `<!--…-->`
+    Comment,
+    /// `<?target …?>`
+    Instruction,
+    /// `<!DOCTYPE …>`
+    Doctype,
+}
+
+/// How far beyond its start an incomplete token was scanned, and in what.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scan {
+    at: usize,
+    /// Within quotes: the quote. In a DOCTYPE also `-` within a comment and `?` within an instruction.
+    within: u8,
+    /// In a DOCTYPE: within its square brackets.
+    bracket: bool,
+}
+
+/// The token at `start` and where it ends; None where the text ends before it does.
+pub(super) fn next(text: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+    let token = &text[start..];
+    let found = match token {
+        [b'<', b'!', ..] => declaration(token, start, scan)?,
+        [b'<', b'?', ..] => until(token, b"?>", 2, Token::Instruction, scan),
+        [b'<', b'/', ..] => {
+            let from = scan.at.max(2);
+            match memchr2(b'>', b'<', &token[from..]) {
+                Some(at) if token[from + at] == b'<' => {
+                    return malformed(start + from + at, "expected '>' before '<' in an end tag");
+                }
+                Some(at) => Some((Token::End, from + at + 1)),
+                None => {
+                    scan.at = token.len();
+                    None
+                }
+            }
+        }
+        [b'<', _, ..] => tag(token, start, scan)?,
+        [b'<'] => None,
+        _ => {
+            let found = memchr(b'<', &token[scan.at..]).map(|at| (Token::Text, scan.at + at));
+            scan.at = token.len();
+            found
+        }
+    };
+    Ok(found.map(|(kind, length)| {
+        *scan = Scan::default();
+        (kind, start + length)
+    }))
+}
+
+/// A start tag's end: the first `>` outside quotes.
+fn tag(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+    let mut at = scan.at.max(1);
+    while at < token.len() {
+        if scan.within != 0 {
+            let Some(found) = memchr2(scan.within, b'<', &token[at..]) else {
+                break;
+            };
+            at += found;
+            if token[at] == b'<' {
+                return malformed(
+                    start + at,
+                    "'<' stands in an attribute's value; it is written &lt; there, or the closing quote \
+                     is missing",
+                );
+            }
+            scan.within = 0;
+            at += 1;
+        } else {
+            let rest = &token[at..];
+            let found = memchr3(b'>', b'"', b'\'', rest);
+            let end = found.unwrap_or(rest.len());
+            if let Some(open) = memchr(b'<', &rest[..end]) {
+                return malformed(start + at + open, "expected '>' before '<' in a tag");
+            }
+            let Some(found) = found else { break };
+            at += found + 1;
+            match token[at - 1] {
+                b'>' if token[at - 2] == b'/' => return Ok(Some((Token::Empty, at))),
+                b'>' => return Ok(Some((Token::Start, at))),
+                quote => scan.within = quote,
+            }
+        }
+    }
+    scan.at = token.len();
+    Ok(None)
+}
+
+/// A token that ends with the first `end` at or behind `from`.
+fn until(
+    token: &[u8],
+    end: &[u8],
+    from: usize,
+    kind: Token,
+    scan: &mut Scan,
+) -> Option<(Token, usize)> {
+    let from = scan.at.max(from);
+    if let Some(at) = token.get(from..).and_then(|rest| memmem::find(rest, end)) {
+        return Some((kind, from + at + end.len()));
+    }
+    // The last bytes may be the end's first ones.
+    scan.at = token.len().saturating_sub(end.len() - 1).max(from);
+    None
+}
+
+/// What begins with `<!`.
+fn declaration(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+    if token.starts_with(b"<!--") {
+        return Ok(until(token, b"-->", 4, Token::Comment, scan));
+    }
+    if token.starts_with(b"<![CDATA[") {
+        return Ok(until(token, b"]]>", 9, Token::CData, scan));
+    }
+    if token.starts_with(b"<!DOCTYPE") {
+        return Ok(doctype(token, scan));
+    }
+    if [&b"<!--"[..], b"<![CDATA[", b"<!DOCTYPE"]
+        .iter()
+        .any(|whole| whole.starts_with(token))
+    {
+        return Ok(None);
+    }
+    malformed(start, "expected a comment, CDATA or DOCTYPE behind '<!'")
+}
+
+/// A DOCTYPE's end: the first `>` outside quotes, comments, instructions and square brackets.
+fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
+    let mut at = scan.at.max(9);
+    while let Some(&byte) = token.get(at) {
+        match (scan.within, byte) {
+            (b'-', b'>') if token[..at].ends_with(b"--") => scan.within = 0,
+            (b'?', b'>') if token[..at].ends_with(b"?") => scan.within = 0,
+            (b'"' | b'\'', _) if byte == scan.within => scan.within = 0,
+            (0, b'"' | b'\'') => scan.within = byte,
+            // `<!-->` is no whole comment.
+            (0, b'-') if token[..=at].ends_with(b"<!--") => {
+                scan.within = b'-';
+                if token.len() < at + 3 {
+                    scan.at = at;
+                    scan.within = 0;
+                    return None;
+                }
+                at += 2;
+            }
+            (0, b'?') if token[..at].ends_with(b"<") => scan.within = b'?',
+            (0, b'[') => scan.bracket = true,
+            (0, b']') => scan.bracket = false,
+            (0, b'>') if !scan.bracket => return Some((Token::Doctype, at + 1)),
+            _ => {}
+        }
+        at += 1;
+    }
+    scan.at = at;
+    None
+}
+
+/// An attribute, by where it stands in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attribute {
+    pub name: Name,
+    /// The value without its quotes.
+    pub value: (usize, usize),
+}
+
+/// A name with or without a prefix, by where it stands in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name {
+    pub start: usize,
+    /// The colon, or `start` where there is none.
+    pub colon: usize,
+    pub end: usize,
+}
+
+impl Name {
+    /// The prefix, empty if there is none.
+    pub fn prefix<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        &text[self.start..self.colon]
+    }
+
+    /// What follows the prefix.
+    pub fn local<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        let from = if self.colon > self.start {
+            self.colon + 1
+        } else {
+            self.start
+        };
+        &text[from..self.end]
+    }
+
+    /// All of it.
+    pub fn whole<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        &text[self.start..self.end]
+    }
+}
+
+/// Reads the name at `start`.
+pub(super) fn name(text: &[u8], start: usize, end: usize) -> Read<Name> {
+    let length = text[start..end]
+        .iter()
+        .position(|&byte| {
+            is(byte, SPACE) || matches!(byte, b'=' | b'/' | b'>' | b'"' | b'\'' | b'<')
+        })
+        .unwrap_or(end - start);
+    let whole = &text[start..start + length];
+    let colon = memchr(b':', whole);
+    let fits = match colon {
+        None => is_nc_name(whole),
+        Some(at) => is_nc_name(&whole[..at]) && is_nc_name(&whole[at + 1..]),
+    };
+    if !fits {
+        return malformed(
+            start,
+            format!(
+                "expected an XML name, found {}",
+                quote(&text[start..(start + length).max(start + 1).min(text.len())])
+            ),
+        );
+    }
+    Ok(Name {
+        start,
+        colon: start + colon.unwrap_or(0),
+        end: start + length,
+    })
+}
+
+/// Reads the attributes of the tag whose name ends at `at` and whose `>` or `/>` begins at `end`.
+pub(super) fn attributes(
+    text: &[u8],
+    mut at: usize,
+    end: usize,
+    into: &mut Vec<Attribute>,
+) -> Read<()> {
+    into.clear();
+    let skip = |mut at: usize| {
+        while at < end && is(text[at], SPACE) {
+            at += 1;
+        }
+        at
+    };
+    loop {
+        let next = skip(at);
+        if next == end {
+            return Ok(());
+        }
+        if next == at {
+            return malformed(
+                at,
+                format!("expected a space or '>', found {}", quote(&text[at..end])),
+            );
+        }
+        let name = name(text, next, end)?;
+        at = skip(name.end);
+        if at == end || text[at] != b'=' {
+            return malformed(
+                at,
+                format!("the attribute {} has no value", quote(name.whole(text))),
+            );
+        }
+        at = skip(at + 1);
+        let delimiter = match text.get(at) {
+            Some(&byte @ (b'"' | b'\'')) if at < end => byte,
+            _ => {
+                return malformed(
+                    at,
+                    format!(
+                        "the value of the attribute {} is not in quotes",
+                        quote(name.whole(text))
+                    ),
+                );
+            }
+        };
+        let from = at + 1;
+        let Some(length) = memchr(delimiter, &text[from..end]) else {
+            return malformed(at, "an attribute's value has no closing quote");
+        };
+        into.push(Attribute {
+            name,
+            value: (from, from + length),
+        });
+        at = from + length + 1;
+    }
+}
+
+/// Whether a text is an `NCName`: a name without a colon.
+pub(super) fn is_nc_name(text: &[u8]) -> bool {
+    let Some(&first) = text.first() else {
+        return false;
+    };
+    if (is(first, LETTER) || first == b'_')
+        && text.iter().all(|&byte| is(byte, NAME) || byte == b'.')
+    {
+        return true;
+    }
+    let Ok(text) = std::str::from_utf8(text) else {
+        return false;
+    };
+    text.chars()
+        .enumerate()
+        .all(|(at, c)| is_letter(c) || c == '_' || (at > 0 && (is_name(c) || c == '.')))
+}
+
+/// The first character that XML cannot hold, from its first byte on.
+pub(super) fn not_xml(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    // Sixteen bytes at once, which the compiler makes one comparison each.
+    for chunk in text.chunks_exact(16) {
+        let any = chunk.iter().fold(0, |any, &byte| {
+            any | u8::from(byte < 0x20) | u8::from(byte == 0xEF)
+        });
+        if any != 0 {
+            break;
+        }
+        at += 16;
+    }
+    loop {
+        let found = text[at..]
+            .iter()
+            .position(|&byte| (byte < 0x20 && !is(byte, SPACE)) || byte == 0xEF)?;
+        at += found;
+        if text[at] != 0xEF || matches!(text.get(at + 1..at + 3), Some([0xBF, 0xBE | 0xBF])) {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// A character as an error names it.
+pub(super) fn code_point(text: &[u8]) -> String {
+    let c = std::str::from_utf8(&text[..text.len().min(4)])
+        .or_else(|error| std::str::from_utf8(&text[..error.valid_up_to()]))
+        .ok()
+        .and_then(|text| text.chars().next())
+        .unwrap_or_default();
+    format!("U+{:04X}", c as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+
+    fn tokens(text: &str, piece: usize) -> Vec<(Token, String)> {
+        let text = text.as_bytes();
+        let (mut start, mut have, mut scan) = (0, 0, Scan::default());
+        let mut found = Vec::new();
+        while have < text.len() {
+            have = (have + piece).min(text.len());
+            while start < have {
+                let Some((token, end)) = next(&text[..have], start, &mut scan).unwrap() else {
+                    break;
+                };
+                found.push((token, String::from_utf8(text[start..end].to_vec()).unwrap()));
+                start = end;
+            }
+        }
+        assert_eq!(start, text.len());
+        found
+    }
+
+    #[test]
+    fn tokens_are_the_same_however_cut() {
+        use Token::{CData, Comment, Doctype, Empty, End, Instruction, Start, Text};
+        let parts = [
+            (Instruction, "<?xml version='1.0'?>"),
+            (Comment, "<!-- <a> -- > -->"),
+            (
+                Doctype,
+                "<!DOCTYPE a [<!ENTITY b \"]>\"> <!-- ]>' --> <?pi ]> ?> <!ENTITY c ']>'>]>",
+            ),
+            (Start, "<a b='>' c=\"'/>\" >"),
+            (Text, "x > y ]]"),
+            (CData, "<![CDATA[ <b> ]] > ]]>"),
+            (Empty, "<c d='/'/>"),
+            (End, "</a >"),
+        ];
+        let whole: String = parts.iter().map(|(_, text)| *text).collect();
+        let wanted: Vec<_> = parts
+            .iter()
+            .map(|(token, text)| (*token, (*text).to_owned()))
+            .collect();
+        for piece in [1, 2, 3, 5, 8, whole.len()] {
+            assert_eq!(tokens(&whole, piece), wanted, "{piece}");
+        }
+    }
+
+    #[test]
+    fn names_and_characters_are_those_of_xml() {
+        for good in ["a", "_", "é", "a-b.c", "a\u{b7}", "a1"] {
+            assert!(is_nc_name(good.as_bytes()), "{good}");
+        }
+        for bad in ["", "1", "-a", ".a", "a:b", "a b", "\u{b7}", "a×"] {
+            assert!(!is_nc_name(bad.as_bytes()), "{bad}");
+        }
+        let long = format!("{}\u{ffff}", "\u{fffd}é\t".repeat(20));
+        assert_eq!(not_xml(long.as_bytes()), Some(long.len() - 3));
+        assert_eq!(not_xml("a\u{7f}\n\r\u{feff}".as_bytes()), None);
+        assert_eq!(not_xml(b"a\x0bb"), Some(1));
+        assert_eq!(code_point("\u{ffff}x".as_bytes()), "U+FFFF");
+        assert_eq!(code_point(b"\x01\x02"), "U+0001");
+    }
+}

@@ -1,0 +1,396 @@
+//! Turtle and TriG, written for people: prefixes, and consecutive quads grouped.
+//!
+//! - In: batches.
+//! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate, blocks of
+//!   named graphs, `# @message` or `MESSAGE` between messages.
+//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once a batch.
+//! - Law: quads keep their order and repetitions; the text does not depend on how messages are cut into
+//!   batches; no term can end its token.
+
+use crate::codec::format::Format;
+use crate::codec::{EncodeOptions, Encoder};
+use crate::model::batch::{MessageBatch, TermTable};
+use crate::model::chars::{self, DIGIT};
+use crate::model::term::{Quad, Term, TermId, TermKind, flags};
+use crate::model::write::{
+    Style, direction, fault, write_escaped, write_iri, write_language, write_term,
+};
+use crate::syntax::prefixes::{Declared, Prefixes};
+use crate::syntax::text::encode::{Memo, Statements, Stop, TextEncoder, holds_labels};
+
+const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
+
+/// An encoder of TriG, or of Turtle.
+///
+/// # Errors
+/// An option does not fit.
+pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
+    let blocks = Blocks {
+        graphs: format == Format::Trig,
+        lenient: options.lenient,
+        prefixes: Prefixes::default(),
+        terms: Memo::default(),
+        predicates: Memo::default(),
+        ends: Memo::default(),
+        open: None,
+        carried: None,
+    };
+    Ok(Box::new(TextEncoder::new(format, options, blocks)?))
+}
+
+struct Blocks {
+    graphs: bool,
+    lenient: bool,
+    prefixes: Prefixes,
+    terms: Memo,
+    /// Apart from the others, since a predicate may be written `a`.
+    predicates: Memo,
+    /// By datatype or language: what ends a literal, from its closing quote on.
+    ends: Memo,
+    /// The last quad, whose statement and block are not ended yet.
+    open: Option<Quad>,
+    /// The same in canonical text, from a part of a message to the next, whose ids mean other terms.
+    carried: Option<Carried>,
+}
+
+/// The open statement as text.
+struct Carried {
+    subject: Vec<u8>,
+    predicate: Vec<u8>,
+    graph: Vec<u8>,
+}
+
+/// How much a quad shares with the open statement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shares {
+    Nothing,
+    Graph,
+    Subject,
+    Predicate,
+}
+
+impl Blocks {
+    /// The graph that a quad is written in.
+    fn graph(&self, quad: &Quad) -> TermId {
+        if self.graphs {
+            quad.graph
+        } else {
+            TermId::DEFAULT_GRAPH
+        }
+    }
+
+    fn shares(&mut self, table: &TermTable, quad: &Quad) -> Shares {
+        let graph = self.graph(quad);
+        if let Some(carried) = self.carried.take() {
+            let same = |id: TermId, text: &[u8]| {
+                let mut canonical = Vec::new();
+                write_term(table, id, &mut canonical);
+                canonical == text
+            };
+            return if !same(graph, &carried.graph) {
+                Shares::Nothing
+            } else if !same(quad.subject, &carried.subject) {
+                Shares::Graph
+            } else if !same(quad.predicate, &carried.predicate) {
+                Shares::Subject
+            } else {
+                Shares::Predicate
+            };
+        }
+        let Some(last) = self.open else {
+            return Shares::Nothing;
+        };
+        let same = |a: TermId, b: TermId| a == b || table.same_term(a, table, b);
+        if !same(graph, self.graph(&last)) {
+            Shares::Nothing
+        } else if !same(quad.subject, last.subject) {
+            Shares::Graph
+        } else if !same(quad.predicate, last.predicate) {
+            Shares::Subject
+        } else {
+            Shares::Predicate
+        }
+    }
+
+    /// Ends the open statement and its block.
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if let Some(last) = self.open {
+            let named = self.graph(&last) != TermId::DEFAULT_GRAPH;
+            out.extend_from_slice(if named { b" .\n}\n" } else { b" .\n" });
+        }
+        self.open = None;
+        self.carried = None;
+    }
+
+    fn quad(
+        &mut self,
+        table: &TermTable,
+        quad: &Quad,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let graph = self.graph(quad);
+        let named = graph != TermId::DEFAULT_GRAPH;
+        match self.shares(table, quad) {
+            Shares::Predicate => {
+                out.extend_from_slice(if named {
+                    b" ,\n            "
+                } else {
+                    b" ,\n        "
+                });
+            }
+            Shares::Subject => {
+                out.extend_from_slice(if named { b" ;\n        " } else { b" ;\n    " });
+                self.predicate(table, quad.predicate, style, out)?;
+            }
+            shares => {
+                if shares == Shares::Graph {
+                    out.extend_from_slice(if named { b" .\n    " } else { b" .\n" });
+                } else {
+                    self.close(out);
+                    if named {
+                        self.term(table, graph, style, out)?;
+                        out.extend_from_slice(b" {\n    ");
+                    }
+                }
+                self.term(table, quad.subject, style, out)?;
+                out.push(b' ');
+                self.predicate(table, quad.predicate, style, out)?;
+            }
+        }
+        self.term(table, quad.object, style, out)?;
+        self.open = Some(*quad);
+        Ok(())
+    }
+
+    /// Appends a predicate and a space.
+    #[inline]
+    fn predicate(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if self.predicates.copy(id, out) {
+            return Ok(());
+        }
+        let start = out.len();
+        if table.text(id) == RDF_TYPE {
+            out.push(b'a');
+        } else {
+            self.term(table, id, style, out)?;
+        }
+        out.push(b' ');
+        self.predicates.keep(id, start, out);
+        Ok(())
+    }
+
+    #[inline]
+    fn term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if self.terms.copy(id, out) {
+            return Ok(());
+        }
+        let start = out.len();
+        self.new_term(table, id, style, out)?;
+        if style.apart.is_none() || !holds_labels(table.term(id).kind) {
+            self.terms.keep(id, start, out);
+        }
+        Ok(())
+    }
+
+    fn new_term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let term = table.term(id);
+        if term.kind != TermKind::TripleTerm
+            && let Some(fault) = fault(table, id, self.lenient)
+        {
+            return Err(Stop::Term(fault));
+        }
+        match term.kind {
+            TermKind::Iri => self.iri(table, term, out),
+            TermKind::LangLiteral | TermKind::TypedLiteral => self.literal(table, term, out),
+            TermKind::TripleTerm => {
+                out.extend_from_slice(style.open);
+                for part in table.triple(term) {
+                    if out.len() > style.most {
+                        return Err(Stop::TooLong);
+                    }
+                    self.new_term(table, part, style, out)?;
+                    out.push(b' ');
+                }
+                out.extend_from_slice(style.close);
+            }
+            TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
+                style.write(table, id, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a literal with a datatype or a language.
+    fn literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+        let text = table.text_of(term);
+        let id = TermId(term.aux);
+        let tagged = term.kind == TermKind::LangLiteral;
+        if !tagged && is_shorthand(text, table.text(id)) {
+            out.extend_from_slice(text);
+            return;
+        }
+        out.push(b'"');
+        if is_plain(term) {
+            out.extend_from_slice(text);
+        } else {
+            write_escaped(text, out);
+        }
+        if !self.ends.copy(id, out) {
+            let start = out.len();
+            let end = table.term(id);
+            if tagged {
+                out.push(b'"');
+                write_language(table.text_of(end), is_plain(end), out);
+            } else {
+                out.extend_from_slice(b"\"^^");
+                self.iri(table, end, out);
+            }
+            self.ends.keep(id, start, out);
+        }
+        if tagged {
+            out.extend_from_slice(direction(term.flags));
+        }
+    }
+
+    fn iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+        let text = table.text_of(term);
+        match self.prefixes.split(text) {
+            Some((name, local)) => {
+                out.extend_from_slice(name);
+                out.push(b':');
+                out.extend_from_slice(local);
+            }
+            None => write_iri(text, is_plain(term), out),
+        }
+    }
+}
+
+const fn is_plain(term: Term) -> bool {
+    term.flags & flags::PLAIN != 0
+}
+
+/// Whether a lexical form alone is read as a literal of this datatype with this very form, also by readers
+/// that make numbers of it: no doubles, no plus signs, no zeros in front, no minus before a zero.
+fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
+    let Some(name) = datatype.strip_prefix(XSD) else {
+        return false;
+    };
+    if name == b"boolean" {
+        return text == b"true" || text == b"false";
+    }
+    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+    let (whole, rest) = digits(unsigned);
+    let zero = unsigned.first() == Some(&b'0');
+    if whole == 0 || (zero && whole > 1) {
+        return false;
+    }
+    match (name, rest) {
+        (b"integer", []) => text != b"-0",
+        (b"decimal", [b'.', rest @ ..]) => {
+            let (fraction, rest) = digits(rest);
+            fraction > 0 && rest.is_empty() && !(zero && text.starts_with(b"-"))
+        }
+        _ => false,
+    }
+}
+
+/// Number of digits at the start, and what follows them.
+fn digits(text: &[u8]) -> (usize, &[u8]) {
+    let count = text
+        .iter()
+        .position(|&byte| !chars::is(byte, DIGIT))
+        .unwrap_or(text.len());
+    (count, &text[count..])
+}
+
+impl Statements for Blocks {
+    fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
+        let terms = batch.table().terms().len();
+        self.terms.begin_batch(terms, out);
+        self.predicates.begin_batch(terms, out);
+        self.ends.begin_batch(terms, out);
+    }
+
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool {
+        match self.prefixes.declare(name, iri) {
+            Declared::Refused => return false,
+            Declared::Known => return true,
+            Declared::New => {}
+        }
+        self.close(out);
+        self.terms.forget();
+        self.predicates.forget();
+        self.ends.forget();
+        out.extend_from_slice(b"PREFIX ");
+        out.extend_from_slice(name);
+        out.extend_from_slice(b": <");
+        out.extend_from_slice(iri);
+        out.extend_from_slice(b">\n");
+        true
+    }
+
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        style: Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        for quad in batch.message(message) {
+            self.quad(batch.table(), quad, &style, out)?;
+            if out.len() > style.most {
+                return Err(Stop::TooLong);
+            }
+        }
+        Ok(())
+    }
+
+    fn end_message(&mut self, out: &mut Vec<u8>) {
+        self.close(out);
+    }
+
+    fn reset(&mut self) {
+        self.prefixes = Prefixes::default();
+        self.open = None;
+        self.carried = None;
+    }
+
+    fn suspend(&mut self, batch: &MessageBatch) {
+        let Some(last) = self.open else {
+            return;
+        };
+        if self.carried.is_some() {
+            return; // this part had no quad
+        }
+        let text = |id: TermId| {
+            let mut canonical = Vec::new();
+            write_term(batch.table(), id, &mut canonical);
+            canonical
+        };
+        self.carried = Some(Carried {
+            subject: text(last.subject),
+            predicate: text(last.predicate),
+            graph: text(self.graph(&last)),
+        });
+    }
+}

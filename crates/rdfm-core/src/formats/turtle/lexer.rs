@@ -1,0 +1,835 @@
+//! The tokens of Turtle and TriG that take more than a byte.
+//!
+//! - In: text that is valid UTF-8, where a token starts, and how far an earlier look at it came.
+//! - Out: where the token ends and what it is made of; or [`Stop`].
+//! - Cost: one pass over a token; a token that arrives in pieces is scanned on, never again.
+//! - Law: a token is decided by its own bytes and the few that follow it, never by how they were cut.
+
+use memchr::{memchr, memchr2};
+
+use crate::model::chars::{
+    DIGIT, ESCAPE, HEX, IRI, LETTER, NAME, is, is_letter, is_name, no_language_tag,
+};
+use crate::model::error::{ErrorClass, quote};
+use crate::model::term::flags;
+use crate::syntax::text::grammar::Fault;
+
+/// Why no token was read.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The text ends before the token is decided; all before `scanned` need not be looked at again.
+    Need {
+        /// Index in the text.
+        scanned: usize,
+        /// The token's own note of where in itself that is.
+        phase: u8,
+    },
+    /// The input is wrong.
+    Fault(Box<Fault>),
+}
+
+/// A token, or why there is none.
+pub(super) type Lexed<T> = Result<T, Stop>;
+
+impl Stop {
+    pub fn need(scanned: usize) -> Self {
+        Self::Need { scanned, phase: 0 }
+    }
+
+    #[cold]
+    pub fn malformed(at: usize, reason: impl Into<String>) -> Self {
+        Self::fault(at, ErrorClass::Malformed, reason)
+    }
+
+    #[cold]
+    pub fn fault(at: usize, class: ErrorClass, reason: impl Into<String>) -> Self {
+        Self::Fault(Box::new(Fault {
+            at,
+            class,
+            reason: reason.into(),
+        }))
+    }
+}
+
+/// The end of the `IRIREF` at `start`: the index after its `>`.
+pub(super) fn iri_end(text: &[u8], start: usize, from: usize) -> Lexed<usize> {
+    let from = from.max(start + 1);
+    match memchr2(b'>', b'\n', &text[from..]) {
+        Some(length) if text[from + length] == b'>' => Ok(from + length + 1),
+        Some(length) => Err(iri_fault(text, start, from + length)),
+        None => Err(Stop::need(text.len())),
+    }
+}
+
+/// The fault of an `IRIREF` that has no end before `limit`.
+#[cold]
+pub(super) fn iri_fault(text: &[u8], start: usize, limit: usize) -> Stop {
+    let body = &text[start + 1..limit];
+    let bad = body
+        .iter()
+        .position(|&byte| byte != b'\\' && !is(byte, IRI))
+        .map_or(limit, |length| start + 1 + length);
+    Stop::malformed(bad, bad_iri_text(text, bad))
+}
+
+/// What to say of a character that may not stand in an IRI.
+#[cold]
+pub(super) fn bad_iri_text(text: &[u8], bad: usize) -> String {
+    format!(
+        "an IRI must not contain {}; write it percent-encoded, or end the IRI with '>' before it",
+        quote_char(text, bad)
+    )
+}
+
+/// The character at an index, quoted.
+#[cold]
+pub(super) fn quote_char(text: &[u8], at: usize) -> String {
+    let mut end = (at + 1).min(text.len());
+    while end < text.len() && text[end] & 0xc0 == 0x80 {
+        end += 1;
+    }
+    quote(&text[at.min(end)..end])
+}
+
+/// A quoted string.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text {
+    /// First byte between the quotes.
+    pub start: usize,
+    /// Index after the last byte between the quotes.
+    pub stop: usize,
+    /// Index after the closing quotes.
+    pub end: usize,
+    /// Whether there are escapes.
+    pub escaped: bool,
+    /// Whether the text between the quotes is [`flags::PLAIN`] as it stands.
+    pub plain: bool,
+    /// Whether it is in three quotes.
+    pub long: bool,
+}
+
+/// The string at `start`, in one or three quotes of either kind.
+pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Text> {
+    let mark = text[start];
+    let empty = Text {
+        start: start + 1,
+        stop: start + 1,
+        end: start + 2,
+        escaped: false,
+        plain: true,
+        long: false,
+    };
+    match (text.get(start + 1), text.get(start + 2)) {
+        (Some(&first), Some(&second)) if first == mark && second == mark => {
+            long_string(text, start, from, mark)
+        }
+        (Some(&first), Some(_)) if first == mark => Ok(empty),
+        (Some(&first), None) if first == mark && eof => Ok(empty),
+        (Some(&first), None) if first == mark => Err(Stop::need(start)),
+        _ => short_string(text, start, from, mark),
+    }
+}
+
+fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> {
+    let first = start + 1;
+    let resumed = from > first;
+    let mut at = from.max(first);
+    let (mut escaped, mut plain) = (false, true);
+    loop {
+        at = special(text, at, mark);
+        match text.get(at) {
+            None => return Err(Stop::need(at)),
+            Some(&byte) if byte == mark => {
+                if resumed {
+                    escaped = memchr(b'\\', &text[first..at]).is_some();
+                    plain = !escaped && is_plain(&text[first..at]);
+                }
+                return Ok(Text {
+                    start: first,
+                    stop: at,
+                    end: at + 1,
+                    escaped,
+                    plain: plain && !escaped,
+                    long: false,
+                });
+            }
+            Some(b'\\') => {
+                if at + 1 >= text.len() {
+                    return Err(Stop::need(at));
+                }
+                escaped = true;
+                at += 2;
+            }
+            Some(b'\n' | b'\r') => {
+                return Err(Stop::malformed(
+                    at,
+                    "the string is not closed on its line; \
+                     for several lines use three quotation marks, or write \\n",
+                ));
+            }
+            Some(_) => {
+                plain = false;
+                at += 1;
+            }
+        }
+    }
+}
+
+/// Whether a raw text can be written between quotes as it is.
+fn is_plain(text: &[u8]) -> bool {
+    !text.iter().any(|&byte| is(byte, ESCAPE))
+}
+
+/// The first byte from `at` that is `mark`, `"`, `\`, DEL or a control character; or the end.
+#[inline]
+fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
+    let marks = ONES * u64::from(mark);
+    // Eight bytes at a time; the lowest hit is exact, borrows can only add hits above it.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*chunk);
+        let hits = (word.wrapping_sub(ONES * 0x20) & !word)
+            | zero(word ^ marks)
+            | zero(word ^ (ONES * u64::from(b'"')))
+            | zero(word ^ (ONES * u64::from(b'\\')))
+            | zero(word ^ (ONES * 0x7f));
+        let hits = hits & HIGHS;
+        if hits != 0 {
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while let Some(&byte) = text.get(at) {
+        if byte == mark || is(byte, ESCAPE) {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> {
+    let first = start + 3;
+    let mut at = from.max(first);
+    loop {
+        match memchr2(mark, b'\\', text.get(at..).unwrap_or_default()) {
+            None => return Err(Stop::need(text.len().max(at))),
+            Some(length) => at += length,
+        }
+        if text[at] == b'\\' {
+            if at + 1 >= text.len() {
+                return Err(Stop::need(at));
+            }
+            at += 2;
+            continue;
+        }
+        match (text.get(at + 1), text.get(at + 2)) {
+            (Some(&one), Some(&two)) if one == mark && two == mark => {
+                let body = &text[first..at];
+                let escaped = memchr(b'\\', body).is_some();
+                return Ok(Text {
+                    start: first,
+                    stop: at,
+                    end: at + 3,
+                    escaped,
+                    plain: !escaped && is_plain(body),
+                    long: true,
+                });
+            }
+            (Some(&one), None) if one == mark => return Err(Stop::need(at)),
+            (None, _) => return Err(Stop::need(at)),
+            _ => at += 1,
+        }
+    }
+}
+
+/// Appends a string's text with its escapes resolved. `offset` is the index of `body` in the text.
+pub(super) fn unescape_string(body: &[u8], offset: usize, out: &mut Vec<u8>) -> Lexed<()> {
+    unescape(body, offset, out, |c| {
+        Some(match c {
+            b't' => b'\t',
+            b'b' => 0x08,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b'f' => 0x0c,
+            b'"' | b'\'' | b'\\' => c,
+            _ => return None,
+        })
+    })
+}
+
+/// Appends an IRI's text with its numeric escapes resolved.
+pub(super) fn unescape_iri(body: &[u8], offset: usize, out: &mut Vec<u8>) -> Lexed<()> {
+    unescape(body, offset, out, |_| None)
+}
+
+fn unescape(
+    body: &[u8],
+    offset: usize,
+    out: &mut Vec<u8>,
+    simple: impl Fn(u8) -> Option<u8>,
+) -> Lexed<()> {
+    let mut rest = 0;
+    while let Some(length) = memchr(b'\\', &body[rest..]) {
+        let at = rest + length;
+        out.extend_from_slice(&body[rest..at]);
+        let kind = body.get(at + 1).copied().unwrap_or_default();
+        let digits = match kind {
+            b'u' => 4,
+            b'U' => 8,
+            _ => {
+                let Some(byte) = simple(kind) else {
+                    return Err(Stop::malformed(
+                        offset + at,
+                        format!(
+                            "unknown escape '\\{}; write a backslash as '\\\\'",
+                            &quote_char(body, at + 1)[1..]
+                        ),
+                    ));
+                };
+                out.push(byte);
+                rest = at + 2;
+                continue;
+            }
+        };
+        let code = body
+            .get(at + 2..at + 2 + digits)
+            .filter(|hex| hex.iter().all(|&byte| is(byte, HEX)))
+            .and_then(|hex| std::str::from_utf8(hex).ok())
+            .and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        let Some(code) = code else {
+            return Err(Stop::malformed(
+                offset + at,
+                format!(
+                    "expected {digits} hexadecimal digits after '\\{}'",
+                    kind as char
+                ),
+            ));
+        };
+        let Some(c) = char::from_u32(code) else {
+            return Err(Stop::malformed(
+                offset + at,
+                format!(
+                    "the escape '\\{}{code:0digits$X}' names no character",
+                    kind as char
+                ),
+            ));
+        };
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        rest = at + 2 + digits;
+    }
+    out.extend_from_slice(&body[rest..]);
+    Ok(())
+}
+
+/// A prefixed name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name {
+    /// Index of the colon.
+    pub colon: usize,
+    /// Index after the name.
+    pub end: usize,
+    /// Whether the local part has backslashes.
+    pub escaped: bool,
+}
+
+/// What begins with a letter or a colon.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Word {
+    /// A prefixed name.
+    Name(Name),
+    /// A word without a colon that ends at an index: a keyword perhaps.
+    Bare(usize),
+}
+
+/// Whether a byte may go on in a prefixed name, escapes included.
+#[inline]
+fn in_name(byte: u8) -> bool {
+    is(byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..)
+}
+
+/// The end of the run of ASCII [`NAME`] bytes at `at`.
+#[inline]
+fn skip_name(text: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let length = names_at_start(u64::from_le_bytes(*chunk));
+        at += length;
+        if length < 8 {
+            return at;
+        }
+    }
+    while at < text.len() && is(text[at], NAME) {
+        at += 1;
+    }
+    at
+}
+
+/// How many of eight bytes, from the lowest, are ASCII letters, digits, `_` or `-`.
+#[inline]
+fn names_at_start(word: u64) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
+    // Seven bits a byte: sums below do not carry into the next byte.
+    let low = word & !HIGHS;
+    let from = |bytes: u64, first: u8| bytes + ONES * u64::from(0x80 - first);
+    let folded = low | (ONES * 0x20);
+    let letters = from(folded, b'a') & !from(folded, b'z' + 1);
+    let digits = from(low, b'0') & !from(low, b'9' + 1);
+    let differ = |byte: u8| (low ^ (ONES * u64::from(byte))) + ONES * 0x7f;
+    let marks = !(differ(b'_') & differ(b'-'));
+    let names = (letters | digits | marks) & !word & HIGHS;
+    ((names ^ HIGHS).trailing_zeros() / 8) as usize
+}
+
+/// The name or word at `start`. A word is read up to its colon before it may be a keyword.
+#[inline]
+pub(super) fn word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
+    if from <= start {
+        let colon = skip_name(text, start);
+        if colon < text.len() && text[colon] == b':' && (colon == start || is(text[start], LETTER))
+        {
+            let end = skip_name(text, colon + 1);
+            if end < text.len() && !in_name(text[end]) && text[colon + 1] != b'-' {
+                return Ok(Word::Name(Name {
+                    colon,
+                    end,
+                    escaped: false,
+                }));
+            }
+        }
+    }
+    long_word(text, start, from, eof)
+}
+
+fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
+    let mut at = from.max(start);
+    while let Some(&byte) = text.get(at) {
+        if byte == b'\\' {
+            if at + 1 >= text.len() && !eof {
+                return Err(Stop::need(at));
+            }
+            at += 1;
+        } else if !in_name(byte) {
+            break;
+        }
+        at += 1;
+    }
+    if at >= text.len() && !eof {
+        return Err(Stop::need(text.len()));
+    }
+    let run = at.min(text.len());
+    if let Some(length) = prefix_end(&text[start..run]) {
+        return local_end(text, start + length, run).map(Word::Name);
+    }
+    let mut end = start;
+    while end < run && (is(text[end], NAME) || text[end] >= 0x80) {
+        end += 1;
+    }
+    Ok(Word::Bare(end))
+}
+
+/// The index of the colon that ends a prefix, if a run of name bytes begins with one.
+fn prefix_end(run: &[u8]) -> Option<usize> {
+    let colon = memchr(b':', run)?;
+    let prefix = std::str::from_utf8(&run[..colon]).ok()?;
+    let first = prefix.chars().next().is_none_or(is_letter);
+    let good = first && !prefix.ends_with('.') && prefix.chars().all(|c| is_name(c) || c == '.');
+    good.then_some(colon)
+}
+
+/// Checks the local part of a name, whose bytes end at `run` at the latest.
+fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
+    let mut name = Name {
+        colon,
+        end: colon + 1,
+        escaped: false,
+    };
+    let mut at = colon + 1;
+    while at < run {
+        let byte = text[at];
+        let next = match byte {
+            b'.' if at == colon + 1 => break,
+            b'.' => {
+                // Part of the name only if something else of it follows.
+                at += 1;
+                continue;
+            }
+            b':' => at + 1,
+            b'%' => {
+                let digits = text.get(at + 1..at + 3).unwrap_or_default();
+                if digits.len() < 2 || !digits.iter().all(|&byte| is(byte, HEX)) {
+                    return Err(Stop::malformed(
+                        at,
+                        "expected two hexadecimal digits after '%' in a name; write a bare '%' as '\\%'",
+                    ));
+                }
+                at + 3
+            }
+            b'\\' => {
+                let escaped = text.get(at + 1).copied().unwrap_or_default();
+                if !b"_~.-!$&'()*+,;=/?#@%".contains(&escaped) {
+                    return Err(Stop::malformed(
+                        at,
+                        format!(
+                            "the escape '\\{} is not allowed in a name; write the IRI in angle brackets",
+                            &quote_char(text, at + 1)[1..]
+                        ),
+                    ));
+                }
+                name.escaped = true;
+                at + 2
+            }
+            _ if byte < 0x80 => {
+                if at == colon + 1 && byte == b'-' {
+                    return Err(bad_name(text, at));
+                }
+                at + 1
+            }
+            _ => {
+                let c = char_at(text, at);
+                let good = c.is_some_and(|c| {
+                    if at == colon + 1 {
+                        is_letter(c)
+                    } else {
+                        is_name(c)
+                    }
+                });
+                if !good {
+                    return Err(bad_name(text, at));
+                }
+                at + c.map_or(1, char::len_utf8)
+            }
+        };
+        at = next;
+        name.end = next;
+    }
+    Ok(name)
+}
+
+#[cold]
+fn bad_name(text: &[u8], at: usize) -> Stop {
+    Stop::malformed(
+        at,
+        format!(
+            "{} may not stand here in a name; write the IRI in angle brackets",
+            quote_char(text, at)
+        ),
+    )
+}
+
+fn char_at(text: &[u8], at: usize) -> Option<char> {
+    let end = (at + 4).min(text.len());
+    text[at..end]
+        .utf8_chunks()
+        .next()
+        .and_then(|chunk| chunk.valid().chars().next())
+}
+
+/// Appends the local part of a name with its backslashes taken out.
+pub(super) fn unescape_local(local: &[u8], out: &mut Vec<u8>) {
+    let mut rest = local;
+    while let Some(at) = memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..at]);
+        // What was escaped stands for itself, even a backslash's like.
+        let Some(&byte) = rest.get(at + 1) else {
+            return;
+        };
+        out.push(byte);
+        rest = &rest[at + 2..];
+    }
+    out.extend_from_slice(rest);
+}
+
+/// The end of the `BLANK_NODE_LABEL` at `start`.
+pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<usize> {
+    match text.get(start + 1) {
+        Some(b':') => {}
+        None if !eof => return Err(Stop::need(start)),
+        _ => {
+            return Err(Stop::malformed(
+                start,
+                "expected ':' after '_' in a blank node label",
+            ));
+        }
+    }
+    let first = start + 2;
+    let mut at = skip_name(text, from.max(first));
+    while at < text.len() && (is(text[at], NAME) || matches!(text[at], b'.' | 0x80..)) {
+        at += 1;
+    }
+    if at >= text.len() && !eof {
+        return Err(Stop::need(at));
+    }
+    let mut end = at;
+    while end > first && text[end - 1] == b'.' {
+        end -= 1;
+    }
+    if end > first && text[first..end].is_ascii() && text[first] != b'-' && text[first] != b'.' {
+        return Ok(end);
+    }
+    let mut at = first;
+    while at < end {
+        let Some(c) = char_at(text, at) else { break };
+        let good = if at == first {
+            is_letter(c) || c == '_' || c.is_ascii_digit()
+        } else {
+            is_name(c) || c == '.'
+        };
+        if !good {
+            return Err(Stop::malformed(
+                at,
+                format!(
+                    "{} may not stand here in a blank node label",
+                    quote_char(text, at)
+                ),
+            ));
+        }
+        at += c.len_utf8();
+    }
+    if end == first {
+        return Err(Stop::malformed(start, "expected a label after '_:'"));
+    }
+    Ok(end)
+}
+
+/// A language tag with its base direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Language {
+    /// Index after the tag, which begins after the `@`.
+    pub tag_end: usize,
+    /// Index after the token.
+    pub end: usize,
+    /// [`flags::LTR`], [`flags::RTL`] or none.
+    pub direction: u8,
+}
+
+/// The `LANG_DIR` at `start`.
+pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Language> {
+    let end = at_word_end(text, start, from, eof)?;
+    if text.get(end) == Some(&b'_') {
+        return Err(underscored(text, start, end, eof));
+    }
+    let body = &text[start + 1..end];
+    let (tag, direction) = match memchr::memmem::find(body, b"--") {
+        None => (body.len(), 0),
+        Some(length) => match &body[length + 2..] {
+            b"ltr" => (length, flags::LTR),
+            b"rtl" => (length, flags::RTL),
+            other => {
+                return Err(Stop::malformed(
+                    start + 1 + length,
+                    format!("expected 'ltr' or 'rtl' after '--', found {}", quote(other)),
+                ));
+            }
+        },
+    };
+    if !crate::model::chars::is_language_tag(&body[..tag]) {
+        return Err(Stop::malformed(start, no_language_tag(&body[..tag])));
+    }
+    Ok(Language {
+        tag_end: start + 1 + tag,
+        end,
+        direction,
+    })
+}
+
+/// The fault of a language tag that is followed by an underscore.
+#[cold]
+fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> Stop {
+    // Errors show less.
+    let near = &text[end..text.len().min(end + 64)];
+    let more = near.iter().take_while(|&&byte| is(byte, NAME)).count();
+    if more == near.len() && near.len() < 64 && !eof {
+        return Stop::need(end);
+    }
+    Stop::malformed(start, no_language_tag(&text[start + 1..end + more]))
+}
+
+/// The end of a word that begins with `@`.
+pub(super) fn at_word_end(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<usize> {
+    let mut at = from.max(start + 1);
+    while at < text.len() && (is(text[at], LETTER | DIGIT) || text[at] == b'-') {
+        at += 1;
+    }
+    if at >= text.len() && !eof {
+        return Err(Stop::need(at));
+    }
+    Ok(at)
+}
+
+/// What a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Integer,
+    Decimal,
+    Double,
+}
+
+/// The number at `start`, the longest that there is. `phase` is that of an earlier [`Stop::Need`].
+pub(super) fn number(
+    text: &[u8],
+    start: usize,
+    from: usize,
+    phase: u8,
+    eof: bool,
+) -> Lexed<(Number, usize)> {
+    const FRACTION: u8 = 1;
+    const EXPONENT: u8 = 2;
+    let digits = start + usize::from(matches!(text[start], b'+' | b'-'));
+    let mut at = from.max(digits);
+    let mut kind = [Number::Integer, Number::Decimal, Number::Double][usize::from(phase.min(2))];
+    let mut phase = phase;
+    loop {
+        while at < text.len() && is(text[at], DIGIT) {
+            at += 1;
+        }
+        let ahead = |by: usize| match text.get(at + by) {
+            None if !eof => Err(Stop::Need { scanned: at, phase }),
+            other => Ok(other.copied().unwrap_or(b' ')),
+        };
+        let next = ahead(0)?;
+        let mut mantissa = at > digits;
+        let mut exponent = at;
+        if phase == 0 && next == b'.' {
+            let after = ahead(1)?;
+            if is(after, DIGIT) {
+                (phase, kind) = (FRACTION, Number::Decimal);
+                at += 1;
+                continue;
+            }
+            exponent = at + 1;
+            mantissa = mantissa && matches!(after, b'e' | b'E');
+        } else if !matches!(next, b'e' | b'E') {
+            mantissa = false;
+        }
+        if phase < EXPONENT && mantissa {
+            // `e`, perhaps a sign, and a digit: otherwise the number ends before them.
+            let by = exponent - at + 1;
+            let sign = ahead(by)?;
+            let signed = usize::from(matches!(sign, b'+' | b'-'));
+            if is(ahead(by + signed)?, DIGIT) {
+                at += by + signed;
+                (phase, kind) = (EXPONENT, Number::Double);
+                continue;
+            }
+        }
+        if at == digits {
+            return Err(Stop::malformed(
+                start,
+                format!("expected digits after {}", quote_char(text, start)),
+            ));
+        }
+        return Ok((kind, at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
+    use super::*;
+
+    #[test]
+    fn eight_bytes_at_a_time_are_as_one() {
+        for byte in 0..=255u8 {
+            for place in 0..8 {
+                let mut bytes = *b"aZ09_-zA";
+                bytes[place] = byte;
+                let expected = if is(byte, NAME) { 8 } else { place };
+                assert_eq!(
+                    names_at_start(u64::from_le_bytes(bytes)),
+                    expected,
+                    "{byte}"
+                );
+                bytes[7] = b'"';
+                let special_at = if place == 7 || !(byte == b'\'' || is(byte, ESCAPE)) {
+                    7
+                } else {
+                    place
+                };
+                assert_eq!(special(&bytes, 0, b'\''), special_at, "{byte}");
+            }
+        }
+    }
+
+    fn number_of(text: &str) -> (Number, usize) {
+        number(text.as_bytes(), 0, 0, 0, true).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_the_longest_that_there_are() {
+        for (text, kind, length) in [
+            ("1", Number::Integer, 1),
+            ("+1 ", Number::Integer, 2),
+            ("1.", Number::Integer, 1),
+            ("1.e", Number::Integer, 1),
+            ("1.e+", Number::Integer, 1),
+            ("1.e5", Number::Double, 4),
+            ("1.e-5x", Number::Double, 5),
+            ("1e", Number::Integer, 1),
+            ("1e:b", Number::Integer, 1),
+            ("1E0.5", Number::Double, 3),
+            ("-1.5.", Number::Decimal, 4),
+            (".5e", Number::Decimal, 2),
+            (".5e3", Number::Double, 4),
+            ("1.5e3.2", Number::Double, 5),
+            ("1.2.3", Number::Decimal, 3),
+        ] {
+            assert_eq!(number_of(text), (kind, length), "{text}");
+        }
+        for text in ["+", "-.", "+e5", "-a"] {
+            assert!(number(text.as_bytes(), 0, 0, 0, true).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_in_pieces_is_the_same_number() {
+        for text in ["-12.50e+3 ", "1.e5,", "12.e ", ".5 ", "1e+ ", "12345)"] {
+            let bytes = text.as_bytes();
+            let (mut from, mut phase, mut end) = (0, 0, 1);
+            let pieces = loop {
+                match number(&bytes[..end], 0, from, phase, end == bytes.len()) {
+                    Ok(found) => break found,
+                    Err(Stop::Need {
+                        scanned,
+                        phase: reached,
+                    }) => (from, phase) = (scanned, reached),
+                    Err(Stop::Fault(fault)) => unreachable!("{fault:?}"),
+                }
+                end += 1;
+            };
+            assert_eq!(pieces, number_of(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_end_before_their_last_dots() {
+        for (text, colon, end) in [
+            ("ex:a ", 2, 4),
+            ("ex:a.", 2, 4),
+            ("ex:a.b..", 2, 6),
+            ("ex:.a", 2, 3),
+            (":", 0, 1),
+            ("a.b:c", 3, 5),
+            ("e:a\\.", 1, 5),
+            ("e:%41:x;", 1, 7),
+            ("MESSAGE:x ", 7, 9),
+            ("é:é×", 2, 5),
+        ] {
+            match word(text.as_bytes(), 0, 0, true) {
+                Ok(Word::Name(name)) => assert_eq!((name.colon, name.end), (colon, end), "{text}"),
+                other => assert!(text.ends_with('×'), "{text}: {other:?}"),
+            }
+        }
+        for (text, end) in [("true.", 4), ("a ", 1), ("true.:a", 4), ("MESSAGE", 7)] {
+            assert!(
+                matches!(word(text.as_bytes(), 0, 0, true), Ok(Word::Bare(at)) if at == end),
+                "{text}"
+            );
+        }
+        for text in ["ex:%4", "ex:\\n", "ex:-a", "ex:a\u{d7}"] {
+            assert!(word(text.as_bytes(), 0, 0, true).is_err(), "{text}");
+        }
+    }
+}

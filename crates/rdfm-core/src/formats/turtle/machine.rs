@@ -1,0 +1,1563 @@
+//! The grammar of Turtle and TriG as a push-down automaton: every token is a checkpoint.
+//!
+//! - In: text that is valid UTF-8, growing at its end ([`Machine::run`]).
+//! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
+//! - Cost: linear in the text; memory holds a small frame for each open bracket.
+//! - Law: nothing is rolled back and nothing recurses. Where the text ends inside a token, only that
+//!   token is looked at again, from where the last look ended.
+//!
+//! A bracket that stands for a node (`[…]`, `(…)`) gives its node to the frame below as soon as it is
+//! known not to be empty, so quads come in the order in which they are read.
+
+use rustc_hash::FxHashMap;
+
+use super::lexer::{self, Lexed, Number, Stop, Text, Word};
+use super::terms::{Known, Terms, limit};
+use crate::codec::Dialect;
+use crate::model::batch::{BatchBuilder, MessageBatch, Span};
+use crate::model::chars::{SPACE, is};
+use crate::model::error::{ErrorClass, quote};
+use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
+use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
+use crate::syntax::text::grammar::{Fault, Pause, Reach};
+
+/// What a frame waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A statement, a directive, a delimiter, or the end (of the log or the graph block).
+    Statement,
+    PrefixName,
+    PrefixIri,
+    BaseIri,
+    VersionLabel,
+    DirectiveEnd,
+    DelimiterEnd,
+    GraphName,
+    GraphBrace,
+    /// A verb, or the `{` of a graph block named by the subject.
+    VerbOrGraph,
+    Verb,
+    /// A verb, or the end of a subject that may stand alone.
+    VerbOrNone,
+    /// A verb, or the end after a `;`.
+    VerbOrEnd,
+    Object,
+    AfterObject,
+    /// What a `~` names, perhaps nothing.
+    Reifier,
+    /// The first token after `[`.
+    Anonymous,
+    /// The first token after `(`.
+    Collection,
+    Item,
+    ReifiedSubject,
+    ReifiedVerb,
+    ReifiedObject,
+    ReifiedAfter,
+    ReifiedReifier,
+    ReifiedEnd,
+    TermSubject,
+    TermVerb,
+    TermObject,
+    TermEnd,
+    /// What may follow a string.
+    LiteralTail,
+    Datatype,
+}
+
+/// How a list of predicates and objects ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Dot,
+    Bracket,
+    Annotation,
+}
+
+/// One open bracket or statement. Ids that are not set yet are 0.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    state: State,
+    end: End,
+    subject: TermId,
+    predicate: TermId,
+    object: TermId,
+    reifier: TermId,
+}
+
+const NONE: TermId = TermId::DEFAULT_GRAPH;
+
+impl Frame {
+    const fn new(state: State) -> Self {
+        Self {
+            state,
+            end: End::Dot,
+            subject: NONE,
+            predicate: NONE,
+            object: NONE,
+            reifier: NONE,
+        }
+    }
+
+    const fn list(state: State, end: End, subject: TermId) -> Self {
+        Self {
+            end,
+            subject,
+            ..Self::new(state)
+        }
+    }
+}
+
+/// How a node was written; decides what may follow a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    Term,
+    Collection,
+    PropertyList,
+    Reified,
+}
+
+// What may stand in a position.
+const IRIS: u8 = 1;
+const LITERALS: u8 = 2;
+const COLLECTIONS: u8 = 4;
+const PROPERTY_LISTS: u8 = 8;
+const TRIPLE_TERMS: u8 = 16;
+const REIFIED: u8 = 32;
+const BNODES: u8 = 64;
+const SUBJECT: u8 = IRIS | BNODES | COLLECTIONS | PROPERTY_LISTS | REIFIED;
+const OBJECT: u8 = SUBJECT | LITERALS | TRIPLE_TERMS;
+
+/// What a position takes, and its name.
+const fn position(state: State) -> (u8, &'static str) {
+    match state {
+        State::Statement => (SUBJECT, "a statement"),
+        State::Item => (OBJECT, "an item or ')'"),
+        State::ReifiedSubject => (IRIS | BNODES | REIFIED, "a subject after '<<'"),
+        State::ReifiedObject => (
+            IRIS | BNODES | LITERALS | TRIPLE_TERMS | REIFIED,
+            "an object (no list) in '<< >>'",
+        ),
+        State::TermSubject => (IRIS | BNODES, "an IRI or blank node after '<<('"),
+        State::TermObject => (
+            IRIS | BNODES | LITERALS | TRIPLE_TERMS,
+            "an object (no list) in '<<( )>>'",
+        ),
+        State::GraphName => (IRIS | BNODES, "a graph name after GRAPH"),
+        State::Reifier | State::ReifiedReifier => (IRIS | BNODES, "a reifier"),
+        _ => (OBJECT, "an object"),
+    }
+}
+
+/// A string whose language or datatype may follow.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    text: Span,
+    flags: u8,
+}
+
+/// The longest comment that is looked at as a whole to see whether it delimits.
+const COMMENT_WINDOW: usize = 1024;
+/// How much of a token an error may show.
+const SHOWN: usize = 164;
+
+/// The state of a log between two tokens.
+pub(super) struct Machine {
+    /// Index in the text of the next token.
+    pub pos: usize,
+    /// Byte in the log of the text's first byte.
+    pub offset: u64,
+    /// Whether only white space stands before the text on its first line.
+    pub blank: bool,
+    pub builder: BatchBuilder,
+    pub dialects: Dialects,
+    terms: Terms,
+    top: Frame,
+    below: Vec<Frame>,
+    depth: u32,
+    graph: TermId,
+    in_graph: bool,
+    quads_format: bool,
+    parts: bool,
+    full: bool,
+    reach: Reach,
+    in_comment: bool,
+    /// How far beyond `pos` the incomplete token was scanned, and its phase.
+    scanned: (usize, u8),
+    pending: Pending,
+    prefix: Vec<u8>,
+    /// Whether a directive began with `@` and so ends with a dot.
+    dotted: bool,
+    /// What the `@message` before its dot does, and where it began.
+    delimiter: (Met, u64),
+    unescaped: Vec<u8>,
+}
+
+impl Machine {
+    pub fn new(
+        builder: BatchBuilder,
+        dialects: Dialects,
+        terms: Terms,
+        quads_format: bool,
+        parts: bool,
+    ) -> Self {
+        Self {
+            pos: 0,
+            offset: 0,
+            blank: true,
+            builder,
+            dialects,
+            terms,
+            top: Frame::new(State::Statement),
+            below: Vec::new(),
+            depth: 0,
+            graph: NONE,
+            in_graph: false,
+            quads_format,
+            parts,
+            full: false,
+            reach: Reach::Open,
+            in_comment: false,
+            scanned: (0, 0),
+            pending: Pending {
+                text: Span {
+                    offset: 0,
+                    length: 0,
+                },
+                flags: 0,
+            },
+            prefix: Vec::new(),
+            dotted: false,
+            delimiter: (Met::Nothing, 0),
+            unescaped: Vec::new(),
+        }
+    }
+
+    /// Goes to the start of another log.
+    pub fn reset(&mut self, dialects: Dialects) {
+        self.pos = 0;
+        self.offset = 0;
+        self.blank = true;
+        self.builder.reset();
+        self.dialects = dialects;
+        self.terms.reset();
+        self.top = Frame::new(State::Statement);
+        self.below.clear();
+        self.depth = 0;
+        self.graph = NONE;
+        self.in_graph = false;
+        self.full = false;
+        self.reach = Reach::Open;
+        self.in_comment = false;
+        self.scanned = (0, 0);
+        self.prefix.clear();
+        self.dotted = false;
+        self.delimiter = (Met::Nothing, 0);
+        self.unescaped.clear();
+    }
+
+    /// Reads on in `text` from [`Self::pos`] until something has to happen.
+    pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<Fault>> {
+        self.reach = reach;
+        loop {
+            if self.full {
+                return Ok(Pause::Full);
+            }
+            match self.step(text) {
+                Ok(()) => {}
+                Err(Stop::Fault(fault)) => return self.told(text, fault),
+                // A comment ended a message, and the batch with it.
+                Err(Stop::Need { .. }) if self.full => {
+                    return Ok(Pause::Full);
+                }
+                Err(Stop::Need { scanned, phase }) => {
+                    if (text.len() - self.pos) as u64 > self.max_token() {
+                        return Err(Box::new(self.token_too_long()));
+                    }
+                    if reach == Reach::End {
+                        return self.end_of_log(text);
+                    }
+                    self.scanned = (scanned.saturating_sub(self.pos), phase);
+                    return Ok(Pause::Need);
+                }
+            }
+        }
+    }
+
+    /// Takes the open message's part; ids of open frames move to the next batch.
+    pub fn take_part(&mut self) -> MessageBatch {
+        self.full = false;
+        let batch = self.builder.take_part();
+        self.move_ids(&batch, &mut FxHashMap::default());
+        batch
+    }
+
+    /// The completed messages, if any. An open message moves to the next batch.
+    pub fn take(&mut self) -> Option<MessageBatch> {
+        self.full = false;
+        let mut moved = FxHashMap::default();
+        let serial = self.builder.serial();
+        let batch = self.builder.take_complete(&mut moved)?;
+        if self.builder.is_open() {
+            self.move_ids(&batch, &mut moved);
+            self.terms.move_ids(serial, &self.builder, &moved);
+        }
+        Some(batch)
+    }
+
+    fn move_ids(&mut self, from: &MessageBatch, moved: &mut FxHashMap<TermId, TermId>) {
+        if matches!(self.top.state, State::LiteralTail | State::Datatype) {
+            self.pending.text.offset = self
+                .builder
+                .append_text(from.table().span(self.pending.text));
+        }
+        let frames = self
+            .below
+            .iter_mut()
+            .chain(std::iter::once(&mut self.top))
+            .flat_map(|frame| {
+                [
+                    &mut frame.subject,
+                    &mut frame.predicate,
+                    &mut frame.object,
+                    &mut frame.reifier,
+                ]
+            })
+            .chain(std::iter::once(&mut self.graph));
+        for id in frames {
+            *id = self.builder.copy_term(from.table(), *id, moved);
+        }
+    }
+
+    fn max_token(&self) -> u64 {
+        self.builder.limits().max_message_bytes
+    }
+
+    #[cold]
+    fn token_too_long(&self) -> Fault {
+        Fault {
+            at: self.pos,
+            class: ErrorClass::Limit,
+            reason: format!(
+                "a token is longer than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
+                self.max_token()
+            ),
+        }
+    }
+
+    /// What is told of a fault: that the token is too long, where as much of it as a token may have shows no
+    /// fault. How much of it was there does not matter so.
+    #[cold]
+    fn told(&mut self, text: &[u8], fault: Box<Fault>) -> Result<Pause, Box<Fault>> {
+        let most = usize::try_from(self.max_token()).unwrap_or(usize::MAX);
+        let mut end = self.pos.saturating_add(most).saturating_add(1);
+        while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+            end += 1;
+        }
+        let again = fault.class != ErrorClass::Limit
+            && (end < text.len() || (end == text.len() && self.reach == Reach::End));
+        if !again {
+            return Err(fault);
+        }
+        let start = self.pos;
+        self.scanned = (0, 0);
+        // Not `step`: with one caller it is inlined there, and a tenth faster.
+        match self.run(&text[..end], Reach::Open) {
+            Err(other) if self.pos == start && other.class == ErrorClass::Limit => Err(other),
+            _ => Err(fault),
+        }
+    }
+
+    #[cold]
+    fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<Fault>> {
+        let rest = &text[self.pos..];
+        if rest.is_empty() && self.top.state == State::Statement && !self.in_graph {
+            if self.builder.is_open() {
+                self.end_message();
+            }
+            return Ok(Pause::Done);
+        }
+        let long = |mark: &[u8; 3]| rest.starts_with(mark);
+        let inside = match rest.first() {
+            Some(b'<') if rest.len() > 1 && rest[1] != b'<' => {
+                if let Stop::Fault(fault) = lexer::iri_fault(text, self.pos, text.len())
+                    && fault.at < text.len()
+                {
+                    return Err(fault);
+                }
+                "an IRI; expected '>'"
+            }
+            Some(b'"') if long(b"\"\"\"") => "a string; expected '\"\"\"'",
+            Some(b'\'') if long(b"'''") => "a string; expected \"'''\"",
+            Some(b'"') => "a string; expected '\"'",
+            Some(b'\'') => "a string; expected \"'\"",
+            _ if self.in_graph && self.top.state == State::Statement => {
+                "a graph block; expected '}'"
+            }
+            _ => match self.top.state {
+                State::PrefixName
+                | State::PrefixIri
+                | State::BaseIri
+                | State::VersionLabel
+                | State::DirectiveEnd
+                | State::DelimiterEnd => "a directive",
+                State::GraphName | State::GraphBrace => "the name of a graph block",
+                _ => match self.top.end {
+                    _ if matches!(self.top.state, State::Item | State::Collection) => {
+                        "a collection; expected ')'"
+                    }
+                    End::Bracket => "a blank node property list; expected ']'",
+                    End::Annotation => "an annotation; expected '|}'",
+                    End::Dot => "a statement; expected '.' at its end",
+                },
+            },
+        };
+        Err(Box::new(Fault {
+            at: text.len(),
+            class: ErrorClass::Truncated,
+            reason: format!("the log ends inside {inside}"),
+        }))
+    }
+
+    // --- white space, comments and delimiters ---
+
+    /// Goes to the next token and gives its first byte.
+    #[inline]
+    fn space(&mut self, text: &[u8]) -> Lexed<u8> {
+        if self.in_comment {
+            self.rest_of_comment(text)?;
+        }
+        loop {
+            match text.get(self.pos) {
+                Some(&byte) if is(byte, SPACE) => self.pos += 1,
+                Some(b'#') => {
+                    self.comment(text)?;
+                    // The batch is taken before the next message opens.
+                    if self.full && !self.builder.is_open() {
+                        return Err(Stop::need(self.pos));
+                    }
+                }
+                Some(&byte) => return Ok(byte),
+                None => return Err(Stop::need(self.pos)),
+            }
+        }
+    }
+
+    /// Skips to the end of a comment whose beginning was dealt with.
+    #[cold]
+    fn rest_of_comment(&mut self, text: &[u8]) -> Lexed<()> {
+        if let Some(length) = memchr::memchr2(b'\n', b'\r', &text[self.pos..]) {
+            self.in_comment = false;
+            self.pos += length;
+            return Ok(());
+        }
+        self.pos = text.len();
+        Err(Stop::need(self.pos))
+    }
+
+    fn comment(&mut self, text: &[u8]) -> Lexed<()> {
+        let most =
+            usize::try_from(self.max_token()).map_or(COMMENT_WINDOW, |max| max.min(COMMENT_WINDOW));
+        let body = &text[self.pos + 1..];
+        let end = memchr::memchr2(b'\n', b'\r', body);
+        let mut window = end.unwrap_or(body.len());
+        if end.is_none() && window < most && self.reach != Reach::End {
+            return Err(Stop::need(self.pos));
+        }
+        if window > most {
+            window = most;
+            while body[window] & 0xc0 == 0x80 {
+                window -= 1;
+            }
+        }
+        let comment = &body[..window];
+        let between = self.top.state == State::Statement && !self.in_graph;
+        if self.dialects.in_force() == Dialect::Comment && is_comment_delimiter(comment) {
+            if !between {
+                return Err(Stop::malformed(
+                    self.pos,
+                    if self.in_graph {
+                        "'# @message' inside a graph block; end the block with '}' before it"
+                    } else {
+                        "'# @message' inside a statement; end the statement with '.' before it"
+                    },
+                ));
+            }
+            self.delimit(Delimiter::Comment)?;
+        } else if between
+            && self.dialects.resembles(comment, window < most)
+            && self.is_blank(&text[..self.pos])
+        {
+            let offset = self.offset + self.pos as u64;
+            self.dialects.note(comment, offset, None);
+        }
+        self.in_comment = end.is_none();
+        self.pos += 1 + end.unwrap_or(body.len());
+        Ok(())
+    }
+
+    /// Whether only white space stands on the last line of the text's beginning.
+    pub fn is_blank(&self, before: &[u8]) -> bool {
+        let last = before.iter().rfind(|byte| !matches!(byte, b' ' | b'\t'));
+        last.map_or(self.blank, |byte| matches!(byte, b'\n' | b'\r'))
+    }
+
+    fn delimit(&mut self, delimiter: Delimiter) -> Lexed<()> {
+        let position = self.offset + self.pos as u64;
+        let met = self
+            .dialects
+            .delimiter(delimiter, self.builder.is_open())
+            .map_err(|reason| Stop::malformed(self.pos, reason))?;
+        self.apply(met, position);
+        Ok(())
+    }
+
+    fn apply(&mut self, met: Met, position: u64) {
+        if met == Met::Ends {
+            if !self.builder.is_open() {
+                self.builder.begin_message(position);
+            }
+            self.end_message();
+        }
+    }
+
+    fn end_message(&mut self) {
+        self.builder.end_message();
+        self.terms.end_message();
+        self.full = self.builder.full();
+    }
+
+    /// Opens a message if none is open: its first statement begins here.
+    #[inline]
+    fn open(&mut self) {
+        if !self.builder.is_open() {
+            self.builder.begin_message(self.offset + self.pos as u64);
+        }
+    }
+
+    // --- frames ---
+
+    #[inline]
+    fn push(&mut self, frame: Frame) {
+        self.below.push(std::mem::replace(&mut self.top, frame));
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.top = self.below.pop().unwrap_or(Frame::new(State::Statement));
+    }
+
+    /// Opens a bracket.
+    fn nest(&mut self, frame: Frame) -> Lexed<()> {
+        let max = self.builder.limits().max_depth;
+        if self.depth >= max {
+            return Err(Stop::fault(
+                self.pos,
+                ErrorClass::Limit,
+                format!(
+                    "brackets are nested deeper than {max}; raise max_depth (--max-depth) if the source is trusted"
+                ),
+            ));
+        }
+        self.depth += 1;
+        self.push(frame);
+        Ok(())
+    }
+
+    /// Closes a bracket.
+    #[inline]
+    fn unnest(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.pop();
+    }
+
+    // --- quads ---
+
+    #[inline]
+    fn emit(&mut self, subject: TermId, predicate: TermId, object: TermId) -> Lexed<()> {
+        let quad = Quad {
+            subject,
+            predicate,
+            object,
+            graph: self.graph,
+        };
+        self.builder
+            .add_quad(quad)
+            .map_err(|exceeded| limit(self.pos, exceeded))?;
+        if self.parts && self.builder.part_full() {
+            self.full = true;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn known(&mut self, known: Known) -> Lexed<TermId> {
+        self.terms
+            .known(&mut self.builder, known)
+            .map_err(|exceeded| limit(self.pos, exceeded))
+    }
+
+    fn anonymous(&mut self) -> Lexed<TermId> {
+        self.terms
+            .anonymous(&mut self.builder)
+            .map_err(|exceeded| limit(self.pos, exceeded))
+    }
+
+    fn emit_known(&mut self, subject: TermId, predicate: Known, object: TermId) -> Lexed<()> {
+        let predicate = self.known(predicate)?;
+        self.emit(subject, predicate, object)
+    }
+
+    fn triple_term(&mut self, triple: [TermId; 3]) -> Lexed<TermId> {
+        self.builder
+            .add_triple_term(triple)
+            .map_err(|exceeded| limit(self.pos, exceeded))
+    }
+
+    /// Says that `reifier` reifies the triple.
+    fn reify(&mut self, reifier: TermId, triple: [TermId; 3]) -> Lexed<()> {
+        let term = self.triple_term(triple)?;
+        self.emit_known(reifier, Known::Reifies, term)
+    }
+
+    /// A node for the top frame, which waits for one.
+    #[inline]
+    fn deliver(&mut self, node: TermId, written: Written) -> Lexed<()> {
+        match self.top.state {
+            State::Object => {
+                self.top.object = node;
+                self.top.reifier = NONE;
+                self.top.state = State::AfterObject;
+                self.emit(self.top.subject, self.top.predicate, node)?;
+            }
+            State::Statement => {
+                let state = match written {
+                    Written::Term if self.in_graph => State::Verb,
+                    Written::Term => State::VerbOrGraph,
+                    Written::Collection => State::Verb,
+                    Written::PropertyList | Written::Reified => State::VerbOrNone,
+                };
+                self.push(Frame::list(state, End::Dot, node));
+            }
+            State::Item => {
+                let mut cell = self.top.subject;
+                if self.top.object != NONE {
+                    let next = self.anonymous()?;
+                    self.emit_known(cell, Known::Rest, next)?;
+                    cell = next;
+                }
+                self.top.subject = cell;
+                self.top.object = node;
+                self.emit_known(cell, Known::First, node)?;
+            }
+            State::GraphName => {
+                self.graph = node;
+                self.top.state = State::GraphBrace;
+            }
+            State::Reifier => {
+                self.top.reifier = node;
+                self.top.state = State::AfterObject;
+                let Frame {
+                    subject,
+                    predicate,
+                    object,
+                    ..
+                } = self.top;
+                self.reify(node, [subject, predicate, object])?;
+            }
+            State::ReifiedSubject => {
+                self.top.subject = node;
+                self.top.state = State::ReifiedVerb;
+            }
+            State::ReifiedObject => {
+                self.top.object = node;
+                self.top.state = State::ReifiedAfter;
+            }
+            State::ReifiedReifier => {
+                self.top.reifier = node;
+                self.top.state = State::ReifiedEnd;
+            }
+            State::TermSubject => {
+                self.top.subject = node;
+                self.top.state = State::TermVerb;
+            }
+            State::TermObject => {
+                self.top.object = node;
+                self.top.state = State::TermEnd;
+            }
+            // No other state waits for a node.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A node whose token ends at `end`.
+    #[inline]
+    fn node(&mut self, node: TermId, end: usize) -> Lexed<()> {
+        if self.top.state == State::Statement {
+            self.open();
+        }
+        self.pos = end;
+        self.deliver(node, Written::Term)
+    }
+
+    // --- tokens ---
+
+    /// Reads one token.
+    fn step(&mut self, text: &[u8]) -> Lexed<()> {
+        let byte = self.space(text)?;
+        match self.top.state {
+            State::Object
+            | State::TermObject
+            | State::TermSubject
+            | State::ReifiedSubject
+            | State::ReifiedObject
+            | State::GraphName => self.value(text, byte),
+            State::Verb | State::VerbOrGraph | State::VerbOrNone | State::VerbOrEnd => {
+                self.verb_or_end(text, byte)
+            }
+            State::AfterObject => self.after_object(text, byte),
+            State::Statement => self.statement(text, byte),
+            State::Item => {
+                if byte == b')' {
+                    self.pos += 1;
+                    let cell = self.top.subject;
+                    self.unnest();
+                    let nil = self.known(Known::Nil)?;
+                    return self.emit_known(cell, Known::Rest, nil);
+                }
+                self.value(text, byte)
+            }
+            State::LiteralTail => self.literal_tail(text, byte),
+            State::Datatype => {
+                let (datatype, end) =
+                    self.iri(text, self.pos, byte, "a datatype IRI after '^^'")?;
+                self.pop();
+                let literal = self.typed(datatype);
+                self.node(literal, end)
+            }
+            State::Anonymous => self.anonymous_or_list(text, byte),
+            State::Collection => self.collection(byte),
+            State::Reifier => {
+                if starts_reifier(text, self.pos, byte, self.reach)? {
+                    return self.value(text, byte);
+                }
+                let reifier = self.anonymous()?;
+                self.deliver(reifier, Written::Term)
+            }
+            State::ReifiedVerb | State::TermVerb => {
+                let (predicate, end) = self.verb(text, byte, "a predicate")?;
+                self.pos = end;
+                self.top.predicate = predicate;
+                self.top.state = if self.top.state == State::ReifiedVerb {
+                    State::ReifiedObject
+                } else {
+                    State::TermObject
+                };
+                Ok(())
+            }
+            State::ReifiedAfter if byte == b'~' => {
+                self.pos += 1;
+                self.top.state = State::ReifiedReifier;
+                Ok(())
+            }
+            State::ReifiedReifier if starts_reifier(text, self.pos, byte, self.reach)? => {
+                self.value(text, byte)
+            }
+            State::ReifiedAfter | State::ReifiedReifier | State::ReifiedEnd => {
+                self.end_reified(text)
+            }
+            State::TermEnd => self.end_triple_term(text),
+            State::GraphBrace => {
+                if byte != b'{' {
+                    return self.unexpected(text, "'{' after the graph name");
+                }
+                self.pos += 1;
+                self.top.state = State::Statement;
+                self.in_graph = true;
+                Ok(())
+            }
+            State::PrefixName
+            | State::PrefixIri
+            | State::BaseIri
+            | State::VersionLabel
+            | State::DirectiveEnd
+            | State::DelimiterEnd => self.directive(text, byte),
+        }
+    }
+
+    /// `>>`: the triple is reified.
+    fn end_reified(&mut self, text: &[u8]) -> Lexed<()> {
+        self.expect(text, b">>", "'>>'")?;
+        let Frame {
+            subject,
+            predicate,
+            object,
+            mut reifier,
+            ..
+        } = self.top;
+        if reifier == NONE {
+            reifier = self.anonymous()?;
+        }
+        self.reify(reifier, [subject, predicate, object])?;
+        self.unnest();
+        self.deliver(reifier, Written::Reified)
+    }
+
+    /// `)>>`.
+    fn end_triple_term(&mut self, text: &[u8]) -> Lexed<()> {
+        self.expect(text, b")>>", "')>>'")?;
+        let Frame {
+            subject,
+            predicate,
+            object,
+            ..
+        } = self.top;
+        let term = self.triple_term([subject, predicate, object])?;
+        self.unnest();
+        self.deliver(term, Written::Term)
+    }
+
+    /// A token of fixed bytes.
+    fn expect(&mut self, text: &[u8], token: &[u8], what: &str) -> Lexed<()> {
+        let rest = &text[self.pos..];
+        if rest.starts_with(token) {
+            self.pos += token.len();
+            return Ok(());
+        }
+        if token.starts_with(rest) && self.reach != Reach::End {
+            return Err(Stop::need(self.pos));
+        }
+        self.unexpected(text, what)
+    }
+
+    /// The fault of a token that may not stand here. Waits for as much of it as an error shows.
+    #[cold]
+    fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
+        let shown = self.shown(text)?;
+        Err(Stop::malformed(
+            self.pos,
+            format!("expected {expected}, found {shown}"),
+        ))
+    }
+
+    /// The token at hand, quoted: up to white space.
+    #[cold]
+    fn shown(&self, text: &[u8]) -> Lexed<String> {
+        let most = usize::try_from(self.max_token()).map_or(SHOWN, |max| max.min(SHOWN));
+        let rest = &text[self.pos..];
+        let window = &rest[..rest.len().min(most)];
+        match window.iter().position(|&byte| is(byte, SPACE)) {
+            Some(length) => Ok(quote(&window[..length])),
+            None if window.len() == most || self.reach != Reach::Open => Ok(quote(window)),
+            None => Err(Stop::need(self.pos)),
+        }
+    }
+
+    /// Where to go on in the token at `start`, if it is the one that was incomplete.
+    #[inline]
+    fn resume(&mut self, start: usize) -> (usize, u8) {
+        if start != self.pos {
+            return (start, 0);
+        }
+        let (scanned, phase) = std::mem::take(&mut self.scanned);
+        (start + scanned, phase)
+    }
+
+    #[inline]
+    fn eof(&self) -> bool {
+        self.reach == Reach::End
+    }
+
+    /// Refuses a token that is longer than a message may be.
+    #[inline]
+    fn check_length(&self, start: usize, end: usize) -> Lexed<()> {
+        if (end - start) as u64 > self.max_token() {
+            return Err(Stop::Fault(Box::new(self.token_too_long())));
+        }
+        Ok(())
+    }
+
+    /// An IRI or prefixed name: its term and where it ends.
+    #[inline]
+    fn iri(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        byte: u8,
+        expected: &str,
+    ) -> Lexed<(TermId, usize)> {
+        if byte == b'<' {
+            match text.get(start + 1) {
+                Some(b'<') => return self.unexpected(text, expected),
+                Some(_) => {}
+                None => return Err(Stop::need(start)),
+            }
+            let end = lexer::iri_end(text, start, self.resume(start).0)?;
+            self.check_length(start, end)?;
+            let id = self.terms.iri(&mut self.builder, text, start, end)?;
+            return Ok((id, end));
+        }
+        if starts_word(byte) {
+            let from = self.resume(start).0;
+            match lexer::word(text, start, from, self.eof())? {
+                Word::Name(name) => {
+                    self.check_length(start, name.end)?;
+                    let id = self.terms.name(&mut self.builder, text, start, name)?;
+                    return Ok((id, name.end));
+                }
+                Word::Bare(end) => return self.bad_word(text, start, end, expected),
+            }
+        }
+        self.unexpected(text, expected)
+    }
+
+    /// The fault of a word that is no name and no keyword of this place.
+    #[cold]
+    fn bad_word<T>(&self, text: &[u8], start: usize, end: usize, expected: &str) -> Lexed<T> {
+        self.check_length(start, end)?;
+        if start == end {
+            return self.unexpected(text, expected);
+        }
+        let word = &text[start..end];
+        let place = if self.in_graph && self.top.state == State::Statement {
+            "a graph block; end the block with '}' before it"
+        } else {
+            "a statement; end the statement with '.' before it"
+        };
+        for keyword in ["MESSAGE", "PREFIX", "BASE", "VERSION"] {
+            if word.eq_ignore_ascii_case(keyword.as_bytes()) {
+                return Err(Stop::malformed(start, format!("{keyword} inside {place}")));
+            }
+        }
+        Err(Stop::malformed(
+            start,
+            format!(
+                "expected {expected}, found {}; a prefixed name has a colon, an IRI angle brackets",
+                quote(word)
+            ),
+        ))
+    }
+
+    #[inline]
+    fn verb(&mut self, text: &[u8], byte: u8, expected: &str) -> Lexed<(TermId, usize)> {
+        if byte == b'a' {
+            let start = self.pos;
+            let from = self.resume(start).0;
+            if text.get(start + 1).is_some_and(|&next| is(next, SPACE)) {
+                return Ok((self.known(Known::Type)?, start + 1));
+            }
+            match lexer::word(text, start, from, self.eof())? {
+                Word::Bare(end) if end == start + 1 => {
+                    return Ok((self.known(Known::Type)?, end));
+                }
+                Word::Bare(end) => return self.bad_word(text, start, end, expected),
+                Word::Name(name) => {
+                    self.check_length(start, name.end)?;
+                    let id = self.terms.name(&mut self.builder, text, start, name)?;
+                    return Ok((id, name.end));
+                }
+            }
+        }
+        self.iri(text, self.pos, byte, expected)
+    }
+
+    /// A node, a literal or the opening of one, as the top frame's state allows.
+    #[inline]
+    fn value(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+        let (allowed, expected) = position(self.top.state);
+        let start = self.pos;
+        match byte {
+            b'<' => match text.get(start + 1) {
+                Some(b'<') => self.double_angle(text, allowed, expected),
+                Some(_) => {
+                    let (id, end) = self.iri(text, start, byte, expected)?;
+                    self.node(id, end)
+                }
+                None => Err(Stop::need(start)),
+            },
+            b'"' | b'\'' if allowed & LITERALS != 0 => {
+                let from = self.resume(start).0;
+                let string = lexer::string(text, start, from, self.eof())?;
+                self.check_length(start, string.end)?;
+                self.literal(text, string)
+            }
+            b'_' if allowed & BNODES != 0 => {
+                let from = self.resume(start).0;
+                let end = lexer::label_end(text, start, from, self.eof())?;
+                self.check_length(start, end)?;
+                let id = self
+                    .terms
+                    .bnode(&mut self.builder, &text[start + 2..end])
+                    .map_err(|exceeded| limit(start, exceeded))?;
+                self.node(id, end)
+            }
+            b'[' if allowed & BNODES != 0 => {
+                if self.top.state == State::Statement {
+                    self.open();
+                }
+                self.nest(Frame::new(State::Anonymous))?;
+                self.top.subject = self.anonymous()?;
+                self.pos += 1;
+                Ok(())
+            }
+            b'(' if allowed & COLLECTIONS != 0 => {
+                if self.top.state == State::Statement {
+                    self.open();
+                }
+                self.nest(Frame::new(State::Collection))?;
+                self.pos += 1;
+                Ok(())
+            }
+            b'0'..=b'9' | b'+' | b'-' if allowed & LITERALS != 0 => self.number(text),
+            b'.' if allowed & LITERALS != 0 => match text.get(start + 1) {
+                Some(b'0'..=b'9') => self.number(text),
+                None if !self.eof() => Err(Stop::need(start)),
+                _ => self.unexpected(text, expected),
+            },
+            _ if starts_word(byte) => {
+                let from = self.resume(start).0;
+                match lexer::word(text, start, from, self.eof())? {
+                    Word::Name(name) => {
+                        self.check_length(start, name.end)?;
+                        let id = self.terms.name(&mut self.builder, text, start, name)?;
+                        self.node(id, name.end)
+                    }
+                    Word::Bare(end) => {
+                        let word = &text[start..end];
+                        if allowed & LITERALS != 0 && (word == b"true" || word == b"false") {
+                            let id = self
+                                .terms
+                                .bare(&mut self.builder, word, Known::Boolean)
+                                .map_err(|exceeded| limit(start, exceeded))?;
+                            return self.node(id, end);
+                        }
+                        self.bad_word(text, start, end, expected)
+                    }
+                }
+            }
+            _ => self.unexpected(text, expected),
+        }
+    }
+
+    fn number(&mut self, text: &[u8]) -> Lexed<()> {
+        let start = self.pos;
+        let (from, phase) = self.resume(start);
+        let (kind, end) = lexer::number(text, start, from, phase, self.eof())?;
+        self.check_length(start, end)?;
+        let datatype = match kind {
+            Number::Integer => Known::Integer,
+            Number::Decimal => Known::Decimal,
+            Number::Double => Known::Double,
+        };
+        let id = self
+            .terms
+            .bare(&mut self.builder, &text[start..end], datatype)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        self.node(id, end)
+    }
+
+    /// `<<` or `<<(`.
+    fn double_angle(&mut self, text: &[u8], allowed: u8, expected: &str) -> Lexed<()> {
+        let (state, kind, length) = match text.get(self.pos + 2) {
+            None if !self.eof() => return Err(Stop::need(self.pos)),
+            Some(b'(') => (State::TermSubject, TRIPLE_TERMS, 3),
+            _ => (State::ReifiedSubject, REIFIED, 2),
+        };
+        if allowed & kind == 0 {
+            return self.unexpected(text, expected);
+        }
+        if self.top.state == State::Statement {
+            self.open();
+        }
+        self.nest(Frame::new(state))?;
+        self.pos += length;
+        Ok(())
+    }
+
+    // --- literals ---
+
+    /// A string, with what follows it where that is at hand.
+    #[inline]
+    fn literal(&mut self, text: &[u8], string: Text) -> Lexed<()> {
+        let start = self.pos;
+        let raw = &text[string.start..string.stop];
+        self.builder
+            .charge(16)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        let lexical = if string.escaped {
+            self.unescaped.clear();
+            lexer::unescape_string(raw, string.start, &mut self.unescaped)?;
+            self.builder.add_text(&self.unescaped)
+        } else {
+            self.builder.add_text(raw)
+        }
+        .map_err(|exceeded| limit(start, exceeded))?;
+        self.pending = Pending {
+            text: lexical,
+            flags: if string.plain { flags::PLAIN } else { 0 },
+        };
+        if let Some((literal, end)) = self.tail_at_hand(text, string.end) {
+            return self.node(literal, end);
+        }
+        self.pos = string.end;
+        self.push(Frame::new(State::LiteralTail));
+        Ok(())
+    }
+
+    /// The literal of the string that ends at `at`, and where it ends, unless what follows the string is not
+    /// at hand or is wrong: then the tail is read as tokens of its own.
+    #[inline]
+    fn tail_at_hand(&mut self, text: &[u8], at: usize) -> Option<(TermId, usize)> {
+        let mut next = at;
+        while let Some(&byte) = text.get(next)
+            && is(byte, SPACE)
+        {
+            next += 1;
+        }
+        match text.get(next) {
+            Some(b'^') if next == at && text.get(at + 1) == Some(&b'^') => {
+                if let Some(&byte) = text.get(at + 2)
+                    && (byte == b'<' || starts_word(byte))
+                    && let Ok((datatype, end)) = self.iri(text, at + 2, byte, "")
+                {
+                    return Some((self.typed(datatype), end));
+                }
+                None
+            }
+            None | Some(b'^' | b'@' | b'#') => None,
+            Some(_) => Some((self.add_literal(TermKind::Literal, 0, 0), next)),
+        }
+    }
+
+    fn literal_tail(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+        let start = self.pos;
+        let (literal, end) = match byte {
+            b'@' => {
+                let from = self.resume(start).0;
+                let token = lexer::language(text, start, from, self.eof())?;
+                self.check_length(start, token.end)?;
+                let language = self
+                    .terms
+                    .language(&mut self.builder, &text[start + 1..token.tag_end])
+                    .map_err(|exceeded| limit(start, exceeded))?;
+                let literal = self.add_literal(TermKind::LangLiteral, language.0, token.direction);
+                (literal, token.end)
+            }
+            b'^' => {
+                self.expect(text, b"^^", "'^^'")?;
+                self.top.state = State::Datatype;
+                return Ok(());
+            }
+            _ => (self.add_literal(TermKind::Literal, 0, 0), start),
+        };
+        self.pop();
+        self.node(literal, end)
+    }
+
+    #[inline]
+    fn typed(&mut self, datatype: TermId) -> TermId {
+        if Terms::is_string(&self.builder, datatype) {
+            self.add_literal(TermKind::Literal, 0, 0)
+        } else {
+            self.add_literal(TermKind::TypedLiteral, datatype.0, 0)
+        }
+    }
+
+    #[inline]
+    fn add_literal(&mut self, kind: TermKind, aux: u32, direction: u8) -> TermId {
+        // Charged with its text, so that the place of a limit does not depend on what is at hand.
+        self.builder.push_term(Term {
+            offset: self.pending.text.offset,
+            length: self.pending.text.length,
+            aux,
+            split: NO_SPLIT,
+            kind,
+            flags: self.pending.flags | direction,
+        })
+    }
+
+    // --- brackets ---
+
+    /// The first token after `[`: `]`, or the predicates of the node.
+    fn anonymous_or_list(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+        let node = self.top.subject;
+        if byte == b']' {
+            self.pos += 1;
+            self.unnest();
+            return self.deliver(node, Written::Term);
+        }
+        let below = self
+            .below
+            .last()
+            .map_or(State::Statement, |frame| frame.state);
+        if position(below).0 & PROPERTY_LISTS == 0 {
+            return self.unexpected(text, "']', since no property list may stand here");
+        }
+        // The bracket stays open: only the frame changes.
+        self.pop();
+        self.deliver(node, Written::PropertyList)?;
+        self.push(Frame::list(State::Verb, End::Bracket, node));
+        Ok(())
+    }
+
+    /// The first token after `(`: `)`, or the first item.
+    fn collection(&mut self, byte: u8) -> Lexed<()> {
+        if byte == b')' {
+            self.pos += 1;
+            self.unnest();
+            let nil = self.known(Known::Nil)?;
+            return self.deliver(nil, Written::Collection);
+        }
+        let cell = self.anonymous()?;
+        self.pop();
+        self.deliver(cell, Written::Collection)?;
+        self.push(Frame::list(State::Item, End::Dot, cell));
+        Ok(())
+    }
+
+    // --- predicates and objects ---
+
+    #[inline]
+    fn verb_or_end(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+        let state = self.top.state;
+        match byte {
+            b';' if state == State::VerbOrEnd => {
+                self.pos += 1;
+                return Ok(());
+            }
+            b'.' | b']' | b'|' | b'}'
+                if matches!(state, State::VerbOrEnd | State::VerbOrNone)
+                    && self.end_list(text, byte)? =>
+            {
+                return Ok(());
+            }
+            b'{' if state == State::VerbOrGraph => return self.graph_block(),
+            _ => {}
+        }
+        let expected = match state {
+            State::VerbOrEnd => match self.top.end {
+                End::Dot => "a predicate or '.' after ';'",
+                End::Bracket => "a predicate or ']' after ';'",
+                End::Annotation => "a predicate or '|}' after ';'",
+            },
+            State::VerbOrNone => "a predicate or '.'",
+            _ => "a predicate after the subject",
+        };
+        let (predicate, end) = self.verb(text, byte, expected)?;
+        self.pos = end;
+        self.top.predicate = predicate;
+        self.top.state = State::Object;
+        Ok(())
+    }
+
+    #[inline]
+    fn after_object(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+        match byte {
+            b';' => {
+                self.pos += 1;
+                self.top.state = State::VerbOrEnd;
+                Ok(())
+            }
+            b',' => {
+                self.pos += 1;
+                self.top.state = State::Object;
+                Ok(())
+            }
+            b'~' => {
+                self.pos += 1;
+                self.top.state = State::Reifier;
+                Ok(())
+            }
+            b'{' => {
+                self.expect(text, b"{|", "'{|', ';', ',' or the end of the statement")?;
+                let Frame {
+                    subject,
+                    predicate,
+                    object,
+                    mut reifier,
+                    ..
+                } = self.top;
+                if reifier == NONE {
+                    reifier = self.anonymous()?;
+                    self.reify(reifier, [subject, predicate, object])?;
+                }
+                self.top.reifier = NONE;
+                self.nest(Frame::list(State::Verb, End::Annotation, reifier))
+            }
+            _ => {
+                if self.end_list(text, byte)? {
+                    return Ok(());
+                }
+                self.unexpected(
+                    text,
+                    match self.top.end {
+                        End::Dot if self.in_graph => "'.', ';', ',' or '}' after the object",
+                        End::Dot => "'.', ';' or ',' after the object",
+                        End::Bracket => "']', ';' or ',' after the object",
+                        End::Annotation => "'|}', ';' or ',' after the object",
+                    },
+                )
+            }
+        }
+    }
+
+    /// Ends the list of the top frame if the token is its end.
+    #[inline]
+    fn end_list(&mut self, text: &[u8], byte: u8) -> Lexed<bool> {
+        match (self.top.end, byte) {
+            (End::Dot, b'.') => {
+                self.pos += 1;
+                self.pop();
+            }
+            (End::Dot, b'}') if self.in_graph => {
+                self.pos += 1;
+                self.pop();
+                self.close_graph();
+            }
+            (End::Bracket, b']') => {
+                self.pos += 1;
+                self.unnest();
+            }
+            (End::Annotation, b'|') => {
+                self.expect(text, b"|}", "'|}'")?;
+                self.unnest();
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn close_graph(&mut self) {
+        self.in_graph = false;
+        self.graph = NONE;
+    }
+
+    #[cold]
+    fn no_graphs<T>(&self) -> Lexed<T> {
+        Err(Stop::fault(
+            self.pos,
+            ErrorClass::Malformed,
+            "a graph block; Turtle has none, read the log as TriG (--from trig)",
+        ))
+    }
+
+    /// The `{` after a subject that turns out to name a graph.
+    fn graph_block(&mut self) -> Lexed<()> {
+        if !self.quads_format {
+            return self.no_graphs();
+        }
+        self.pos += 1;
+        self.graph = self.top.subject;
+        self.pop();
+        self.in_graph = true;
+        Ok(())
+    }
+
+    // --- statements ---
+
+    fn statement(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+        match byte {
+            b'@' => self.at_directive(text),
+            b'{' if !self.quads_format => self.no_graphs(),
+            b'{' if !self.in_graph => {
+                self.open();
+                self.pos += 1;
+                self.in_graph = true;
+                Ok(())
+            }
+            b'}' if self.in_graph => {
+                self.pos += 1;
+                self.close_graph();
+                Ok(())
+            }
+            _ if starts_word(byte) => {
+                let start = self.pos;
+                let from = self.resume(start).0;
+                match lexer::word(text, start, from, self.eof())? {
+                    Word::Name(name) => {
+                        self.check_length(start, name.end)?;
+                        let id = self.terms.name(&mut self.builder, text, start, name)?;
+                        self.node(id, name.end)
+                    }
+                    Word::Bare(end) => self.keyword(text, end),
+                }
+            }
+            _ => self.value(text, byte),
+        }
+    }
+
+    fn keyword(&mut self, text: &[u8], end: usize) -> Lexed<()> {
+        let word = &text[self.pos..end];
+        let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
+        if self.in_graph {
+            return self.bad_word(text, self.pos, end, "a statement or '}'");
+        }
+        self.dotted = false;
+        if is("MESSAGE") {
+            self.delimit(Delimiter::Directive)?;
+        } else if is("PREFIX") {
+            self.top.state = State::PrefixName;
+        } else if is("BASE") {
+            self.top.state = State::BaseIri;
+        } else if is("VERSION") {
+            self.top.state = State::VersionLabel;
+        } else if is("GRAPH") {
+            if !self.quads_format {
+                return self.no_graphs();
+            }
+            self.open();
+            self.top.state = State::GraphName;
+        } else {
+            return self.bad_word(text, self.pos, end, "a statement");
+        }
+        self.pos = end;
+        Ok(())
+    }
+
+    fn at_directive(&mut self, text: &[u8]) -> Lexed<()> {
+        let start = self.pos;
+        let from = self.resume(start).0;
+        let end = lexer::at_word_end(text, start, from, self.eof())?;
+        self.check_length(start, end)?;
+        let word = &text[start..end];
+        let state = match word {
+            b"@prefix" => State::PrefixName,
+            b"@base" => State::BaseIri,
+            b"@version" => State::VersionLabel,
+            b"@message" => State::DelimiterEnd,
+            _ => {
+                return Err(Stop::malformed(
+                    start,
+                    format!(
+                        "expected @prefix, @base, @version or @message, found {}",
+                        quote(word)
+                    ),
+                ));
+            }
+        };
+        if self.in_graph {
+            return Err(Stop::malformed(
+                start,
+                format!(
+                    "{} inside a graph block; end the block with '}}' before it",
+                    String::from_utf8_lossy(word)
+                ),
+            ));
+        }
+        if state == State::DelimiterEnd {
+            let met = self
+                .dialects
+                .delimiter(Delimiter::Directive, self.builder.is_open())
+                .map_err(|reason| Stop::malformed(start, reason))?;
+            self.delimiter = (met, self.offset + start as u64);
+        }
+        self.dotted = true;
+        self.top.state = state;
+        self.pos = end;
+        Ok(())
+    }
+
+    fn directive(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+        let start = self.pos;
+        match self.top.state {
+            State::PrefixName => {
+                if !starts_word(byte) {
+                    return self.unexpected(text, "a prefix with its colon");
+                }
+                let from = self.resume(start).0;
+                match lexer::word(text, start, from, self.eof())? {
+                    Word::Name(name) if name.end == name.colon + 1 => {
+                        self.check_length(start, name.end)?;
+                        self.prefix.clear();
+                        self.prefix.extend_from_slice(&text[start..name.colon]);
+                        self.pos = name.end;
+                        self.top.state = State::PrefixIri;
+                        Ok(())
+                    }
+                    _ => self.unexpected(text, "a prefix that ends with its colon"),
+                }
+            }
+            State::PrefixIri | State::BaseIri => {
+                let what = "an IRI in angle brackets";
+                match text.get(start + 1) {
+                    _ if byte != b'<' => return self.unexpected(text, what),
+                    Some(b'<') => return self.unexpected(text, what),
+                    Some(_) => {}
+                    None => return Err(Stop::need(start)),
+                }
+                let end = lexer::iri_end(text, start, self.resume(start).0)?;
+                self.check_length(start, end)?;
+                if self.top.state == State::BaseIri {
+                    self.terms.set_base(text, start, end)?;
+                } else {
+                    self.terms
+                        .declare(&mut self.builder, &self.prefix, text, start, end)?;
+                }
+                self.pos = end;
+                self.end_directive();
+                Ok(())
+            }
+            State::VersionLabel => {
+                let what = "a version label in single quotation marks, as in \"1.2\"";
+                if !matches!(byte, b'"' | b'\'') {
+                    return self.unexpected(text, what);
+                }
+                let from = self.resume(start).0;
+                let string = lexer::string(text, start, from, self.eof())?;
+                self.check_length(start, string.end)?;
+                if string.long {
+                    return self.unexpected(text, what);
+                }
+                self.unescaped.clear();
+                lexer::unescape_string(
+                    &text[string.start..string.stop],
+                    string.start,
+                    &mut self.unescaped,
+                )?;
+                self.dialects
+                    .version(&String::from_utf8_lossy(&self.unescaped));
+                self.pos = string.end;
+                self.end_directive();
+                Ok(())
+            }
+            _ => {
+                if byte != b'.' {
+                    return self.unexpected(text, "'.' at the end of the directive");
+                }
+                self.pos += 1;
+                if self.top.state == State::DelimiterEnd {
+                    let (met, position) = self.delimiter;
+                    self.apply(met, position);
+                }
+                self.top.state = State::Statement;
+                Ok(())
+            }
+        }
+    }
+
+    fn end_directive(&mut self) {
+        self.top.state = if self.dotted {
+            State::DirectiveEnd
+        } else {
+            State::Statement
+        };
+    }
+}
+
+/// Whether a byte may begin a name or keyword.
+#[inline]
+fn starts_word(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b':' || byte >= 0x80
+}
+
+/// Whether a token names a reifier.
+fn starts_reifier(text: &[u8], pos: usize, byte: u8, reach: Reach) -> Lexed<bool> {
+    match byte {
+        b'<' => match text.get(pos + 1) {
+            None if reach != Reach::End => Err(Stop::need(pos)),
+            next => Ok(next != Some(&b'<')),
+        },
+        b'_' | b'[' => Ok(true),
+        _ => Ok(starts_word(byte)),
+    }
+}

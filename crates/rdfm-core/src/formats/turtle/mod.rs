@@ -1,0 +1,16 @@
+//! Turtle and TriG logs: one parser for both, RDF 1.1 and 1.2, both message dialects; and their writer.
+//!
+//! - [`decode`]: bytes in pieces to batches; errors with their places.
+//! - `machine`: the grammar, as a push-down automaton with an explicit stack.
+//! - `terms`: prefixes, base, labels and the term cache.
+//! - `lexer`: the tokens.
+//! - [`encode`]: batches to bytes.
+//!
+//! Anonymous blank nodes are named `_g0`, `_g1`, … in each message, apart from its other labels: see
+//! [`crate::model::labels`].
+
+pub mod decode;
+pub mod encode;
+mod lexer;
+mod machine;
+mod terms;

@@ -1,0 +1,678 @@
+//! Terms of a Turtle or TriG log: prefixes, the base, blank node labels, and the cache that finds a
+//! term again in the batch under construction.
+//!
+//! - In: tokens, by where they stand in the text.
+//! - Out: term ids of the batch under construction.
+//! - Cost: a term met before costs one probe of a direct-mapped table and one comparison with the
+//!   arena. An entry proves itself (batch, kind, bytes), so a stale or overwritten one is harmless.
+//! - Law: namespaces are interned, so a prefix that every message binds anew keeps its entries.
+
+use oxiri::Iri;
+use rustc_hash::FxHashMap;
+
+use super::lexer::{Lexed, Stop, bad_iri_text, unescape_iri, unescape_local};
+use crate::model::batch::BatchBuilder;
+use crate::model::chars::{DIGIT, IRI, LETTER, is};
+use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::model::labels::Labels;
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::model::write;
+
+/// Terms that the grammar itself names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Known {
+    Type,
+    First,
+    Rest,
+    Nil,
+    Reifies,
+    Boolean,
+    Integer,
+    Decimal,
+    Double,
+}
+
+const KNOWN: [&[u8]; 9] = [
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies",
+    b"http://www.w3.org/2001/XMLSchema#boolean",
+    b"http://www.w3.org/2001/XMLSchema#integer",
+    b"http://www.w3.org/2001/XMLSchema#decimal",
+    b"http://www.w3.org/2001/XMLSchema#double",
+];
+
+/// Entries of the term cache.
+const SLOTS: usize = 4096;
+/// Entries of the prefix cache.
+const PREFIX_SLOTS: usize = 64;
+/// Interned namespaces, and their bytes, at which those no longer bound are forgotten.
+const MAX_NAMESPACES: usize = 4096;
+const MAX_NAMESPACE_BYTES: usize = 1 << 20;
+
+// What a cache entry is of; from `FIRST_NAMESPACE` on a name of that namespace.
+const KEY_IRI: u32 = 0;
+const KEY_BNODE: u32 = 1;
+const KEY_LANGUAGE: u32 = 2;
+const KEY_NUMBER: u32 = 3;
+const FIRST_NAMESPACE: u32 = 4;
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// The batch, as [`BatchBuilder::serial`]; 0 is none.
+    serial: u32,
+    id: TermId,
+    key: u32,
+    /// The message that was charged for it last.
+    message: u32,
+}
+
+struct Namespace {
+    iri: Box<[u8]>,
+    /// Never given to two namespaces while a cache entry may name it.
+    key: u32,
+}
+
+/// The terms' state of one log.
+pub(super) struct Terms {
+    lenient: bool,
+    first_base: Option<Iri<String>>,
+    base: Option<Iri<String>>,
+    /// The index of each prefix's namespace.
+    prefixes: Vec<usize>,
+    prefix_of_name: FxHashMap<Box<[u8]>, usize>,
+    /// Short names of prefixes, packed, and the index of each.
+    prefix_slots: [(u64, u32); PREFIX_SLOTS],
+    namespaces: Vec<Namespace>,
+    namespace_of_iri: FxHashMap<Box<[u8]>, usize>,
+    namespace_bytes: usize,
+    /// Bytes of the IRIs that prefixes are bound to, each as often as it is.
+    bound_bytes: usize,
+    next_key: u32,
+    slots: Box<[Slot]>,
+    known: [Slot; KNOWN.len()],
+    /// The message that is open, or the next one; of many, since it may wrap.
+    message: u32,
+    scratch: Vec<u8>,
+    resolved: String,
+    labels: Labels,
+}
+
+/// A limit of the builder as a fault at a byte.
+#[cold]
+pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
+    Stop::fault(at, ErrorClass::Limit, exceeded.0)
+}
+
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Mixes length, ends and middle of a text. Texts that differ elsewhere share a slot, no more.
+#[inline]
+fn hash(text: &[u8], key: u32) -> usize {
+    let mut word = (u64::from(key) << 32 ^ text.len() as u64).wrapping_mul(MIX);
+    let mut add = |part: u64| word = (word.rotate_left(29) ^ part).wrapping_mul(MIX);
+    if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        add(u64::from_le_bytes(*first));
+        add(u64::from_le_bytes(*last));
+        if text.len() > 16
+            && let Some(middle) = text[text.len() / 2..].first_chunk::<8>()
+        {
+            add(u64::from_le_bytes(*middle));
+        }
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        add(u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)));
+    } else {
+        add(text.iter().fold(0, |all, &byte| all << 8 | u64::from(byte)));
+    }
+    ((word ^ word >> 32).wrapping_mul(MIX) >> 52) as usize & (SLOTS - 1)
+}
+
+/// Whether two texts are the same; short ones without a call.
+#[inline]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    if a.len() <= 16
+        && let (Some(a_first), Some(a_last)) = (a.first_chunk::<8>(), a.last_chunk::<8>())
+        && let (Some(b_first), Some(b_last)) = (b.first_chunk::<8>(), b.last_chunk::<8>())
+    {
+        return a_first == b_first && a_last == b_last;
+    }
+    a == b
+}
+
+#[cold]
+fn undeclared(prefix: &[u8], start: usize) -> Stop {
+    let shown = quote(prefix);
+    Stop::malformed(
+        start,
+        format!(
+            "the prefix {shown} is not declared; declare it with PREFIX {} <…> before it is used",
+            shown.trim_matches('\'')
+        ),
+    )
+}
+
+/// Whether an IRI reference begins with a scheme.
+fn has_scheme(iri: &[u8]) -> bool {
+    iri.first().is_some_and(|&byte| is(byte, LETTER))
+        && iri
+            .iter()
+            .find(|&&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))
+            == Some(&b':')
+}
+
+impl Terms {
+    /// No prefixes; a base perhaps.
+    ///
+    /// # Errors
+    /// The base is not an absolute IRI.
+    pub fn new(base: Option<&str>, lenient: bool) -> Result<Self, String> {
+        let base = match base {
+            None => None,
+            Some(text) => Some(Iri::parse(text.to_owned()).map_err(|error| {
+                format!(
+                    "base is not an absolute IRI: {} ({error})",
+                    quote(text.as_bytes())
+                )
+            })?),
+        };
+        let slots = vec![Slot::default(); SLOTS].into_boxed_slice();
+        Ok(Self::at_start(base, lenient, slots))
+    }
+
+    fn at_start(base: Option<Iri<String>>, lenient: bool, slots: Box<[Slot]>) -> Self {
+        Self {
+            lenient,
+            first_base: base.clone(),
+            base,
+            prefixes: Vec::new(),
+            prefix_of_name: FxHashMap::default(),
+            prefix_slots: [(0, 0); PREFIX_SLOTS],
+            namespaces: Vec::new(),
+            namespace_of_iri: FxHashMap::default(),
+            namespace_bytes: 0,
+            bound_bytes: 0,
+            next_key: FIRST_NAMESPACE,
+            slots,
+            known: [Slot::default(); KNOWN.len()],
+            message: 0,
+            scratch: Vec::new(),
+            resolved: String::new(),
+            labels: Labels::default(),
+        }
+    }
+
+    /// Goes to the start of another log. What the cache holds is of earlier batches, and so never found.
+    pub fn reset(&mut self) {
+        let (base, slots) = (self.first_base.take(), std::mem::take(&mut self.slots));
+        *self = Self::at_start(base, self.lenient, slots);
+    }
+
+    /// A message ended.
+    #[inline]
+    pub fn end_message(&mut self) {
+        self.labels.begin_message();
+        self.message = self.message.wrapping_add(1);
+    }
+
+    /// The open message moved from the batch `serial` to the one under construction. Its terms are found
+    /// there, so that it counts nothing twice.
+    pub fn move_ids(
+        &mut self,
+        serial: u32,
+        builder: &BatchBuilder,
+        moved: &FxHashMap<TermId, TermId>,
+    ) {
+        for slot in self.slots.iter_mut().chain(&mut self.known) {
+            if slot.serial == serial
+                && slot.message == self.message
+                && let Some(&id) = moved.get(&slot.id)
+            {
+                slot.serial = builder.serial();
+                slot.id = id;
+            }
+        }
+    }
+
+    /// Counts a term found again. What a message counts must not depend on the batch that it is in, so the
+    /// first use in a message counts as if the term were new.
+    #[inline]
+    fn reuse(
+        &mut self,
+        builder: &mut BatchBuilder,
+        at: usize,
+        id: TermId,
+        length: usize,
+    ) -> Result<TermId, LimitExceeded> {
+        if self.slots[at].message != self.message {
+            self.slots[at].message = self.message;
+            builder.charge(length + 16)?;
+        }
+        Ok(id)
+    }
+
+    #[inline]
+    fn cached(&self, builder: &BatchBuilder, at: usize, key: u32) -> Option<(TermId, Term)> {
+        let slot = self.slots[at];
+        if slot.serial == builder.serial() && slot.key == key {
+            Some((slot.id, builder.table().term(slot.id)))
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn remember(&mut self, builder: &BatchBuilder, at: usize, key: u32, id: TermId) {
+        self.slots[at] = Slot {
+            serial: builder.serial(),
+            id,
+            key,
+            message: self.message,
+        };
+    }
+
+    /// A term that the grammar names.
+    #[inline]
+    pub fn known(
+        &mut self,
+        builder: &mut BatchBuilder,
+        known: Known,
+    ) -> Result<TermId, LimitExceeded> {
+        let slot = &mut self.known[known as usize];
+        let iri = KNOWN[known as usize];
+        if slot.serial != builder.serial() {
+            *slot = Slot {
+                serial: builder.serial(),
+                id: builder.add_simple(TermKind::Iri, iri, flags::PLAIN)?,
+                key: KEY_IRI,
+                message: self.message,
+            };
+        } else if slot.message != self.message {
+            slot.message = self.message;
+            builder.charge(iri.len() + 16)?;
+        }
+        Ok(slot.id)
+    }
+
+    /// The IRI between the angle brackets at `start` and before `end`.
+    #[inline]
+    pub fn iri(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Lexed<TermId> {
+        let raw = &text[start + 1..end - 1];
+        let at = hash(raw, KEY_IRI);
+        if let Some((id, term)) = self.cached(builder, at, KEY_IRI)
+            && same(builder.table().text_of(term), raw)
+        {
+            return self
+                .reuse(builder, at, id, raw.len())
+                .map_err(|exceeded| limit(start, exceeded));
+        }
+        self.new_iri(builder, text, start, end, at)
+    }
+
+    fn new_iri(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        at: usize,
+    ) -> Lexed<TermId> {
+        let (resolved, flags) = self.resolve(text, start, end)?;
+        let same = resolved.len() == end - start - 2 && *resolved == text[start + 1..end - 1];
+        let id = builder
+            .add_simple(TermKind::Iri, resolved, flags)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        if same {
+            self.remember(builder, at, KEY_IRI, id);
+        }
+        Ok(id)
+    }
+
+    /// The IRI of an `IRIREF` token, checked, unescaped and made absolute, with its flags.
+    fn resolve<'a>(
+        &'a mut self,
+        text: &'a [u8],
+        start: usize,
+        end: usize,
+    ) -> Lexed<(&'a [u8], u8)> {
+        let raw = &text[start + 1..end - 1];
+        let mut iri = raw;
+        if let Some(length) = raw.iter().position(|&byte| !is(byte, IRI)) {
+            let bad = start + 1 + length;
+            if text[bad] != b'\\' {
+                return Err(Stop::malformed(bad, bad_iri_text(text, bad)));
+            }
+            self.scratch.clear();
+            unescape_iri(raw, start + 1, &mut self.scratch)?;
+            let bad = self.scratch.iter().position(|&byte| !is(byte, IRI));
+            if let (Some(bad), false) = (bad, self.lenient) {
+                return Err(Stop::malformed(start, bad_iri_text(&self.scratch, bad)));
+            }
+            iri = &self.scratch;
+            // What a lenient writer escaped; no base applies to it.
+            if bad.is_some() {
+                return Ok((iri, 0));
+            }
+        }
+        if has_scheme(iri) {
+            return Ok((iri, flags::PLAIN));
+        }
+        let Some(base) = &self.base else {
+            if self.lenient {
+                return Ok((iri, flags::PLAIN));
+            }
+            return Err(Stop::malformed(
+                start,
+                format!(
+                    "the relative IRI {} needs a base; give base (--base IRI), or pass lenient=True (--lenient) \
+                     to keep it as it is",
+                    quote(iri)
+                ),
+            ));
+        };
+        // The text is valid UTF-8, so this cannot fail.
+        let relative = std::str::from_utf8(iri).unwrap_or_default();
+        self.resolved.clear();
+        if let Err(error) = base.resolve_into(relative, &mut self.resolved) {
+            if !self.lenient {
+                return Err(Stop::malformed(
+                    start,
+                    format!("{} is not a valid relative IRI ({error})", quote(iri)),
+                ));
+            }
+            return Ok((iri, flags::PLAIN));
+        }
+        Ok((self.resolved.as_bytes(), flags::PLAIN))
+    }
+
+    /// As [`resolve`](Self::resolve), for namespaces and bases: what is built on them has to be plain.
+    fn resolve_directive<'a>(
+        &'a mut self,
+        text: &'a [u8],
+        start: usize,
+        end: usize,
+    ) -> Lexed<&'a [u8]> {
+        let (iri, _) = self.resolve(text, start, end)?;
+        match iri.iter().position(|&byte| !is(byte, IRI)) {
+            Some(bad) => Err(Stop::malformed(start, bad_iri_text(iri, bad))),
+            None => Ok(iri),
+        }
+    }
+
+    /// The term of a prefixed name: `prefix` and `local` without the colon between them.
+    #[inline]
+    pub fn name(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+        start: usize,
+        name: super::lexer::Name,
+    ) -> Lexed<TermId> {
+        let local = &text[name.colon + 1..name.end];
+        let Some(namespace) = self.namespace_of(text, start, name.colon) else {
+            return Err(undeclared(&text[start..=name.colon], start));
+        };
+        let id = if name.escaped {
+            let mut scratch = std::mem::take(&mut self.scratch);
+            scratch.clear();
+            unescape_local(local, &mut scratch);
+            let id = self.local(builder, namespace, &scratch);
+            self.scratch = scratch;
+            id
+        } else {
+            self.local(builder, namespace, local)
+        };
+        id.map_err(|exceeded| limit(start, exceeded))
+    }
+
+    #[inline]
+    fn local(
+        &mut self,
+        builder: &mut BatchBuilder,
+        namespace: usize,
+        local: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        let namespace = &self.namespaces[namespace];
+        let key = namespace.key;
+        let at = hash(local, key);
+        if let Some((id, term)) = self.cached(builder, at, key)
+            && builder
+                .table()
+                .text_of(term)
+                .get(namespace.iri.len()..)
+                .is_some_and(|rest| same(rest, local))
+        {
+            return self.reuse(builder, at, id, term.length as usize);
+        }
+        let length = namespace.iri.len() + local.len();
+        builder.charge(length)?;
+        let offset = builder.append_text(&namespace.iri);
+        builder.append_text(local);
+        let id = builder.add_term(Term {
+            offset,
+            length: length as u32,
+            aux: 0,
+            split: u16::try_from(namespace.iri.len()).unwrap_or(NO_SPLIT),
+            kind: TermKind::Iri,
+            flags: flags::PLAIN,
+        })?;
+        self.remember(builder, at, key, id);
+        Ok(id)
+    }
+
+    /// Index of the namespace of the prefix at `start`.
+    #[inline]
+    fn namespace_of(&mut self, text: &[u8], start: usize, colon: usize) -> Option<usize> {
+        let length = colon - start;
+        let packed = match text[start..].first_chunk::<8>() {
+            // The eighth byte holds the length, so no two names are the same number, and none is 0.
+            Some(chunk) if length < 8 => {
+                u64::from_le_bytes(*chunk) & ((1 << (8 * length)) - 1) | (length as u64 + 1) << 56
+            }
+            _ => 0,
+        };
+        let slot = (packed.wrapping_mul(MIX) >> 58) as usize % PREFIX_SLOTS;
+        let (found, at) = self.prefix_slots[slot];
+        if found == packed
+            && packed != 0
+            && let Some(&namespace) = self.prefixes.get(at as usize)
+        {
+            return Some(namespace);
+        }
+        let at = *self.prefix_of_name.get(&text[start..colon])?;
+        self.prefix_slots[slot] = (packed, at as u32);
+        Some(self.prefixes[at])
+    }
+
+    /// Binds a prefix to the `IRIREF` at `start`.
+    pub fn declare(
+        &mut self,
+        builder: &mut BatchBuilder,
+        name: &[u8],
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Lexed<()> {
+        let iri: Box<[u8]> = self.resolve_directive(text, start, end)?.into();
+        let bound = self.prefix_of_name.get(name).copied();
+        if let Some(at) = bound
+            && self.namespaces[self.prefixes[at]].iri == iri
+        {
+            return Ok(());
+        }
+        builder
+            .add_namespace(name, &iri)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        let length = iri.len();
+        let namespace = self.intern(iri);
+        self.bound_bytes += length;
+        if let Some(at) = bound {
+            self.bound_bytes -= self.namespaces[self.prefixes[at]].iri.len();
+            self.prefixes[at] = namespace;
+        } else {
+            self.prefix_of_name.insert(name.into(), self.prefixes.len());
+            self.prefixes.push(namespace);
+        }
+        Ok(())
+    }
+
+    fn intern(&mut self, iri: Box<[u8]>) -> usize {
+        if let Some(&at) = self.namespace_of_iri.get(&iri) {
+            return at;
+        }
+        if self.namespaces.len() >= MAX_NAMESPACES.max(2 * self.prefixes.len())
+            || self.namespace_bytes > MAX_NAMESPACE_BYTES.max(2 * self.bound_bytes)
+        {
+            self.forget_unbound();
+        }
+        let at = self.namespaces.len();
+        self.namespace_bytes += iri.len();
+        self.namespaces.push(Namespace {
+            iri: iri.clone(),
+            key: self.next_key,
+        });
+        self.namespace_of_iri.insert(iri, at);
+        self.next_key += 1;
+        if self.next_key == u32::MAX {
+            self.slots.fill(Slot::default());
+            self.next_key = FIRST_NAMESPACE;
+            for namespace in &mut self.namespaces {
+                namespace.key = self.next_key;
+                self.next_key += 1;
+            }
+        }
+        at
+    }
+
+    /// Keeps the namespaces that a prefix is bound to. Their keys stay, so cached names stay too.
+    fn forget_unbound(&mut self) {
+        let mut old: Vec<Option<Namespace>> = std::mem::take(&mut self.namespaces)
+            .into_iter()
+            .map(Some)
+            .collect();
+        let mut moved = FxHashMap::default();
+        self.namespace_of_iri.clear();
+        self.namespace_bytes = 0;
+        for bound in &mut self.prefixes {
+            if let Some(namespace) = old[*bound].take() {
+                moved.insert(*bound, self.namespaces.len());
+                self.namespace_bytes += namespace.iri.len();
+                self.namespace_of_iri
+                    .insert(namespace.iri.clone(), self.namespaces.len());
+                self.namespaces.push(namespace);
+            }
+            *bound = moved.get(bound).copied().unwrap_or_default();
+        }
+    }
+
+    /// Sets the base to the `IRIREF` at `start`.
+    pub fn set_base(&mut self, text: &[u8], start: usize, end: usize) -> Lexed<()> {
+        let iri = self.resolve_directive(text, start, end)?;
+        let iri = String::from_utf8_lossy(iri).into_owned();
+        let shown = quote(iri.as_bytes());
+        match Iri::parse(iri) {
+            Ok(base) => {
+                self.base = Some(base);
+                Ok(())
+            }
+            Err(error) => Err(Stop::malformed(
+                start,
+                format!("the base {shown} is not a valid absolute IRI ({error})"),
+            )),
+        }
+    }
+
+    /// The blank node of a label, without its `_:`.
+    #[inline]
+    pub fn bnode(
+        &mut self,
+        builder: &mut BatchBuilder,
+        label: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        if label.starts_with(b"_g") {
+            return self.odd_bnode(builder, label);
+        }
+        let at = hash(label, KEY_BNODE);
+        if let Some((id, term)) = self.cached(builder, at, KEY_BNODE)
+            && same(builder.table().text_of(term), label)
+        {
+            return self.reuse(builder, at, id, label.len());
+        }
+        let id = builder.add_simple(TermKind::Bnode, label, flags::PLAIN)?;
+        self.remember(builder, at, KEY_BNODE, id);
+        Ok(id)
+    }
+
+    /// The blank node of a label that may be an escape, or like a generated one. What it stands for
+    /// depends on the message, so it is not looked up.
+    fn odd_bnode(
+        &mut self,
+        builder: &mut BatchBuilder,
+        label: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        if let Some(said) = write::read_label(label) {
+            return builder.add_simple(TermKind::Bnode, &said, 0);
+        }
+        builder.add_simple(TermKind::Bnode, self.labels.given(label), flags::PLAIN)
+    }
+
+    /// A new anonymous blank node.
+    pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
+        builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
+    }
+
+    /// The term of a language tag.
+    pub fn language(
+        &mut self,
+        builder: &mut BatchBuilder,
+        tag: &[u8],
+    ) -> Result<TermId, LimitExceeded> {
+        let at = hash(tag, KEY_LANGUAGE);
+        if let Some((id, term)) = self.cached(builder, at, KEY_LANGUAGE)
+            && same(builder.table().text_of(term), tag)
+        {
+            return self.reuse(builder, at, id, tag.len());
+        }
+        let id = builder.add_simple(TermKind::Language, tag, flags::PLAIN)?;
+        self.remember(builder, at, KEY_LANGUAGE, id);
+        Ok(id)
+    }
+
+    /// A literal written without quotes: a number or a boolean.
+    #[inline]
+    pub fn bare(
+        &mut self,
+        builder: &mut BatchBuilder,
+        lexical: &[u8],
+        datatype: Known,
+    ) -> Result<TermId, LimitExceeded> {
+        let datatype = self.known(builder, datatype)?;
+        let at = hash(lexical, KEY_NUMBER);
+        if let Some((id, term)) = self.cached(builder, at, KEY_NUMBER)
+            && term.aux == datatype.0
+            && same(builder.table().text_of(term), lexical)
+        {
+            return self.reuse(builder, at, id, lexical.len());
+        }
+        let id = builder.add_with_aux(TermKind::TypedLiteral, lexical, datatype.0, flags::PLAIN)?;
+        self.remember(builder, at, KEY_NUMBER, id);
+        Ok(id)
+    }
+
+    /// Whether a datatype is xsd:string.
+    #[inline]
+    pub fn is_string(builder: &BatchBuilder, datatype: TermId) -> bool {
+        builder.table().text(datatype) == XSD_STRING
+    }
+}

@@ -1,0 +1,158 @@
+//! Errors of the codecs: what a caller can do about it, what is wrong, and where.
+//!
+//! Texts say what was found, what was expected and the way out; tokens of the input are cut to
+//! 40 characters and control-escaped by [`quote`].
+
+use std::fmt::{self, Write as _};
+
+/// What a caller can do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// The input breaks the format.
+    Malformed,
+    /// The input ends inside a message.
+    Truncated,
+    /// A limit of the caller was met; the text names its option.
+    Limit,
+    /// Valid, but needs a feature that this codec lacks or that was not asked for.
+    Unsupported,
+    /// A bug in this crate, caught.
+    Internal,
+}
+
+/// Where in the input an error is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Byte in the decompressed log, from 0.
+    pub offset: u64,
+    /// Index of the message in the log, from 0; unknown in a split of a log that was not counted.
+    pub message: Option<u64>,
+    /// Line and column, from 1, in formats that have lines, unless a split is read. The column counts
+    /// characters.
+    pub line_column: Option<(u64, u64)>,
+    /// Frame and row, from 0, in formats that have them.
+    pub frame_row: Option<(u64, u64)>,
+}
+
+/// Why decoding stopped. Delivered after every message completed before the fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError {
+    /// Name of the format, such as `nq`.
+    pub format: &'static str,
+    /// What a caller can do.
+    pub class: ErrorClass,
+    /// What is wrong, what was expected, the way out. No place.
+    pub reason: String,
+    /// Where.
+    pub place: Place,
+}
+
+impl fmt::Display for DecodeError {
+    /// As in `nq: expected '.' after the object, found '<http://ex/…' (line 3, column 41, byte 127, message 1)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} (", self.format, self.reason)?;
+        if let Some((line, column)) = self.place.line_column {
+            write!(f, "line {line}, column {column}, ")?;
+        }
+        if let Some((frame, row)) = self.place.frame_row {
+            write!(f, "frame {frame}, row {row}, ")?;
+        }
+        write!(f, "byte {}", self.place.offset)?;
+        if let Some(message) = self.place.message {
+            write!(f, ", message {message}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Why a batch could not be encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodeError {
+    /// Name of the target format.
+    pub format: &'static str,
+    /// What a caller can do.
+    pub class: ErrorClass,
+    /// What cannot be written, and the option that helps.
+    pub reason: String,
+    /// Index of the message in the log, from 0.
+    pub message: u64,
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} (message {})",
+            self.format, self.reason, self.message
+        )
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+/// A limit of [`crate::model::limits::Limits`] was met while a batch was built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitExceeded(pub String);
+
+/// A token of the input, safe to print: quoted, cut to 40 characters, controls escaped.
+pub fn quote(token: &[u8]) -> String {
+    // Four bytes a character at most, so 200 bytes hold the 41 characters that are looked at.
+    let text = String::from_utf8_lossy(&token[..token.len().min(200)]);
+    let mut out = String::from("'");
+    for (count, c) in text.chars().enumerate() {
+        if count == 40 {
+            out.push('…');
+            break;
+        }
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control()
+                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') =>
+            {
+                let _ = write!(out, "\\u{:04X}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_token_is_cut_and_harmless() {
+        assert_eq!(quote(b"a\n\x1b[31m"), "'a\\n\\u001B[31m'");
+        assert_eq!(
+            quote("é".repeat(41).as_bytes()),
+            format!("'{}…'", "é".repeat(40))
+        );
+        assert_eq!(quote(&[b'x'; 40]), format!("'{}'", "x".repeat(40)));
+        assert_eq!(quote(b"\xff"), "'\u{fffd}'");
+    }
+
+    #[test]
+    fn an_error_says_where() {
+        let error = DecodeError {
+            format: "nq",
+            class: ErrorClass::Malformed,
+            reason: "expected '.'".to_owned(),
+            place: Place {
+                offset: 127,
+                message: Some(1),
+                line_column: Some((3, 41)),
+                frame_row: None,
+            },
+        };
+        assert_eq!(
+            error.to_string(),
+            "nq: expected '.' (line 3, column 41, byte 127, message 1)"
+        );
+    }
+}

@@ -1,0 +1,429 @@
+//! Terms as canonical N-Triples 1.2, made so that no term can end its own token.
+//!
+//! - In: a term of a table, whose text may be any UTF-8 (binary formats bring any string).
+//! - Out: its N-Triples form, appended to a buffer.
+//! - Cost: linear in the term; a copy where the text is plain.
+//! - Law: the form is one token whatever the text; different terms have different forms.
+//!
+//! What the grammar cannot hold is rewritten: characters of an IRI as `\uXXXX`, labels by [`write_label`],
+//! language tags by [`write_language`]. The encoders refuse such IRIs and tags unless told otherwise
+//! (see [`fault`]).
+
+use crate::model::batch::TermTable;
+use crate::model::chars::{self, ESCAPE, IRI, NAME};
+use crate::model::labels::{self, write_hex};
+use crate::model::term::{TermId, TermKind, flags};
+
+const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
+
+/// Prefix of the labels that [`set_apart`] says are made.
+const APART_LABEL: &[u8] = b"_gm";
+/// Prefix of the tags that [`write_language`] makes.
+const MADE_TAG: &[u8] = b"x-gx";
+
+/// Appends a term as canonical N-Triples 1.2 (language tags keep their case). The default graph has no text.
+pub fn write_term(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+    Style::CANONICAL.write(table, id, out);
+}
+
+/// How terms are written where it is not the canonical way.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Opens a triple term.
+    pub open: &'static [u8],
+    /// Closes a triple term.
+    pub close: &'static [u8],
+    /// Keeps the labels of a message apart from those of others ([`write_label_of`]).
+    pub apart: Option<u64>,
+    /// No triple term is begun, and none goes on, beyond this length of the buffer: what is written is
+    /// then incomplete, and the caller finds the buffer longer than this.
+    pub most: usize,
+}
+
+impl Style {
+    /// Canonical N-Triples 1.2.
+    pub const CANONICAL: Self = Self {
+        open: b"<<( ",
+        close: b")>>",
+        apart: None,
+        most: usize::MAX,
+    };
+    /// `<< s p o >>`, as in RDF-star.
+    pub const STAR: Self = Self {
+        open: b"<< ",
+        close: b">>",
+        ..Self::CANONICAL
+    };
+
+    /// Appends a term.
+    pub fn write(&self, table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+        let term = table.term(id);
+        let text = table.text_of(term);
+        let plain = term.flags & flags::PLAIN != 0;
+        match term.kind {
+            TermKind::DefaultGraph => {}
+            TermKind::Iri => write_iri(text, plain, out),
+            TermKind::Bnode => match self.apart {
+                None => write_label(text, plain, out),
+                Some(message) => write_label_of(message, text, plain, out),
+            },
+            TermKind::Language => write_language(text, plain, out),
+            TermKind::Literal => write_string(text, plain, out),
+            TermKind::LangLiteral => {
+                write_string(text, plain, out);
+                let tag = table.term(TermId(term.aux));
+                write_language(table.text_of(tag), tag.flags & flags::PLAIN != 0, out);
+                out.extend_from_slice(direction(term.flags));
+            }
+            TermKind::TypedLiteral => {
+                write_string(text, plain, out);
+                let datatype = table.term(TermId(term.aux));
+                out.extend_from_slice(b"^^");
+                write_iri(
+                    table.text_of(datatype),
+                    datatype.flags & flags::PLAIN != 0,
+                    out,
+                );
+            }
+            TermKind::TripleTerm => {
+                out.extend_from_slice(self.open);
+                for part in table.triple(term) {
+                    if out.len() > self.most {
+                        return;
+                    }
+                    self.write(table, part, out);
+                    out.push(b' ');
+                }
+                out.extend_from_slice(self.close);
+            }
+        }
+    }
+}
+
+/// The base direction of a literal's flags, as it follows the language tag.
+#[inline]
+pub fn direction(flags: u8) -> &'static [u8] {
+    if flags & flags::LTR != 0 {
+        b"--ltr"
+    } else if flags & flags::RTL != 0 {
+        b"--rtl"
+    } else {
+        b""
+    }
+}
+
+/// Appends `<iri>`; characters that `IRIREF` forbids become `\uXXXX`. `plain` says that there are none.
+#[inline]
+pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.push(b'<');
+    if plain {
+        out.extend_from_slice(text);
+    } else {
+        let mut rest = text;
+        while let Some(at) = rest.iter().position(|&byte| !chars::is(byte, IRI)) {
+            out.extend_from_slice(&rest[..at]);
+            write_escape(u16::from(rest[at]), out);
+            rest = &rest[at + 1..];
+        }
+        out.extend_from_slice(rest);
+    }
+    out.push(b'>');
+}
+
+/// Appends `"text"` with the escapes of canonical N-Triples. `plain` says that none is needed.
+#[inline]
+pub fn write_string(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.push(b'"');
+    if plain {
+        out.extend_from_slice(text);
+    } else {
+        write_escaped(text, out);
+    }
+    out.push(b'"');
+}
+
+/// Appends the text of a literal with the escapes of canonical N-Triples, without quotes.
+pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(at) = escape_at(rest) {
+        out.extend_from_slice(&rest[..at]);
+        let mut used = 1;
+        match rest[at] {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0C => out.extend_from_slice(b"\\f"),
+            0xEF => match rest.get(at..at + 3) {
+                Some([_, 0xBF, last @ (0xBE | 0xBF)]) => {
+                    write_escape(0xFF40 | u16::from(*last), out);
+                    used = 3;
+                }
+                _ => out.push(0xEF),
+            },
+            control => write_escape(u16::from(control), out),
+        }
+        rest = &rest[at + used..];
+    }
+    out.extend_from_slice(rest);
+}
+
+/// The first byte that may need an escape. 0xEF begins U+FFFE and U+FFFF, which the canonical form
+/// escapes as it does controls.
+fn escape_at(text: &[u8]) -> Option<usize> {
+    let special = |byte: u8| chars::is(byte, ESCAPE) || byte == 0xEF;
+    let mut start = 0;
+    // Sixteen bytes at once, which the compiler makes one comparison each.
+    for chunk in text.chunks_exact(16) {
+        let any = chunk.iter().fold(0, |any, &byte| {
+            any | u8::from(byte < 0x20)
+                | u8::from(byte == b'"')
+                | u8::from(byte == b'\\')
+                | u8::from(byte == 0x7F)
+                | u8::from(byte == 0xEF)
+        });
+        if any != 0 {
+            break;
+        }
+        start += 16;
+    }
+    let at = text[start..].iter().position(|&byte| special(byte))?;
+    Some(start + at)
+}
+
+/// Appends `\uXXXX`.
+fn write_escape(code: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\u");
+    for shift in [12, 8, 4, 0] {
+        out.push(HEX_UPPER[usize::from(code >> shift & 15)]);
+    }
+}
+
+/// Appends `_:label`. A label that is no `BLANK_NODE_LABEL` is escaped, which readers undo: see
+/// [`labels`]. `plain` says that it is one.
+#[inline]
+pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"_:");
+    labels::write(text, plain, is_label, out);
+}
+
+/// The label that an escape of [`write_label`] stands for; `None` for one that stands for itself.
+#[inline]
+pub(crate) fn read_label(text: &[u8]) -> Option<Vec<u8>> {
+    labels::read(text, is_label)
+}
+
+/// Appends `_:label` so that labels of different messages differ where nothing delimits messages
+/// ([`set_apart`]), with the label as [`write_label`] has it.
+pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"_:");
+    if set_apart(message, text) {
+        write_apart(message, out);
+    }
+    labels::write(text, plain, is_label, out);
+}
+
+/// Whether [`write_apart`] goes before a label, so that labels of different messages differ where
+/// nothing delimits messages: before all but those of message 0 that do not begin with `_gm`.
+/// One-to-one over the whole log, without state.
+#[inline]
+pub fn set_apart(message: u64, label: &[u8]) -> bool {
+    message != 0 || label.starts_with(APART_LABEL)
+}
+
+/// Appends `_gm<message>_`.
+pub fn write_apart(message: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(APART_LABEL);
+    out.extend_from_slice(message.to_string().as_bytes());
+    out.push(b'_');
+}
+
+/// Whether a text is the label part of a `BLANK_NODE_LABEL`.
+fn is_label(text: &[u8]) -> bool {
+    let plain = !text.is_empty() && text[0] != b'-' && text.iter().all(|&b| chars::is(b, NAME));
+    plain || std::str::from_utf8(text).is_ok_and(chars::is_label)
+}
+
+/// Appends `@tag`. A tag that the grammar cannot hold, or that [`read_language`] would take for such a
+/// one, becomes `x-gx` and the lower-case hex of its bytes in subtags of eight. `plain` says that the
+/// grammar holds it.
+#[inline]
+pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    out.push(b'@');
+    let held = plain || chars::is_language_tag(text);
+    if held && !(text.starts_with(MADE_TAG) && read_language(text).is_some()) {
+        out.extend_from_slice(text);
+    } else {
+        out.extend_from_slice(MADE_TAG);
+        for subtag in text.chunks(4) {
+            out.push(b'-');
+            write_hex(subtag, out);
+        }
+    }
+}
+
+/// The tag that an escape of [`write_language`] stands for; `None` for one that stands for itself.
+pub(crate) fn read_language(tag: &[u8]) -> Option<Vec<u8>> {
+    labels::undo(tag, made_tag, chars::is_language_tag)
+}
+
+/// What a tag of the form that [`write_language`] makes says.
+fn made_tag(tag: &[u8]) -> Option<Vec<u8>> {
+    let rest = tag.strip_prefix(MADE_TAG)?;
+    let mut digits = Vec::with_capacity(rest.len());
+    for subtag in rest.chunks(9) {
+        match subtag {
+            [b'-', hex @ ..] if !hex.is_empty() => digits.extend_from_slice(hex),
+            _ => return None,
+        }
+    }
+    labels::unhex(&digits)
+}
+
+/// What a text grammar cannot hold of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// This IRI has characters that `IRIREF` forbids; escapes can say them.
+    Iri(TermId),
+    /// This IRI is not absolute, so that readers drop the statements it stands in.
+    Relative(TermId),
+    /// This datatype goes with a language tag only, so that readers drop the statements of its literal.
+    Untagged(TermId),
+    /// This language tag is none; no escape helps.
+    Language(TermId),
+}
+
+/// What a text grammar cannot hold of a term as it is; the parts of a triple term are the caller's to check.
+/// Labels are no fault: they are rewritten one-to-one. With `lenient`, IRIs are none: they are escaped.
+pub fn fault(table: &TermTable, id: TermId, lenient: bool) -> Option<Fault> {
+    let term = table.term(id);
+    match term.kind {
+        TermKind::Iri => {
+            (term.flags & flags::PLAIN == 0 && !lenient && !chars::is_iri_text(table.text_of(term)))
+                .then_some(Fault::Iri(id))
+        }
+        TermKind::Language => (term.flags & flags::PLAIN == 0
+            && !chars::is_language_tag(table.text_of(term)))
+        .then_some(Fault::Language(id)),
+        TermKind::LangLiteral | TermKind::TypedLiteral => fault(table, TermId(term.aux), lenient),
+        TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::TripleTerm => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+    use crate::model::batch::BatchBuilder;
+    use crate::model::limits::Limits;
+
+    fn written(build: impl FnOnce(&mut BatchBuilder) -> TermId) -> String {
+        let mut builder = BatchBuilder::new(Limits::default());
+        let id = build(&mut builder);
+        let mut out = Vec::new();
+        write_term(builder.table(), id, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn simple(kind: TermKind, text: &str) -> String {
+        written(|b| b.add_simple(kind, text.as_bytes(), 0).unwrap())
+    }
+
+    fn tagged(text: &str, tag: &str, direction: u8) -> String {
+        written(|b| {
+            let tag = b.add_simple(TermKind::Language, tag.as_bytes(), 0).unwrap();
+            b.add_with_aux(TermKind::LangLiteral, text.as_bytes(), tag.0, direction)
+                .unwrap()
+        })
+    }
+
+    #[test]
+    fn literals_have_the_canonical_escapes() {
+        let controls: String = (0u8..0x20).chain([0x7f]).map(char::from).collect();
+        assert_eq!(
+            simple(TermKind::Literal, &controls),
+            "\"\\u0000\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000B\\f\\r\\u000E\\u000F\
+             \\u0010\\u0011\\u0012\\u0013\\u0014\\u0015\\u0016\\u0017\\u0018\\u0019\\u001A\\u001B\\u001C\
+             \\u001D\\u001E\\u001F\\u007F\""
+        );
+        assert_eq!(simple(TermKind::Literal, "a\"b\\c'd"), r#""a\"b\\c'd""#);
+        assert_eq!(
+            simple(
+                TermKind::Literal,
+                "\u{FFFD}\u{FFFE}\u{FFFF}\u{10FFFF}\u{FF01}"
+            ),
+            "\"\u{FFFD}\\uFFFE\\uFFFF\u{10FFFF}\u{FF01}\""
+        );
+    }
+
+    #[test]
+    fn an_iri_cannot_end_its_token() {
+        assert_eq!(simple(TermKind::Iri, "http://ex/a"), "<http://ex/a>");
+        assert_eq!(
+            simple(TermKind::Iri, "x> <y\n\\"),
+            r"<x\u003E\u0020\u003Cy\u000A\u005C>"
+        );
+        assert_eq!(simple(TermKind::Iri, "é\u{7f}"), "<é\u{7f}>");
+    }
+
+    #[test]
+    fn labels_are_rewritten_one_to_one() {
+        for label in ["b0", "a.b", "1", "_", "_g1", "é", "a-b", "_gu1"] {
+            assert_eq!(simple(TermKind::Bnode, label), format!("_:{label}"));
+        }
+        assert_eq!(simple(TermKind::Bnode, "a b"), "_:_gx612062");
+        assert_eq!(
+            simple(TermKind::Bnode, "_gx612062"),
+            "_:_gx5f6778363132303632"
+        );
+        assert_eq!(simple(TermKind::Bnode, ""), "_:_gx");
+        for label in ["-a", ".a", "a.", "a:b", "a\n", "a> .", "-"] {
+            assert!(
+                simple(TermKind::Bnode, label).starts_with("_:_gx"),
+                "{label}"
+            );
+        }
+    }
+
+    #[test]
+    fn labels_of_messages_are_kept_apart() {
+        let label = |message, text: &str| {
+            let mut out = Vec::new();
+            write_label_of(message, text.as_bytes(), false, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(label(0, "b0"), "_:b0");
+        assert_eq!(label(0, "_gm1_b0"), "_:_gm0__gm1_b0");
+        assert_eq!(label(1, "b0"), "_:_gm1_b0");
+        assert_eq!(label(1, "a b"), "_:_gm1__gx612062");
+        assert_eq!(label(1, "_gx612062"), "_:_gm1__gx5f6778363132303632");
+        assert_eq!(label(0, "_gm 1"), "_:_gm0__gx5f676d2031");
+    }
+
+    #[test]
+    fn tags_are_safe() {
+        assert_eq!(tagged("x", "en-GB", 0), "\"x\"@en-GB");
+        assert_eq!(tagged("x", "ar", flags::RTL), "\"x\"@ar--rtl");
+        assert_eq!(tagged("x", "en .\n", 0), "\"x\"@x-gx-656e202e-0a");
+        assert_eq!(tagged("x", "x-gx", 0), "\"x\"@x-gx-782d6778");
+        assert_eq!(tagged("x", "", 0), "\"x\"@x-gx");
+    }
+
+    #[test]
+    fn triple_terms_and_datatypes() {
+        let text = written(|b| {
+            let iri = b.add_simple(TermKind::Iri, b"a", 0).unwrap();
+            let bad = b.add_simple(TermKind::Iri, b"t>", 0).unwrap();
+            let typed = b
+                .add_with_aux(TermKind::TypedLiteral, b"1", bad.0, 0)
+                .unwrap();
+            let inner = b.add_triple_term([iri, iri, typed]).unwrap();
+            assert_eq!(fault(b.table(), typed, false), Some(Fault::Iri(bad)));
+            assert_eq!(fault(b.table(), typed, true), None);
+            b.add_triple_term([iri, iri, inner]).unwrap()
+        });
+        assert_eq!(text, r#"<<( <a> <a> <<( <a> <a> "1"^^<t\u003E> )>> )>>"#);
+    }
+}

@@ -1,0 +1,532 @@
+//! Moves the boundaries of messages: between a decoder and an encoder, batch by batch.
+//!
+//! - In: batches, whole messages or parts ([`Regrouper::feed`]).
+//! - Out: batches of other messages, of the same quads in the same order ([`Regrouper::next_batch`]).
+//! - Cost: one copy of the quads and their terms; memory holds a batch, the open message (or with parts, a
+//!   batch of it), and the labels of one message that is divided, within `max_message_bytes`.
+//! - Law: how the input is cut into batches changes nothing. No two blank nodes become one, and none
+//!   becomes two: labels are kept apart by the message that they came from, and a blank node that would
+//!   stand in two messages is refused, or made an IRI on request.
+
+pub mod slices;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::batch::{BatchBuilder, InForce, MessageBatch, Namespaces, TermTable};
+use crate::model::chars::{self, NAME};
+use crate::model::error::{EncodeError, ErrorClass, LimitExceeded, quote};
+use crate::model::limits::Limits;
+use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
+use crate::model::write::{set_apart, write_apart, write_term};
+
+/// What a message is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupBy {
+    /// What was one before.
+    Message,
+    /// Consecutive quads of a subject.
+    Subject,
+    /// Consecutive quads of a graph.
+    Graph,
+    /// So many quads.
+    Count(u64),
+    /// Quads until their terms have so many bytes of text.
+    Bytes(u64),
+    /// All quads.
+    All,
+}
+
+/// Options of a [`Regrouper`].
+#[derive(Clone, Debug)]
+pub struct RegroupOptions {
+    /// What a message is made of.
+    pub by: GroupBy,
+    /// Blank nodes become IRIs that begin with this and `/.well-known/genid/`.
+    pub skolemize: Option<String>,
+    /// Yield a message larger than a batch in parts.
+    pub parts: bool,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+/// A copy of a term, by its id in the input.
+#[derive(Clone, Copy, Default)]
+struct Copied {
+    /// The batch that the copy is in.
+    serial: u32,
+    /// The message that it came from, where that matters.
+    message: u64,
+    id: TermId,
+}
+
+/// A subject or graph that the next quads may share.
+struct Key {
+    text: Vec<u8>,
+    message: u64,
+}
+
+/// Moves the boundaries of messages.
+pub struct Regrouper {
+    options: RegroupOptions,
+    builder: BatchBuilder,
+    input: Option<MessageBatch>,
+    /// The next message and quad of the input.
+    next: (usize, usize),
+    /// The message of the input whose declarations were read.
+    entered: bool,
+    /// Messages of the input before the batch that is read.
+    before: u64,
+    copied: Vec<Copied>,
+    key: Option<Key>,
+    /// The quad before, while it is of the same batch, and its message.
+    last: Option<(Quad, u64)>,
+    /// Quads, and bytes of their terms, in the open message.
+    count: u64,
+    bytes: u64,
+    declared: Namespaces,
+    in_force: InForce,
+    /// The blank nodes of the input's message, and the messages that they stand in.
+    labels: FxHashMap<Box<[u8]>, u64>,
+    label_bytes: u64,
+    scratch: Vec<u8>,
+    ended: bool,
+    empty: u64,
+    metadata: u64,
+    failed: Option<EncodeError>,
+}
+
+/// Why a quad cannot be copied.
+enum Stop {
+    Limit(String),
+    Divided(Vec<u8>),
+}
+
+impl From<LimitExceeded> for Stop {
+    fn from(exceeded: LimitExceeded) -> Self {
+        Self::Limit(exceeded.0)
+    }
+}
+
+impl Regrouper {
+    /// At the start of a log.
+    ///
+    /// # Errors
+    /// An option does not fit; the text says which.
+    pub fn new(options: RegroupOptions) -> Result<Self, String> {
+        if let Some(base) = &options.skolemize
+            && !(chars::is_iri_text(base.as_bytes()) && oxiri::Iri::parse(base.as_str()).is_ok())
+        {
+            return Err(format!(
+                "skolemize (--skolemize) takes an absolute IRI, not {}",
+                quote(base.as_bytes())
+            ));
+        }
+        if matches!(options.by, GroupBy::Count(0) | GroupBy::Bytes(0)) {
+            return Err("group_by (--group-by) takes a number from 1 on".to_owned());
+        }
+        let mut limits = options.limits.clone();
+        limits.max_message_bytes = limits.max_message_bytes.min(3 << 30);
+        limits.batch_bytes = limits.batch_bytes.min(512 << 20);
+        Ok(Self {
+            options,
+            builder: BatchBuilder::new(limits),
+            input: None,
+            next: (0, 0),
+            entered: false,
+            before: 0,
+            copied: Vec::new(),
+            key: None,
+            last: None,
+            count: 0,
+            bytes: 0,
+            declared: Namespaces::default(),
+            in_force: InForce::default(),
+            labels: FxHashMap::default(),
+            label_bytes: 0,
+            scratch: Vec::new(),
+            ended: false,
+            empty: 0,
+            metadata: 0,
+            failed: None,
+        })
+    }
+
+    /// Takes a batch; the one before must have been read to its end.
+    pub fn feed(&mut self, batch: MessageBatch) {
+        debug_assert!(self.input.is_none());
+        self.copied.clear();
+        self.copied
+            .resize(batch.table().terms().len(), Copied::default());
+        self.next = (0, 0);
+        self.entered = false;
+        self.input = Some(batch);
+    }
+
+    /// Marks the end of the input.
+    pub fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    /// The next batch; None means "feed me", and after [`finish`](Self::finish) "done".
+    ///
+    /// # Errors
+    /// After every message completed before the fault; the same error again on later calls.
+    pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, EncodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        if let Some(input) = self.input.take() {
+            match self.read(&input) {
+                Ok(true) => {
+                    self.input = Some(input);
+                    return Ok(Some(self.take_part()));
+                }
+                Ok(false) => {
+                    self.leave(&input);
+                    let mut moved = FxHashMap::default();
+                    return Ok(self.builder.take_complete(&mut moved));
+                }
+                Err(stop) => return self.fail(stop),
+            }
+        }
+        if self.ended && self.builder.is_open() {
+            self.builder.end_message();
+        }
+        let mut moved = FxHashMap::default();
+        Ok(self.builder.take_complete(&mut moved))
+    }
+
+    /// What was left out so far, by name and count.
+    pub fn dropped(&self) -> Vec<(&'static str, u64)> {
+        // Where all messages are empty, the one that is made of them is what the first was.
+        let kept = u64::from(self.options.by == GroupBy::All && self.count == 0);
+        let empty = self.empty.saturating_sub(kept);
+        [("empty messages", empty), ("metadata", self.metadata)]
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .collect()
+    }
+
+    fn take_part(&mut self) -> MessageBatch {
+        if self.builder.is_open() && self.options.parts {
+            return self.builder.take_part();
+        }
+        let mut moved = FxHashMap::default();
+        match self.builder.take_complete(&mut moved) {
+            Some(batch) => batch,
+            None => self.builder.take_part(),
+        }
+    }
+
+    fn fail(&mut self, stop: Stop) -> Result<Option<MessageBatch>, EncodeError> {
+        let (class, reason) = match stop {
+            Stop::Limit(reason) => (ErrorClass::Limit, reason),
+            Stop::Divided(label) => (
+                ErrorClass::Unsupported,
+                format!(
+                    "the blank node {} would stand in two messages, and each has blank nodes of its own; \
+                     skolemize (--skolemize IRI) makes IRIs of blank nodes",
+                    quote(&[b"_:", &*label].concat())
+                ),
+            ),
+        };
+        self.failed = Some(EncodeError {
+            format: "group-by",
+            class,
+            reason,
+            message: self.before + self.next.0 as u64,
+        });
+        if self.builder.is_open() {
+            self.builder.discard_message();
+        }
+        match self.builder.take() {
+            Some(batch) => Ok(Some(batch)),
+            None => self.next_batch(),
+        }
+    }
+
+    /// The input's batch was read: what of it is needed on is kept.
+    fn leave(&mut self, input: &MessageBatch) {
+        if let Some((quad, message)) = self.last.take() {
+            let id = match self.options.by {
+                GroupBy::Graph => quad.graph,
+                _ => quad.subject,
+            };
+            let mut text = Vec::new();
+            write_term(input.table(), id, &mut text);
+            self.key = Some(Key { text, message });
+        }
+        self.before += input.len() as u64 - u64::from(input.continues());
+    }
+
+    /// Reads quads until the batch under construction is full (true) or there are no more.
+    fn read(&mut self, input: &MessageBatch) -> Result<bool, Stop> {
+        let by = self.options.by;
+        while self.next.0 < input.len() {
+            let at = self.next.0;
+            let message = self.before + at as u64;
+            let quads = input.message(at);
+            if !self.entered {
+                self.entered = true;
+                self.enter(input, at)?;
+            }
+            while let Some(&quad) = quads.get(self.next.1) {
+                if self.builder.is_open() && self.ends_before(input.table(), quad, message) {
+                    self.end();
+                    if self.builder.full() {
+                        return Ok(true);
+                    }
+                }
+                if !self.builder.is_open() {
+                    self.builder.begin_message(input.position(at));
+                }
+                self.copy(input.table(), quad, message)?;
+                self.next.1 += 1;
+                if self.options.parts && self.builder.part_full() {
+                    return Ok(true);
+                }
+            }
+            let goes_on = input.continues() && at + 1 == input.len();
+            if !goes_on {
+                self.labels.clear();
+                self.label_bytes = 0;
+                if by == GroupBy::Message {
+                    self.end();
+                }
+            }
+            self.next = (at + 1, 0);
+            self.entered = false;
+            if by == GroupBy::Message && self.builder.full() && self.next.0 < input.len() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A message of the input begins, or goes on.
+    fn enter(&mut self, input: &MessageBatch, at: usize) -> Result<(), Stop> {
+        let table = input.table();
+        if at == 0 {
+            for (name, iri) in self.in_force.news(input) {
+                self.declare(name, iri)?;
+            }
+        }
+        for change in input.namespace_changes_of(at) {
+            self.declare(table.span(change.name), table.span(change.iri))?;
+        }
+        let goes_on = input.continued() && at == 0;
+        let whole = matches!(self.options.by, GroupBy::Message | GroupBy::All);
+        if whole && !self.builder.is_open() {
+            self.builder.begin_message(input.position(at));
+        }
+        let metadata = input.metadata(at);
+        if self.options.by == GroupBy::Message {
+            for entry in metadata {
+                self.builder.add_metadata(&entry.key, &entry.value)?;
+            }
+        } else {
+            self.metadata += metadata.len() as u64;
+            let more = input.continues() && at + 1 == input.len();
+            self.empty += u64::from(!goes_on && !more && input.message(at).is_empty());
+        }
+        Ok(())
+    }
+
+    fn declare(&mut self, name: &[u8], iri: &[u8]) -> Result<(), Stop> {
+        if self.declared.get(name) != Some(iri) {
+            self.builder.add_namespace(name, iri)?;
+            self.declared.set(name, iri);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        self.builder.end_message();
+        self.count = 0;
+        self.bytes = 0;
+    }
+
+    /// Whether the open message ends before a quad.
+    fn ends_before(&mut self, table: &TermTable, quad: Quad, message: u64) -> bool {
+        let part: fn(Quad) -> TermId = match self.options.by {
+            GroupBy::Message | GroupBy::All => return false,
+            GroupBy::Count(most) => return self.count >= most,
+            GroupBy::Bytes(most) => return self.bytes >= most,
+            GroupBy::Subject => |quad| quad.subject,
+            GroupBy::Graph => |quad| quad.graph,
+        };
+        let id = part(quad);
+        // Labels of two messages mean two nodes.
+        let apart = |other: u64| other != message && has_bnode(table, id);
+        if let Some((last, other)) = self.last {
+            let last = part(last);
+            return apart(other) || !(last == id || table.same_term(last, table, id));
+        }
+        let Some(key) = &self.key else { return false };
+        self.scratch.clear();
+        write_term(table, id, &mut self.scratch);
+        apart(key.message) || self.scratch != key.text
+    }
+
+    fn copy(&mut self, table: &TermTable, quad: Quad, message: u64) -> Result<(), Stop> {
+        self.builder.charge(16)?;
+        let mut bytes = 0;
+        let copy = Quad {
+            subject: self.term(table, quad.subject, message, &mut bytes)?,
+            predicate: self.term(table, quad.predicate, message, &mut bytes)?,
+            object: self.term(table, quad.object, message, &mut bytes)?,
+            graph: self.term(table, quad.graph, message, &mut bytes)?,
+        };
+        self.builder.push_quad(copy);
+        self.last = Some((quad, message));
+        self.key = None;
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        Ok(())
+    }
+
+    /// The copy of a term. Every use counts, so that the cut into batches does not.
+    fn term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        message: u64,
+        bytes: &mut u64,
+    ) -> Result<TermId, Stop> {
+        if id == TermId::DEFAULT_GRAPH {
+            return Ok(id);
+        }
+        let term = table.term(id);
+        let text = table.text_of(term);
+        self.builder.charge(text.len() + 16)?;
+        *bytes += u64::from(term.length);
+        if term.kind == TermKind::Bnode {
+            self.stands_in(text)?;
+        }
+        let known = self.copied[id.index()];
+        if known.serial == self.builder.serial()
+            && (known.message == message || term.kind != TermKind::Bnode)
+            && term.kind != TermKind::TripleTerm
+        {
+            if let TermKind::LangLiteral | TermKind::TypedLiteral = term.kind {
+                let length = table.term(TermId(term.aux)).length;
+                self.builder.charge(length as usize + 16)?;
+                *bytes += u64::from(length);
+            }
+            return Ok(known.id);
+        }
+        let new = match term.kind {
+            TermKind::Bnode => self.bnode(term, text, message)?,
+            TermKind::TripleTerm => {
+                // As deep as the decoder let it become. Looked at whole each time, since labels in it count.
+                let [subject, predicate, object] = table.triple(term);
+                let triple = [
+                    self.term(table, subject, message, bytes)?,
+                    self.term(table, predicate, message, bytes)?,
+                    self.term(table, object, message, bytes)?,
+                ];
+                self.builder.push_triple_term(triple)
+            }
+            kind => {
+                let aux = match kind {
+                    TermKind::LangLiteral | TermKind::TypedLiteral => {
+                        self.term(table, TermId(term.aux), message, bytes)?.0
+                    }
+                    _ => 0,
+                };
+                let offset = self.builder.append_text(text);
+                self.builder.push_term(Term {
+                    offset,
+                    aux,
+                    ..term
+                })
+            }
+        };
+        self.copied[id.index()] = Copied {
+            serial: self.builder.serial(),
+            message,
+            id: new,
+        };
+        Ok(new)
+    }
+
+    /// Notes that a blank node stands in the open message.
+    fn stands_in(&mut self, label: &[u8]) -> Result<(), Stop> {
+        if self.options.skolemize.is_some()
+            || matches!(self.options.by, GroupBy::Message | GroupBy::All)
+        {
+            return Ok(());
+        }
+        let here = self.builder.message_index();
+        if let Some(&known) = self.labels.get(label) {
+            return if known == here {
+                Ok(())
+            } else {
+                Err(Stop::Divided(label.to_vec()))
+            };
+        }
+        self.label_bytes += label.len() as u64 + 64;
+        if self.label_bytes > self.options.limits.max_message_bytes {
+            return Err(Stop::Limit(format!(
+                "the labels of a message that is divided take more than {} bytes; raise max_message_bytes \
+                 (--max-message-bytes), or skolemize (--skolemize IRI)",
+                self.options.limits.max_message_bytes
+            )));
+        }
+        self.labels.insert(label.into(), here);
+        Ok(())
+    }
+
+    /// A blank node under a label that no other message gives, or as an IRI.
+    fn bnode(&mut self, term: Term, label: &[u8], message: u64) -> Result<TermId, Stop> {
+        self.scratch.clear();
+        let (kind, plain) = if let Some(base) = &self.options.skolemize {
+            self.scratch
+                .extend_from_slice(base.trim_end_matches('/').as_bytes());
+            self.scratch
+                .extend_from_slice(format!("/.well-known/genid/{message}/").as_bytes());
+            for &byte in label {
+                if chars::is(byte, NAME) {
+                    self.scratch.push(byte);
+                } else {
+                    self.scratch
+                        .extend_from_slice(format!("%{byte:02X}").as_bytes());
+                }
+            }
+            (TermKind::Iri, flags::PLAIN)
+        } else {
+            if self.options.by != GroupBy::Message && set_apart(message, label) {
+                write_apart(message, &mut self.scratch);
+            }
+            self.scratch.extend_from_slice(label);
+            (TermKind::Bnode, term.flags & flags::PLAIN)
+        };
+        self.builder.charge(self.scratch.len())?;
+        let offset = self.builder.append_text(&self.scratch);
+        Ok(self.builder.push_term(Term {
+            offset,
+            length: self.scratch.len() as u32,
+            aux: 0,
+            split: NO_SPLIT,
+            kind,
+            flags: plain,
+        }))
+    }
+}
+
+/// Whether a blank node stands in a term.
+fn has_bnode(table: &TermTable, id: TermId) -> bool {
+    if id == TermId::DEFAULT_GRAPH {
+        return false;
+    }
+    let term = table.term(id);
+    match term.kind {
+        TermKind::Bnode => true,
+        // As deep as the decoder let it become.
+        TermKind::TripleTerm => {
+            let parts = table.triple(term);
+            parts.into_iter().any(|part| has_bnode(table, part))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,110 @@
+//! Slices of the batches of a log, each for a log of its own: files of a folder, members of an archive.
+//!
+//! - In: batches, and how many of their messages go into which log.
+//! - Out: slices, one behind the other. A log begins with the namespaces in force there; with those alone
+//!   that its messages declare or use where more than [`MOST_WHOLE`] are in force.
+//! - Cost: the quads and declarations of the slices, whatever is in force.
+//! - Law: how messages are cut into batches changes no log.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::model::batch::{MOST_WHOLE, MessageBatch, Namespaces};
+use crate::syntax::needed::Needs;
+
+/// Cuts batches into slices.
+#[derive(Default)]
+pub struct Slices {
+    needs: Needs,
+    /// In force before the next message of the batch.
+    in_force: Arc<Namespaces>,
+    next: usize,
+    /// The open log has all namespaces in force.
+    whole: bool,
+}
+
+impl Slices {
+    /// A batch begins.
+    pub fn begin_batch(&mut self, batch: &MessageBatch) {
+        self.needs.begin_batch(batch);
+        self.in_force = Arc::clone(batch.namespaces_at_start());
+        self.next = 0;
+    }
+
+    /// The next messages of the batch, up to `stop`, in one slice or more; None if that is the batch as it is.
+    /// With `begins` they are the first of a log.
+    pub fn take(
+        &mut self,
+        batch: &MessageBatch,
+        stop: usize,
+        begins: bool,
+    ) -> Option<Vec<MessageBatch>> {
+        let stop = stop.clamp(self.next, batch.len());
+        let range = self.next..stop;
+        self.next = stop;
+        if begins {
+            self.whole = self.in_force.len() <= MOST_WHOLE;
+        }
+        if !self.whole {
+            return Some(range.map(|message| self.alone(batch, message)).collect());
+        }
+        let before = Arc::clone(&self.in_force);
+        for message in range.clone() {
+            self.needs.declare(batch, message);
+            self.needs.leave();
+        }
+        self.advance(batch, &range);
+        if range.len() == batch.len() {
+            return None;
+        }
+        Some(vec![
+            batch.slice_with(range, [before, Arc::clone(&self.in_force)]),
+        ])
+    }
+
+    /// Goes on behind a range.
+    fn advance(&mut self, batch: &MessageBatch, range: &Range<usize>) {
+        if range.end == batch.len() {
+            self.in_force = Arc::clone(batch.namespaces_at_end());
+        } else {
+            self.in_force = with_changes(&self.in_force, batch, range);
+        }
+    }
+
+    /// A message with the namespaces alone that it needs.
+    fn alone(&mut self, batch: &MessageBatch, message: usize) -> MessageBatch {
+        let mut used = Namespaces::default();
+        for (name, iri, declared) in self.needs.of(batch, message) {
+            if !declared {
+                used.set(name, iri);
+            }
+        }
+        self.needs.leave();
+        let range = message..message + 1;
+        self.advance(batch, &range);
+        let before = Arc::new(used);
+        let after = with_changes(&before, batch, &range);
+        batch.slice_with(range, [before, after])
+    }
+}
+
+/// Namespaces, with those that messages declare.
+fn with_changes(
+    namespaces: &Arc<Namespaces>,
+    batch: &MessageBatch,
+    messages: &Range<usize>,
+) -> Arc<Namespaces> {
+    let mut result = Arc::clone(namespaces);
+    for message in messages.clone() {
+        for change in batch.namespace_changes_of(message) {
+            let (name, iri) = (
+                batch.table().span(change.name),
+                batch.table().span(change.iri),
+            );
+            if result.get(name) != Some(iri) {
+                Arc::make_mut(&mut result).set(name, iri);
+            }
+        }
+    }
+    result
+}

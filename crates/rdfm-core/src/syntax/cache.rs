@@ -1,0 +1,192 @@
+//! Finds terms of the batch again, so that terms that recur are stored once.
+//!
+//! - In: a token's bytes, or a guess which term comes next.
+//! - Out: the id of the same term, if it is found; sharing is never needed.
+//! - Cost: a comparison a guess; a hash of 24 bytes and a comparison a lookup. Fixed size.
+//! - Law: self-verifying: what is found has the same record and bytes in the batch under construction.
+
+use crate::model::batch::BatchBuilder;
+use crate::model::term::{Term, TermId, TermKind};
+
+/// Slots for terms; a power of two.
+pub(crate) const SLOTS: usize = 4096;
+/// Slots for what goes with a predicate; a power of two.
+const PREDICATES: usize = 1024;
+
+/// A term of a batch that may be gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    serial: u32,
+    pub id: TermId,
+}
+
+impl Known {
+    /// No term. The serials of batches begin with 1.
+    pub const NONE: Self = Self {
+        serial: 0,
+        id: TermId::DEFAULT_GRAPH,
+    };
+
+    #[inline]
+    pub fn new(builder: &BatchBuilder, id: TermId) -> Self {
+        Self {
+            serial: builder.serial(),
+            id,
+        }
+    }
+
+    /// Whether it is a term of the batch under construction.
+    #[inline]
+    pub fn is_current(self, builder: &BatchBuilder) -> bool {
+        self.serial == builder.serial()
+    }
+
+    /// The record and the text, if it is a term of a kind of the batch under construction.
+    #[inline]
+    pub fn get(self, builder: &BatchBuilder, kind: TermKind) -> Option<(&Term, &[u8])> {
+        if self.serial != builder.serial() {
+            return None;
+        }
+        let term = builder.table().terms().get(self.id.index())?;
+        if term.kind != kind {
+            return None;
+        }
+        let from = builder.table().arena().get(term.offset as usize..)?;
+        Some((term, from.get(..term.length as usize)?))
+    }
+
+    /// Whether it is of a kind and has a text.
+    #[inline]
+    pub fn is(self, builder: &BatchBuilder, kind: TermKind, text: &[u8]) -> bool {
+        self.get(builder, kind)
+            .is_some_and(|(_, known)| known.len() == text.len() && begins(text, known))
+    }
+}
+
+/// Whether a text begins with another: without a call, since most are short; the ends first, since they
+/// differ most.
+#[inline]
+pub(crate) fn begins(text: &[u8], with: &[u8]) -> bool {
+    let Some(text) = text.get(..with.len()) else {
+        return false;
+    };
+    if let (Some(a), Some(b)) = (text.last_chunk::<16>(), with.last_chunk::<16>()) {
+        if u128::from_le_bytes(*a) != u128::from_le_bytes(*b) {
+            return false;
+        }
+        let (a, _) = text.as_chunks::<16>();
+        let (b, _) = with.as_chunks::<16>();
+        return a
+            .iter()
+            .zip(b)
+            .all(|(a, b)| u128::from_le_bytes(*a) == u128::from_le_bytes(*b));
+    }
+    if let (Some(a), Some(b)) = (text.last_chunk::<8>(), with.last_chunk::<8>()) {
+        let first = text.first_chunk::<8>() == with.first_chunk::<8>();
+        return first && u64::from_le_bytes(*a) == u64::from_le_bytes(*b);
+    }
+    text.iter().zip(with).all(|(a, b)| a == b)
+}
+
+/// What went with a predicate last time: lines of one shape follow each other in logs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habit {
+    /// The next line's predicate.
+    pub next: Known,
+    pub object: Known,
+    pub datatype: Known,
+}
+
+impl Habit {
+    const NONE: Self = Self {
+        next: Known::NONE,
+        object: Known::NONE,
+        datatype: Known::NONE,
+    };
+}
+
+/// The tables. Empty ones find nothing and cost nothing.
+#[derive(Default)]
+pub(crate) struct Cache {
+    slots: Box<[Known]>,
+    habits: Box<[Habit]>,
+}
+
+impl Cache {
+    pub fn new() -> Self {
+        Self {
+            slots: vec![Known::NONE; SLOTS].into(),
+            habits: vec![Habit::NONE; PREDICATES].into(),
+        }
+    }
+
+    /// The slot of a text of a kind.
+    #[inline]
+    pub fn slot(kind: TermKind, text: &[u8]) -> usize {
+        const K: u64 = 0x9E37_79B9_7F4A_7C15;
+        // The ends differ most: names and numbers.
+        let hash = if let Some(last) = text.last_chunk::<16>() {
+            let all = u128::from_le_bytes(*last);
+            let middle = text.get(text.len() / 2 - 8..).and_then(<[u8]>::first_chunk);
+            let middle = middle.map_or(0, |chunk| u64::from_le_bytes(*chunk));
+            ((all >> 64) as u64)
+                .wrapping_mul(K)
+                .rotate_left(29)
+                .wrapping_add(all as u64)
+                .wrapping_mul(K)
+                ^ middle
+        } else if let (Some(a), Some(b)) = (text.first_chunk(), text.last_chunk()) {
+            u64::from_le_bytes(*a).wrapping_mul(K).rotate_left(29) ^ u64::from_le_bytes(*b)
+        } else {
+            text.iter()
+                .fold(0, |hash, &byte| hash << 8 | u64::from(byte))
+        };
+        let hash = (hash ^ (text.len() as u64) << 3 ^ kind as u64).wrapping_mul(K);
+        (hash >> 52) as usize & (SLOTS - 1)
+    }
+
+    #[inline]
+    pub fn get(&self, slot: usize) -> Known {
+        self.slots.get(slot).copied().unwrap_or(Known::NONE)
+    }
+
+    #[inline]
+    pub fn set(&mut self, slot: usize, known: Known) {
+        if let Some(entry) = self.slots.get_mut(slot) {
+            *entry = known;
+        }
+    }
+
+    #[inline]
+    pub fn habit(&self, predicate: TermId) -> Habit {
+        let at = predicate.index() & (PREDICATES - 1);
+        self.habits.get(at).copied().unwrap_or(Habit::NONE)
+    }
+
+    #[inline]
+    pub fn set_habit(&mut self, predicate: TermId, set: impl Fn(&mut Habit)) {
+        if let Some(habit) = self.habits.get_mut(predicate.index() & (PREDICATES - 1)) {
+            set(habit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_every_length_are_compared_wholly() {
+        let text: Vec<u8> = (0..80).collect();
+        for length in 0..=text.len() {
+            assert!(begins(&text, &text[..length]));
+            for at in 0..length {
+                let mut other = text[..length].to_vec();
+                other[at] ^= 0x40;
+                assert!(!begins(&text, &other), "{length} {at}");
+            }
+            assert!(Cache::slot(TermKind::Iri, &text[..length]) < SLOTS);
+        }
+        assert!(!begins(b"a", b"ab"));
+    }
+}

@@ -1,0 +1,12 @@
+//! What several families of formats share, below them all.
+//!
+//! - [`text`]: lines, message dialects, IRIs, labels, and how terms are written; [`prefixes`]: IRIs by prefixes;
+//!   [`needed`]: which namespaces a message declares or uses.
+//! - [`json`]: JSON texts as tapes. `wire`: Protocol Buffers and Thrift. `cache`: terms that recur.
+
+pub(crate) mod cache;
+pub mod json;
+pub mod needed;
+pub mod prefixes;
+pub mod text;
+pub(crate) mod wire;

@@ -1,0 +1,281 @@
+//! The namespaces that a message needs: those that it declares, and those that abbreviate its IRIs.
+//!
+//! - In: declarations in the order of the log, and messages.
+//! - Out: numbers of namespaces, in the order in which their names first came.
+//! - Cost: a search for the namespace of an IRI, once until something is declared or the batch ends;
+//!   nothing of the number of namespaces in force.
+//! - Law: what a message needs depends on the log before it, not on how it is cut into batches.
+
+use rustc_hash::FxHashMap;
+
+use crate::model::batch::{InForce, MessageBatch, TermTable};
+use crate::model::term::{TermId, TermKind};
+use crate::syntax::prefixes::{Declared, Prefixes};
+
+/// A namespace in force.
+struct Namespace {
+    name: Box<[u8]>,
+    iri: Box<[u8]>,
+    /// The message that needed it last.
+    message: u32,
+    /// It is declared for the next message.
+    waits: bool,
+}
+
+/// What is known of a term of the batch.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    /// The message that it was met in last.
+    message: u32,
+    /// The generation in which its namespace was searched for.
+    generation: u32,
+    /// The number of its namespace, or [`NONE`].
+    namespace: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The namespaces in force, and those that the open message needs.
+#[derive(Default)]
+pub struct Needed {
+    prefixes: Prefixes,
+    /// In the order in which the names first came.
+    namespaces: Vec<Namespace>,
+    by_name: FxHashMap<Box<[u8]>, u32>,
+    /// Those declared for the next message.
+    waiting: Vec<u32>,
+    terms: Vec<Known>,
+    /// Grows when a namespace is declared or a batch begins.
+    generation: u32,
+    message: u32,
+    found: Vec<u32>,
+}
+
+impl Needed {
+    /// Declares a namespace for the next message, unless it is in force or cannot abbreviate IRIs in text.
+    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
+        let declared = self.prefixes.declare(name, iri);
+        if declared == Declared::New {
+            self.note(name, iri);
+        }
+        declared
+    }
+
+    /// Declares a namespace for the next message, whatever it is, unless it is in force.
+    pub fn declare_any(&mut self, name: &[u8], iri: &[u8]) {
+        if self.get(name) == Some(iri) {
+            return;
+        }
+        if self.prefixes.declare(name, iri) == Declared::Refused {
+            self.prefixes.forget(name);
+        }
+        self.note(name, iri);
+    }
+
+    fn note(&mut self, name: &[u8], iri: &[u8]) {
+        let number = if let Some(number) = self.number(name) {
+            self.namespaces[number as usize].iri = iri.into();
+            number
+        } else {
+            let number = self.namespaces.len() as u32;
+            self.by_name.insert(name.into(), number);
+            self.namespaces.push(Namespace {
+                name: name.into(),
+                iri: iri.into(),
+                message: 0,
+                waits: false,
+            });
+            number
+        };
+        let namespace = &mut self.namespaces[number as usize];
+        if !namespace.waits {
+            namespace.waits = true;
+            self.waiting.push(number);
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.terms.fill(Known::default());
+            self.generation = 1;
+        }
+    }
+
+    /// Number of namespaces in force.
+    pub fn len(&self) -> usize {
+        self.namespaces.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.namespaces.is_empty()
+    }
+
+    /// A namespace by its number: its name and IRI.
+    pub fn namespace(&self, number: u32) -> (&[u8], &[u8]) {
+        let namespace = &self.namespaces[number as usize];
+        (&namespace.name, &namespace.iri)
+    }
+
+    /// The number of a name.
+    pub fn number(&self, name: &[u8]) -> Option<u32> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The IRI of a name.
+    pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        let number = self.number(name)?;
+        Some(&self.namespaces[number as usize].iri)
+    }
+
+    /// The name and the local part that an IRI is abbreviated to.
+    pub fn split<'a>(&self, iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
+        self.prefixes.split(iri)
+    }
+
+    /// Namespaces declared for the next message.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// What is declared is in force, and waits for no message any more.
+    pub fn settle(&mut self) {
+        for number in self.waiting.drain(..) {
+            self.namespaces[number as usize].waits = false;
+        }
+    }
+
+    /// A batch begins: term ids mean other terms than before.
+    pub fn begin_batch(&mut self) {
+        self.forget();
+    }
+
+    /// The numbers of the namespaces that a message needs, those that wait for it included.
+    pub fn of(&mut self, batch: &MessageBatch, message: usize) -> &[u32] {
+        self.message = self.message.wrapping_add(1);
+        if self.message == 0 {
+            self.message = 1;
+            self.terms.fill(Known::default());
+            for namespace in &mut self.namespaces {
+                namespace.message = 0;
+            }
+        }
+        self.found.clear();
+        for at in 0..self.waiting.len() {
+            self.need(self.waiting[at]);
+        }
+        if !self.namespaces.is_empty() {
+            let terms = batch.table().terms().len();
+            if self.terms.len() < terms {
+                self.terms.resize(terms, Known::default());
+            }
+            for quad in batch.message(message) {
+                for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
+                    self.term(batch.table(), id);
+                }
+            }
+        }
+        self.found.sort_unstable();
+        &self.found
+    }
+
+    fn need(&mut self, number: u32) {
+        let namespace = &mut self.namespaces[number as usize];
+        if namespace.message != self.message {
+            namespace.message = self.message;
+            self.found.push(number);
+        }
+    }
+
+    /// Sees to the namespaces of a term, and of those within it. As deep as triple terms nest.
+    #[inline]
+    fn term(&mut self, table: &TermTable, id: TermId) {
+        let known = &mut self.terms[id.index()];
+        if known.message != self.message {
+            known.message = self.message;
+            self.first_in_message(table, id);
+        }
+    }
+
+    fn first_in_message(&mut self, table: &TermTable, id: TermId) {
+        let term = table.term(id);
+        match term.kind {
+            TermKind::Iri => {
+                let known = self.terms[id.index()];
+                let mut number = known.namespace;
+                if known.generation != self.generation {
+                    let name = self.prefixes.split(table.text_of(term));
+                    number = name.and_then(|(name, _)| self.number(name)).unwrap_or(NONE);
+                    self.terms[id.index()] = Known {
+                        message: self.message,
+                        generation: self.generation,
+                        namespace: number,
+                    };
+                }
+                if number != NONE {
+                    self.need(number);
+                }
+            }
+            TermKind::TypedLiteral => self.term(table, TermId(term.aux)),
+            TermKind::TripleTerm => {
+                for part in table.triple(term) {
+                    self.term(table, part);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The needs of the messages of a log, batch by batch.
+#[derive(Default)]
+pub struct Needs {
+    needed: Needed,
+    in_force: InForce,
+}
+
+impl Needs {
+    /// A batch begins.
+    pub fn begin_batch(&mut self, batch: &MessageBatch) {
+        if !self.in_force.follows(batch) {
+            self.needed = Needed::default();
+            for (name, iri) in batch.namespaces_at_start().iter() {
+                self.needed.declare_any(name, iri);
+            }
+            self.needed.settle();
+        }
+        self.needed.begin_batch();
+    }
+
+    /// A message of the batch declares its namespaces.
+    pub fn declare(&mut self, batch: &MessageBatch, message: usize) {
+        for change in batch.namespace_changes_of(message) {
+            let table = batch.table();
+            self.needed
+                .declare_any(table.span(change.name), table.span(change.iri));
+        }
+    }
+
+    /// What the next message of the batch needs: names, IRIs, and whether it declares them itself. The same
+    /// again until it is [left](Self::leave).
+    pub fn of<'a>(
+        &'a mut self,
+        batch: &MessageBatch,
+        message: usize,
+    ) -> impl Iterator<Item = (&'a [u8], &'a [u8], bool)> {
+        self.declare(batch, message);
+        self.needed.of(batch, message);
+        let needed = &self.needed;
+        needed.found.iter().map(|number| {
+            let (name, iri) = needed.namespace(*number);
+            (name, iri, needed.namespaces[*number as usize].waits)
+        })
+    }
+
+    /// The message was seen to.
+    pub fn leave(&mut self) {
+        self.needed.settle();
+    }
+}

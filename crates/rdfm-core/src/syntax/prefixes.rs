@@ -1,0 +1,297 @@
+//! The writer's prefixes: which are declared, and which one abbreviates an IRI.
+//!
+//! - In: declarations in log order, later ones override; IRIs to abbreviate.
+//! - Out: the name and the local part, by the longest namespace that leaves a local part without escapes.
+//! - Cost: a look-up and a few searches in a sorted map an IRI, at most [`MOST_STEPS`].
+//! - Law: namespace and local part together are the IRI, byte for byte, for every reader.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::chars::{self, NAME};
+
+/// Searches for the namespace of one IRI. Only thousands of namespaces that share long beginnings with
+/// the IRI need more; the IRI is then written in full.
+const MOST_STEPS: usize = 16;
+
+/// What became of a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// It cannot be written: the name is no `PN_PREFIX`, or the IRI is no absolute IRI that every reader
+    /// keeps as it is.
+    Refused,
+    /// It is in force already.
+    Known,
+    /// It is new and must be written.
+    New,
+}
+
+/// The prefixes in force.
+#[derive(Default)]
+pub struct Prefixes {
+    by_name: FxHashMap<Box<[u8]>, Box<[u8]>>,
+    /// By the IRI up to its last `/` or `#`, then by what follows there.
+    by_iri: FxHashMap<Box<[u8]>, Tails>,
+}
+
+/// Names of the namespaces that share the part up to the last `/` or `#`.
+type Tails = BTreeMap<Box<[u8]>, BTreeSet<Box<[u8]>>>;
+
+impl Prefixes {
+    /// Declares a prefix.
+    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
+        if let Some(known) = self.by_name.get(name)
+            && **known == *iri
+        {
+            return Declared::Known;
+        }
+        if !is_prefix_name(name) || !is_kept_as_it_is(iri) {
+            return Declared::Refused;
+        }
+        if let Some(old) = self.by_name.insert(name.into(), iri.into()) {
+            self.remove(name, &old);
+        }
+        let (head, tail) = iri.split_at(head_length(iri));
+        self.by_iri
+            .entry(head.into())
+            .or_default()
+            .entry(tail.into())
+            .or_default()
+            .insert(name.into());
+        Declared::New
+    }
+
+    /// Forgets a name, whose meaning is another one now that cannot be used.
+    pub fn forget(&mut self, name: &[u8]) {
+        if let Some(iri) = self.by_name.remove(name) {
+            self.remove(name, &iri);
+        }
+    }
+
+    fn remove(&mut self, name: &[u8], iri: &[u8]) {
+        let (head, tail) = iri.split_at(head_length(iri));
+        let Some(tails) = self.by_iri.get_mut(head) else {
+            return;
+        };
+        if let Some(names) = tails.get_mut(tail) {
+            names.remove(name);
+            if names.is_empty() {
+                tails.remove(tail);
+            }
+        }
+        if tails.is_empty() {
+            self.by_iri.remove(head);
+        }
+    }
+
+    /// The name and the local part that an IRI is written as.
+    pub fn split<'a>(&self, iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
+        // A local part holds neither `/` nor `#`, so the namespace has the same head as the IRI.
+        let (head, rest) = iri.split_at(head_length(iri));
+        let tails = self.by_iri.get(head)?;
+        if tails.len() == 1 {
+            // The usual case: one namespace, which ends where the head does.
+            let (tail, names) = tails.first_key_value()?;
+            // Empty boxes point nowhere, and memcmp looks there slowly.
+            let local = if tail.is_empty() {
+                rest
+            } else {
+                rest.strip_prefix(&**tail)?
+            };
+            return names
+                .first()
+                .filter(|_| is_plain_local(local))
+                .map(|name| (&**name, local));
+        }
+        let mut bound = rest;
+        for _ in 0..MOST_STEPS {
+            let below = (Bound::Unbounded, Bound::Included(bound));
+            let (tail, names) = tails.range::<[u8], _>(below).next_back()?;
+            let common = common_prefix(tail, rest);
+            let mut next = common;
+            if common == tail.len() {
+                let local = &rest[common..];
+                if is_plain_local(local) {
+                    return names.first().map(|name| (&**name, local));
+                }
+                next = common.checked_sub(1)?;
+            }
+            bound = &rest[..next];
+        }
+        None
+    }
+}
+
+/// Length of an IRI up to its last `/` or `#`, that included.
+fn head_length(iri: &[u8]) -> usize {
+    memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)
+}
+
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(x, y)| x == y).count()
+}
+
+/// Whether a name may stand before the colon: empty, or a `PN_PREFIX`.
+fn is_prefix_name(name: &[u8]) -> bool {
+    let Ok(name) = std::str::from_utf8(name) else {
+        return false;
+    };
+    let Some(first) = name.chars().next() else {
+        return true;
+    };
+    chars::is_letter(first)
+        && !name.ends_with('.')
+        && name.chars().all(|c| chars::is_name(c) || c == '.')
+}
+
+/// Whether a reader that resolves IRIs leaves this one alone: absolute, valid, and without dot segments.
+fn is_kept_as_it_is(iri: &[u8]) -> bool {
+    std::str::from_utf8(iri).is_ok_and(|text| {
+        chars::is_iri_text(iri)
+            && oxiri::Iri::parse(text).is_ok()
+            && !text
+                .split(['/', '?', '#'])
+                .any(|segment| segment == "." || segment == "..")
+    })
+}
+
+/// Whether a text is a `PN_LOCAL` as it is, without backslashes; also the empty one.
+fn is_plain_local(text: &[u8]) -> bool {
+    let (Some(&first), Some(&last)) = (text.first(), text.last()) else {
+        return true;
+    };
+    if first == b'-' || first == b'.' || last == b'.' {
+        return false;
+    }
+    let simple = |byte: u8| chars::is(byte, NAME) || byte == b'.' || byte == b':';
+    if text.iter().all(|&byte| simple(byte)) {
+        return true;
+    }
+    let Ok(text) = std::str::from_utf8(text) else {
+        return false;
+    };
+    let mut rest = text.chars();
+    let mut begun = false;
+    while let Some(c) = rest.next() {
+        let allowed = match c {
+            '%' => (0..2).all(|_| rest.next().is_some_and(|c| c.is_ascii_hexdigit())),
+            _ if c.is_ascii() => simple(c as u8),
+            _ if begun => chars::is_name(c),
+            _ => chars::is_letter(c),
+        };
+        if !allowed {
+            return false;
+        }
+        begun = true;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(prefixes: &Prefixes, iri: &str) -> String {
+        match prefixes.split(iri.as_bytes()) {
+            Some((name, local)) => format!(
+                "{}:{}",
+                String::from_utf8_lossy(name),
+                String::from_utf8_lossy(local)
+            ),
+            None => format!("<{iri}>"),
+        }
+    }
+
+    fn declared(list: &[(&str, &str)]) -> Prefixes {
+        let mut prefixes = Prefixes::default();
+        for (name, iri) in list {
+            assert_eq!(
+                prefixes.declare(name.as_bytes(), iri.as_bytes()),
+                Declared::New,
+                "{name}"
+            );
+        }
+        prefixes
+    }
+
+    #[test]
+    fn the_longest_namespace_that_fits_wins() {
+        let prefixes = declared(&[
+            ("ex", "http://ex/"),
+            ("bar", "http://ex/bar/"),
+            ("b", "http://ex/b"),
+            ("go", "http://ex/GO_"),
+            ("hash", "http://ex/x#"),
+            ("", "urn:"),
+        ]);
+        for (iri, expected) in [
+            ("http://ex/foo", "ex:foo"),
+            ("http://ex/bar/1", "bar:1"),
+            ("http://ex/bar", "b:ar"),
+            ("http://ex/bar/", "bar:"),
+            ("http://ex/bar/a/b", "<http://ex/bar/a/b>"),
+            ("http://ex/GO_0001", "go:0001"),
+            ("http://ex/GO_-1", "ex:GO_-1"),
+            ("http://ex/GO_.", "<http://ex/GO_.>"),
+            ("http://ex/x#y", "hash:y"),
+            ("http://ex/x", "ex:x"),
+            ("http://ex/a.b", "ex:a.b"),
+            ("http://ex/a.", "<http://ex/a.>"),
+            ("http://ex/.a", "<http://ex/.a>"),
+            ("http://ex/-a", "<http://ex/-a>"),
+            ("http://ex/a%4b%C3", "ex:a%4b%C3"),
+            ("http://ex/%4b", "ex:%4b"),
+            ("http://ex/a%4", "<http://ex/a%4>"),
+            ("http://ex/a%4g", "<http://ex/a%4g>"),
+            ("http://ex/a%", "<http://ex/a%>"),
+            ("http://ex/%é4", "<http://ex/%é4>"),
+            ("http://ex/a,b", "<http://ex/a,b>"),
+            ("http://ex/é", "ex:é"),
+            ("http://ex/\u{b7}", "<http://ex/\u{b7}>"),
+            ("http://ex/a\u{b7}", "ex:a\u{b7}"),
+            ("http://ex/a×", "<http://ex/a×>"),
+            ("http://e", "<http://e>"),
+            ("urn:a:b", ":a:b"),
+            ("zzz", "<zzz>"),
+            ("", "<>"),
+        ] {
+            assert_eq!(shown(&prefixes, iri), expected);
+        }
+    }
+
+    #[test]
+    fn a_name_bound_anew_no_longer_means_the_old_iri() {
+        let mut prefixes = declared(&[("a", "http://a/"), ("b", "http://a/")]);
+        assert_eq!(shown(&prefixes, "http://a/x"), "a:x");
+        assert_eq!(prefixes.declare(b"a", b"http://b/"), Declared::New);
+        assert_eq!(prefixes.declare(b"a", b"http://b/"), Declared::Known);
+        assert_eq!(shown(&prefixes, "http://a/x"), "b:x");
+        assert_eq!(prefixes.declare(b"b", b"http://b/"), Declared::New);
+        assert_eq!(shown(&prefixes, "http://a/x"), "<http://a/x>");
+    }
+
+    #[test]
+    fn what_a_reader_might_change_is_refused() {
+        let mut prefixes = Prefixes::default();
+        for (name, iri) in [
+            ("a b", "http://ex/"),
+            ("a.", "http://ex/"),
+            ("1", "http://ex/"),
+            ("_", "http://ex/"),
+            ("a", "relative/"),
+            ("a", ""),
+            ("a", "http://ex/> <x"),
+            ("a", "http://ex/a/../"),
+            ("a", "http://ex/."),
+            ("a", "http://ex/%zz"),
+        ] {
+            assert_eq!(
+                prefixes.declare(name.as_bytes(), iri.as_bytes()),
+                Declared::Refused,
+                "{name} {iri}"
+            );
+        }
+    }
+}

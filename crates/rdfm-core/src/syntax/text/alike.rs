@@ -1,0 +1,171 @@
+//! Comments that look like delimiters of messages and are none: counted, and told as a note.
+//!
+//! - In: comments between statements, alone on their lines, that do not delimit.
+//! - Out: a sentence with their number and where the first ones are.
+//! - Cost: a look at each comment's first characters; places of the first [`LISTED`].
+//! - Law: depends on the log alone, never on how it is cut or how often a line is read.
+
+use crate::codec::Dialect;
+use crate::model::error::quote;
+
+/// Those whose places are told.
+const LISTED: usize = 10;
+
+/// What was met so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LookAlikes {
+    count: u64,
+    /// The first one, as it stands in the log, and the dialect in force there.
+    first: Option<(String, Dialect)>,
+    /// Where the first ones begin in the log.
+    offsets: Vec<u64>,
+    /// Their lines, as far as they are known.
+    lines: Vec<u64>,
+    /// What begins before this byte of the log was judged before.
+    judged: u64,
+}
+
+/// Whether the text of a comment, after its `#`, looks like a delimiter: without case it begins with
+/// `@message`, or it is the word `message`, perhaps with a full stop. `whole` says that the text is all
+/// of the comment, not its beginning.
+pub(crate) fn resembles_delimiter(comment: &[u8], whole: bool) -> bool {
+    let text = comment.trim_ascii();
+    let word = text.strip_suffix(b".").unwrap_or(text).trim_ascii_end();
+    match text.first() {
+        Some(b'@') => text
+            .get(..8)
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"@message")),
+        Some(b'm' | b'M') => whole && word.eq_ignore_ascii_case(b"message"),
+        _ => false,
+    }
+}
+
+impl LookAlikes {
+    /// Counts a comment, without its `#`, that begins at a byte of the log, unless it was counted before.
+    #[cold]
+    pub fn add(&mut self, comment: &[u8], offset: u64, line: Option<u64>, dialect: Dialect) {
+        if offset < self.judged {
+            return;
+        }
+        self.judged = offset + 1;
+        self.count += 1;
+        if self.first.is_none() {
+            let text = [b"#", comment.trim_ascii_end()].concat();
+            self.first = Some((quote(&text), dialect));
+        }
+        if self.offsets.len() < LISTED {
+            self.offsets.push(offset);
+            self.lines.extend(line);
+        }
+    }
+
+    /// Finds the lines that are not known yet.
+    #[inline]
+    pub fn locate(&mut self, line: impl Fn(u64) -> u64) {
+        while let Some(&offset) = self.offsets.get(self.lines.len()) {
+            self.lines.push(line(offset));
+        }
+    }
+
+    /// What to say of them, if there are some.
+    pub fn note(&self) -> Option<String> {
+        let (text, dialect) = self.first.as_ref()?;
+        let known = self.lines.len() == self.offsets.len();
+        let (unit, places) = if known {
+            ("line", &self.lines)
+        } else {
+            ("byte", &self.offsets)
+        };
+        let mut listed: Vec<String> = places.iter().map(u64::to_string).collect();
+        let more = self.count - listed.len() as u64;
+        if more > 0 {
+            listed.push(format!("{more} more"));
+        }
+        let last = listed.pop().unwrap_or_default();
+        let place = if listed.is_empty() {
+            format!("{unit} {last}")
+        } else {
+            format!("{unit}s {} and {last}", listed.join(", "))
+        };
+        let found = if self.count == 1 {
+            "1 comment looks like a delimiter and is none".to_owned()
+        } else {
+            format!(
+                "{} comments look like delimiters and are none, such as",
+                self.count
+            )
+        };
+        let delimiter = match dialect {
+            Dialect::Directive => "MESSAGE",
+            Dialect::Comment | Dialect::Plain => "'# @message'",
+        };
+        let colon = if self.count == 1 { ":" } else { "" };
+        Some(format!(
+            "{found}{colon} {text} ({place}); the log's delimiter is {delimiter}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_delimiter() {
+        for comment in [
+            " @Message",
+            "@MESSAGE",
+            "\t@mEssages of today",
+            " @message",
+            " message",
+            "MESSAGE",
+            " Message. ",
+            "message .",
+        ] {
+            assert!(resembles_delimiter(comment.as_bytes(), true), "{comment}");
+        }
+        for comment in [
+            "",
+            " ",
+            " message about the sensor 5",
+            "messages",
+            " @ message",
+            "# @Message",
+            " the @Message",
+            "@messag",
+            " mess",
+            "message..",
+            ".",
+        ] {
+            assert!(!resembles_delimiter(comment.as_bytes(), true), "{comment}");
+        }
+        assert!(!resembles_delimiter(b" message", false));
+        assert!(resembles_delimiter(b" @Message", false));
+    }
+
+    #[test]
+    fn a_note_tells_where_the_first_are() {
+        let mut found = LookAlikes::default();
+        assert_eq!(found.note(), None);
+        found.add(b" @Message\r", 7, None, Dialect::Comment);
+        found.add(b" @Message", 7, None, Dialect::Comment);
+        assert_eq!(
+            found.note().as_deref(),
+            Some(
+                "1 comment looks like a delimiter and is none: '# @Message' (byte 7); the log's delimiter is \
+                 '# @message'"
+            )
+        );
+        for offset in 8..20 {
+            found.add(b"message", offset, None, Dialect::Directive);
+        }
+        found.locate(|offset| offset - 5);
+        assert_eq!(
+            found.note().as_deref(),
+            Some(
+                "13 comments look like delimiters and are none, such as '# @Message' (lines 2, 3, 4, 5, 6, 7, \
+                 8, 9, 10, 11 and 3 more); the log's delimiter is '# @message'"
+            )
+        );
+    }
+}

@@ -1,0 +1,386 @@
+//! Which delimiter counts: the two dialects of RDF message logs in text, and their version labels.
+//!
+//! - In: version labels, and delimiters as a reader meets them between statements.
+//! - Out: whether a delimiter ends a message, is a mere comment, or is an error.
+//! - Law: depends on the order of what is met alone, never on how the input is cut.
+//!
+//! The reader keeps the message itself. It opens one at a statement; at a delimiter that
+//! [`Dialects::delimiter`] says [`Met::Ends`] of, it ends the open message or, when none is open, adds
+//! an empty one; at the end of the log it ends the open message. So a trailing delimiter adds nothing,
+//! and two in a row enclose an empty message, in both dialects.
+
+use crate::codec::{DecodeOptions, Dialect, LogHeader};
+use crate::syntax::text::alike::{LookAlikes, resembles_delimiter};
+
+/// The labels that announce a message log in the directive dialect.
+pub const MESSAGE_LABELS: [&str; 3] = ["1.1-messages", "1.2-basic-messages", "1.2-messages"];
+
+/// Whether a version label announces messages.
+pub fn announces_messages(label: &str) -> bool {
+    MESSAGE_LABELS.contains(&label)
+}
+
+/// Whether the text of a comment, after its `#`, matches `^\s*@message`.
+#[inline]
+pub fn is_comment_delimiter(comment: &[u8]) -> bool {
+    let rest = comment.trim_ascii_start();
+    match rest.first() {
+        Some(b'@') => rest.starts_with(b"@message"),
+        // Vertical tab, and white space beyond ASCII.
+        Some(0x0b | 0x80..) => {
+            std::str::from_utf8(rest).is_ok_and(|text| text.trim_start().starts_with("@message"))
+        }
+        _ => false,
+    }
+}
+
+/// What a reader met between statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delimiter {
+    /// A comment that [`is_comment_delimiter`].
+    Comment,
+    /// `MESSAGE`, or `@message .` in Turtle and TriG.
+    Directive,
+}
+
+/// What a delimiter does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Met {
+    /// It ends the open message, or adds an empty one when none is open.
+    Ends,
+    /// Nothing: a mere comment, or a leading delimiter of the comment dialect.
+    Nothing,
+}
+
+/// The dialect in force in a log, and what the log said about itself.
+#[derive(Clone, Debug)]
+pub struct Dialects {
+    asked: Option<Dialect>,
+    lenient: bool,
+    announced: bool,
+    met: Option<Delimiter>,
+    label: Option<String>,
+    /// What [`shown`](Self::shown) gave when the first message ended.
+    first: Option<Dialect>,
+    alikes: LookAlikes,
+}
+
+impl Dialects {
+    /// The state at the start of a log.
+    pub fn new(options: &DecodeOptions) -> Self {
+        Self {
+            asked: options.dialect,
+            lenient: options.lenient,
+            announced: options.announced.as_deref().is_some_and(announces_messages),
+            met: None,
+            label: options.announced.clone(),
+            first: None,
+            alikes: LookAlikes::default(),
+        }
+    }
+
+    /// The state after the head of a log, where a dialect is in force.
+    pub fn after_head(options: &DecodeOptions, dialect: Dialect) -> Self {
+        let start = Self::new(options);
+        Self {
+            announced: start.announced || dialect == Dialect::Directive,
+            ..start
+        }
+    }
+
+    /// A version label in the log. One that announces messages holds to the end of the log.
+    pub fn version(&mut self, label: &str) {
+        let announces = announces_messages(label);
+        if announces || !self.announced {
+            self.label = Some(label.to_owned());
+        }
+        self.announced |= announces;
+    }
+
+    /// The dialect in force.
+    #[inline]
+    pub fn in_force(&self) -> Dialect {
+        match self.asked {
+            Some(dialect) => dialect,
+            None if self.announced => Dialect::Directive,
+            None => Dialect::Comment,
+        }
+    }
+
+    /// A delimiter, met while a message is open or not.
+    ///
+    /// # Errors
+    /// A directive that may not stand here. The text says the way out and lacks the place; a reader
+    /// puts it at the delimiter's first byte.
+    pub fn delimiter(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, String> {
+        let met = self.meet(delimiter, open);
+        if self.first.is_none() && met == Ok(Met::Ends) {
+            self.first = self.shown();
+        }
+        met
+    }
+
+    fn meet(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, String> {
+        let first = self.met.is_none() && !open;
+        match (delimiter, self.in_force()) {
+            (Delimiter::Comment, Dialect::Comment) => {
+                self.met = Some(delimiter);
+                Ok(if first { Met::Nothing } else { Met::Ends })
+            }
+            (Delimiter::Comment, Dialect::Directive | Dialect::Plain) => Ok(Met::Nothing),
+            (Delimiter::Directive, Dialect::Directive) if self.announced || self.lenient => {
+                self.met = Some(delimiter);
+                Ok(Met::Ends)
+            }
+            (Delimiter::Directive, Dialect::Comment) if self.asked.is_none() && self.lenient => {
+                self.announced = true;
+                self.met = Some(delimiter);
+                Ok(Met::Ends)
+            }
+            (Delimiter::Directive, Dialect::Plain) => Err(
+                "MESSAGE in a log read as plain; leave dialect=plain (--dialect plain) out to read its messages"
+                    .to_owned(),
+            ),
+            (Delimiter::Directive, Dialect::Comment) if self.asked.is_some() => Err(
+                "MESSAGE in a log read in the comment dialect; leave dialect=comment (--dialect comment) out to \
+                 read its messages"
+                    .to_owned(),
+            ),
+            (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(
+                "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages)"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Whether comments delimit.
+    pub fn comments_delimit(&self) -> bool {
+        self.in_force() == Dialect::Comment
+    }
+
+    /// Whether a comment, met where a delimiter might stand, looks like one and is none; [`note`](Self::note)
+    /// is then to be told if it is alone on its line. `whole` says that the text is all of the comment.
+    #[inline]
+    pub fn resembles(&self, comment: &[u8], whole: bool) -> bool {
+        match self.in_force() {
+            Dialect::Comment => {
+                resembles_delimiter(comment, whole) && !is_comment_delimiter(comment)
+            }
+            Dialect::Directive => {
+                resembles_delimiter(comment, whole) || is_comment_delimiter(comment)
+            }
+            Dialect::Plain => false,
+        }
+    }
+
+    /// Takes note of a comment that [`resembles`](Self::resembles) a delimiter, at a byte of the log.
+    pub fn note(&mut self, comment: &[u8], offset: u64, line: Option<u64>) {
+        self.alikes.add(comment, offset, line, self.in_force());
+    }
+
+    /// Finds the lines of the comments taken note of without them.
+    #[inline]
+    pub fn locate(&mut self, line: impl Fn(u64) -> u64) {
+        self.alikes.locate(line);
+    }
+
+    /// Whether a delimiter is one after which a reader can go on after a fault.
+    pub fn resumes(&mut self, delimiter: Delimiter) -> bool {
+        matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
+    }
+
+    /// The dialect that was announced or met, as far as read.
+    fn shown(&self) -> Option<Dialect> {
+        match self.met {
+            _ if self.announced => Some(Dialect::Directive),
+            Some(Delimiter::Comment) => Some(Dialect::Comment),
+            Some(Delimiter::Directive) => Some(Dialect::Directive),
+            None => None,
+        }
+    }
+
+    /// What the log said about itself so far. Its dialect is that of the first message, so that it is
+    /// the same however far a reader is.
+    pub fn header(&self) -> LogHeader {
+        let shown = self.shown();
+        LogHeader {
+            dialect: self.first.or(shown),
+            changes_dialect: self.first.is_some_and(|first| Some(first) != shown),
+            version_label: self.label.clone(),
+            notes: self.alikes.note().into_iter().collect(),
+            ..LogHeader::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dialects(dialect: Option<Dialect>, announced: Option<&str>, lenient: bool) -> Dialects {
+        Dialects::new(&DecodeOptions {
+            dialect,
+            lenient,
+            announced: announced.map(str::to_owned),
+            ..DecodeOptions::default()
+        })
+    }
+
+    /// The number of statements of each message: `q` statement, `c` comment, `M` directive, `V` and
+    /// `v` version labels with and without messages.
+    fn read(mut dialects: Dialects, log: &str) -> (Vec<u32>, Option<String>) {
+        let (mut messages, mut open) = (Vec::new(), None);
+        for c in log.chars() {
+            let delimiter = match c {
+                'q' => {
+                    *open.get_or_insert(0) += 1;
+                    continue;
+                }
+                'V' => {
+                    dialects.version("1.2-messages");
+                    continue;
+                }
+                'v' => {
+                    dialects.version("1.1");
+                    continue;
+                }
+                'c' => Delimiter::Comment,
+                _ => Delimiter::Directive,
+            };
+            match dialects.delimiter(delimiter, open.is_some()) {
+                Ok(Met::Ends) => messages.push(open.take().unwrap_or(0)),
+                Ok(Met::Nothing) => {}
+                Err(reason) => return (messages, Some(reason)),
+            }
+        }
+        messages.extend(open);
+        (messages, None)
+    }
+
+    fn good(dialects: Dialects, log: &str) -> Vec<u32> {
+        let (messages, error) = read(dialects, log);
+        assert_eq!(error, None, "{log}");
+        messages
+    }
+
+    #[test]
+    fn comments_delimit_where_nothing_is_announced() {
+        for (log, messages) in [
+            ("", vec![]),
+            ("qq", vec![2]),
+            ("qcqqc", vec![1, 2]),
+            ("cqcq", vec![1, 1]),
+            ("ccq", vec![0, 1]),
+            ("c", vec![]),
+            ("cc", vec![0]),
+            ("qccq", vec![1, 0, 1]),
+            ("vcqcq", vec![1, 1]),
+        ] {
+            assert_eq!(good(dialects(None, None, false), log), messages, "{log}");
+        }
+    }
+
+    #[test]
+    fn directives_delimit_where_announced() {
+        for (log, messages) in [
+            ("V", vec![]),
+            ("VM", vec![0]),
+            ("VqMMM", vec![1, 0, 0]),
+            ("VMqMq", vec![0, 1, 1]),
+            ("VqcqM", vec![2]),
+            ("VvqMq", vec![1, 1]),
+        ] {
+            assert_eq!(good(dialects(None, None, false), log), messages, "{log}");
+            let outside = dialects(None, Some("1.2-basic-messages"), false);
+            assert_eq!(good(outside, &log[1..]), messages, "{log}");
+            let asked = dialects(Some(Dialect::Directive), None, false);
+            assert_eq!(good(asked, log), messages, "{log}");
+        }
+    }
+
+    #[test]
+    fn an_unannounced_directive_is_an_error_after_the_messages_before_it() {
+        let (messages, error) = read(dialects(None, None, false), "qcqMq");
+        assert_eq!(messages, [1]);
+        assert_eq!(
+            error.as_deref(),
+            Some(
+                "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages)"
+            )
+        );
+        assert!(
+            read(dialects(Some(Dialect::Directive), None, false), "M")
+                .1
+                .is_some()
+        );
+        assert!(read(dialects(None, Some("1.2"), false), "M").1.is_some());
+    }
+
+    #[test]
+    fn lenient_takes_an_unannounced_directive() {
+        assert_eq!(good(dialects(None, None, true), "vqMqcqMM"), [1, 2, 0]);
+        let asked = dialects(Some(Dialect::Directive), None, true);
+        assert_eq!(good(asked, "qcMMq"), [1, 0, 1]);
+    }
+
+    #[test]
+    fn a_dialect_asked_for_holds() {
+        let comment = || dialects(Some(Dialect::Comment), Some("1.2-messages"), true);
+        assert_eq!(good(comment(), "cqcVqcq"), [1, 1, 1]);
+        assert!(read(comment(), "VM").1.is_some());
+        let plain = || dialects(Some(Dialect::Plain), None, true);
+        assert_eq!(good(plain(), "cqcVqcq"), [3]);
+        assert!(read(plain(), "VM").1.is_some());
+    }
+
+    #[test]
+    fn comments_that_delimit() {
+        for comment in [
+            "@message",
+            " @message",
+            "\t @messages",
+            "\u{a0}@message x",
+            "\u{b}@message",
+        ] {
+            assert!(is_comment_delimiter(comment.as_bytes()), "{comment:?}");
+        }
+        for comment in [
+            "",
+            "# @message",
+            " see @message",
+            "@Message",
+            "@ message",
+            "@messag",
+            "é",
+        ] {
+            assert!(!is_comment_delimiter(comment.as_bytes()), "{comment:?}");
+        }
+        assert!(!is_comment_delimiter(b"\xff@message"));
+    }
+
+    #[test]
+    fn the_header_says_the_dialect_of_the_first_message() {
+        let mut state = dialects(None, None, false);
+        assert_eq!(state.delimiter(Delimiter::Comment, true), Ok(Met::Ends));
+        state.version("1.2-messages");
+        assert_eq!(state.in_force(), Dialect::Directive);
+        assert_eq!(state.header().dialect, Some(Dialect::Comment));
+        assert!(state.header().changes_dialect);
+    }
+
+    #[test]
+    fn the_header_says_what_was_met() {
+        let mut state = dialects(None, None, false);
+        assert_eq!(state.header().dialect, None);
+        assert_eq!(state.delimiter(Delimiter::Comment, false), Ok(Met::Nothing));
+        assert_eq!(state.header().dialect, Some(Dialect::Comment));
+        state.version("1.1-messages");
+        state.version("1.1");
+        assert_eq!(state.header().dialect, Some(Dialect::Directive));
+        assert!(!state.header().changes_dialect);
+        assert_eq!(
+            state.header().version_label.as_deref(),
+            Some("1.1-messages")
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! One look at a text: is it UTF-8, and may it stand in a text grammar as it is?
+//!
+//! - In: the bytes of a string field.
+//! - Out: [`flags::PLAIN`] or 0; `None` where the bytes are not UTF-8.
+//! - Cost: eight bytes a step for lexical forms, sixteen for IRIs, a table load a byte for short ones;
+//!   UTF-8 is checked only where a byte is beyond ASCII.
+
+use crate::model::chars::{CLASS, ESCAPE, IRI, NAME, is_language_tag};
+use crate::model::term::flags;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of the lowest byte that is zero; other bits above it may be set too.
+#[inline]
+const fn zero_byte(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGHS
+}
+
+/// Not zero where a byte of the word must be escaped (see [`ESCAPE`]).
+#[inline]
+const fn escapes(word: u64) -> u64 {
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    control
+        | zero_byte(word ^ (ONES * b'"' as u64))
+        | zero_byte(word ^ (ONES * b'\\' as u64))
+        | zero_byte(word ^ (ONES * 0x7f))
+}
+
+/// A lexical form.
+#[inline]
+pub(crate) fn lexical(text: &[u8]) -> Option<u8> {
+    let (mut high, mut escape) = (0u64, 0u64);
+    if let Some(last) = text.last_chunk::<8>() {
+        let (words, _) = text.as_chunks::<8>();
+        for word in words.iter().chain([last]) {
+            let word = u64::from_le_bytes(*word);
+            high |= word & HIGHS;
+            escape |= escapes(word);
+        }
+    } else {
+        for &byte in text {
+            high |= u64::from(byte & 0x80);
+            escape |= u64::from(CLASS[byte as usize] & ESCAPE);
+        }
+    }
+    if high != 0 && simdutf8::basic::from_utf8(text).is_err() {
+        return None;
+    }
+    Some(if escape == 0 { flags::PLAIN } else { 0 })
+}
+
+/// 0 for a byte that may not stand raw in an `IRIREF`. Arithmetic without a branch, for vectors of bytes.
+#[inline]
+pub(crate) fn iri_allows(byte: u8) -> u8 {
+    // Pairs that differ in bit 1 alone: `<` `>`, `\` `^`, and `"` with the space.
+    let pair = byte | 2;
+    (pair ^ b'>')
+        .min(pair ^ b'^')
+        .min(pair ^ b'"')
+        .min(byte ^ b'`')
+        .min(byte.saturating_sub(0x20))
+        .min(byte.wrapping_sub(b'{').saturating_sub(2))
+}
+
+/// An IRI or a part of one.
+#[inline]
+pub(crate) fn iri(text: &[u8]) -> Option<u8> {
+    let Some(last) = text.last_chunk::<16>() else {
+        return short_iri(text);
+    };
+    let (mut high, mut allowed) = ([0u8; 16], [u8::MAX; 16]);
+    let (chunks, _) = text.as_chunks::<16>();
+    for chunk in chunks.iter().chain([last]) {
+        for ((high, allowed), &byte) in high.iter_mut().zip(&mut allowed).zip(chunk) {
+            *high |= byte;
+            *allowed = (*allowed).min(iri_allows(byte));
+        }
+    }
+    let beyond_ascii = high.iter().any(|&byte| byte >= 0x80);
+    if beyond_ascii && simdutf8::basic::from_utf8(text).is_err() {
+        return None;
+    }
+    let plain = allowed.iter().all(|&byte| byte != 0);
+    Some(if plain { flags::PLAIN } else { 0 })
+}
+
+/// Of less than 16 bytes.
+#[inline]
+fn short_iri(text: &[u8]) -> Option<u8> {
+    let (mut all, mut high) = (IRI, 0u8);
+    for &byte in text {
+        all &= CLASS[byte as usize];
+        high |= byte;
+    }
+    if high >= 0x80 && simdutf8::basic::from_utf8(text).is_err() {
+        return None;
+    }
+    Some(if all & IRI == 0 { 0 } else { flags::PLAIN })
+}
+
+/// A blank node label. Plain only where no writer has to change it: labels that begin with `_g` are
+/// left to the writers' own scheme.
+#[inline]
+pub(crate) fn label(text: &[u8]) -> Option<u8> {
+    let (mut all, mut high) = (NAME, 0u8);
+    for &byte in text {
+        all &= CLASS[byte as usize];
+        high |= byte;
+    }
+    if high >= 0x80 && simdutf8::basic::from_utf8(text).is_err() {
+        return None;
+    }
+    let plain = all & NAME != 0 && !matches!(text, [] | [b'-', ..] | [b'_', b'g', ..]);
+    Some(if plain { flags::PLAIN } else { 0 })
+}
+
+/// A language tag, without direction.
+pub(crate) fn language(text: &[u8]) -> Option<u8> {
+    if is_language_tag(text) {
+        return Some(flags::PLAIN);
+    }
+    simdutf8::basic::from_utf8(text).is_ok().then_some(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::chars::{is, is_iri_text};
+
+    #[test]
+    fn lexical_forms_agree_with_the_table_at_every_length_and_place() {
+        for length in 0..36 {
+            for at in 0..length {
+                for byte in 0..=0x7f {
+                    let mut text = vec![b'a'; length];
+                    text[at] = byte;
+                    let plain = !is(byte, ESCAPE);
+                    assert_eq!(
+                        lexical(&text),
+                        Some(u8::from(plain)),
+                        "{byte} at {at} of {length}"
+                    );
+                    assert_eq!(iri(&text), Some(u8::from(is_iri_text(&text))));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_beyond_ascii_is_checked_and_may_be_plain() {
+        assert_eq!(lexical("żółć żółć".as_bytes()), Some(flags::PLAIN));
+        assert_eq!(lexical("żółć\nżółć".as_bytes()), Some(0));
+        assert_eq!(lexical(b"abcdefghijk\xff"), None);
+        assert_eq!(lexical(b"\xff"), None);
+        assert_eq!(iri("http://ex/ż".as_bytes()), Some(flags::PLAIN));
+        assert_eq!(iri("http://example.org/ż/a".as_bytes()), Some(flags::PLAIN));
+        assert_eq!(iri("http://example.org/ż a".as_bytes()), Some(0));
+        assert_eq!(iri(b"http://example.org/\xc3/a"), None);
+        assert_eq!(iri(b"a\xc3"), None);
+        assert_eq!(label(b"\xc3"), None);
+        assert_eq!(label(b"_gx61"), Some(0));
+        assert_eq!(label(b"b0"), Some(flags::PLAIN));
+        assert_eq!(language(b"en-GB"), Some(flags::PLAIN));
+        assert_eq!(language(b"en\xff"), None);
+    }
+}

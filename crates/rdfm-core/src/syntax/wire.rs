@@ -1,0 +1,393 @@
+//! Protobuf's wire format, as much of it as Jelly and RDF Protobuf use.
+//!
+//! - In: the bytes of one message, wholly there.
+//! - Out: fields in wire order ([`Wire`]); varints and their sizes for the encoder.
+//! - Cost: a branch and a load a field in the common case (one-byte tags and lengths).
+//! - Law: never reads outside the bytes; unknown fields are skipped as protobuf says.
+
+use crate::model::error::{ErrorClass, LimitExceeded, quote};
+
+/// What is wrong with a row or a frame; the place is added by the decoder. One word wide, so that
+/// results stay small.
+#[derive(Debug)]
+pub(crate) struct Fault(Box<(ErrorClass, String)>);
+
+/// A result of reading.
+pub(crate) type Checked<T> = Result<T, Fault>;
+
+impl Fault {
+    /// A fault of a class.
+    #[cold]
+    pub fn new(class: ErrorClass, reason: impl Into<String>) -> Self {
+        Self(Box::new((class, reason.into())))
+    }
+
+    /// The class.
+    pub fn class(&self) -> ErrorClass {
+        self.0.0
+    }
+
+    /// Class and text.
+    pub fn into_parts(self) -> (ErrorClass, String) {
+        *self.0
+    }
+}
+
+impl From<LimitExceeded> for Fault {
+    fn from(limit: LimitExceeded) -> Self {
+        Self::new(ErrorClass::Limit, limit.0)
+    }
+}
+
+/// A rule of the format is broken.
+#[cold]
+pub(crate) fn malformed(reason: impl Into<String>) -> Fault {
+    Fault::new(ErrorClass::Malformed, reason)
+}
+
+/// The bytes end inside a field: a cut log, or lengths that do not fit.
+#[cold]
+pub(crate) fn cut(reason: impl Into<String>) -> Fault {
+    Fault::new(ErrorClass::Truncated, reason)
+}
+
+/// A limit of the caller is met.
+#[cold]
+pub(crate) fn limit(reason: impl Into<String>) -> Fault {
+    Fault::new(ErrorClass::Limit, reason)
+}
+
+/// Wire type of a varint.
+pub(crate) const VARINT: u8 = 0;
+/// Wire type of eight bytes.
+pub(crate) const FIXED64: u8 = 1;
+/// Wire type of strings, bytes and messages.
+pub(crate) const LENGTH: u8 = 2;
+
+/// Groups nested deeper than this are refused, as protobuf does.
+const MAX_GROUPS: usize = 100;
+
+/// A cursor over the fields of one message.
+#[derive(Clone, Copy)]
+pub(crate) struct Wire<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Wire<'a> {
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// What was not read yet.
+    #[inline]
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The next field, which is length-delimited if its number is in `known` (a set of bits up to
+    /// 31); number 0 is a field that is not, which was skipped. The number is as wide as a fault, whose
+    /// place in the result it shares: a narrower one would be read back from memory slowly.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // the hottest function: one call a field
+    pub fn field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
+        if let [tag, length, rest @ ..] = self.rest
+            && tag & 0x87 == LENGTH
+            && known >> (tag >> 3) & 1 == 1
+            && *length < 0x80
+            && let Some((payload, rest)) = rest.split_at_checked(*length as usize)
+        {
+            self.rest = rest;
+            return Ok((usize::from(tag >> 3), payload));
+        }
+        self.long_field(known, message)
+    }
+
+    /// Whether the next field is length-delimited with a number in `known` that is 16 or below, and its
+    /// tag as short as can be.
+    #[inline]
+    pub fn next_is(&self, known: u32) -> bool {
+        match *self.rest {
+            [tag, ..] if tag & 0x87 == LENGTH => known >> (tag >> 3) & 1 == 1,
+            [0x82, 0x01, ..] => known >> 16 & 1 == 1,
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn long_field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
+        let (field, kind) = self.tag()?;
+        if field < 32 && known >> field & 1 == 1 {
+            Self::expect(kind, LENGTH, field, message)?;
+            return Ok((field as usize, self.bytes()?));
+        }
+        self.skip(field, kind)?;
+        Ok((0, &[]))
+    }
+
+    /// A varint of at most ten bytes; bits beyond 64 are dropped, as protobuf does.
+    #[inline]
+    pub fn varint(&mut self) -> Checked<u64> {
+        match *self.rest {
+            [byte, ref rest @ ..] if byte < 0x80 => {
+                self.rest = rest;
+                Ok(u64::from(byte))
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    #[inline(never)]
+    fn long_varint(&mut self) -> Checked<u64> {
+        match long_varint(self.rest) {
+            Varint::Value(value, length) => {
+                self.rest = &self.rest[length..];
+                Ok(value)
+            }
+            Varint::Incomplete => Err(cut("a varint runs past the end of its message")),
+            Varint::TooLong => Err(malformed("a varint is longer than 10 bytes")),
+        }
+    }
+
+    /// Protobuf keeps the low 32 bits of a varint where a field is 32 bits wide.
+    #[inline]
+    pub fn varint32(&mut self) -> Checked<u32> {
+        Ok(self.varint()? as u32)
+    }
+
+    /// Field number and wire type.
+    #[inline]
+    pub fn tag(&mut self) -> Checked<(u32, u8)> {
+        let tag = self.varint()?;
+        let field = tag >> 3;
+        if field == 0 || field > 0x1fff_ffff {
+            return Err(bad_number(field));
+        }
+        Ok((field as u32, (tag & 7) as u8))
+    }
+
+    /// The payload of a length-delimited field.
+    #[inline]
+    pub fn bytes(&mut self) -> Checked<&'a [u8]> {
+        let length = self.varint()?;
+        match usize::try_from(length)
+            .ok()
+            .and_then(|length| self.rest.split_at_checked(length))
+        {
+            Some((payload, rest)) => {
+                self.rest = rest;
+                Ok(payload)
+            }
+            None => Err(runs_over(length, self.rest.len())),
+        }
+    }
+
+    /// The payload of a field of eight bytes.
+    pub fn fixed64(&mut self) -> Checked<[u8; 8]> {
+        match self.rest.split_first_chunk() {
+            Some((bytes, rest)) => {
+                self.rest = rest;
+                Ok(*bytes)
+            }
+            None => Err(runs_over(8, self.rest.len())),
+        }
+    }
+
+    /// Checks the wire type of a field whose number is known.
+    #[inline]
+    pub fn expect(kind: u8, expected: u8, field: u32, message: &'static str) -> Checked<()> {
+        if kind == expected {
+            return Ok(());
+        }
+        Err(malformed(format!(
+            "field {field} of {message} has wire type {kind}, expected {expected}"
+        )))
+    }
+
+    /// Skips a field that the format does not know.
+    #[cold]
+    pub fn skip(&mut self, field: u32, kind: u8) -> Checked<()> {
+        let mut groups: Vec<u32> = Vec::new();
+        let (mut field, mut kind) = (field, kind);
+        loop {
+            match kind {
+                VARINT => drop(self.varint()?),
+                FIXED64 => self.advance(8)?,
+                LENGTH => drop(self.bytes()?),
+                3 if groups.len() < MAX_GROUPS => groups.push(field),
+                3 => return Err(malformed("groups are nested deeper than 100 levels")),
+                4 if groups.pop() == Some(field) => {}
+                4 => return Err(malformed("a group ends that did not begin")),
+                5 => self.advance(4)?,
+                _ => return Err(malformed(format!("wire type {kind} does not exist"))),
+            }
+            if groups.is_empty() {
+                return Ok(());
+            }
+            (field, kind) = self.tag()?;
+        }
+    }
+
+    fn advance(&mut self, count: usize) -> Checked<()> {
+        self.rest = self
+            .rest
+            .get(count..)
+            .ok_or_else(|| runs_over(count as u64, self.rest.len()))?;
+        Ok(())
+    }
+}
+
+#[cold]
+fn bad_number(field: u64) -> Fault {
+    malformed(format!(
+        "field number {field} is not allowed; the bytes are of another format, or damaged"
+    ))
+}
+
+#[cold]
+fn runs_over(length: u64, rest: usize) -> Fault {
+    cut(format!(
+        "a field of {length} bytes runs past the end of its message, {rest} bytes are left"
+    ))
+}
+
+/// A varint at the start of bytes that may not be all there yet.
+pub(crate) enum Varint {
+    /// Its value and its length in bytes.
+    Value(u64, usize),
+    /// The bytes end inside it.
+    Incomplete,
+    /// More than ten bytes.
+    TooLong,
+}
+
+/// Reads a varint of any length.
+pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
+    let mut value = 0u64;
+    for (at, &byte) in bytes.iter().take(10).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            return Varint::Value(value, at + 1);
+        }
+    }
+    if bytes.len() < 10 {
+        Varint::Incomplete
+    } else {
+        Varint::TooLong
+    }
+}
+
+/// The signed number of a varint.
+pub(crate) const fn from_zigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
+}
+
+/// The varint of a signed number.
+pub(crate) const fn to_zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63).cast_unsigned()
+}
+
+/// Text that must be UTF-8.
+pub(crate) fn utf8<'a>(bytes: &'a [u8], what: &'static str) -> Checked<&'a str> {
+    simdutf8::basic::from_utf8(bytes).map_err(|_| invalid_utf8(bytes, what))
+}
+
+/// The fault of a text that is not UTF-8.
+#[cold]
+pub(crate) fn invalid_utf8(bytes: &[u8], what: &'static str) -> Fault {
+    malformed(format!("{what} is not valid UTF-8: {}", quote(bytes)))
+}
+
+/// Appends a varint.
+#[inline]
+pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Appends a varint field, unless it is zero, protobuf's default.
+#[inline]
+pub(crate) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
+    if value != 0 {
+        out.push(tag);
+        put_varint(out, u64::from(value));
+    }
+}
+
+/// Appends a length-delimited field.
+#[inline]
+pub(crate) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+    if bytes.len() < 0x80 {
+        out.extend_from_slice(&[tag, bytes.len() as u8]);
+    } else {
+        out.push(tag);
+        put_varint(out, bytes.len() as u64);
+    }
+    out.extend_from_slice(bytes);
+}
+
+/// The bytes that a varint takes.
+#[inline]
+pub(crate) const fn varint_size(value: u64) -> usize {
+    ((63 - (value | 1).leading_zeros() as usize) / 7) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing test may panic
+    use super::*;
+
+    #[test]
+    fn varints_round_trip_with_their_size() {
+        for value in [
+            0,
+            1,
+            127,
+            128,
+            300,
+            16_383,
+            16_384,
+            u64::from(u32::MAX),
+            u64::MAX,
+        ] {
+            let mut out = Vec::new();
+            put_varint(&mut out, value);
+            assert_eq!(out.len(), varint_size(value), "{value}");
+            assert_eq!(Wire::new(&out).varint().unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn zigzag_is_one_to_one() {
+        for value in [0, 1, -1, 63, -64, i64::MAX, i64::MIN] {
+            assert_eq!(from_zigzag(to_zigzag(value)), value);
+        }
+        assert_eq!((to_zigzag(-1), to_zigzag(1)), (1, 2));
+    }
+
+    #[test]
+    fn overlong_and_cut_varints_are_faults() {
+        assert!(Wire::new(&[0x80; 9]).varint().is_err());
+        let fault = Wire::new(&[0x80; 11]).varint().unwrap_err();
+        assert_eq!(fault.into_parts().1, "a varint is longer than 10 bytes");
+    }
+
+    #[test]
+    fn unknown_fields_and_groups_are_skipped() {
+        let bytes = [0xa3, 0x06, 0xa8, 0x06, 0x05, 0xa4, 0x06, 0x08, 0x07];
+        let mut wire = Wire::new(&bytes);
+        let (field, kind) = wire.tag().unwrap();
+        assert_eq!((field, kind), (100, 3));
+        wire.skip(field, kind).unwrap();
+        assert_eq!(wire.tag().unwrap(), (1, VARINT));
+        assert_eq!(wire.varint().unwrap(), 7);
+    }
+}
