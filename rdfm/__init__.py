@@ -18,12 +18,8 @@ Batches (`log.batches()`, `MessageBatch`) hand whole columns to Arrow; `rdfm.for
 formats and finds them; `rdfm.errors` has every exception.
 """
 
-import sys
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from rdfm import errors, formats
     from rdfm._core import (
         Bnode,
@@ -35,7 +31,8 @@ if TYPE_CHECKING:
         __version__,
         parse_term,
     )
-    from rdfm.convert import ConvertOptions, Progress, Summary, convert
+    from rdfm.analysis.inspect import Report, inspect
+    from rdfm.conversion.convert import ConvertOptions, Progress, Summary, convert
     from rdfm.errors import (
         DecodeError,
         EncodeError,
@@ -48,11 +45,8 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UnsupportedError,
     )
-    from rdfm.inspect import Report, inspect
-    from rdfm.log import LogReader, LogWriter, create_log, open_log
+    from rdfm.logs.log import LogReader, LogWriter, create_log, open_log
     from rdfm.message import Message
-else:
-    ModuleType = type(sys)
 
 __all__ = [
     "Bnode",
@@ -100,7 +94,7 @@ _PLACES = {
         "__version__",
         "parse_term",
     ],
-    "convert": ["ConvertOptions", "Progress", "Summary", "convert"],
+    "conversion.convert": ["ConvertOptions", "Progress", "Summary", "convert"],
     "errors": [
         "DecodeError",
         "EncodeError",
@@ -113,24 +107,12 @@ _PLACES = {
         "UnknownFormatError",
         "UnsupportedError",
     ],
-    "inspect": ["Report", "inspect"],
-    "log": ["LogReader", "LogWriter", "create_log", "open_log"],
+    "analysis.inspect": ["Report", "inspect"],
+    "logs.log": ["LogReader", "LogWriter", "create_log", "open_log"],
     "message": ["Message"],
 }
 _HOMES = {name: module for module, names in _PLACES.items() for name in names}
 _MODULES = ["errors", "formats", "regroup", "split", "values"]
-
-
-class _Package(ModuleType):
-    """The package: its modules `convert` and `inspect` do not take the places of the functions."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in _HOMES and isinstance(value, ModuleType):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

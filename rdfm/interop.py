@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from rdfm import canonical as canonicalization
-from rdfm import isomorphism
 from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm, parse_term
+from rdfm.compare import canonical as canonicalization
+from rdfm.compare import isomorphism
 from rdfm.errors import EncodeError, LimitError, MissingExtraError, UnsupportedError
 from rdfm.message import Message
 

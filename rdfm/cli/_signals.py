@@ -128,7 +128,7 @@ def _watch(pipe: int) -> None:
         return
     if _unwinds:
         time.sleep(GRACE_SECONDS)
-        from rdfm.output import remove_unfinished
+        from rdfm.logs.output import remove_unfinished
 
         remove_unfinished()
     _quit()

@@ -375,7 +375,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import standard_input, standard_output
     from rdfm.cli._signals import unwinding
-    from rdfm.convert import convert
+    from rdfm.conversion.convert import convert
 
     inputs, target = _files(files, output)
     if target == "-":

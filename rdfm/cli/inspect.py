@@ -105,11 +105,11 @@ def command(
     A LOG is a file, a folder, a tar archive, a URL, or - for standard input. The exit code is 1 if a
     log has an error or cannot be read; the other logs are still inspected.
     """
+    from rdfm.analysis.inspect import inspect
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import json_line, safe, standard_input
     from rdfm.errors import UnknownFormatError
     from rdfm.formats import by_path, find
-    from rdfm.inspect import inspect
 
     broken = False
     options["context"] = dict(options["context"])

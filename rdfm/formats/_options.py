@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from rdfm.contexts import context_text
 from rdfm.errors import OptionError
 from rdfm.formats._base import Format
+from rdfm.storage.contexts import context_text
 
 __all__ = ["from_text", "key", "size"]
 

@@ -15,9 +15,9 @@ from weakref import WeakSet
 
 from rdfm.errors import OptionError
 from rdfm.formats._options import key
-from rdfm.paths import no_path
 from rdfm.spark.versions import check_pyspark
 from rdfm.spark.workers import check_workers
+from rdfm.storage.paths import no_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

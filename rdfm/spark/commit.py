@@ -29,8 +29,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from rdfm.split import MOST_THREADS
-from rdfm.storage import File, Storage, find_files, holders, is_glob, storage_of
+from rdfm.logs.split import MOST_THREADS
+from rdfm.storage.files import File, Storage, find_files, holders, is_glob, storage_of
 
 __all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled", "settle_around", "stream_job"]
 

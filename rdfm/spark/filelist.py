@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from rdfm.errors import OptionError
-from rdfm.storage import File, storage_of
+from rdfm.storage.files import File, storage_of
 
 __all__ = ["FileList"]
 

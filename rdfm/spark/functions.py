@@ -24,6 +24,7 @@ from rdfm import MessageBatch, formats
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
 from rdfm.formats import FormatModule
 from rdfm.formats._options import from_text, key
+from rdfm.logs.values import ValueDecoder, ValueEncoder
 from rdfm.spark.options import MODES, as_text, for_spark
 from rdfm.spark.schema import QUADS
 from rdfm.spark.terms import (
@@ -37,7 +38,6 @@ from rdfm.spark.terms import (
     term_kind,
     value,
 )
-from rdfm.values import ValueDecoder, ValueEncoder
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession

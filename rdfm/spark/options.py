@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from rdfm import compression as compressions
 from rdfm.errors import OptionError
 from rdfm.formats._options import key, size
+from rdfm.storage import compression as compressions
 
 __all__ = ["COMPRESSIONS", "MODES", "Options", "as_text", "for_spark"]
 

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, groupby
 
-from rdfm.storage import File
+from rdfm.storage.files import File
 
 __all__ = ["pack"]
 

@@ -21,19 +21,19 @@ from pyspark import SparkFiles
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
-from rdfm.paths import local_path
+from rdfm.logs.split import MOST_THREADS
 from rdfm.spark.commit import find_settled, settle_around
 from rdfm.spark.options import Options
 from rdfm.spark.packing import pack
 from rdfm.spark.rows import Reading
-from rdfm.split import MOST_THREADS
-from rdfm.storage import File, matches, storage_of
+from rdfm.storage.files import File, matches, storage_of
+from rdfm.storage.paths import local_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from rdfm.split import Split
+    from rdfm.logs.split import Split
 
 __all__ = ["LogSourceReader", "absolute", "real", "s3_as_s3"]
 

@@ -19,7 +19,6 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from rdfm import compression as compressions
 from rdfm import formats
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
 from rdfm.errors import (
@@ -32,13 +31,14 @@ from rdfm.errors import (
     UnsupportedError,
 )
 from rdfm.formats._options import from_text, key
-from rdfm.log import LogReader, make_codec, open_log
-from rdfm.paths import is_url
+from rdfm.logs.log import LogReader, make_codec, open_log
+from rdfm.logs.split import Split, plan
 from rdfm.spark.options import COMPRESSIONS, MODES, Options, for_spark
 from rdfm.spark.schema import columns_of, default_schema
 from rdfm.spark.workers import FromDriver
-from rdfm.split import Split, plan
-from rdfm.storage import storage_of
+from rdfm.storage import compression as compressions
+from rdfm.storage.files import storage_of
+from rdfm.storage.paths import is_url
 
 __all__ = ["Reading"]
 

@@ -24,19 +24,19 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from rdfm.errors import OptionError
-from rdfm.paths import local_target
 from rdfm.spark.filelist import FileList
 from rdfm.spark.options import Options
 from rdfm.spark.reader import LogSourceReader, real, s3_as_s3
 from rdfm.spark.rows import Reading
-from rdfm.storage import File, storage_of
+from rdfm.storage.files import File, storage_of
+from rdfm.storage.paths import local_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from rdfm.split import Split
+    from rdfm.logs.split import Split
 
 __all__ = ["LogSourceStreamReader", "is_stream", "read_stream"]
 

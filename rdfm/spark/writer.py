@@ -26,18 +26,18 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
 
-from rdfm import compression as compressions
 from rdfm import formats
 from rdfm._core import MessageBatch, Slices, batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats._options import from_text, key
-from rdfm.log import LogWriter, create_log
-from rdfm.paths import is_url, local_target
+from rdfm.logs.log import LogWriter, create_log
 from rdfm.spark.commit import Commit, Target, stream_job
 from rdfm.spark.options import COMPRESSIONS, Options, for_spark
 from rdfm.spark.reader import absolute
 from rdfm.spark.schema import COLUMNS, QUADS
 from rdfm.spark.workers import FromDriver
+from rdfm.storage import compression as compressions
+from rdfm.storage.paths import is_url, local_target
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch

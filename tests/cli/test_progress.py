@@ -28,7 +28,7 @@ def bar(monkeypatch):
             told.append(progress)
 
     monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: Watched()))
-    monkeypatch.setattr("rdfm.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     return told
 
 

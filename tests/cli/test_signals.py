@@ -135,8 +135,8 @@ STUCK = """
 import sys, threading
 from pathlib import Path
 from rdfm.cli import main
-from rdfm.channel import Channel
-from rdfm.inspect import _Counts
+from rdfm.conversion.channel import Channel
+from rdfm.analysis.inspect import _Counts
 def stuck(*_):
     Path("stuck").touch()
     lock = threading.Lock()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rdfm.spark.commit import Commit, Target, find_settled
-from rdfm.storage import LocalStorage
+from rdfm.storage.files import LocalStorage
 
 STEPS = (
     "files",

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rdfm.spark.packing import pack
-from rdfm.storage import File
+from rdfm.storage.files import File
 
 SIZES = st.lists(st.integers(0, 40) | st.sampled_from([0, 1, 1000]), max_size=60)
 PACK_BYTES = st.integers(1, 200)

@@ -23,7 +23,7 @@ from rdfm.spark.rows import Reading
 from rdfm.spark.schema import default_schema
 from rdfm.spark.stream import LogSourceStreamReader, _as_found, _opened_as
 from rdfm.spark.writer import LogSourceWriter
-from rdfm.storage import File
+from rdfm.storage.files import File
 
 ODD_NAMES = ["a b.nq", "c%20d.nq", "é🙂.nq", "p+q.nq", "h#.nq", "x;y=1.nq", "c:d.nq", "&'.nq"]
 GLOB_NAMES = ["q?x.nq", "br[1].nq", "{z}.nq", "s*.nq", "back\\slash.nq"]

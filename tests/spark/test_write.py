@@ -8,7 +8,7 @@ from samples import generated
 
 import rdfm
 from rdfm import formats
-from rdfm.compression import COMPRESSIONS
+from rdfm.storage.compression import COMPRESSIONS
 
 
 def save(frame, folder, to="nq", mode="append", **options):
@@ -101,7 +101,7 @@ def test_appended_parts_stand_beside_and_overwriting_ones_instead(rows, tmp_path
 
 @pytest.mark.parametrize("compression", ["none", *COMPRESSIONS])
 def test_parts_are_compressed_and_say_so_in_their_names(rows, tmp_path, compression):
-    from rdfm import compression as compressions
+    from rdfm.storage import compression as compressions
 
     save(rows, tmp_path, "jelly", compression=compression.upper())
     assert numbers_in(tmp_path) == list(range(10))

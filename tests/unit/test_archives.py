@@ -21,11 +21,11 @@ from rdfm import (
     TruncatedError,
     UnknownFormatError,
     UnsupportedError,
-    archive,
     formats,
 )
-from rdfm.output import FolderOutput
-from rdfm.parts import Part
+from rdfm.logs.output import FolderOutput
+from rdfm.logs.parts import Part
+from rdfm.storage import archive
 
 S, P = Iri("http://e/s"), Iri("http://e/p")
 

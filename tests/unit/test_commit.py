@@ -10,7 +10,7 @@ import time
 import pytest
 
 from rdfm.spark.commit import Commit, Target, find_settled, stream_job
-from rdfm.storage import storage_of
+from rdfm.storage.files import storage_of
 
 CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "open_new")
 
@@ -191,7 +191,7 @@ def test_a_reader_in_the_middle_of_a_commit_sees_all_or_nothing(target, kind):
 
 
 def test_a_commit_in_the_middle_of_a_listing_is_seen_whole(tmp_path, monkeypatch):
-    from rdfm.storage import LocalStorage
+    from rdfm.storage.files import LocalStorage
 
     target = Target.of(str(tmp_path))
     for name in OLD:

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from rdfm.compression import COMPRESSIONS, by_content, by_suffix, compressor, decompress
 from rdfm.errors import DecodeError, LimitError, OptionError, TruncatedError
+from rdfm.storage.compression import COMPRESSIONS, by_content, by_suffix, compressor, decompress
 
 if sys.version_info >= (3, 14):
     from compression import zstd

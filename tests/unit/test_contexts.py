@@ -11,7 +11,8 @@ from urllib.parse import quote
 import pytest
 
 import rdfm
-from rdfm import contexts, formats
+from rdfm import formats
+from rdfm.storage import contexts
 
 URL = "https://example.org/some/c"
 CONTEXT = b'{"@context": {"@vocab": "http://v/"}}'

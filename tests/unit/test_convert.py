@@ -12,7 +12,7 @@ import pytest
 
 import rdfm
 from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError, convert
-from rdfm.channel import Channel, Stopped
+from rdfm.conversion.channel import Channel, Stopped
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 MARK = b"# @message\n"

@@ -114,7 +114,7 @@ def test_a_child_leaves_an_open_log_alone(tmp_path, target, options, child):
 
 
 SPARK = """
-from rdfm.storage import LocalStorage
+from rdfm.storage.files import LocalStorage
 storage = LocalStorage()
 file = storage.open_new("out.nq")
 log = rdfm.create_log(file, "nq")

@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from rdfm import Bnode, Iri, LimitError, Literal, Quad, TripleTerm
-from rdfm.isomorphism import isomorphic
+from rdfm.compare.isomorphism import isomorphic
 
 P, Q = Iri("http://example.org/p"), Iri("http://example.org/q")
 

@@ -3,8 +3,8 @@
 import io
 
 import rdfm
-from rdfm.input import Input
-from rdfm.notes import Notes
+from rdfm.logs.input import Input
+from rdfm.logs.notes import Notes
 
 QUAD = rdfm.Quad(rdfm.Bnode("b"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import rdfm
-from rdfm.input import Input
+from rdfm.logs.input import Input
 
 QUAD = b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n"
 TRIPLE = b"<http://e/s> <http://e/p> <http://e/o> .\n"

@@ -11,10 +11,10 @@ import pytest
 
 import rdfm
 from rdfm import convert
-from rdfm.channel import Channel
+from rdfm.conversion.channel import Channel
 from rdfm.formats import jelly, nquads
 
-stages = importlib.import_module("rdfm.convert")
+stages = importlib.import_module("rdfm.conversion.convert")
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 MARK = b"# @message\n"
 MANY = (LINE + MARK) * 9000  # more messages than a batch holds
@@ -140,7 +140,7 @@ def test_what_lies_behind_take_is_not_counted():
 def test_each_progress_is_what_was_written(monkeypatch):
     """Not what was read or encoded by then, and nobody changes it after."""
     monkeypatch.setattr(stages, "Channel", SlowConsumer)
-    monkeypatch.setattr("rdfm.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
 
     class Counting(io.BytesIO):
         def write(self, data):
@@ -166,7 +166,7 @@ def test_each_progress_is_what_was_written(monkeypatch):
 )
 def test_progress_is_what_was_written_of_small_files_too(tmp_path, name, monkeypatch):
     """What is read at once, or by a decoder from the file itself, is not done at once."""
-    monkeypatch.setattr("rdfm.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     numbers = random.Random(1)
     count = 60_000 if "nq" in name else 200_000
     lines = (b'<http://e/s> <http://e/p> "%x" .\n' % numbers.getrandbits(64) for _ in range(count))

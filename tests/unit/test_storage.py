@@ -9,8 +9,8 @@ import pytest
 
 import rdfm
 from rdfm.errors import OptionError
-from rdfm.paths import is_url, local_path, local_target
-from rdfm.storage import File, LocalStorage, find_files, storage_of
+from rdfm.storage.files import File, LocalStorage, find_files, storage_of
+from rdfm.storage.paths import is_url, local_path, local_target
 
 
 @pytest.fixture

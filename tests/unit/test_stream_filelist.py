@@ -10,7 +10,7 @@ import pytest
 from rdfm.errors import OptionError
 from rdfm.spark import filelist
 from rdfm.spark.filelist import FileList
-from rdfm.storage import File, LocalStorage, RemoteStorage
+from rdfm.storage.files import File, LocalStorage, RemoteStorage
 
 
 class Killed(BaseException):

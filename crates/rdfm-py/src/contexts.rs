@@ -16,7 +16,7 @@ pub struct PyLoader {
 impl PyLoader {
     /// The loader that `rdfm.contexts` makes of options.
     pub fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let module = options.py().import("rdfm.contexts")?;
+        let module = options.py().import("rdfm.storage.contexts")?;
         let load = module.getattr("ContextLoader")?.call((), Some(options))?;
         Ok(Self {
             load: load.unbind(),

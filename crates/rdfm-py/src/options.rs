@@ -515,7 +515,7 @@ impl<'py> Given<'py> {
 
     /// The JSON text of a context.
     fn context(&self) -> PyResult<String> {
-        let module = self.value.py().import("rdfm.contexts")?;
+        let module = self.value.py().import("rdfm.storage.contexts")?;
         module
             .call_method1("context_text", (&self.value, &self.name))?
             .extract()

@@ -28,7 +28,7 @@ READS = ("status",)
 
 
 def install():
-    from rdfm.storage import LocalStorage
+    from rdfm.storage.files import LocalStorage
 
     for name in (*CHANGES, *READS, "finish"):
         setattr(LocalStorage, name, watched(name, getattr(LocalStorage, name)))

@@ -14,7 +14,7 @@ from typing import Any
 from rdfm.errors import DecodeError, OptionError
 from rdfm.formats import Format
 from rdfm.formats.jelly import LOGICAL_TYPES
-from rdfm.log import open_log
+from rdfm.logs.log import open_log
 
 __all__ = [
     "dialect",

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rdfm import archive
 from rdfm._core import MessageBatch, Slices
 from rdfm.errors import EncodeError
 from rdfm.formats import EncoderLike
-from rdfm.notes import notes_of
+from rdfm.logs.notes import notes_of
+from rdfm.storage import archive
 
 __all__ = ["ArchiveEncoder", "FolderEncoder", "Part"]
 

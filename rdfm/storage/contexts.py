@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit
 
 from rdfm.errors import OptionError
-from rdfm.paths import local_target
+from rdfm.storage.paths import local_target
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from rdfm.errors import MissingExtraError, OptionError
-from rdfm.paths import local_path
+from rdfm.storage.paths import local_path
 
 __all__ = [
     "File",

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from rdfm.errors import OptionError
-from rdfm.input import holds_files
-from rdfm.paths import local_path
-from rdfm.storage import find_files
+from rdfm.logs.input import holds_files
+from rdfm.storage.files import find_files
+from rdfm.storage.paths import local_path
 
 __all__ = ["Progress", "Reporter", "total_bytes"]
 

@@ -21,17 +21,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rdfm import archive as archives
-from rdfm import compression as compressions
 from rdfm import formats
 from rdfm.errors import (
     OptionError,
     UnknownFormatError,
 )
 from rdfm.formats import EncoderLike, Format, FormatModule
-from rdfm.likely import not_written, to_write
-from rdfm.parts import ArchiveEncoder, FolderEncoder, Part
-from rdfm.paths import local_target, no_path
+from rdfm.logs.likely import not_written, to_write
+from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
+from rdfm.storage import archive as archives
+from rdfm.storage import compression as compressions
+from rdfm.storage.paths import local_target, no_path
 
 __all__ = [
     "FolderOutput",

@@ -21,20 +21,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
-from rdfm import formats, headers, regroup
+from rdfm import formats
 from rdfm._core import Decoder, MessageBatch, Regrouper
-from rdfm.channel import Channel, Stopped, feeding_thread
-from rdfm.contexts import context_text
+from rdfm.conversion import headers, regroup
+from rdfm.conversion.channel import Channel, Stopped, feeding_thread
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats import DecoderLike, EncoderLike, FormatModule
-from rdfm.input import Input, MemberInput, Readable, files_of, holds_files
-from rdfm.log import Codecs, make_codec
-from rdfm.notes import Notes, notes_of
-from rdfm.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
-from rdfm.parts import Part
-from rdfm.paths import local_path, local_target
-from rdfm.progress import Progress, Reporter, total_bytes
-from rdfm.storage import is_glob, matches, storage_of
+from rdfm.logs.input import Input, MemberInput, Readable, files_of, holds_files
+from rdfm.logs.log import Codecs, make_codec
+from rdfm.logs.notes import Notes, notes_of
+from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
+from rdfm.logs.parts import Part
+from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.storage.contexts import context_text
+from rdfm.storage.files import is_glob, matches, storage_of
+from rdfm.storage.paths import local_path, local_target
 
 __all__ = ["ConvertOptions", "Progress", "Summary", "convert"]
 

@@ -17,10 +17,10 @@ from typing import Any
 from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
 from rdfm.formats import FormatModule
-from rdfm.input import Input, Readable, files_of, holds_files
-from rdfm.log import Codecs, decode, make_codec
-from rdfm.notes import Notes
-from rdfm.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input import Input, Readable, files_of, holds_files
+from rdfm.logs.log import Codecs, decode, make_codec
+from rdfm.logs.notes import Notes
+from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 __all__ = ["Report", "inspect"]
 

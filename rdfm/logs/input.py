@@ -15,10 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rdfm import archive as archives
-from rdfm import compression as compressions
 from rdfm import formats
-from rdfm.compression import PIECE_BYTES
 from rdfm.errors import (
     DecodeError,
     MissingExtraError,
@@ -27,9 +24,12 @@ from rdfm.errors import (
     UnsupportedError,
 )
 from rdfm.formats import DecoderLike, FormatModule
-from rdfm.likely import has_unread_suffix, to_read
-from rdfm.paths import is_url, local_path, no_path
-from rdfm.storage import find_files, is_glob, matches, storage_of, without_library
+from rdfm.logs.likely import has_unread_suffix, to_read
+from rdfm.storage import archive as archives
+from rdfm.storage import compression as compressions
+from rdfm.storage.compression import PIECE_BYTES
+from rdfm.storage.files import find_files, is_glob, matches, storage_of, without_library
+from rdfm.storage.paths import is_url, local_path, no_path
 
 __all__ = ["Input", "MemberInput", "Readable", "every_input", "files_of", "holds_files"]
 

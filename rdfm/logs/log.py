@@ -22,13 +22,13 @@ from rdfm.errors import (
     RdfmError,
 )
 from rdfm.formats import DecoderLike, EncoderLike, Format, FormatModule
-from rdfm.input import Input, MemberInput, Readable, every_input, holds_files
+from rdfm.logs.input import Input, MemberInput, Readable, every_input, holds_files
+from rdfm.logs.notes import notes_of
+from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.message import Message, checked
-from rdfm.notes import notes_of
-from rdfm.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 
 if TYPE_CHECKING:
-    from rdfm.split import Split
+    from rdfm.logs.split import Split
 
 
 __all__ = ["LogReader", "LogWriter", "create_log", "open_log"]

@@ -1,0 +1,1 @@
+"""What answers questions about logs: `rdfm.analysis.inspect`."""

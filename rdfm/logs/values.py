@@ -1,0 +1,149 @@
+"""Columns of values that each hold one message as a whole log: table cells, records of a queue.
+
+In: an Arrow array, of bytes or of lists of quads. Out: the other of the two.
+Cost: the work is done in the core for formats that are native, and without the GIL.
+Law: what becomes of a value does not depend on its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+from rdfm import _core, formats
+from rdfm._core import ArrowArray, MessageBatch
+from rdfm.formats import FormatModule
+from rdfm.formats._base import WHOLE, encode_all
+from rdfm.logs.log import make_codec
+
+__all__ = ["ValueDecoder", "ValueEncoder", "decode_values", "encode_values"]
+
+# Options that say how a log is cut: a value is one message.
+_OF_LOGS = {*WHOLE, "parts"}
+
+
+def decode_values(
+    format: str | FormatModule,
+    values: Any,
+    *,
+    on_error: Literal["raise", "null"] = "raise",
+    **options: Any,
+) -> ArrowArray:
+    """Decode an Arrow array of bytes, each value a whole log of one message.
+
+    Args:
+        format: The format or its name.
+        values: An array with the Arrow PyCapsule interface, such as one of pyarrow.
+        on_error: "raise", or "null" for values that break their format.
+        **options: Those of the format's decoder; limits are per value.
+
+    Returns:
+        Lists of quads as in the column `quads` of `MessageBatch.to_arrow`, for `pyarrow.array(…)` and
+        others: an empty list for a value without a message, null for null.
+
+    Raises:
+        DecodeError: A value breaks its format, or holds several messages; `source` tells which.
+        LimitError: The result passes 2 GiB; decode fewer values at once.
+        OptionError: The format takes no such option here.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> quads = decode_values("nt", pa.array([b"<a:s> <a:p> 'o' .".replace(b"'", b'"'), None]))
+        >>> pa.array(quads).to_pylist()
+        [[{'subject': '<a:s>', 'predicate': '<a:p>', 'object': '"o"', 'graph': None}], None]
+    """
+    return ValueDecoder(format, **options)(values, on_error=on_error)
+
+
+def encode_values(
+    format: str | FormatModule, quads: Any, *, max_depth: int = 64, **options: Any
+) -> ArrowArray:
+    r"""Encode an Arrow array of lists of quads, each as a whole log of one message.
+
+    Args:
+        format: The format or its name.
+        quads: An array with the Arrow PyCapsule interface, as the column `quads` of
+            `MessageBatch.from_arrow`.
+        max_depth: How deep triple terms may nest.
+        **options: Those of the format's encoder; before those of its `Format.value_options`.
+
+    Returns:
+        Bytes, for `pyarrow.array(…)` and others; null for null.
+
+    Raises:
+        DecodeError: A term breaks N-Triples; names row and term.
+        EncodeError: The format cannot hold a message; `source` tells which.
+        LimitError: The result passes 2 GiB; encode fewer values at once.
+        OptionError: The format takes no such option here.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> quad = {"subject": "<a:s>", "predicate": "<a:p>", "object": "<a:o>", "graph": "<a:g>"}
+        >>> pa.array(encode_values("nq", pa.array([[quad], None]))).to_pylist()
+        [b'<a:s> <a:p> <a:o> <a:g> .\n', None]
+    """
+    return ValueEncoder(format, **options)(quads, max_depth=max_depth)
+
+
+class ValueDecoder:
+    """Decodes arrays of values with the same options; made once, it may be called many times."""
+
+    def __init__(self, format: str | FormatModule, **options: Any) -> None:
+        """Make the decoder.
+
+        Raises:
+            UnknownFormatError: No format has that name.
+            OptionError: The format takes no such option here.
+        """
+        module = _module(format)
+        known = module.FORMAT.decode_options.keys() - _OF_LOGS
+
+        def make() -> Any:
+            return make_codec(module.Decoder, module.FORMAT, known, options)
+
+        def batches(value: bytes) -> Iterator[MessageBatch]:
+            decoder = make()
+            decoder.feed(value)
+            decoder.finish()
+            yield from iter(decoder.next_batch, None)
+
+        decoder = make()
+        self._decoder = decoder if isinstance(decoder, _core.Decoder) else batches
+
+    def __call__(self, values: Any, *, on_error: Literal["raise", "null"] = "raise") -> ArrowArray:
+        """Decode an array, as `decode_values`."""
+        return _core.decode_values(self._decoder, values, on_error=on_error)
+
+
+class ValueEncoder:
+    """Encodes arrays of lists of quads with the same options; made once, it may be called many times."""
+
+    def __init__(self, format: str | FormatModule, **options: Any) -> None:
+        """Make the encoder.
+
+        Raises:
+            UnknownFormatError: No format has that name.
+            OptionError: The format takes no such option.
+        """
+        module = _module(format)
+        options = {**module.FORMAT.value_options, **options}
+
+        def make() -> Any:
+            known = module.FORMAT.encode_options
+            return make_codec(module.Encoder, module.FORMAT, known, options)
+
+        def write(batch: MessageBatch) -> bytes:
+            return encode_all(make(), batch)
+
+        encoder = make()
+        self._encoder: _core.Encoder | Callable[[MessageBatch], bytes] = (
+            encoder if isinstance(encoder, _core.Encoder) else write
+        )
+
+    def __call__(self, quads: Any, *, max_depth: int = 64) -> ArrowArray:
+        """Encode an array, as `encode_values`."""
+        return _core.encode_values(self._encoder, quads, max_depth=max_depth)
+
+
+def _module(format: str | FormatModule) -> FormatModule:
+    return formats.find(format) if isinstance(format, str) else format

@@ -1,0 +1,1 @@
+"""Bytes: files and URLs, listing and globs, compression, archives, the documents of contexts."""
