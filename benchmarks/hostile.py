@@ -100,6 +100,18 @@ def name(number: int) -> bytes:
     return NAMES[number]
 
 
+# --- keys ---
+
+
+@hostile("keys that differ between their ends and their middles")
+def _(size: int) -> bytes:
+    def key(number: int) -> bytes:
+        digits = b"%08d" % number
+        return b'"http://e/%s-the-middle-stands-here-%s-the-end":1' % (digits, digits)
+
+    return b"{" + joined(size // len(key(0)), key) + b"}"
+
+
 # --- a tape's nodes ---
 
 

@@ -155,7 +155,8 @@ class Summary:
         bytes_out: Bytes written (compressed).
         seconds: Time taken.
         dropped: What the target could not hold and was left out, by name and count; under `keys`, those
-            of JSON-LD that no context maps to an IRI, which are dropped with their values.
+            of JSON-LD that no context maps to an IRI, which are dropped with their values, in all
+            that was read: with `take` or `skip` also beside the messages that were converted.
         dropped_key: The first of these keys, quoted; None where there is none.
         skipped: Errors skipped (`on_error="skip"`).
         faults: The texts of the first ten of them.

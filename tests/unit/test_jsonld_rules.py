@@ -1158,6 +1158,15 @@ def test_expand_context_holds_for_every_message():
     assert isomorphic(messages[1], wanted('<b> <q> "y" . ;; <b> <r> "z" .'))
 
 
+def test_a_context_line_of_null_clears_expand_context_too():
+    lines = b'{"@context":null}\n{"@id":"http://e/a","p":"x","http://e/q":"y"}\n'
+    messages, error = decode("ndjsonld", lines, expand_context=V)
+    assert error is None
+    assert isomorphic(messages[0], wanted('<a> <q> "y" .'))
+    _, error = decode("ndjsonld", lines, expand_context=PROTECTED)
+    assert "(JSON-LD: invalid context nullification)" in error
+
+
 @pytest.mark.parametrize(
     ("context", "reason"),
     [

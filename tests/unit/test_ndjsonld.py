@@ -1,5 +1,7 @@
 """NDJSON-LD: what lines mean, what faults say, and how reading goes on behind them."""
 
+import json
+
 import pytest
 from support import decode
 
@@ -123,6 +125,24 @@ def test_keys_without_an_iri_are_counted_with_an_example(tmp_path):
     out = tmp_path / "out.nq"
     summary = rdfm.convert(data, out, from_format="ndjsonld")
     assert (summary.dropped, summary.dropped_key) == ({"keys": 3}, "'name'")
+
+
+def test_a_scoped_context_is_that_of_its_own_document(tmp_path):
+    """The same relative URL in two documents is two contexts, also in contexts that follow each other."""
+    for name in "ab":
+        folder = tmp_path / "r" / name
+        folder.mkdir(parents=True)
+        term = {"@id": "http://e/p", "@context": "s.jsonld"}
+        (folder / "c.jsonld").write_text(json.dumps({"@context": {"p": term}}))
+        (folder / "s.jsonld").write_text(json.dumps({"@context": {"q": f"http://e/{name}"}}))
+    lines = [{"@context": f"http://r/{name}/c.jsonld"} for name in "ab"]
+    message = {"@id": "http://e/s", "p": {"q": 1}}
+    data = b"".join(
+        json.dumps(line).encode() + b"\n" for line in (lines[0], message, lines[1], message)
+    )
+    batch = formats.find("ndjsonld").decode(data, contexts=str(tmp_path))
+    found = [{quad.predicate.value for quad in message.quads} for message in batch]
+    assert found == [{"http://e/p", "http://e/a"}, {"http://e/p", "http://e/b"}]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@
 //! - Law: what is found again means what processing it again would give; forgetting changes no result.
 //!   Both what a message may have processed and what its contexts may take are bounded.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use super::definition::{Definition, Mapping, Scoped};
 use super::error::{Read, Wrong};
@@ -18,7 +17,7 @@ use super::keys::Keys;
 use super::keyword::{Keyword, has_keyword_form};
 use super::loader::Store;
 use super::process::{Origin, Processor};
-use super::table::{Name, Table};
+use super::table::{Name, Seeded, Table};
 use crate::model::limits::Limits;
 use crate::syntax::cache::Known;
 use crate::syntax::json::{Kind, View, write};
@@ -34,8 +33,6 @@ const MOST_KEY_BYTES: usize = 4 << 20;
 const MOST_KEYS: usize = 1 << 13;
 /// Keys that are guessed, as a power of two.
 const GUESSES: u32 = 10;
-/// Contexts whose room for keys is used again.
-const MOST_SPARE: usize = 64;
 /// Terms that a message may define whatever its size, in any case, and for each of its bytes.
 const FREE_WORK: u64 = 1 << 18;
 const MOST_WORK: u64 = 1 << 21;
@@ -161,9 +158,9 @@ pub(super) struct Active {
     pub state: State,
     keys: Keys,
     /// Contexts that texts make of this one.
-    locals: FxHashMap<Arc<[u8]>, u32>,
+    locals: HashMap<Arc<[u8]>, u32, Seeded>,
     /// Contexts that definitions make of this one, one after the other.
-    scoped: FxHashMap<Box<[u64]>, u32>,
+    scoped: HashMap<Box<[u64]>, u32, Seeded>,
     parent: u32,
     cause: Cause,
     bytes: usize,
@@ -186,8 +183,6 @@ pub(super) struct Contexts {
     list: Vec<Active>,
     /// Contexts up to here are never forgotten.
     kept: usize,
-    /// Room for keys, of contexts that were forgotten.
-    spare: Vec<Keys>,
     /// What they all take, and the known keys of that.
     bytes: usize,
     key_bytes: usize,
@@ -216,7 +211,6 @@ impl Contexts {
         let mut made = Self {
             list: Vec::new(),
             kept: 1,
-            spare: Vec::new(),
             bytes: 0,
             key_bytes: 0,
             bytes_before: 0,
@@ -252,17 +246,13 @@ impl Contexts {
 
     /// Forgets all contexts but those that are kept: their numbers mean nothing any more.
     pub fn forget(&mut self) {
-        for active in self.list.drain(self.kept..) {
-            if self.spare.len() < MOST_SPARE {
-                self.spare.push(active.keys.cleared());
-            }
-        }
+        self.list.truncate(self.kept);
         self.bytes = 0;
         self.key_bytes = 0;
         for active in &mut self.list {
             active.keys = Keys::default();
-            active.locals = FxHashMap::default();
-            active.scoped = FxHashMap::default();
+            active.locals = HashMap::default();
+            active.scoped = HashMap::default();
         }
     }
 
@@ -386,10 +376,7 @@ impl Contexts {
         }
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
-        match raw {
-            Some(raw) => text.extend_from_slice(raw),
-            None => write::write(view, value, &mut text),
-        }
+        write::copy(view, value, &mut text);
         let known = self.get(parent).locals.get(&*text).copied();
         let made = match known {
             Some(known) => Ok(known),
@@ -481,19 +468,17 @@ impl Contexts {
                 }
             }
         }
-        let changed: Vec<&[u8]> = changed.iter().map(|name| &**name).collect();
+        let changed = changed.iter().map(|name| &**name).collect();
         self.move_keys(before, after, &changed);
     }
 
     /// Gives the keys of a context to another, but for those of some terms.
-    fn move_keys(&mut self, before: u32, after: u32, changed: &[&[u8]]) {
+    fn move_keys(&mut self, before: u32, after: u32, changed: &HashSet<&[u8], Seeded>) {
         let mut keys = std::mem::take(&mut self.list[before as usize].keys);
+        // No term has a colon here.
         keys.forget(|key| {
-            let is_of = |name: &[u8]| {
-                key.strip_prefix(name)
-                    .is_some_and(|rest| matches!(rest.first(), None | Some(b':')))
-            };
-            changed.iter().any(|name| is_of(name))
+            let colon = memchr::memchr(b':', key).unwrap_or(key.len());
+            changed.contains(&key[..colon])
         });
         self.list[after as usize].keys = keys;
     }
@@ -502,7 +487,7 @@ impl Contexts {
         let url = self.original_base.clone();
         let before = self.bytes;
         let mut processor = self.processor(parent);
-        processor.process(&Origin::message(view, url), value, false, true)?;
+        processor.value(&Origin::message(view, url), value, false, true)?;
         let state = processor.finish();
         let text: Arc<[u8]> = text.into();
         let cause = Cause::Local(Arc::clone(&text));
@@ -538,7 +523,7 @@ impl Contexts {
         for scoped in chain {
             let overrides = scope == Scope::Property;
             let propagates = scope != Scope::Type;
-            processor.process(&Origin::kept(scoped), scoped.value, overrides, propagates)?;
+            processor.value(&Origin::kept(scoped), scoped.value, overrides, propagates)?;
         }
         let state = processor.finish();
         let bytes = 16 * numbers.len();
@@ -572,9 +557,7 @@ impl Contexts {
         self.take_bytes(CONTEXT_BYTES + 2 * text)?;
         let bytes = self.bytes.saturating_sub(before);
         let number = self.list.len() as u32;
-        let mut active = Active::new(state, parent, cause, bytes);
-        active.keys = self.spare.pop().unwrap_or_default();
-        self.list.push(active);
+        self.list.push(Active::new(state, parent, cause, bytes));
         Ok(number)
     }
 
@@ -669,8 +652,8 @@ impl Active {
         Self {
             state,
             keys: Keys::default(),
-            locals: FxHashMap::default(),
-            scoped: FxHashMap::default(),
+            locals: HashMap::default(),
+            scoped: HashMap::default(),
             parent,
             cause,
             bytes,

@@ -134,7 +134,8 @@ impl PartialEq for Scoped {
             write::write(&scoped.kept.view(), scoped.value, &mut text);
             text
         };
-        self.number == other.number || text(self) == text(other)
+        let url = |scoped: &Self| scoped.url.as_ref().map(|url| url.text().to_vec());
+        self.number == other.number || (url(self) == url(other) && text(self) == text(other))
     }
 }
 

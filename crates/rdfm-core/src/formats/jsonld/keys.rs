@@ -3,9 +3,11 @@
 //! - In: keys. Out: meanings, found again by the key.
 //! - Cost: a comparison where the caller guesses the key, else a hash too. All texts lie in one buffer.
 
+use std::hash::BuildHasher;
+
 use super::context::{Meaning, Property};
+use super::table::Seeded;
 use crate::syntax::cache::begins;
-use crate::syntax::json::mark;
 
 /// Keys by their texts.
 #[derive(Debug, Default)]
@@ -28,17 +30,9 @@ struct Key {
     meaning: Option<Meaning>,
 }
 
-/// A hash of a text: of its length and ends, where keys differ.
 #[inline]
 fn hash(text: &[u8]) -> u64 {
-    const K: u64 = 0x9E37_79B9_7F4A_7C15;
-    let first = text.first_chunk::<8>();
-    let first = first.map_or(0, |chunk| u64::from_le_bytes(*chunk));
-    let middle = text.get(text.len() / 2..).and_then(<[u8]>::first_chunk);
-    let middle = middle.map_or(0, |chunk| u64::from_le_bytes(*chunk));
-    let mixed = (mark(text) ^ first.rotate_left(17)).wrapping_mul(K) ^ middle;
-    let mixed = mixed.wrapping_mul(K);
-    mixed ^ mixed >> 29
+    Seeded::default().hash_one(text)
 }
 
 impl Keys {
@@ -100,16 +94,6 @@ impl Keys {
                 self.list[number].meaning = None;
             }
         }
-    }
-
-    /// None, with the room of these.
-    pub fn cleared(mut self) -> Self {
-        self.slots.fill(0);
-        self.list.clear();
-        self.texts.clear();
-        self.properties.clear();
-        self.free.clear();
-        self
     }
 
     /// How many keys there are.

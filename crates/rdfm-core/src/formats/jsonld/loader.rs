@@ -5,9 +5,8 @@
 //! - Law: this crate does no I/O; a URL is asked for once. All documents together are bounded.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use super::error::Wrong;
 use super::iri::Base;
@@ -54,7 +53,8 @@ impl Kept {
     }
 }
 
-fn place(source: &[u8], at: usize) -> String {
+/// Line and column of a byte of a text.
+pub(super) fn place(source: &[u8], at: usize) -> String {
     let before = source.get(..at).unwrap_or_default();
     let (line, column) = Lines::default().place(before);
     format!("line {line}, column {column}")
@@ -73,7 +73,7 @@ pub(super) struct Store {
 
 #[derive(Debug, Default)]
 struct Known {
-    outcomes: FxHashMap<Box<str>, Outcome>,
+    outcomes: HashMap<Box<str>, Outcome>,
     bytes: u64,
 }
 

@@ -5,7 +5,7 @@
 //! - Law: errors carry the specification's code, and the position of the offending value: in the message, or
 //!   in the remote context that is named.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::context::{Contexts, Direction, Expanded, State};
@@ -177,17 +177,6 @@ impl<'c> Processor<'c> {
         self.state
     }
 
-    /// Processes the value of an `@context`.
-    pub fn process(
-        &mut self,
-        origin: &Origin<'_>,
-        value: u32,
-        overrides: bool,
-        propagates: bool,
-    ) -> Read<()> {
-        self.value(origin, value, overrides, propagates)
-    }
-
     /// Looks at the context of a definition for errors.
     pub fn validate(&mut self, origin: &Origin<'_>, value: u32) -> Read<()> {
         self.state.terms.seal();
@@ -199,7 +188,8 @@ impl<'c> Processor<'c> {
         outcome
     }
 
-    fn value(
+    /// Processes the value of an `@context`.
+    pub fn value(
         &mut self,
         origin: &Origin<'_>,
         value: u32,
@@ -441,7 +431,11 @@ impl<'c> Processor<'c> {
 
     /// Takes a context definition that names what the state does, and nothing else; None of any other. Gives the names
     /// that stand for other IRIs now.
-    pub fn redefine<'v>(&mut self, view: &View<'v>, object: u32) -> Read<Option<Vec<&'v [u8]>>> {
+    pub fn redefine<'v>(
+        &mut self,
+        view: &View<'v>,
+        object: u32,
+    ) -> Read<Option<HashSet<&'v [u8], Seeded>>> {
         let mut changed: Vec<(&[u8], Plain<'_>)> = Vec::new();
         let mut count = 0;
         for key in view.keys(object) {

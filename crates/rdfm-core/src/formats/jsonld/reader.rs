@@ -4,12 +4,12 @@
 //! - Out: a message in the builder, or a new context in force.
 //! - Law: a context within a message never leaks. On a fault the builder holds nothing of the message.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::context::{Contexts, INITIAL, Namespace, is_empty_object};
 use super::error::{Read, Wrong};
 use super::iri::Base;
-use super::loader::Store;
+use super::loader::{Store, place};
 use super::terms::Terms;
 use super::walk::{Dropped, Entry, Options, Slot, Walk};
 use crate::codec::{DecodeOptions, LogHeader};
@@ -114,11 +114,10 @@ impl MessageReader {
         self.contexts.begin(text.len());
         let made = self.contexts.local(INITIAL, &view, value);
         made.map_err(|wrong| {
-            let place = wrong.at.map_or(String::new(), |at| {
-                let before = text.get(..at as usize).unwrap_or_default();
-                let line = memchr::memchr_iter(b'\n', before).count() + 1;
-                format!(" (line {line})")
-            });
+            let place = wrong
+                .at
+                .map(|at| format!(" ({})", place(text, at as usize)));
+            let place = place.unwrap_or_default();
             format!("expand_context cannot be used: {}{place}", wrong.reason)
         })
     }
@@ -242,16 +241,12 @@ impl MessageReader {
             _ => None,
         };
         self.in_force = InForce::None;
-        if view.kind(value) == Kind::Null {
+        if view.kind(value) == Kind::Null && self.start == INITIAL {
             return Ok(());
         }
-        self.text = if let Some(raw) = view.raw(value) {
-            raw.into()
-        } else {
-            let mut text = Vec::new();
-            write::write(view, value, &mut text);
-            text.into()
-        };
+        let mut text = Vec::new();
+        write::copy(view, value, &mut text);
+        self.text = text.into();
         match self.contexts.succeed(before, self.start, view, value) {
             Ok(number) => {
                 self.in_force = InForce::Known(number);
@@ -272,8 +267,13 @@ impl MessageReader {
             InForce::Known(number) => return Ok(Some(number)),
             InForce::Forgotten => {}
             InForce::Broken => {
-                return Err(Wrong::told(ErrorClass::Malformed, Some(at), "the context message before it could not be read, so the message cannot be either"
-                        .to_owned()));
+                let reason = "the context message before it could not be read, so the message cannot be \
+                              either";
+                return Err(Wrong::told(
+                    ErrorClass::Malformed,
+                    Some(at),
+                    reason.to_owned(),
+                ));
             }
         }
         let mut tape = Tape::new();
@@ -375,8 +375,8 @@ impl MessageReader {
             scratch: &mut self.scratch,
             lists: Vec::new(),
             unkept: Vec::new(),
-            indexes: FxHashMap::default(),
-            compounds: FxHashSet::default(),
+            indexes: HashMap::default(),
+            compounds: HashSet::default(),
         };
         let slot = Slot {
             is_root: is_document,
@@ -398,10 +398,7 @@ impl MessageReader {
         let number = made.map_err(|wrong| wrong.or_at(view.node(value).at))?;
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
-        match view.raw(value) {
-            Some(raw) => text.extend_from_slice(raw),
-            None => write::write(view, value, &mut text),
-        }
+        write::copy(view, value, &mut text);
         if *text != *self.declared {
             self.declared = text.as_slice().into();
             self.declare(number, Some(parent));
@@ -424,10 +421,9 @@ pub(super) fn context_document(
         ..*bounds
     };
     parse(text, &mut tape, &bounds).map_err(|fault| {
-        let before = text.get(..fault.at).unwrap_or_default();
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let place = place(text, fault.at);
         format!(
-            "{option} is no JSON that can be read: {} (line {line})",
+            "{option} is no JSON that can be read: {} ({place})",
             fault.reason
         )
     })?;

@@ -9,12 +9,13 @@
 //! Expansion gives items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is
 //! known, and what it holds follows. [`super::node`] reads objects, [`super::container`] properties, [`super::value`] literals.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::context::{Contexts, Expanded, Meaning, Property};
 use super::definition::{Containers, Definition};
 use super::error::{Read, Wrong};
 use super::iri::is_plain;
+use super::table::Seeded;
 use super::terms::Terms;
 use crate::codec::RdfDirection;
 use crate::model::batch::BatchBuilder;
@@ -62,9 +63,9 @@ pub(super) struct Walk<'a> {
     /// Properties that the contexts do not keep.
     pub unkept: Vec<Property>,
     /// The `@index` of nodes, by graph and name.
-    pub indexes: FxHashMap<(TermText, TermText), Box<[u8]>>,
+    pub indexes: HashMap<(TermText, TermText), Box<[u8]>, Seeded>,
     /// Values that became nodes for their directions.
-    pub compounds: FxHashSet<Box<[u8]>>,
+    pub compounds: HashSet<Box<[u8]>, Seeded>,
 }
 
 /// A node's name, as it tells nodes apart.

@@ -288,9 +288,10 @@ impl Tape {
         self.repeated_texts += texts;
         self.unchecked = 0;
         self.repeated += size_of_val(copied) + texts;
-        if (self.bytes() + size_of_val(copied)) as u64 > bounds.max_bytes
-            || self.repeated as u64 > bounds.max_repeated
-        {
+        if self.repeated as u64 > bounds.max_repeated {
+            return Err(too_repetitive(at, bounds));
+        }
+        if (self.bytes() + size_of_val(copied)) as u64 > bounds.max_bytes {
             return Err(too_large(at, bounds));
         }
         let mut inside: Vec<u32> = Vec::new();
@@ -498,9 +499,22 @@ fn too_large(at: usize, bounds: &Bounds) -> Fault {
         at,
         class: ErrorClass::Limit,
         reason: format!(
-            "the message takes more than {} bytes as a tape; raise max_message_bytes \
+            "the values of the message take more than {} bytes of memory; raise max_message_bytes \
              (--max-message-bytes) if the source is trusted",
             bounds.max_bytes
+        ),
+    }
+}
+
+#[cold]
+fn too_repetitive(at: usize, bounds: &Bounds) -> Fault {
+    Fault {
+        at,
+        class: ErrorClass::Limit,
+        reason: format!(
+            "what the aliases of the message repeat takes more than {} bytes; raise max_message_bytes \
+             (--max-message-bytes) if the source is trusted",
+            bounds.max_repeated
         ),
     }
 }

@@ -6,6 +6,14 @@
 
 use super::tape::{Kind, View};
 
+/// Appends a value: as the source has it, where that is JSON.
+pub fn copy(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
+    match view.raw(value) {
+        Some(raw) => out.extend_from_slice(raw),
+        None => write(view, value, out),
+    }
+}
+
 /// Appends a value. Keys that others replace are left out.
 pub fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
     let end = view.next(value);
