@@ -63,11 +63,12 @@ test-fast: build ## Fast tests of both languages
 test-spark: build ## The tests with a Spark session alone
 	$(PY) -m pytest -m spark
 
-lint: .venv/.installed ## Format and lints of both languages, warnings are errors
+lint: .venv/.installed ## Format, lints and imports of both languages, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	ruff format --check .
 	ruff check .
+	$(PY) tools/check_imports.py
 
 fmt: .venv/.installed ## Format both languages
 	cargo fmt --all

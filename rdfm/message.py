@@ -161,7 +161,7 @@ class Message:
 
         Args:
             other: Another message.
-            max_steps: Bound of the work, in quads looked at; `rdfm.isomorphism.MAX_STEPS` unless given.
+            max_steps: Bound of the work, in quads looked at; `rdfm.compare.isomorphism.MAX_STEPS` unless given.
 
         Raises:
             LimitError: The comparison needs more than `max_steps`.
@@ -174,7 +174,7 @@ class Message:
         """The dataset as canonical N-Quads (RDFC-1.0): equal texts, isomorphic messages.
 
         Args:
-            max_steps: Bound of the work, in quads looked at; `rdfm.canonical.MAX_STEPS` unless given.
+            max_steps: Bound of the work, in quads looked at; `rdfm.compare.canonical.MAX_STEPS` unless given.
 
         Raises:
             EncodeError: A quad that RDFC-1.0 does not know.

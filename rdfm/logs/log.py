@@ -1,6 +1,6 @@
 """Logs: `open_log` and `create_log`.
 
-In: what `rdfm.input` reads. Out: `LogReader`, `LogWriter` over what `rdfm.output` writes.
+In: what `rdfm.logs.input` reads. Out: `LogReader`, `LogWriter` over what `rdfm.logs.output` writes.
 Cost: one decoder's or encoder's memory. Law: messages come and go in order, each whole.
 """
 

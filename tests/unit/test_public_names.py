@@ -60,11 +60,11 @@ def test_the_names_shown_are_public():
 
 
 IMPORTS = [
-    "import rdfm.convert, rdfm.inspect",
-    "from rdfm.convert import ConvertOptions\nfrom rdfm.inspect import Report",
+    "import rdfm.conversion.convert, rdfm.analysis.inspect",
+    "from rdfm.conversion.convert import ConvertOptions\nfrom rdfm.analysis.inspect import Report",
     "from rdfm import convert, inspect",
-    "from rdfm import *\nimport rdfm.convert",
-    "import rdfm\nrdfm.convert\nimport rdfm.convert, rdfm.inspect",
+    "from rdfm import *\nimport rdfm.conversion.convert",
+    "import rdfm\nrdfm.convert\nimport rdfm.split, rdfm.values, rdfm.regroup",
 ]
 
 
@@ -75,7 +75,7 @@ def test_functions_keep_their_names_whatever_is_imported_first(imports):
 import rdfm, types
 assert isinstance(rdfm.convert, types.FunctionType), rdfm.convert
 assert isinstance(rdfm.inspect, types.FunctionType), rdfm.inspect
-assert rdfm.convert.__module__ == "rdfm.convert"
+assert rdfm.convert.__module__ == "rdfm.conversion.convert"
 for name in rdfm.__all__:
     getattr(rdfm, name)
 """

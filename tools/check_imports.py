@@ -1,0 +1,204 @@
+"""Checks that imports point down: the floors of the core and of the Python package.
+
+In: `crates/rdfm-core/src` and `rdfm`. Every `crate::` and `super::` path counts, in `use` trees and inline, as do
+Python's imports at any depth and `import_module` with a text; tests within Rust files do not.
+Out: a line for each import that points up, for each between two families of formats, for each file without a floor,
+and for each circle through several folders; status 1 if there is one that `ALLOWED` does not name, or if `ALLOWED`
+names one that is gone.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# A file or folder may import those on lower floors, and what is in its own folder.
+CORE = [
+    {"model"},
+    {"codec"},
+    {"syntax"},
+    {"formats"},
+    {"regroup"},
+    {"registry"},
+    {"lib"},
+]
+PACKAGE = [
+    {"errors", "_core"},
+    {"message"},
+    {"storage", "compare"},
+    {"interop", "formats"},
+    {"logs"},
+    {"conversion"},
+    {"analysis"},
+    {"cli", "spark", "rdflib_plugin"},
+    {"__init__", "__main__", "split", "values", "regroup"},
+]
+# A message's other forms are a convenience of the message itself, inside functions. The rest is to go.
+ALLOWED = {
+    "message.py -> interop.py",
+    "codec/mod.rs -> formats/jelly/options.rs",
+}
+
+Edges = dict[Path, set[Path]]
+
+
+def rust_edges(source: Path) -> Edges:
+    """Which file of a crate names which."""
+    names = {}
+    for path in source.rglob("*.rs"):
+        parts = path.relative_to(source).with_suffix("").parts
+        names[parts[:-1] if parts[-1] in ("mod", "lib") else parts] = path
+    edges: Edges = {}
+    for name, path in names.items():
+        text = re.sub(r"//[^\n]*", "", path.read_text()).split("#[cfg(test)]")[0]
+        found = edges.setdefault(path, set())
+        for parts in rust_paths(text, name):
+            while parts and parts not in names:
+                parts = parts[:-1]
+            if parts and names[parts] != path:
+                found.add(names[parts])
+    return edges
+
+
+def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths within the crate that a file names, from the crate's root on."""
+    uses = re.findall(r"\buse\s+([^;]+);", text)
+    paths = [path for tree in uses for path in leaves("", re.sub(r"\s+", " ", tree))]
+    paths += re.findall(r"\b(?:crate|super)(?:::\w+)+", re.sub(r"\buse\s+[^;]+;", "", text))
+    for path in paths:
+        first, *rest = path.split(" as ")[0].replace(" ", "").split("::")
+        base = here
+        if first == "super":
+            while first == "super":
+                base = base[:-1]
+                first, *rest = rest or [""]
+            yield (*base, first, *rest)
+        elif first == "crate":
+            yield tuple(rest)
+
+
+def leaves(head: str, tree: str) -> Iterator[str]:
+    """The paths of a `use` tree, such as `crate::{a::{b, c}, d}`."""
+    start, brace, inner = tree.partition("{")
+    if not brace:
+        yield head + tree.strip()
+        return
+    depth, part = 0, ""
+    for char in inner.rpartition("}")[0] + ",":
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth == 0:
+            if part.strip():
+                yield from leaves(head + start.strip(), part)
+            part = ""
+        else:
+            part += char
+
+
+def python_edges(package: Path) -> Edges:
+    """Which file of a package imports which."""
+    names = {}
+    for path in package.rglob("*.py"):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        names[parts[:-1] if parts[-1] == "__init__" else parts] = path
+    edges: Edges = {}
+    for path in names.values():
+        found = edges.setdefault(path, set())
+        for parts in python_imports(ast.parse(path.read_text())):
+            while parts and parts not in names:
+                parts = parts[:-1]
+            if len(parts) > 1 and names[parts] != path:
+                found.add(names[parts])
+    return edges
+
+
+def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
+    """The modules and names that a file imports; it has no relative imports, which the linter refuses."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            base = tuple(node.module.split("."))
+            yield from ((*base, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            name = node.args[0] if node.args else None
+            if called == "import_module" and isinstance(name, ast.Constant):
+                yield tuple(str(name.value).split("."))
+
+
+def wrong(edges: Edges, base: Path, floors: list[set[str]]) -> Iterator[str]:
+    """What points up, by the files' names."""
+    height = {room: at for at, rooms in enumerate(floors) for room in rooms}
+
+    def room(path: Path) -> str:
+        return path.relative_to(base).with_suffix("").parts[0]
+
+    for path, others in edges.items():
+        if room(path) not in height:
+            yield f"{path.relative_to(base)} has no floor"
+            continue
+        for other in others:
+            told = f"{path.relative_to(base)} -> {other.relative_to(base)}"
+            here, there = room(path), room(other)
+            own, theirs = (part.relative_to(base).parts for part in (path, other))
+            is_core = path.suffix == ".rs"
+            is_up = here != there and height.get(there, -1) >= height[here]
+            is_sibling = here == there == "formats" and is_core and len(own) > 2
+            if is_up or (is_sibling and own[1] != theirs[1]):
+                yield told
+    for ring in rings(edges):
+        if len({path.parent for path in ring}) > 1:
+            yield "circle: " + ", ".join(sorted(str(path.relative_to(base)) for path in ring))
+
+
+def rings(edges: Edges) -> Iterator[set[Path]]:
+    """Files that reach each other."""
+    reached: dict[Path, set[Path]] = {}
+    for path in edges:
+        seen: set[Path] = set()
+        open_ = [path]
+        while open_:
+            for other in edges.get(open_.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    open_.append(other)
+        reached[path] = seen
+    told: set[Path] = set()
+    for path in edges:
+        ring = {other for other in reached[path] if path in reached[other]}
+        if len(ring) > 1 and path not in told:
+            told |= ring
+            yield ring
+
+
+def without_allowed(edges: Edges, base: Path) -> Edges:
+    """The same without what is allowed, which may close circles."""
+    return {
+        path: {
+            other
+            for other in others
+            if f"{path.relative_to(base)} -> {other.relative_to(base)}" not in ALLOWED
+        }
+        for path, others in edges.items()
+    }
+
+
+def main() -> None:
+    core, package = ROOT / "crates/rdfm-core/src", ROOT / "rdfm"
+    found: list[str] = []
+    gone = set(ALLOWED)
+    for edges, base, floors in (
+        (rust_edges(core), core, CORE),
+        (python_edges(package), package, PACKAGE),
+    ):
+        gone -= set(wrong(edges, base, floors))
+        found += wrong(without_allowed(edges, base), base, floors)
+    found += [f"{told} is allowed, and is gone" for told in gone]
+    print(*sorted(found), sep="\n", end="\n" if found else "")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
