@@ -24,17 +24,24 @@ DELIMITED = tuple(name for name in NATIVE if formats.find(name).FORMAT.carries["
 PIECES = (1, 2, 3, 7, 4096)
 
 
+def is_shared(*parts: str) -> bool:
+    """Whether a file or folder of the conformance suites is there. With RDFM_REQUIRE_SHARED=1 it has to be."""
+    found = SHARED.joinpath(*parts).exists()
+    if not found and os.environ.get("RDFM_REQUIRE_SHARED") == "1":
+        raise FileNotFoundError(f"no {'/'.join(parts)} in {SHARED}, and RDFM_REQUIRE_SHARED is set")
+    return found
+
+
 def needs_shared(*parts: str) -> pytest.MarkDecorator:
     """Skips, and says so, where a folder of the conformance suites is absent."""
-    path = SHARED.joinpath(*parts)
-    return pytest.mark.skipif(not path.exists(), reason=f"no {'/'.join(parts)} in {SHARED}")
+    return pytest.mark.skipif(not is_shared(*parts), reason=f"no {'/'.join(parts)} in {SHARED}")
 
 
 @cache
 def w3c_files(archive: str, below: str = "./") -> dict[str, bytes]:
     """A suite's files by their path below a folder; none where the suites are absent."""
     path = SHARED / "conformance" / "w3c" / archive
-    if not path.exists():
+    if not is_shared("conformance", "w3c", archive):
         return {}
     with tarfile.open(path) as opened:
         found = [(member.name, opened.extractfile(member)) for member in opened]

@@ -116,12 +116,18 @@ fn root() -> PathBuf {
     )
 }
 
+/// Whether a suite that is absent is an error.
+fn required() -> bool {
+    std::env::var_os("RDFM_REQUIRE_SHARED").is_some_and(|value| value == "1")
+}
+
 /// The folder of the shared suites, or None after saying that it is absent.
 pub fn shared_root() -> Option<PathBuf> {
     let root = root();
     if root.is_dir() {
         return Some(root);
     }
+    assert!(!required(), "{} is absent", root.display());
     println!("skipped, {} is absent", root.display());
     None
 }
@@ -131,6 +137,7 @@ pub fn shared(path: &str) -> Option<Vec<u8>> {
     let root = root();
     let read = std::fs::read(root.join(path));
     if let Err(error) = &read {
+        assert!(!required(), "{path} is absent: {error}");
         println!("skipped, {path} is absent from {}: {error}", root.display());
     }
     read.ok()
