@@ -34,7 +34,8 @@ from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_forma
 from rdfm.logs.parts import Part
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.storage.contexts import context_text
-from rdfm.storage.files import is_glob, matches, storage_of
+from rdfm.storage.files import storage_of
+from rdfm.storage.listing import is_glob, matches
 from rdfm.storage.paths import local_path, local_target
 
 __all__ = ["ConvertOptions", "Progress", "Summary", "convert"]

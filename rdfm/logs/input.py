@@ -28,7 +28,8 @@ from rdfm.logs.likely import has_unread_suffix, to_read
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.compression import PIECE_BYTES
-from rdfm.storage.files import find_files, is_glob, matches, storage_of, without_library
+from rdfm.storage.files import storage_of, without_library
+from rdfm.storage.listing import find_files, is_glob, matches
 from rdfm.storage.paths import is_url, local_path, no_path
 
 __all__ = ["Input", "MemberInput", "Readable", "every_input", "files_of", "holds_files"]

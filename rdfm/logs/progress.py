@@ -15,7 +15,7 @@ from typing import Any
 
 from rdfm.errors import OptionError
 from rdfm.logs.input import holds_files
-from rdfm.storage.files import find_files
+from rdfm.storage.listing import find_files
 from rdfm.storage.paths import local_path
 
 __all__ = ["Progress", "Reporter", "total_bytes"]

@@ -30,7 +30,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rdfm.logs.split import MOST_THREADS
-from rdfm.storage.files import File, Storage, find_files, holders, is_glob, storage_of
+from rdfm.storage.files import File, Storage, storage_of
+from rdfm.storage.listing import find_files, holders, is_glob
 
 __all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled", "settle_around", "stream_job"]
 

@@ -26,7 +26,8 @@ from rdfm.spark.commit import find_settled, settle_around
 from rdfm.spark.options import Options
 from rdfm.spark.packing import pack
 from rdfm.spark.rows import Reading
-from rdfm.storage.files import File, matches, storage_of
+from rdfm.storage.files import File, storage_of
+from rdfm.storage.listing import matches
 from rdfm.storage.paths import local_path
 
 if TYPE_CHECKING:

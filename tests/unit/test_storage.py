@@ -9,7 +9,8 @@ import pytest
 
 import rdfm
 from rdfm.errors import OptionError
-from rdfm.storage.files import File, LocalStorage, find_files, storage_of
+from rdfm.storage.files import File, LocalStorage, storage_of
+from rdfm.storage.listing import find_files
 from rdfm.storage.paths import is_url, local_path, local_target
 
 

@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use rdfm_core::codec::EncodeOptions;
 use rdfm_core::codec::format::Format;
-use rdfm_core::model::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId, TermKind, flags::PLAIN};
 

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect};
 use rdfm_core::formats::nquads::parse_term;
-use rdfm_core::model::batch::BatchBuilder;
+use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::write::write_term;

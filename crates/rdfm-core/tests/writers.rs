@@ -3,7 +3,8 @@
 
 use rdfm_core::codec::format::Format;
 use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions};
-use rdfm_core::model::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::EncodeError;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId, TermKind, flags};

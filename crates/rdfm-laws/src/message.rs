@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use rdfm_core::model::batch::{MessageBatch, TermTable};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind, flags};
 
 /// A term by value.

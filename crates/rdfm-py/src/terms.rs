@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyNotImplemented, PyString, PyTuple};
-use rdfm_core::model::batch::TermTable;
+use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind, XSD_STRING, flags};
 use rdfm_core::model::write;
 use rustc_hash::FxHashMap;

@@ -1,7 +1,8 @@
 //! What a format cannot hold is refused, message by message.
 
 use super::format::{Carries, Format, TripleTerms};
-use crate::model::batch::{MessageBatch, TermTable};
+use crate::model::batch::MessageBatch;
+use crate::model::table::TermTable;
 use crate::model::error::{EncodeError, ErrorClass, quote};
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::Style;

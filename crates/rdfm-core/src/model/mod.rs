@@ -1,13 +1,17 @@
 //! The data model: what every other part of the core speaks of.
 //!
-//! - [`term`], [`batch`]: terms, quads and messages, dictionary-encoded; [`write`]: how a term is written, its
-//!   characters ([`chars`]) and labels.
+//! - [`term`], [`table`], [`batch`], [`builder`]: terms, quads and messages, dictionary-encoded; [`namespaces`].
+//! - [`write`]: how a term is written, its characters ([`chars`]) and labels.
 //! - [`limits`], [`error`]: what stops a codec, and where.
 
 pub mod batch;
+pub mod builder;
 pub mod chars;
 pub mod error;
 pub(crate) mod labels;
 pub mod limits;
+pub mod namespaces;
+pub mod table;
 pub mod term;
 pub mod write;
+mod written;

@@ -9,7 +9,7 @@
 //! language tags by [`write_language`]. The encoders refuse such IRIs and tags unless told otherwise
 //! (see [`fault`]).
 
-use crate::model::batch::TermTable;
+use crate::model::table::TermTable;
 use crate::model::chars::{self, ESCAPE, IRI, NAME};
 use crate::model::labels::{self, write_hex};
 use crate::model::term::{TermId, TermKind, flags};
@@ -316,7 +316,7 @@ pub fn fault(table: &TermTable, id: TermId, lenient: bool) -> Option<Fault> {
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
-    use crate::model::batch::BatchBuilder;
+    use crate::model::builder::BatchBuilder;
     use crate::model::limits::Limits;
 
     fn written(build: impl FnOnce(&mut BatchBuilder) -> TermId) -> String {

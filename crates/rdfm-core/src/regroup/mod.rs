@@ -12,7 +12,10 @@ pub mod slices;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::batch::{BatchBuilder, InForce, MessageBatch, Namespaces, TermTable};
+use crate::model::batch::{InForce, MessageBatch};
+use crate::model::builder::BatchBuilder;
+use crate::model::namespaces::Namespaces;
+use crate::model::table::TermTable;
 use crate::model::chars::{self, NAME};
 use crate::model::error::{EncodeError, ErrorClass, LimitExceeded, quote};
 use crate::model::limits::Limits;

@@ -9,7 +9,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::batch::{MOST_WHOLE, MessageBatch, Namespaces};
+use crate::model::batch::MessageBatch;
+use crate::model::namespaces::{MOST_WHOLE, Namespaces};
 use crate::syntax::needed::Needs;
 
 /// Cuts batches into slices.

@@ -5,7 +5,7 @@
 //! - Cost: a comparison a guess; a hash of 24 bytes and a comparison a lookup. Fixed size.
 //! - Law: self-verifying: what is found has the same record and bytes in the batch under construction.
 
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::term::{Term, TermId, TermKind};
 
 /// Slots for terms; a power of two.

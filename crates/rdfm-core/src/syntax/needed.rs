@@ -8,7 +8,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::batch::{InForce, MessageBatch, TermTable};
+use crate::model::batch::{InForce, MessageBatch};
+use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 use crate::syntax::prefixes::{Declared, Prefixes};
 

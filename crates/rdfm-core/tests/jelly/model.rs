@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use rdfm_core::codec::Decoder;
-use rdfm_core::model::batch::{BatchBuilder, MessageBatch};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{NO_SPLIT, Quad, Term as Record, TermId, TermKind, XSD_STRING, flags};
 

@@ -4,7 +4,8 @@
 //! - Out: the same term in another builder, or compared with a term of another table.
 //! - Cost: copies the text; done four times a batch.
 
-use crate::model::batch::{BatchBuilder, TermTable};
+use crate::model::builder::BatchBuilder;
+use crate::model::table::TermTable;
 use crate::model::error::LimitExceeded;
 use crate::model::term::{Term, TermId, TermKind, flags};
 

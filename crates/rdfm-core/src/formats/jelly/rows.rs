@@ -13,7 +13,7 @@ use super::lookup::{Budget, Table};
 use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
 use super::owned::OwnedTerm;
 use crate::codec::DecodeOptions;
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::syntax::text::scan;

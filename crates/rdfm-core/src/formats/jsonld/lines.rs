@@ -8,7 +8,8 @@
 
 use super::reader::MessageReader;
 use crate::codec::{DecodeOptions, Decoder, LogHeader};
-use crate::model::batch::{BatchBuilder, MessageBatch};
+use crate::model::batch::MessageBatch;
+use crate::model::builder::BatchBuilder;
 use crate::model::error::{DecodeError, ErrorClass, Place};
 use crate::syntax::json::{Fault, Tape, View, parse};
 use crate::syntax::text::position::Lines;

@@ -13,7 +13,7 @@ use super::loader::{Store, place};
 use super::terms::Terms;
 use super::walk::{Dropped, Entry, Options, Slot, Walk};
 use crate::codec::{DecodeOptions, LogHeader};
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::term::TermId;
 use crate::syntax::json::{Bounds, Fault, Kind, Tape, View, parse, write};

@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 
 use super::context::Property;
 use super::iri::Checker;
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::chars::{self, ESCAPE};
 use crate::model::error::LimitExceeded;
 use crate::model::labels::Labels;

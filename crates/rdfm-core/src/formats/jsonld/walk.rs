@@ -18,7 +18,7 @@ use super::iri::is_plain;
 use super::table::Seeded;
 use super::terms::Terms;
 use crate::codec::RdfDirection;
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::chars;
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};

@@ -9,7 +9,8 @@
 //! after the last one. Blocks of lines are cut at the split's end, so that a block lies before or behind it.
 
 use crate::codec::{DecodeOptions, Decoder, Dialect, LogHeader};
-use crate::model::batch::{BatchBuilder, MessageBatch};
+use crate::model::batch::MessageBatch;
+use crate::model::builder::BatchBuilder;
 use crate::model::error::{DecodeError, ErrorClass, Place};
 use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
 use crate::syntax::text::position::Lines;

@@ -7,7 +7,8 @@
 
 use crate::codec::format::Format;
 use crate::codec::{EncodeOptions, Encoder};
-use crate::model::batch::{MessageBatch, TermTable};
+use crate::model::batch::MessageBatch;
+use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{Style, direction, fault, write_escaped};
 use crate::syntax::text::encode::{Memo, Statements, Stop, TextEncoder, holds_labels};
@@ -210,7 +211,7 @@ impl Statements for Lines {
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
-    use crate::model::batch::BatchBuilder;
+    use crate::model::builder::BatchBuilder;
     use crate::model::error::ErrorClass;
     use crate::model::limits::Limits;
     use crate::model::term::Quad;

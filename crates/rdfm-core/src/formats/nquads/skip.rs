@@ -6,7 +6,7 @@
 //! - Law: the cutting changes nothing. What a line means depends on the line and the dialect alone,
 //!   so that every split of a log, and whoever counts its messages, finds the same delimiters.
 
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::error::DecodeError;
 use crate::model::limits::Limits;
 use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};

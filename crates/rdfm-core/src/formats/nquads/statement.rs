@@ -5,7 +5,7 @@
 //! - Cost: linear in the text; what recurs costs a comparison. No recursion.
 //! - Law: `text` alone decides what is accepted, never the caches.
 
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;

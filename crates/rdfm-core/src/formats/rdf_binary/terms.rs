@@ -10,7 +10,7 @@ use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
 use super::model::{Kind, Name, Raw, Row, Slots, Value};
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::error::quote;
 use crate::model::limits::Limits;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};

@@ -7,7 +7,7 @@
 //!   the batch that it is in.
 
 use super::xml::is_nc_name;
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::chars::{DIGIT, LETTER, is};
 use crate::model::error::LimitExceeded;
 use crate::model::labels::{self, Labels};

@@ -5,7 +5,8 @@ use super::machine::Machine;
 use super::terms::Terms;
 use crate::codec::format::Format;
 use crate::codec::{DecodeOptions, Decoder, LogHeader};
-use crate::model::batch::{BatchBuilder, MessageBatch};
+use crate::model::batch::MessageBatch;
+use crate::model::builder::BatchBuilder;
 use crate::syntax::text::dialect::Dialects;
 use crate::syntax::text::grammar::{Fault, Grammar, Pause, Reach, TextDecoder, arena_limits};
 

@@ -9,7 +9,8 @@
 
 use crate::codec::format::Format;
 use crate::codec::{EncodeOptions, Encoder};
-use crate::model::batch::{MessageBatch, TermTable};
+use crate::model::batch::MessageBatch;
+use crate::model::table::TermTable;
 use crate::model::chars::{self, DIGIT};
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{

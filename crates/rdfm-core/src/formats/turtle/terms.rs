@@ -11,7 +11,7 @@ use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexed, Stop, bad_iri_text, unescape_iri, unescape_local};
-use crate::model::batch::BatchBuilder;
+use crate::model::builder::BatchBuilder;
 use crate::model::chars::{DIGIT, IRI, LETTER, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::labels::Labels;

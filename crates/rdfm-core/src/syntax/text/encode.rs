@@ -8,7 +8,8 @@
 use crate::codec::format::Format;
 use crate::codec::refuse::{refuse, refuse_second};
 use crate::codec::{Dialect, EncodeOptions, Encoder};
-use crate::model::batch::{InForce, MessageBatch, TermTable};
+use crate::model::batch::{InForce, MessageBatch};
+use crate::model::table::TermTable;
 use crate::model::error::{EncodeError, ErrorClass, quote};
 use crate::model::term::{TermId, TermKind};
 use crate::model::write::{Fault, Style};

@@ -10,7 +10,8 @@ use simdutf8::compat::from_utf8;
 
 use crate::codec::format::Format;
 use crate::codec::{Decoder, LogHeader};
-use crate::model::batch::{BatchBuilder, MessageBatch};
+use crate::model::batch::MessageBatch;
+use crate::model::builder::BatchBuilder;
 use crate::model::error::{DecodeError, ErrorClass, Place};
 use crate::model::limits::Limits;
 use crate::syntax::text::position::Lines;

@@ -10,7 +10,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::formats::jsonld::sink::Sink;
-use crate::model::batch::MOST_WHOLE;
+use crate::model::namespaces::MOST_WHOLE;
 use crate::model::batch::MessageBatch;
 use crate::model::chars::{self, DIGIT, LETTER, NAME};
 use crate::syntax::needed::Needed;

@@ -15,7 +15,8 @@ use std::ops::Range;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::model::batch::{MessageBatch, TermTable};
+use crate::model::batch::MessageBatch;
+use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 
 /// Nodes within nodes.

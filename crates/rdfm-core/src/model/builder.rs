@@ -1,0 +1,892 @@
+//! Builds batches.
+//!
+//! - In: terms, quads and message ends from a decoder.
+//! - Out: [`MessageBatch`]es.
+//! - Cost: appending is a bounds check and a copy.
+//! - Law: limits count decoded bytes, before they are stored.
+
+use std::sync::{Arc, Mutex};
+
+use rustc_hash::FxHashMap;
+
+use super::batch::{MessageBatch, Metadata};
+use super::error::LimitExceeded;
+use super::limits::Limits;
+use super::namespaces::{NamespaceChange, Namespaces, Undo};
+use super::table::{Span, TermTable};
+use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
+use super::written::Written;
+
+/// Lengths of a batch under construction, to take an unfinished message back.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    quads: usize,
+    namespace_changes: usize,
+    metadata: usize,
+}
+
+/// Builds batches, counts decoded bytes, and numbers messages.
+///
+/// A decoder calls [`begin_message`](Self::begin_message), adds terms and quads, then
+/// [`end_message`](Self::end_message); when [`full`](Self::full) or out of input it calls
+/// [`take`](Self::take). Ids of terms die with the batch: [`serial`](Self::serial) tells a codec's
+/// caches whether an id is of the current batch.
+pub struct BatchBuilder {
+    limits: Limits,
+    table: TermTable,
+    quads: Vec<Quad>,
+    message_ends: Vec<u32>,
+    positions: Vec<u64>,
+    at_start: Arc<Namespaces>,
+    /// In force with all that was declared.
+    in_force: Namespaces,
+    /// What takes back the declarations since the last complete message.
+    undo: Vec<Undo>,
+    namespace_changes: Vec<NamespaceChange>,
+    metadata: Vec<Metadata>,
+    first_index: u64,
+    any_graph: u32,
+    continued: bool,
+    open: Option<u64>,
+    mark: Mark,
+    message_bytes: u64,
+    written: Written,
+    serial: u32,
+    arena_hint: usize,
+    terms_hint: usize,
+}
+
+impl BatchBuilder {
+    /// An empty builder; the first message has index 0.
+    pub fn new(limits: Limits) -> Self {
+        let written = Written::new(&limits);
+        Self {
+            limits,
+            written,
+            table: TermTable::with_capacity(0, 1),
+            quads: Vec::new(),
+            message_ends: Vec::new(),
+            positions: Vec::new(),
+            at_start: Arc::default(),
+            in_force: Namespaces::default(),
+            undo: Vec::new(),
+            namespace_changes: Vec::new(),
+            metadata: Vec::new(),
+            first_index: 0,
+            any_graph: 0,
+            continued: false,
+            open: None,
+            mark: Mark::default(),
+            message_bytes: 0,
+            serial: 1,
+            arena_hint: 0,
+            terms_hint: 1,
+        }
+    }
+
+    /// Goes to the start of another log. The batches stay numbered, so that no id of an earlier one is
+    /// taken for one of the next. The room for a batch like the last one stays.
+    pub fn reset(&mut self) {
+        self.written = Written::new(&self.limits);
+        self.table.arena.clear();
+        self.table.terms.truncate(1);
+        self.table.triples.clear();
+        self.quads.clear();
+        self.message_ends.clear();
+        self.positions.clear();
+        if !self.at_start.is_empty() {
+            self.at_start = Arc::default();
+        }
+        if !self.in_force.is_empty() {
+            self.in_force = Namespaces::default();
+        }
+        self.undo.clear();
+        self.namespace_changes.clear();
+        self.metadata.clear();
+        self.first_index = 0;
+        self.any_graph = 0;
+        self.continued = false;
+        self.open = None;
+        self.mark = Mark::default();
+        self.message_bytes = 0;
+        self.serial = self.serial.wrapping_add(1).max(1);
+    }
+
+    /// Goes on behind a batch, whose namespaces stay in force. Only before anything was added.
+    pub fn start_after(&mut self, batch: &MessageBatch) {
+        self.at_start = Arc::clone(&batch.namespaces_after);
+        self.in_force = (*self.at_start).clone();
+    }
+
+    /// The namespaces in force, those of the open or next message included.
+    pub fn in_force(&self) -> &Namespaces {
+        &self.in_force
+    }
+
+    /// Gives the first message another index. Only before anything was added.
+    pub fn start_at(&mut self, index: u64) {
+        debug_assert!(self.message_ends.is_empty());
+        self.first_index = index;
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Number of the batch under construction, from 1: term ids hold while it stays the same.
+    #[inline]
+    pub fn serial(&self) -> u32 {
+        self.serial
+    }
+
+    /// The terms so far.
+    #[inline]
+    pub fn table(&self) -> &TermTable {
+        &self.table
+    }
+
+    /// Index in the log of the open message, or of the next one.
+    pub fn message_index(&self) -> u64 {
+        self.first_index + self.message_ends.len() as u64
+    }
+
+    /// Counts decoded bytes of the current message.
+    ///
+    /// # Errors
+    /// The message is larger than `max_message_bytes`.
+    #[inline]
+    pub fn charge(&mut self, bytes: usize) -> Result<(), LimitExceeded> {
+        self.message_bytes += bytes as u64;
+        if self.message_bytes > self.limits.max_message_bytes {
+            return Err(self.too_large());
+        }
+        Ok(())
+    }
+
+    /// Whether the current message met its limit.
+    pub fn is_too_large(&self) -> bool {
+        self.message_bytes > self.limits.max_message_bytes
+    }
+
+    #[cold]
+    fn too_large(&self) -> LimitExceeded {
+        LimitExceeded(format!(
+            "the message is larger than {} decoded bytes; raise max_message_bytes (--max-message-bytes) if the \
+             source is trusted, or write a format that can go on with a message in parts (nt, nq, ttl, trig, \
+             rdf-thrift, jelly with frames=flat, --frames flat, or rdf-protobuf with framing=rows, --framing rows), or \
+             divide messages (--group-by)",
+            self.limits.max_message_bytes
+        ))
+    }
+
+    /// Appends text to the arena, uncounted: the caller charges it. Returns its offset.
+    #[inline]
+    pub fn append_text(&mut self, text: &[u8]) -> u32 {
+        let offset = self.table.arena.len() as u32;
+        self.table.arena.extend_from_slice(text);
+        offset
+    }
+
+    /// Appends text to the arena and counts it.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_text(&mut self, text: &[u8]) -> Result<Span, LimitExceeded> {
+        self.charge(text.len())?;
+        Ok(Span {
+            offset: self.append_text(text),
+            length: text.len() as u32,
+        })
+    }
+
+    /// Adds a term record; its text must be in the arena already.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_term(&mut self, term: Term) -> Result<TermId, LimitExceeded> {
+        self.charge(16)?;
+        Ok(self.push_term(term))
+    }
+
+    /// Adds a term record uncounted: the caller charges it, with a sum that does not depend on which
+    /// terms it shares.
+    #[inline]
+    pub fn push_term(&mut self, term: Term) -> TermId {
+        self.written.term(u64::from(term.length));
+        let id = TermId(self.table.terms.len() as u32);
+        self.table.terms.push(term);
+        id
+    }
+
+    /// Adds a triple term uncounted, as [`push_term`](Self::push_term).
+    pub fn push_triple_term(&mut self, triple: [TermId; 3]) -> TermId {
+        let aux = self.table.triples.len() as u32;
+        self.written.triple(&self.table, triple);
+        self.table.triples.push(triple);
+        self.push_term(Term {
+            offset: 0,
+            length: 0,
+            aux,
+            split: NO_SPLIT,
+            kind: TermKind::TripleTerm,
+            flags: 0,
+        })
+    }
+
+    /// Adds a quad to the open message uncounted, as [`push_term`](Self::push_term).
+    #[inline]
+    pub fn push_quad(&mut self, quad: Quad) {
+        self.any_graph |= quad.graph.0;
+        self.quads.push(quad);
+    }
+
+    /// Adds a term of a kind without `aux`, with its text.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_simple(
+        &mut self,
+        kind: TermKind,
+        text: &[u8],
+        flags: u8,
+    ) -> Result<TermId, LimitExceeded> {
+        self.add_with_aux(kind, text, 0, flags)
+    }
+
+    /// Adds a term with its text and `aux`.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_with_aux(
+        &mut self,
+        kind: TermKind,
+        text: &[u8],
+        aux: u32,
+        flags: u8,
+    ) -> Result<TermId, LimitExceeded> {
+        let span = self.add_text(text)?;
+        self.add_term(Term {
+            offset: span.offset,
+            length: span.length,
+            aux,
+            split: NO_SPLIT,
+            kind,
+            flags,
+        })
+    }
+
+    /// Adds a triple term. Its depth is the caller's to bound.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    pub fn add_triple_term(&mut self, triple: [TermId; 3]) -> Result<TermId, LimitExceeded> {
+        self.charge(12)?;
+        let aux = self.table.triples.len() as u32;
+        self.written.triple(&self.table, triple);
+        self.table.triples.push(triple);
+        self.add_term(Term {
+            offset: 0,
+            length: 0,
+            aux,
+            split: NO_SPLIT,
+            kind: TermKind::TripleTerm,
+            flags: 0,
+        })
+    }
+
+    /// Adds a quad to the open message.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_quad(&mut self, quad: Quad) -> Result<(), LimitExceeded> {
+        self.charge(16)?;
+        self.any_graph |= quad.graph.0;
+        self.quads.push(quad);
+        Ok(())
+    }
+
+    /// Declares a namespace: for the open message, or for the next one.
+    ///
+    /// # Errors
+    /// The message, or all namespaces together, become too large.
+    pub fn add_namespace(&mut self, name: &[u8], iri: &[u8]) -> Result<(), LimitExceeded> {
+        self.charge(16)?;
+        if let Some(undo) = self.in_force.declare(name, iri) {
+            self.undo.push(undo);
+            if self.in_force.bytes > self.limits.max_message_bytes {
+                return Err(self.too_many_namespaces());
+            }
+        }
+        let change = NamespaceChange {
+            message: self.message_ends.len() as u32,
+            name: self.add_text(name)?,
+            iri: self.add_text(iri)?,
+        };
+        self.namespace_changes.push(change);
+        Ok(())
+    }
+
+    #[cold]
+    fn too_many_namespaces(&self) -> LimitExceeded {
+        LimitExceeded(format!(
+            "the {} namespaces in force take more than {} bytes of memory; raise max_message_bytes \
+             (--max-message-bytes) if the source is trusted",
+            self.in_force.len(),
+            self.limits.max_message_bytes
+        ))
+    }
+
+    /// Declarations that wait for the next message and say what is not in force yet. Only when nothing
+    /// waits to be taken.
+    pub fn pending_namespaces(&self) -> u64 {
+        let new = |change: &&NamespaceChange| {
+            self.at_start.get(self.table.span(change.name)) != Some(self.table.span(change.iri))
+        };
+        self.namespace_changes.iter().filter(new).count() as u64
+    }
+
+    /// Adds metadata to the open message.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    pub fn add_metadata(&mut self, key: &str, value: &[u8]) -> Result<(), LimitExceeded> {
+        self.charge(key.len() + value.len() + 64)?;
+        let message = self.message_ends.len() as u32;
+        self.metadata.push(Metadata {
+            message,
+            key: key.into(),
+            value: value.into(),
+        });
+        Ok(())
+    }
+
+    /// Opens a message that starts at a byte of the log.
+    #[inline]
+    pub fn begin_message(&mut self, position: u64) {
+        debug_assert!(self.open.is_none());
+        self.open = Some(position);
+    }
+
+    /// Whether a message is open.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether completed messages wait to be taken.
+    #[inline]
+    pub fn has_messages(&self) -> bool {
+        !self.message_ends.is_empty()
+    }
+
+    /// Ends the open message.
+    #[inline]
+    pub fn end_message(&mut self) {
+        self.close();
+        self.message_bytes = 0;
+    }
+
+    fn close(&mut self) {
+        debug_assert!(self.open.is_some());
+        self.positions.push(self.open.take().unwrap_or_default());
+        self.message_ends.push(self.quads.len() as u32);
+        if self.namespace_changes.len() > self.mark.namespace_changes {
+            self.undo.clear();
+        }
+        self.mark = Mark {
+            quads: self.quads.len(),
+            namespace_changes: self.namespace_changes.len(),
+            metadata: self.metadata.len(),
+        };
+    }
+
+    /// Takes the open message back, with its quads, namespaces and metadata. Its terms stay until
+    /// the batch is taken. The next message has its index.
+    pub fn discard_message(&mut self) {
+        self.quads.truncate(self.mark.quads);
+        self.namespace_changes.truncate(self.mark.namespace_changes);
+        for undo in self.undo.drain(..).rev() {
+            self.in_force.unset(&undo);
+        }
+        self.metadata.truncate(self.mark.metadata);
+        self.any_graph = self.quads.iter().fold(0, |all, quad| all | quad.graph.0);
+        self.open = None;
+        self.message_bytes = 0;
+    }
+
+    /// Gives the index of a discarded message away, so that the next message has the one after it,
+    /// and forgets its terms. Only when nothing waits to be taken.
+    pub fn skip_index(&mut self) {
+        debug_assert!(self.message_ends.is_empty());
+        self.first_index += 1;
+        self.continued = false;
+        if self.namespace_changes.is_empty() {
+            self.serial = self.serial.wrapping_add(1).max(1);
+            self.table = TermTable::with_capacity(0, 1);
+            self.written = Written::new(&self.limits);
+        }
+    }
+
+    /// Whether the batch has reached its size; a decoder then takes it at the next message end
+    /// (or, with parts, at once).
+    #[inline]
+    pub fn full(&mut self) -> bool {
+        self.quads.len() >= self.limits.batch_quads
+            || (self.quads.len() >= self.written.doubtful
+                && self.written.too_long(&self.table, &self.quads))
+            || self.table.arena.len() + 16 * self.table.terms.len() >= self.limits.batch_bytes
+            || self.message_ends.len() >= self.limits.batch_messages
+    }
+
+    /// As [`full`](Self::full), of a message in parts: it ends well before the message meets its limit, which
+    /// may be less than a batch has.
+    #[inline]
+    pub fn part_full(&mut self) -> bool {
+        self.full() || self.message_bytes > self.limits.max_message_bytes / 8
+    }
+
+    /// The completed messages, or None if there is none. Not while a message is open, except with
+    /// [`take_part`](Self::take_part). Namespaces declared for the next message stay.
+    pub fn take(&mut self) -> Option<MessageBatch> {
+        debug_assert!(self.open.is_none());
+        if self.message_ends.is_empty() {
+            return None;
+        }
+        Some(self.cut(false))
+    }
+
+    /// The completed messages and the open one so far, which stays open and goes on in the next
+    /// batch. Its bytes are counted anew.
+    pub fn take_part(&mut self) -> MessageBatch {
+        let position = self.open.unwrap_or_default();
+        self.close();
+        let batch = self.cut(true);
+        self.open = Some(position);
+        self.message_bytes = 0;
+        batch
+    }
+
+    /// The completed messages while a message is open, which moves to the next batch with its namespaces
+    /// and metadata; or None if none is complete. `moved` gets the new ids of the open message's terms. A
+    /// message moves once at most, since none is complete behind it afterwards.
+    pub fn take_complete(&mut self, moved: &mut FxHashMap<TermId, TermId>) -> Option<MessageBatch> {
+        if self.message_ends.is_empty() {
+            return None;
+        }
+        if self.open.is_none() {
+            return self.take();
+        }
+        let bytes = self.message_bytes;
+        let declared = self
+            .namespace_changes
+            .split_off(self.mark.namespace_changes);
+        let metadata = self.metadata.split_off(self.mark.metadata);
+        let all = self.take_part();
+        self.continued = false;
+        self.message_bytes = bytes;
+        self.move_namespaces(all.table(), declared);
+        let metadata = metadata.into_iter();
+        self.metadata.extend(metadata.map(|entry| Metadata {
+            message: 0,
+            ..entry
+        }));
+        let open = all.len() - 1;
+        for quad in all.message(open) {
+            let mut copy = |id| self.copy_term(all.table(), id, moved);
+            let quad = Quad {
+                subject: copy(quad.subject),
+                predicate: copy(quad.predicate),
+                object: copy(quad.object),
+                graph: copy(quad.graph),
+            };
+            self.any_graph |= quad.graph.0;
+            self.quads.push(quad);
+        }
+        Some(all.slice(0..open))
+    }
+
+    /// Copies a term of an earlier batch, uncounted, unless `moved` has it already.
+    pub fn copy_term(
+        &mut self,
+        from: &TermTable,
+        id: TermId,
+        moved: &mut FxHashMap<TermId, TermId>,
+    ) -> TermId {
+        if id == TermId::DEFAULT_GRAPH {
+            return id;
+        }
+        if let Some(&new) = moved.get(&id) {
+            return new;
+        }
+        let mut term = from.term(id);
+        match term.kind {
+            TermKind::LangLiteral | TermKind::TypedLiteral => {
+                term.aux = self.copy_term(from, TermId(term.aux), moved).0;
+            }
+            TermKind::TripleTerm => {
+                // As deep as the decoder let it become.
+                let triple = from.triple(term);
+                let triple = triple.map(|part| self.copy_term(from, part, moved));
+                term.aux = self.table.triples.len() as u32;
+                self.written.triple(&self.table, triple);
+                self.table.triples.push(triple);
+            }
+            _ => {}
+        }
+        term.offset = self.append_text(from.text_of(from.term(id)));
+        let new = self.push_term(term);
+        moved.insert(id, new);
+        new
+    }
+
+    /// Declares namespaces of an earlier batch for the first message, uncounted.
+    fn move_namespaces(&mut self, from: &TermTable, changes: Vec<NamespaceChange>) {
+        for NamespaceChange { name, iri, .. } in changes {
+            let mut copy = |span: Span| Span {
+                offset: self.append_text(from.span(span)),
+                ..span
+            };
+            let (name, iri) = (copy(name), copy(iri));
+            self.namespace_changes.push(NamespaceChange {
+                message: 0,
+                name,
+                iri,
+            });
+        }
+    }
+
+    fn cut(&mut self, continues: bool) -> MessageBatch {
+        self.serial = self.serial.wrapping_add(1).max(1);
+        self.arena_hint = self.table.arena.len();
+        self.terms_hint = self.table.terms.len();
+        let room = TermTable::with_capacity(
+            (self.arena_hint + self.arena_hint / 8).min(self.limits.batch_bytes * 2),
+            (self.terms_hint + self.terms_hint / 8).min(self.limits.batch_bytes / 8),
+        );
+        let table = std::mem::replace(&mut self.table, room);
+        self.written = Written::new(&self.limits);
+        let messages = self.message_ends.len() as u32;
+        let waiting = self
+            .namespace_changes
+            .partition_point(|change| change.message < messages);
+        let pending = self.namespace_changes.split_off(waiting);
+        let at_start = Arc::clone(&self.at_start);
+        if !self.namespace_changes.is_empty() {
+            let mut at_end = self.in_force.clone();
+            self.undo.iter().rev().for_each(|undo| at_end.unset(undo));
+            self.at_start = Arc::new(at_end);
+        }
+        let changes = std::mem::take(&mut self.namespace_changes);
+        self.move_namespaces(&table, pending);
+        let quads_hint = self.quads.len();
+        let batch = MessageBatch {
+            table: Arc::new(table),
+            quads: std::mem::replace(&mut self.quads, Vec::with_capacity(quads_hint)),
+            message_ends: std::mem::take(&mut self.message_ends),
+            positions: std::mem::take(&mut self.positions),
+            reached: Arc::new(Mutex::new((0, Arc::clone(&at_start)))),
+            namespaces: at_start,
+            namespaces_after: Arc::clone(&self.at_start),
+            namespace_changes: changes,
+            metadata: std::mem::take(&mut self.metadata),
+            first_index: self.first_index,
+            has_graphs: self.any_graph != 0,
+            continued: self.continued,
+            continues,
+        };
+        self.first_index += u64::from(messages) - u64::from(continues);
+        self.continued = continues;
+        self.any_graph = 0;
+        self.mark = Mark::default();
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::model::batch::InForce;
+
+    #[test]
+    fn a_batch_is_full_by_what_its_quads_would_take_written() {
+        let limits = Limits {
+            batch_quads: usize::MAX,
+            ..Limits::default()
+        };
+        let quads_until_full = |builder: &mut BatchBuilder, quad: Quad| {
+            let mut count = 0;
+            while !builder.full() {
+                builder.push_quad(quad);
+                count += 1;
+            }
+            count
+        };
+        let mut builder = BatchBuilder::new(limits);
+        builder.begin_message(0);
+        for round in 0..2 {
+            let long = quad_of(&mut builder, &"x".repeat(1 << 20));
+            let short = quad_of(&mut builder, "y");
+            let once = Quad {
+                subject: long.subject,
+                ..short
+            };
+            // A long term that stands once does not end the batch; one in each quad does.
+            for count in 0..100_000 {
+                builder.push_quad(if count == 0 { once } else { short });
+                assert!(!builder.full());
+            }
+            assert_eq!(quads_until_full(&mut builder, once), 15, "{round}");
+            builder.take_part();
+        }
+        let mut quad = quad_of(&mut builder, "shared");
+        for _ in 0..64 {
+            quad.object = builder
+                .add_triple_term([quad.object, quad.predicate, quad.object])
+                .unwrap();
+        }
+        assert_eq!(quads_until_full(&mut builder, quad), 1);
+    }
+
+    fn quad_of(builder: &mut BatchBuilder, text: &str) -> Quad {
+        let id = builder
+            .add_simple(TermKind::Iri, text.as_bytes(), 0)
+            .unwrap();
+        Quad {
+            subject: id,
+            predicate: id,
+            object: id,
+            graph: TermId::DEFAULT_GRAPH,
+        }
+    }
+
+    fn message(builder: &mut BatchBuilder, texts: &[&str]) {
+        builder.begin_message(7);
+        for text in texts {
+            let quad = quad_of(builder, text);
+            builder.add_quad(quad).unwrap();
+        }
+        builder.end_message();
+    }
+
+    fn subjects(batch: &MessageBatch, message: usize) -> Vec<&str> {
+        let text = |quad: &Quad| std::str::from_utf8(batch.table().text(quad.subject)).unwrap();
+        batch.message(message).iter().map(text).collect()
+    }
+
+    #[test]
+    fn messages_come_out_as_they_went_in() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        assert!(builder.take().is_none());
+        message(&mut builder, &["a", "b"]);
+        message(&mut builder, &[]);
+        message(&mut builder, &["c"]);
+        let batch = builder.take().unwrap();
+        assert_eq!(
+            (batch.len(), batch.first_index(), batch.position(2)),
+            (3, 0, 7)
+        );
+        assert_eq!(subjects(&batch, 0), ["a", "b"]);
+        assert!(subjects(&batch, 1).is_empty());
+        assert_eq!(subjects(&batch, 2), ["c"]);
+        message(&mut builder, &["d"]);
+        assert_eq!(builder.take().unwrap().first_index(), 3);
+    }
+
+    #[test]
+    fn what_a_discarded_message_declares_is_not_in_force() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        builder.begin_message(0);
+        builder.add_namespace(b"a", b"http://e/1").unwrap();
+        builder.end_message();
+        let bytes = builder.in_force().bytes();
+        builder.begin_message(10);
+        for (name, iri) in [
+            (b"a", b"http://e/22"),
+            (b"b", b"http://e/33"),
+            (b"b", b"http://e/44"),
+        ] {
+            builder.add_namespace(name, iri).unwrap();
+        }
+        assert_eq!(builder.in_force().get(b"b"), Some(&b"http://e/44"[..]));
+        builder.discard_message();
+        assert_eq!(builder.in_force().get(b"a"), Some(&b"http://e/1"[..]));
+        assert_eq!(builder.in_force().get(b"b"), None);
+        assert_eq!(builder.in_force().bytes(), bytes);
+        // Those of the next message are not in force behind the batch before it.
+        builder.add_namespace(b"c", b"http://e/5").unwrap();
+        let batch = builder.take().unwrap();
+        let at_end: Vec<_> = batch.namespaces_at_end().iter().collect();
+        assert_eq!(at_end, [(&b"a"[..], &b"http://e/1"[..])]);
+        assert_eq!(builder.in_force().get(b"c"), Some(&b"http://e/5"[..]));
+    }
+
+    #[test]
+    fn a_slice_shares_the_terms_and_keeps_the_namespaces_in_force() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        for name in ["a", "b", "c"] {
+            builder.begin_message(0);
+            builder.add_namespace(b"ns", name.as_bytes()).unwrap();
+            builder.add_metadata("key", name.as_bytes()).unwrap();
+            let quad = quad_of(&mut builder, name);
+            builder.add_quad(quad).unwrap();
+            builder.end_message();
+        }
+        let batch = builder.take().unwrap();
+        let slice = batch.slice(1..2);
+        assert_eq!((slice.len(), slice.first_index()), (1, 1));
+        assert_eq!(subjects(&slice, 0), ["b"]);
+        assert_eq!(slice.namespaces_at_start().get(b"ns"), Some(&b"a"[..]));
+        assert_eq!(slice.namespaces(0).get(b"ns"), Some(&b"b"[..]));
+        assert_eq!(&*slice.metadata(0)[0].value, b"b");
+        assert!(batch.slice(3..9).is_empty());
+        assert!(batch.slice(0..0).is_empty());
+    }
+
+    #[test]
+    fn a_discarded_message_leaves_nothing() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        message(&mut builder, &["a"]);
+        builder.begin_message(1);
+        let quad = quad_of(&mut builder, "b");
+        builder
+            .add_quad(Quad {
+                graph: quad.subject,
+                ..quad
+            })
+            .unwrap();
+        builder.add_namespace(b"x", b"y").unwrap();
+        builder.add_metadata("k", b"v").unwrap();
+        builder.discard_message();
+        let batch = builder.take().unwrap();
+        assert_eq!((batch.len(), batch.has_graphs()), (1, false));
+        assert!(batch.namespace_changes().is_empty() && batch.all_metadata().is_empty());
+        builder.skip_index();
+        assert_eq!(builder.message_index(), 2);
+    }
+
+    #[test]
+    fn a_namespace_before_a_message_waits_for_it() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        message(&mut builder, &["a"]);
+        builder.add_namespace(b"ex", b"http://ex/").unwrap();
+        let first = builder.take().unwrap();
+        assert!(first.namespaces(0).is_empty());
+        message(&mut builder, &["b"]);
+        let second = builder.take().unwrap();
+        assert!(second.namespaces_at_start().is_empty());
+        assert_eq!(second.namespaces(0).get(b"ex"), Some(&b"http://ex/"[..]));
+        message(&mut builder, &["c"]);
+        assert_eq!(builder.take().unwrap().namespaces_at_start().len(), 1);
+    }
+
+    #[test]
+    fn namespaces_are_news_to_who_did_not_take_the_batch_before() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        let mut batch = |declared: &[&str]| {
+            for name in declared {
+                builder
+                    .add_namespace(name.as_bytes(), b"http://ex/")
+                    .unwrap();
+            }
+            message(&mut builder, &["a"]);
+            message(&mut builder, &["b"]);
+            builder.take().unwrap()
+        };
+        let [first, second, third] = [batch(&["a"]), batch(&["b", "a"]), batch(&[])];
+        let news = |in_force: &mut InForce, batch: &MessageBatch| -> String {
+            let names = in_force.news(batch).map(|(name, _)| name);
+            String::from_utf8(names.collect::<Vec<_>>().concat()).unwrap()
+        };
+        let mut in_force = InForce::default();
+        assert_eq!(news(&mut in_force, &first), "");
+        assert_eq!(news(&mut in_force, &second), "");
+        assert_eq!(news(&mut in_force, &third), "");
+        let mut in_force = InForce::default();
+        assert_eq!(news(&mut in_force, &second), "a");
+        assert_eq!(news(&mut in_force, &first), "");
+        assert_eq!(news(&mut in_force, &third), "ab");
+        // Slices follow each other too, unless the batch declares before and after the cut.
+        let mut in_force = InForce::default();
+        assert_eq!(news(&mut in_force, &second.slice(0..0)), "a");
+        assert_eq!(news(&mut in_force, &second.slice(0..1)), "");
+        assert_eq!(news(&mut in_force, &second.slice(1..1)), "");
+        assert_eq!(news(&mut in_force, &second.slice(1..2)), "");
+        assert_eq!(news(&mut in_force, &third), "");
+    }
+
+    #[test]
+    fn what_an_open_message_declares_moves_with_it() {
+        let declare = |builder: &mut BatchBuilder, name: &[u8]| {
+            builder.add_namespace(name, b"http://ex/").unwrap();
+        };
+        let names = |namespaces: &Namespaces| -> Vec<u8> {
+            let names: Vec<&[u8]> = namespaces.iter().map(|(name, _)| name).collect();
+            names.concat()
+        };
+        let mut builder = BatchBuilder::new(Limits::default());
+        declare(&mut builder, b"a");
+        message(&mut builder, &["x"]);
+        builder.begin_message(0);
+        declare(&mut builder, b"b");
+        builder.add_metadata("key", b"value").unwrap();
+        let mut moved = FxHashMap::default();
+        let first = builder.take_complete(&mut moved).unwrap();
+        builder.end_message();
+        let second = builder.take().unwrap();
+        assert_eq!(names(&first.namespaces(0)), b"a");
+        assert_eq!(names(second.namespaces_at_start()), b"a");
+        assert_eq!(names(&second.namespaces(0)), b"ab");
+        assert_eq!(first.all_metadata(), []);
+        assert_eq!(second.metadata(0)[0].key.as_ref(), "key");
+        let mut in_force = InForce::default();
+        assert_eq!(in_force.news(&first).count(), 0);
+        assert_eq!(in_force.news(&second).count(), 0);
+        assert_eq!(names(&builder.at_start), b"ab");
+    }
+
+    #[test]
+    fn parts_of_a_message_share_its_index() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        message(&mut builder, &["a"]);
+        builder.begin_message(9);
+        let quad = quad_of(&mut builder, "b");
+        builder.add_quad(quad).unwrap();
+        let first = builder.take_part();
+        assert_eq!(
+            (first.len(), first.continued(), first.continues()),
+            (2, false, true)
+        );
+        let quad = quad_of(&mut builder, "c");
+        builder.add_quad(quad).unwrap();
+        builder.end_message();
+        let second = builder.take().unwrap();
+        assert_eq!(
+            (second.first_index(), second.continued(), second.continues()),
+            (1, true, false)
+        );
+        assert_eq!((subjects(&second, 0), second.position(0)), (vec!["c"], 9));
+    }
+
+    #[test]
+    fn a_message_beyond_the_limit_is_an_error_before_it_is_kept() {
+        let limits = Limits {
+            max_message_bytes: 100,
+            ..Limits::default()
+        };
+        let mut builder = BatchBuilder::new(limits);
+        builder.begin_message(0);
+        let error = builder
+            .add_simple(TermKind::Literal, &[b'x'; 101], 0)
+            .unwrap_err();
+        assert!(error.0.contains("max_message_bytes"), "{}", error.0);
+        assert!(builder.table().arena().is_empty());
+    }
+}

@@ -1,0 +1,114 @@
+//! Namespaces: those in force, and how they change from message to message.
+//!
+//! - In: names and IRIs. Out: the same, by name, in the order in which the names first came.
+//! - Cost: copies share what is not changed. What they take in memory is counted.
+
+use rpds::{HashTrieMapSync, VectorSync};
+
+use super::table::Span;
+
+/// So many namespaces in force may be declared in each of many logs, or messages, that use a few of them.
+pub const MOST_WHOLE: usize = 256;
+
+/// Bytes that a namespace takes beside its name and its IRI: entries of tables and lists, here, in decoders
+/// and in encoders.
+const NAMESPACE_BYTES: usize = 512;
+
+/// How often a name and an IRI are kept.
+const COPIES: usize = 3;
+
+/// A name and its IRI.
+pub(super) type Declaration = (Box<[u8]>, Box<[u8]>);
+
+/// A declaration that was replaced; none where the name is new.
+pub(super) type Undo = Option<Declaration>;
+
+/// Namespace declarations in force, in the order in which their names first came.
+///
+/// Persistent: a copy costs nothing and shares what is not changed, since every batch has its own.
+#[derive(Clone, Debug, Default)]
+pub struct Namespaces {
+    pub(super) entries: VectorSync<Declaration>,
+    pub(super) by_name: HashTrieMapSync<Box<[u8]>, usize>,
+    pub(super) bytes: u64,
+}
+
+impl Namespaces {
+    /// Names (without colon) and IRIs.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.entries.iter().map(|(name, iri)| (&**name, &**iri))
+    }
+
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The IRI of a name.
+    pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        let (_, iri) = self.entries.get(*self.by_name.get(name)?)?;
+        Some(iri)
+    }
+
+    /// Bytes that the namespaces take, near enough, with what decoders and encoders keep of each.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Declares or redeclares a name.
+    pub fn set(&mut self, name: &[u8], iri: &[u8]) {
+        self.declare(name, iri);
+    }
+
+    /// As [`set`](Self::set); gives what takes it back, unless the name has that IRI already.
+    pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<Undo> {
+        let Some(&at) = self.by_name.get(name) else {
+            self.by_name.insert_mut(name.into(), self.entries.len());
+            self.entries.push_back_mut((name.into(), iri.into()));
+            self.bytes += Self::bytes_of(name, iri);
+            return Some(None);
+        };
+        if self
+            .entries
+            .get(at)
+            .is_some_and(|(_, known)| **known == *iri)
+        {
+            return None;
+        }
+        let before = std::mem::replace(self.entries.get_mut(at)?, (name.into(), iri.into()));
+        self.bytes += Self::bytes_of(name, iri);
+        self.bytes -= Self::bytes_of(&before.0, &before.1);
+        Some(Some(before))
+    }
+
+    /// Takes declarations back, the last one first.
+    pub(super) fn unset(&mut self, undo: &Undo) {
+        if let Some((name, iri)) = undo {
+            self.set(name, iri);
+        } else if let Some((name, iri)) = self.entries.last() {
+            self.bytes -= Self::bytes_of(name, iri);
+            self.by_name.remove_mut(name);
+            self.entries.drop_last_mut();
+        }
+    }
+
+    fn bytes_of(name: &[u8], iri: &[u8]) -> u64 {
+        (COPIES * (name.len() + iri.len()) + NAMESPACE_BYTES) as u64
+    }
+}
+
+/// A namespace declared before or within a message of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct NamespaceChange {
+    /// Index of the message in the batch.
+    pub message: u32,
+    /// The name, without colon.
+    pub name: Span,
+    /// The IRI.
+    pub iri: Span,
+}

@@ -1,0 +1,112 @@
+//! The terms of a batch: an arena of text, and a table of 16-byte terms over it.
+//!
+//! - Law: every text in the arena is valid UTF-8 (the decoder checks); equal ids mean equal terms, never the reverse.
+
+use super::term::{NO_SPLIT, Term, TermId, TermKind};
+
+/// A run of bytes in the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First byte.
+    pub offset: u32,
+    /// Number of bytes.
+    pub length: u32,
+}
+
+/// The terms of a batch: an arena of text, the term records over it, and the triples of triple terms.
+#[derive(Clone, Debug)]
+pub struct TermTable {
+    pub(super) arena: Vec<u8>,
+    pub(super) terms: Vec<Term>,
+    pub(super) triples: Vec<[TermId; 3]>,
+}
+
+impl TermTable {
+    pub(super) fn with_capacity(arena: usize, terms: usize) -> Self {
+        let mut table = Self {
+            arena: Vec::with_capacity(arena),
+            terms: Vec::with_capacity(terms),
+            triples: Vec::new(),
+        };
+        table.terms.push(Term {
+            offset: 0,
+            length: 0,
+            aux: 0,
+            split: NO_SPLIT,
+            kind: TermKind::DefaultGraph,
+            flags: 0,
+        });
+        table
+    }
+
+    /// All term records; index 0 is the default graph.
+    #[inline]
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// The record of a term.
+    #[inline]
+    pub fn term(&self, id: TermId) -> Term {
+        self.terms[id.index()]
+    }
+
+    /// The text of a term: IRI, label, lexical form or tag, by its kind. Valid UTF-8.
+    #[inline]
+    pub fn text(&self, id: TermId) -> &[u8] {
+        self.text_of(self.terms[id.index()])
+    }
+
+    /// The text of a term record of this table.
+    #[inline]
+    pub fn text_of(&self, term: Term) -> &[u8] {
+        &self.arena[term.offset as usize..][..term.length as usize]
+    }
+
+    /// The text of a span of this table's arena.
+    #[inline]
+    pub fn span(&self, span: Span) -> &[u8] {
+        &self.arena[span.offset as usize..][..span.length as usize]
+    }
+
+    /// The triple of a [`TermKind::TripleTerm`] record: subject, predicate, object.
+    #[inline]
+    pub fn triple(&self, term: Term) -> [TermId; 3] {
+        self.triples[term.aux as usize]
+    }
+
+    /// The whole arena.
+    #[inline]
+    pub fn arena(&self) -> &[u8] {
+        &self.arena
+    }
+
+    /// Whether two terms, of this and another table, are the same term.
+    pub fn same_term(&self, id: TermId, other: &Self, other_id: TermId) -> bool {
+        let (a, b) = (self.term(id), other.term(other_id));
+        if a.kind != b.kind {
+            return false;
+        }
+        match a.kind {
+            TermKind::DefaultGraph => true,
+            TermKind::Iri | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
+                self.text_of(a) == other.text_of(b)
+            }
+            TermKind::LangLiteral => {
+                let directions = crate::model::term::flags::LTR | crate::model::term::flags::RTL;
+                a.flags & directions == b.flags & directions
+                    && self.text_of(a) == other.text_of(b)
+                    && self.text(TermId(a.aux)) == other.text(TermId(b.aux))
+            }
+            TermKind::TypedLiteral => {
+                self.text_of(a) == other.text_of(b)
+                    && self.text(TermId(a.aux)) == other.text(TermId(b.aux))
+            }
+            TermKind::TripleTerm => self
+                .triple(a)
+                .into_iter()
+                .zip(other.triple(b))
+                .all(|(x, y)| self.same_term(x, other, y)),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+"""Files by paths, globs and folders.
+
+In: paths and URLs as a user gives them. Out: the files that they stand for, in natural order.
+Cost: one listing of each folder. Law: what was asked for and is not there is an error, never nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatch, fnmatchcase
+from typing import Any
+
+from rdfm.storage.files import File, Storage, storage_of
+
+__all__ = ["find_files", "holders", "is_glob", "matches"]
+
+_MAGIC = re.compile(r"[*?\[{]")
+_HIDDEN = ("_", ".")
+
+
+def find_files(
+    paths: Iterable[str],
+    *,
+    pattern: str | None = None,
+    recursive: bool = False,
+    modified_after: float | None = None,
+    modified_before: float | None = None,
+    ignore_missing: bool = False,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[list[File], list[str]]:
+    """Give the files of paths, globs and folders: paths as they are given, each in natural order.
+
+    A folder stands for the files in it; names that begin with `_` or `.` are passed over there. A path
+    that is there is taken as it is, even where it looks like a glob. Globs match such names only as
+    `matches` says.
+
+    Args:
+        paths: Files, folders, globs (`*`, `?`, `[a-z]`, `{a,b}`, `**`) or URLs.
+        pattern: A glob that the names of files must match; for named files too.
+        recursive: Take the files in folders of folders.
+        modified_after: Seconds since 1970; only files written after that.
+        modified_before: Seconds since 1970; only files written before that.
+        ignore_missing: Pass over a path that is not there.
+        options: fsspec's, for URLs.
+
+    Returns:
+        The files; and the folders among the paths and what they match, with those met in them that
+        hold something hidden.
+
+    Raises:
+        FileNotFoundError: A path is not there, or a glob matches nothing.
+        MissingExtraError, OptionError: As in `storage_of`.
+    """
+    found: dict[str, File] = {}
+    folders: dict[str, None] = {}
+    for path in paths:
+        storage, called = storage_of(path, options)
+        files: list[File] = []
+        for name, file in _places(storage, called, ignore_missing).items():
+            if file is None:
+                folders[name] = None
+                for met in _listed(storage, name, recursive, ignore_missing):
+                    inside = met.path.removeprefix(name)
+                    hidden = re.search(r"(?:^|[/\\])[_.]", inside)
+                    if hidden is None:
+                        files.append(met)
+                    else:
+                        folders[name + inside[: hidden.start()]] = None
+            else:
+                files.append(file)
+        for file in sorted(files, key=_natural):
+            known = file.modified
+            if pattern is not None and not _matches(file.path, pattern):
+                continue
+            if modified_after is not None and (known is None or known <= modified_after):
+                continue
+            if modified_before is not None and (known is None or known >= modified_before):
+                continue
+            found.setdefault(file.path, file)
+    return list(found.values()), list(folders)
+
+
+def is_glob(path: str) -> bool:
+    """Whether a path has signs of globs; what is there with such a name is meant all the same."""
+    return _MAGIC.search(path) is not None
+
+
+def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
+    """Give what matches a glob, by path: files, and None for folders.
+
+    From the first part of the path with a sign of globs on, names that begin with `_` or `.` match
+    only a part that begins so too.
+    """
+    found: dict[str, File | None] = {}
+    for one in _globs(pattern):
+        parts = _parts(one)
+        first = next((at for at, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
+        named = [part for part in parts[first:] if part.startswith(_HIDDEN)]
+        for path, file in storage.find(one).items():
+            hidden = [part for part in _parts(path)[first:] if part.startswith(_HIDDEN)]
+            if all(any(fnmatchcase(part, name) for name in named) for part in hidden):
+                found[path] = file
+    return found
+
+
+def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File | None]:
+    """What a path stands for: itself, or what it matches; None for folders."""
+    if is_glob(path) and not storage.exists(path):
+        found = matches(storage, path)
+        if not found and not ignore_missing:
+            raise FileNotFoundError(errno.ENOENT, "No file matches", path)
+        return found
+    try:
+        return {path: storage.status(path)}
+    except FileNotFoundError:
+        if not ignore_missing:
+            raise
+        return {}
+
+
+def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
+    """Give the folders that a path or what a glob matches lies in, or would.
+
+    Args:
+        path: A path, glob or URL.
+        options: fsspec's, for URLs.
+    """
+    storage, called = storage_of(path, options)
+    found: dict[str, None] = {}
+    for one in _globs(called):
+        above = one.rstrip("/\\").removesuffix(_parts(one)[-1]) or "."
+        if is_glob(above) and not storage.exists(above):
+            found.update((name, None) for name, file in matches(storage, above).items() if not file)
+        else:
+            found[above] = None
+    return list(found)
+
+
+def _listed(storage: Storage, folder: str, recursive: bool, ignore_missing: bool) -> list[File]:
+    """The files in a folder, hidden ones too."""
+    try:
+        return list(storage.files(folder, recursive=recursive))
+    except FileNotFoundError:
+        if not ignore_missing:
+            raise
+        return []
+
+
+def _matches(path: str, pattern: str) -> bool:
+    return any(fnmatch(_parts(path)[-1], one) for one in _globs(pattern))
+
+
+def _parts(path: str) -> list[str]:
+    """The names in a path; those of this folder and the one above are none."""
+    return [part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")]
+
+
+def _globs(pattern: str) -> list[str]:
+    """A glob of Spark's as globs of Python's: without `{a,b}`, and with `[!a]` for `[^a]`."""
+    braces = re.search(r"\{([^{}]*)\}", pattern)
+    if braces is None:
+        return [pattern.replace("[^", "[!")]
+    before, after = pattern[: braces.start()], pattern[braces.end() :]
+    each = [_globs(before + one + after) for one in braces[1].split(",")]
+    return [one for alternatives in each for one in alternatives]
+
+
+def _natural(file: File) -> list[tuple[int, int | str]]:
+    """Orders `part-2` before `part-10`."""
+    parts = re.split(r"([0-9]+)", file.path)
+    # Every second one is a number.
+    return [(0, int(part)) if at % 2 else (1, part) for at, part in enumerate(parts) if part]
