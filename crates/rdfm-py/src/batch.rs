@@ -10,7 +10,8 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
-use rdfm_core::model::batch::{self};
+use rdfm_core::model::batch;
+use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind, XSD_STRING};
 use rdfm_core::model::write;
@@ -197,7 +198,7 @@ impl MessageBatch {
     /// name (without colon) and the IRI.
     fn declarations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Declaration<'py>>> {
         let table = self.batch.table();
-        let declaration = |change: &batch::NamespaceChange| {
+        let declaration = |change: &NamespaceChange| {
             Ok((
                 change.message,
                 PyString::from_bytes(py, table.span(change.name))?,

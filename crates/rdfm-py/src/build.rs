@@ -11,10 +11,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use rdfm_core::model::batch::{self};
 use rdfm_core::model::builder::BatchBuilder;
-use rdfm_core::model::namespaces::Namespaces;
-use rdfm_core::model::table::TermTable;
 use rdfm_core::model::error::LimitExceeded;
 use rdfm_core::model::limits::Limits;
+use rdfm_core::model::namespaces::Namespaces;
+use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, Term, TermId, TermKind};
 use rustc_hash::FxHashMap;
 

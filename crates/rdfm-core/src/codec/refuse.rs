@@ -2,8 +2,8 @@
 
 use super::format::{Carries, Format, TripleTerms};
 use crate::model::batch::MessageBatch;
-use crate::model::table::TermTable;
 use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::Style;
 

@@ -9,9 +9,9 @@
 //! language tags by [`write_language`]. The encoders refuse such IRIs and tags unless told otherwise
 //! (see [`fault`]).
 
-use crate::model::table::TermTable;
 use crate::model::chars::{self, ESCAPE, IRI, NAME};
 use crate::model::labels::{self, write_hex};
+use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind, flags};
 
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";

@@ -14,11 +14,11 @@ use rustc_hash::FxHashMap;
 
 use crate::model::batch::{InForce, MessageBatch};
 use crate::model::builder::BatchBuilder;
-use crate::model::namespaces::Namespaces;
-use crate::model::table::TermTable;
 use crate::model::chars::{self, NAME};
 use crate::model::error::{EncodeError, ErrorClass, LimitExceeded, quote};
 use crate::model::limits::Limits;
+use crate::model::namespaces::Namespaces;
+use crate::model::table::TermTable;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{set_apart, write_apart, write_term};
 

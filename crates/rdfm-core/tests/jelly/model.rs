@@ -38,7 +38,10 @@ pub fn shared(part: &str) -> Option<PathBuf> {
     let found = Some(root.join(part)).filter(|path| path.exists());
     if found.is_none() {
         let required = std::env::var_os("RDFM_REQUIRE_SHARED");
-        assert!(required.is_none_or(|value| value != "1"), "{part} is absent");
+        assert!(
+            required.is_none_or(|value| value != "1"),
+            "{part} is absent"
+        );
         println!("skipped: {} is not there", root.join(part).display());
     }
     found

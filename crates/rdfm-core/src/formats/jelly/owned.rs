@@ -5,8 +5,8 @@
 //! - Cost: copies the text; done four times a batch.
 
 use crate::model::builder::BatchBuilder;
-use crate::model::table::TermTable;
 use crate::model::error::LimitExceeded;
+use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 
 /// A term with its own memory. Recursion is as deep as the term, which its decoder has bounded.

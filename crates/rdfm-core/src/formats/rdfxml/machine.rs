@@ -18,10 +18,10 @@ use super::{ITS, RDF, XML, XMLNS};
 use crate::codec::DecodeOptions;
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::namespaces::Namespaces;
-use crate::model::table::TermTable;
 use crate::model::chars::{self, SPACE, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::model::namespaces::Namespaces;
+use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, flags};
 use crate::syntax::text::grammar::{Fault, Pause};
 

@@ -10,8 +10,8 @@
 use crate::codec::format::Format;
 use crate::codec::{EncodeOptions, Encoder};
 use crate::model::batch::MessageBatch;
-use crate::model::table::TermTable;
 use crate::model::chars::{self, DIGIT};
+use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{
     Style, direction, fault, write_escaped, write_iri, write_language, write_term,

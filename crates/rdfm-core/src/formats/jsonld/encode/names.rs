@@ -10,9 +10,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::formats::jsonld::sink::Sink;
-use crate::model::namespaces::MOST_WHOLE;
 use crate::model::batch::MessageBatch;
 use crate::model::chars::{self, DIGIT, LETTER, NAME};
+use crate::model::namespaces::MOST_WHOLE;
 use crate::syntax::needed::Needed;
 use crate::syntax::prefixes::Declared;
 
