@@ -21,7 +21,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use rdfm_core::formats::nquads::{CellFault, CellReader};
-use rdfm_core::model::batch::{self};
+use rdfm_core::model::batch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::{ErrorClass, LimitExceeded};
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use rdfm_core::model::batch::{self};
+use rdfm_core::model::batch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::LimitExceeded;
 use rdfm_core::model::limits::Limits;

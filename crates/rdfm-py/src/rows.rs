@@ -20,7 +20,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use rdfm_core::model::batch::{self};
+use rdfm_core::model::batch;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::model::write::write_term;
