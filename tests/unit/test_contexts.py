@@ -102,7 +102,9 @@ def test_contexts_that_stand_for_too_much_are_refused(tmp_path):
         below = [f"https://example.org/{depth + 1}"] * 50 if depth < 6 else [{"a": "http://a/"}]
         (tmp_path / str(depth)).write_text(json.dumps({"@context": below}))
         files[url] = str(tmp_path / str(depth))
-    with pytest.raises(rdfm.DecodeError, match="define terms too often"):
+    with pytest.raises(
+        rdfm.DecodeError, match="define terms, or expand keys to long IRIs, too often"
+    ):
         predicates(b'{"@context": "https://example.org/0"}\n', context=files)
 
 

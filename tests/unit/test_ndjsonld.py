@@ -127,6 +127,26 @@ def test_keys_without_an_iri_are_counted_with_an_example(tmp_path):
     assert (summary.dropped, summary.dropped_key) == ({"keys": 3}, "'name'")
 
 
+@pytest.mark.parametrize(
+    "rest",
+    [
+        '"k%d":1',
+        '"k%d":null',
+        '"k%d":{"@value":null}',
+        '"http://e/%d":{"@type":"k%d","@value":null}',
+        '"http://e/%d":{"@type":"t","@id":"http://e/%d"}',
+        '"http://e/%d":{"@value":"x","@type":"t"}',
+        '"http://e/%d":{"@id":"p:x"}',
+    ],
+)
+def test_a_long_vocabulary_is_not_written_out_for_key_after_key(rest):
+    context = {"@vocab": f"http://v/{'x' * 200_000}/", "p": f"http://p/{'x' * 200_000}/"}
+    entries = ",".join(rest.replace("%d", str(at)) for at in range(50_000))
+    line = f'{{"@context":{json.dumps(context)},{entries}}}'.encode()
+    with pytest.raises(rdfm.LimitError):
+        formats.find("ndjsonld").decode(line, max_message_bytes=8 << 20)
+
+
 def test_a_scoped_context_is_that_of_its_own_document(tmp_path):
     """The same relative URL in two documents is two contexts, also in contexts that follow each other."""
     for name in "ab":

@@ -1,7 +1,7 @@
 //! Properties and their containers: lists, graphs, maps of languages and of nodes (JSON-LD 1.1 API, 5.1.2, steps
 //! 13.5 to 13.14).
 
-use super::context::{Expanded, Meaning, Property, Scope};
+use super::context::{Meaning, Property, Scope};
 use super::definition::{Coercion, Containers};
 use super::error::Read;
 use super::keyword::Keyword;
@@ -15,6 +15,7 @@ impl Walk<'_> {
         let text = self.view.text(key);
         let property = self.contexts.get(context).state.expand_key(text);
         let property = property.unwrap_or_else(|_| Property::without_iri(text, None));
+        self.contexts.spend_text(property.iri().len());
         self.push_unkept(context, property)
     }
 
@@ -246,12 +247,9 @@ impl Walk<'_> {
         index: Option<Active>,
     ) -> Read<Extra> {
         let context = active.context;
-        let mut out = std::mem::take(self.scratch);
-        out.clear();
-        let state = &self.contexts.get(context).state;
-        let expanded = state.expand(self.view.text(key), true, false, &mut out);
-        *self.scratch = out;
-        if expanded == Expanded::Keyword(Keyword::None) {
+        let meaning = self.contexts.meaning(context, self.view.text(key));
+        self.contexts.check_work()?;
+        if meaning == Meaning::Keyword(Keyword::None) {
             return Ok(Extra::Nothing);
         }
         if containers.has(Containers::INDEX) {

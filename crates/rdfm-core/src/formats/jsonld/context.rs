@@ -37,6 +37,8 @@ const GUESSES: u32 = 10;
 const FREE_WORK: u64 = 1 << 18;
 const MOST_WORK: u64 = 1 << 21;
 const WORK_OF_BYTE: u64 = 16;
+/// Bytes of a text that an expansion makes which count as a term that is defined.
+const TEXT_OF_WORK: usize = 256;
 
 /// The context of a log that names none.
 pub(super) const INITIAL: u32 = 0;
@@ -352,6 +354,7 @@ impl Contexts {
         let active = &mut self.list[context as usize];
         let property = active.state.expand_key_in(key, &mut self.scratch);
         let texts = property.as_ref().map_or(0, |property| property.texts.len());
+        self.work = self.work.saturating_sub((texts / TEXT_OF_WORK) as u64);
         let bytes = KEY_BYTES + key.len() + texts;
         let is_kept = self.key_bytes + bytes <= MOST_KEY_BYTES && active.keys.len() < MOST_KEYS;
         let meaning = match property {
@@ -580,20 +583,34 @@ impl Contexts {
     /// Takes note that a term is defined.
     #[inline]
     pub fn take_work(&mut self) -> Read<()> {
-        match self.work.checked_sub(1) {
-            Some(left) => {
-                self.work = left;
-                Ok(())
-            }
-            None => Err(Wrong::limit(
-                None,
-                format!(
-                    "the contexts of the message define terms too often: more than {FREE_WORK} times, and \
-                     {WORK_OF_BYTE} times for each of its bytes, or {MOST_WORK} times in all; divide it, or \
-                     use fewer contexts"
-                ),
-            )),
+        self.spend(1);
+        self.check_work()
+    }
+
+    /// Takes note of a text that an expansion made.
+    #[inline]
+    pub fn spend_text(&mut self, bytes: usize) {
+        self.spend((bytes / TEXT_OF_WORK) as u64);
+    }
+
+    fn spend(&mut self, work: u64) {
+        self.work = self.work.saturating_sub(work);
+    }
+
+    /// Whether the message may still define terms and expand keys.
+    #[inline]
+    pub fn check_work(&self) -> Read<()> {
+        if self.work > 0 {
+            return Ok(());
         }
+        Err(Wrong::limit(
+            None,
+            format!(
+                "the contexts of the message define terms, or expand keys to long IRIs, too often: more than \
+                 {FREE_WORK} times, and {WORK_OF_BYTE} times for each of its bytes, or {MOST_WORK} times in all; \
+                 divide it, or use fewer contexts"
+            ),
+        ))
     }
 
     /// A number for the context of a definition.

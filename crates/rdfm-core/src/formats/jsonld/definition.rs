@@ -395,7 +395,9 @@ impl Processor<'_> {
                 self.define(local, &text[..colon])?;
             }
         }
-        Ok(self.state.expand(text, true, false, out))
+        let expanded = self.state.expand(text, true, false, out);
+        self.contexts.spend_text(out.len());
+        Ok(expanded)
     }
 
     /// Steps 12: `@type`.

@@ -1,6 +1,6 @@
 //! What an object is, by its keys: a value, a list, a set or a node (JSON-LD 1.1 API, 5.1.2, steps 7 to 14).
 
-use super::context::{Direction, Expanded, Meaning};
+use super::context::{Direction, Meaning};
 use super::definition::{Coercion, Containers};
 use super::error::{Read, Wrong};
 use super::keyword::Keyword;
@@ -69,6 +69,7 @@ impl Walk<'_> {
         for key in view.keys(object) {
             let value = key + 1;
             let meaning = self.contexts.meaning(context, view.text(key));
+            self.contexts.check_work()?;
             match meaning {
                 Meaning::Property(_) | Meaning::Unkept => {
                     shape.properties = true;
@@ -306,6 +307,7 @@ impl Walk<'_> {
                 value,
                 context,
             } = entry;
+            self.contexts.check_work()?;
             if matches!(meaning, Meaning::Property(_) | Meaning::Unkept)
                 && !self.means_nothing(meaning, value, context)?
             {
@@ -379,7 +381,7 @@ impl Walk<'_> {
     }
 
     /// Whether the type of a value is JSON: the last one of the first key for `@type`.
-    pub fn is_json_type(&self, shape: &Shape, context: u32) -> bool {
+    pub fn is_json_type(&mut self, shape: &Shape, context: u32) -> bool {
         if shape.types == 0 {
             return false;
         }
@@ -400,8 +402,7 @@ impl Walk<'_> {
         let Some(last) = last else {
             return false;
         };
-        let state = &self.contexts.get(context).state;
-        let expanded = state.expand(view.text(last), true, true, &mut Vec::new());
-        expanded == Expanded::Keyword(Keyword::Json)
+        let meaning = self.contexts.meaning(context, view.text(last));
+        meaning == Meaning::Keyword(Keyword::Json)
     }
 }

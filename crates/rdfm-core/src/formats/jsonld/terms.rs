@@ -18,6 +18,9 @@ use crate::model::write;
 use crate::syntax::cache::{Cache, Known, SLOTS};
 use crate::syntax::json::{Kind, View};
 
+/// A term of so many bytes counts each time that it is used, as a part of its length: it is compared.
+const LONG: usize = 4096;
+const USES: usize = 64;
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /// Makes terms.
@@ -82,6 +85,8 @@ impl Terms {
         let is_new = used.is_none_or(|used| std::mem::replace(used, self.message) != self.message);
         if !found || is_new {
             builder.charge(text.len() + 16)?;
+        } else if text.len() >= LONG {
+            builder.charge(text.len() / USES)?;
         }
         if found {
             return Ok(Some(known.id));

@@ -437,11 +437,9 @@ impl Walk<'_> {
         };
         for key in self.view.keys(map) {
             let tag = self.view.text(key);
-            let state = &self.contexts.get(context).state;
-            let mut out = std::mem::take(self.scratch);
-            out.clear();
-            let none = state.expand(tag, true, false, &mut out) == Expanded::Keyword(Keyword::None);
-            *self.scratch = out;
+            let meaning = self.contexts.meaning(context, tag);
+            self.contexts.check_work()?;
+            let none = meaning == Meaning::Keyword(Keyword::None);
             let tagged = Tagged {
                 language: (!none).then_some(tag),
                 direction,
