@@ -269,9 +269,14 @@ impl Contexts {
         MOST_KEPT.max(2 * self.largest)
     }
 
+    /// As many for known keys.
+    fn most_key_bytes(&self) -> usize {
+        MOST_KEY_BYTES.max(2 * self.largest)
+    }
+
     /// Whether so much is kept that [`forget`](Self::forget) is due.
     pub fn is_full(&self) -> bool {
-        self.bytes > self.most_kept() || self.key_bytes > MOST_KEY_BYTES / 2
+        self.bytes > self.most_kept() || self.key_bytes > self.most_key_bytes() / 2
     }
 
     /// A message, or a context, of so many bytes begins.
@@ -351,12 +356,13 @@ impl Contexts {
 
     #[cold]
     fn new_meaning(&mut self, context: u32, key: &[u8]) -> Meaning {
+        let most = self.most_key_bytes();
         let active = &mut self.list[context as usize];
         let property = active.state.expand_key_in(key, &mut self.scratch);
         let texts = property.as_ref().map_or(0, |property| property.texts.len());
         self.work = self.work.saturating_sub((texts / TEXT_OF_WORK) as u64);
         let bytes = KEY_BYTES + key.len() + texts;
-        let is_kept = self.key_bytes + bytes <= MOST_KEY_BYTES && active.keys.len() < MOST_KEYS;
+        let is_kept = self.key_bytes + bytes <= most && active.keys.len() < MOST_KEYS;
         let meaning = match property {
             Ok(property) if is_kept => Meaning::Property(active.keys.add_property(property)),
             Ok(_) => Meaning::Unkept,
