@@ -35,7 +35,7 @@ const MOST_KEYS: usize = 1 << 13;
 const GUESSES: u32 = 10;
 /// Terms that a message may define whatever its size, in any case, and for each of its bytes.
 const FREE_WORK: u64 = 1 << 18;
-const MOST_WORK: u64 = 1 << 21;
+const MOST_WORK: u64 = 1 << 20;
 const WORK_OF_BYTE: u64 = 16;
 /// Bytes of a text that an expansion makes which count as a term that is defined.
 const TEXT_OF_WORK: usize = 256;
