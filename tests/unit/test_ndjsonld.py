@@ -84,6 +84,25 @@ def test_after_a_broken_context_messages_are_errors_until_the_next():
     assert decoder.next_batch().quads(0)[0].object.value == "2"
 
 
+@pytest.mark.parametrize("before", [b"", CONTEXT + b'{"p": 1}\n'])
+def test_a_context_behind_a_byte_order_mark_is_lost_or_read_and_never_passed_over(before):
+    """Where files that begin with one are joined, it stands within the log."""
+    other = b'\xef\xbb\xbf{"@context": {"p": "http://other/p"}}\n{"p": 2}\n'
+    messages, error = decode("ndjsonld", before + other, lenient=True)
+    assert error is None
+    assert [quad[1][1] for quad in messages[-1]] == ["http://other/p"]
+    decoder = formats.find("ndjsonld").Decoder()
+    decoder.feed(before + other)
+    decoder.finish()
+    if before:
+        assert len(decoder.next_batch()) == 1
+    for reason in ("a byte order mark; remove it", "context message before it"):
+        with pytest.raises(rdfm.DecodeError, match=reason):
+            decoder.next_batch()
+        decoder.skip_message()
+    assert decoder.next_batch() is None
+
+
 @pytest.mark.parametrize(
     ("direction", "expected"),
     [

@@ -97,15 +97,15 @@ impl NdjsonDecoder {
         let offset = self.lines.offset();
         let mut line = self.buffer.get(self.at..end).unwrap_or_default();
         let mut before = 0;
-        if offset == 0 {
-            check_mark(line, self.lenient)?;
-            if line.starts_with(BOM) {
-                before = BOM.len();
-                line = &line[before..];
-            }
+        // Where files were joined one stands within the log.
+        let marked = check_mark(line, self.lenient);
+        if line.starts_with(BOM) {
+            before = BOM.len();
+            line = &line[before..];
         }
         if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
-            if self.lenient || (before > 0 && line.is_empty()) {
+            marked?;
+            if self.lenient {
                 return Ok(());
             }
             return Err(Fault {
@@ -114,7 +114,8 @@ impl NdjsonDecoder {
                 reason: "a blank line; lenient (--lenient) passes over blank lines".to_owned(),
             });
         }
-        let outcome = check_utf8(line)
+        let outcome = marked
+            .and_then(|()| check_utf8(line))
             .and_then(|()| parse(line, &mut self.tape, self.reader.bounds()))
             .inspect_err(|_| {
                 if begins_context(line) {
