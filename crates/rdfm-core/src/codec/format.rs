@@ -165,7 +165,7 @@ impl Format {
         }
     }
 
-    /// Whether a decoder can go on after a fault ([`Decoder::skip_message`]).
+    /// Whether a decoder can go on after an error ([`Decoder::skip_message`]).
     pub const fn resumable(self) -> bool {
         matches!(self, Self::Nt | Self::Nq | Self::Ndjsonld)
     }

@@ -32,6 +32,12 @@ impl<'a> Definition<'a> {
             .or_else(|| self.value.get("@id").and_then(Json::text))
     }
 
+    /// What it, or its reverse property, stands for.
+    pub fn target(&self) -> Option<&'a str> {
+        self.id()
+            .or_else(|| self.value.get("@reverse").and_then(Json::text))
+    }
+
     /// Whether it stands for nothing.
     pub fn is_null(&self) -> bool {
         *self.value == Json::Null || self.value.get("@id") == Some(&Json::Null)

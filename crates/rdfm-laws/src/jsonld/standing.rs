@@ -57,10 +57,7 @@ pub const DIFFERENCES: &[Difference] = &[
         why: "T13.4 and T14.2.3: an IRI mapping that is no IRI is an error; the oracle takes it",
         applies: |facts| {
             facts.definitions.iter().any(|definition| {
-                let id = definition
-                    .id()
-                    .or_else(|| definition.value.get("@reverse").and_then(Json::text));
-                id.is_some_and(|id| {
+                definition.target().is_some_and(|id| {
                     !has_keyword_form(id) && oxiri::Iri::parse(id).is_err() && !id.starts_with("_:")
                 })
             })
@@ -72,10 +69,9 @@ pub const DIFFERENCES: &[Difference] = &[
               there is not",
         applies: |facts| {
             facts.definitions.iter().any(|definition| {
-                let id = definition
-                    .id()
-                    .or_else(|| definition.value.get("@reverse").and_then(Json::text));
-                id.is_some_and(|id| has_keyword_form(id) && !is_keyword(id))
+                definition
+                    .target()
+                    .is_some_and(|id| has_keyword_form(id) && !is_keyword(id))
             })
         },
     },

@@ -356,12 +356,13 @@ impl Contexts {
 
     #[cold]
     fn new_meaning(&mut self, context: u32, key: &[u8]) -> Meaning {
+        let state = &self.list[context as usize].state;
+        let property = state.expand_key_in(key, &mut self.scratch);
+        let texts = property.as_ref().map_or(0, |property| property.texts.len());
+        self.spend_text(texts);
+        let bytes = KEY_BYTES + key.len() + texts;
         let most = self.most_key_bytes();
         let active = &mut self.list[context as usize];
-        let property = active.state.expand_key_in(key, &mut self.scratch);
-        let texts = property.as_ref().map_or(0, |property| property.texts.len());
-        self.work = self.work.saturating_sub((texts / TEXT_OF_WORK) as u64);
-        let bytes = KEY_BYTES + key.len() + texts;
         let is_kept = self.key_bytes + bytes <= most && active.keys.len() < MOST_KEYS;
         let meaning = match property {
             Ok(property) if is_kept => Meaning::Property(active.keys.add_property(property)),
@@ -397,7 +398,7 @@ impl Contexts {
 
     /// The context that a log has from here on, `before` being the one that it had: as [`local`](Self::local). Logs
     /// redeclare contexts in which little changes, so what is known of keys goes from one to the next.
-    pub fn succeed(
+    pub fn next_of_log(
         &mut self,
         before: Option<u32>,
         parent: u32,

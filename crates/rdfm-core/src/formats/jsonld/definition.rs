@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::context::{Direction, Expanded, TERM_BYTES};
 use super::error::{Read, Wrong};
-use super::iri::{Base, has_iri_form, takes_plain};
+use super::iri::{Base, has_iri_form, is_written_out, takes_plain};
 use super::keyword::{Keyword, has_keyword_form};
 use super::loader::Kept;
 use super::process::{Local, Origin, Plain, Processor, Progress, direction_of};
@@ -184,16 +184,12 @@ impl Definition {
         }
     }
 
-    /// Whether it is what a term is that is the name of an absolute IRI and says nothing else.
-    pub fn is_plainly(&self, iri: &[u8]) -> bool {
+    /// Whether it is the definition of a term that is a name of an IRI, written out, and nothing else.
+    pub fn is_name_of(&self, iri: &[u8]) -> bool {
         let Mapping::Iri(own) = &self.mapping else {
             return false;
         };
-        let is_absolute = || {
-            let colon = memchr::memchr(b':', iri).filter(|&colon| colon > 0);
-            colon.is_some_and(|colon| iri[colon + 1..].starts_with(b"//"))
-        };
-        **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_absolute()
+        **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_written_out(iri)
     }
 
     /// Whether it says what it stands for and nothing else.

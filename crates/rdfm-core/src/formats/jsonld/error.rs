@@ -7,11 +7,11 @@ use crate::syntax::json::Fault;
 
 /// What is wrong with a context or a message; a pointer, so that results stay small.
 #[derive(Clone, Debug)]
-pub(super) struct Wrong(Box<Told>);
+pub(super) struct Wrong(Box<Details>);
 
 /// What is wrong.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct Details {
     pub class: ErrorClass,
     pub reason: String,
     /// Byte of the message; None where it is not in the message, but in a context that it names.
@@ -19,15 +19,15 @@ pub(super) struct Told {
 }
 
 impl Deref for Wrong {
-    type Target = Told;
+    type Target = Details;
 
-    fn deref(&self) -> &Told {
+    fn deref(&self) -> &Details {
         &self.0
     }
 }
 
 impl DerefMut for Wrong {
-    fn deref_mut(&mut self) -> &mut Told {
+    fn deref_mut(&mut self) -> &mut Details {
         &mut self.0
     }
 }
@@ -38,21 +38,21 @@ pub(super) type Read<T> = Result<T, Wrong>;
 impl Wrong {
     /// Any error.
     #[cold]
-    pub fn told(class: ErrorClass, at: Option<u32>, reason: String) -> Self {
-        Self(Box::new(Told { class, reason, at }))
+    pub fn of(class: ErrorClass, at: Option<u32>, reason: String) -> Self {
+        Self(Box::new(Details { class, reason, at }))
     }
 
     /// An error that the specification names (JSON-LD 1.1 API, 9.6.2).
     #[cold]
     pub fn new(code: &str, at: Option<u32>, reason: &str) -> Self {
         let reason = format!("{reason} (JSON-LD: {code})");
-        Self::told(ErrorClass::Malformed, at, reason)
+        Self::of(ErrorClass::Malformed, at, reason)
     }
 
     /// A limit was met.
     #[cold]
     pub fn limit(at: Option<u32>, reason: String) -> Self {
-        Self::told(ErrorClass::Limit, at, reason)
+        Self::of(ErrorClass::Limit, at, reason)
     }
 
     /// The same, at a byte of the message where it has no position of its own.

@@ -85,6 +85,12 @@ pub(super) fn has_iri_form(text: &[u8]) -> bool {
     scheme_end(text).is_some() && !text.iter().any(|&byte| byte <= b' ')
 }
 
+/// Whether no term can change what a text stands for: it has an authority.
+pub(super) fn is_written_out(text: &[u8]) -> bool {
+    let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0);
+    colon.is_some_and(|colon| text[colon + 1..].starts_with(b"//"))
+}
+
 /// Where the colon behind a scheme is.
 fn scheme_end(text: &[u8]) -> Option<usize> {
     let end = text

@@ -123,7 +123,7 @@ impl Store {
 
     fn load_new(&self, url: &str) -> Outcome {
         let shown = quote(url.as_bytes());
-        let failed = |reason: String| Wrong::told(ErrorClass::Malformed, None, reason);
+        let failed = |reason: String| Wrong::of(ErrorClass::Malformed, None, reason);
         let loader = self.loader.as_ref();
         let found = loader.map_or(Ok(None), |loader| loader.load(url));
         let found = found

@@ -4,9 +4,9 @@
 //! - Out: batches. The order and the repetitions of quads within a message mean nothing.
 //! - From bytes to quads, in the order of the specification: [`reader`] tells contexts from messages;
 //!   [`process`] processes contexts and [`definition`] terms, into the [`table`]s of [`context`], which expands
-//!   [`keys`] and IRIs; [`walk`] goes over the values of a message, [`shape`] tells what an object is, [`node`] takes nodes,
-//!   [`container`] properties and their maps, [`value`] literals with their [`number`]s and [`canonical`] JSON; [`terms`] are stored in the batch. Contexts are
-//!   loaded as the caller allows ([`loader`]).
+//!   [`keys`] and IRIs; [`walk`] goes over the values of a message, [`shape`] tells what an object is, [`node`]
+//!   takes nodes, [`container`] properties and their maps, [`value`] literals with their [`number`]s and
+//!   [`canonical`] JSON; [`terms`] are stored in the batch. Contexts are loaded as the caller allows ([`loader`]).
 //! - Batches are written by [`encode`].
 
 mod canonical;

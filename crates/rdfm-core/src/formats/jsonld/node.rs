@@ -68,8 +68,8 @@ impl Walk<'_> {
         outcome
     }
 
-    /// Takes an object of one or two keys that is a reference, or a value of one type, where no context changes; false if
-    /// it is another.
+    /// Takes an object of one or two keys that is a reference, or a value of one type, where no context changes;
+    /// false if it is another.
     #[inline]
     pub fn small_object(
         &mut self,

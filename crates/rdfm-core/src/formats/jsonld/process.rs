@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::context::{Contexts, Direction, Expanded, State};
 use super::definition::Scoped;
 use super::error::{Read, Wrong};
-use super::iri::{Base, has_iri_form, takes_plain};
+use super::iri::{Base, has_iri_form, is_written_out, takes_plain};
 use super::loader::Kept;
 use super::table::Seeded;
 use crate::model::error::{ErrorClass, quote};
@@ -444,7 +444,7 @@ impl<'c> Processor<'c> {
                 return Ok(None);
             };
             count += 1;
-            if view.kind(key + 1) != Kind::String || !known.is_plainly(view.text(key + 1)) {
+            if view.kind(key + 1) != Kind::String || !known.is_name_of(view.text(key + 1)) {
                 let Some(plain) = plain_entry(view, key) else {
                     return Ok(None);
                 };
@@ -639,8 +639,7 @@ fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
         _ => return None,
     };
     let iri = view.text(id);
-    let colon = memchr::memchr(b':', iri).filter(|&colon| colon > 0)?;
-    if view.kind(id) != Kind::String || !iri[colon + 1..].starts_with(b"//") {
+    if view.kind(id) != Kind::String || !is_written_out(iri) {
         return None;
     }
     let is_open = takes_plain(iri);

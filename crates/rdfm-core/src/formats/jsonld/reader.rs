@@ -247,7 +247,7 @@ impl MessageReader {
         let mut text = Vec::new();
         write::copy(view, value, &mut text);
         self.text = text.into();
-        match self.contexts.succeed(before, self.start, view, value) {
+        match self.contexts.next_of_log(before, self.start, view, value) {
             Ok(number) => {
                 self.in_force = InForce::Known(number);
                 self.declare(number, None);
@@ -269,7 +269,7 @@ impl MessageReader {
             InForce::Broken => {
                 let reason = "the context message before it could not be read, so the message cannot be \
                               either";
-                return Err(Wrong::told(
+                return Err(Wrong::of(
                     ErrorClass::Malformed,
                     Some(at),
                     reason.to_owned(),
@@ -282,7 +282,7 @@ impl MessageReader {
             ..self.bounds
         };
         parse(&self.text, &mut tape, &bounds)
-            .map_err(|fault| Wrong::told(fault.class, Some(at), fault.reason))?;
+            .map_err(|fault| Wrong::of(fault.class, Some(at), fault.reason))?;
         let view = View {
             tape: &tape,
             source: &self.text,

@@ -173,7 +173,7 @@ impl Walk<'_> {
                 let made = self.terms.tagged(self.builder, text, clean, tag, flag)?;
                 Ok(Item::Value(made))
             }
-            (_, None) => Err(Wrong::told(
+            (_, None) => Err(Wrong::of(
                 ErrorClass::Malformed,
                 Some(self.at(value)),
                 format!(
@@ -280,7 +280,7 @@ impl Walk<'_> {
     pub fn json(&mut self, value: u32) -> Read<TermId> {
         let mut text = Vec::new();
         if let Err(number) = canonical::write(&self.view, value, &mut text) {
-            return Err(Wrong::told(
+            return Err(Wrong::of(
                 ErrorClass::Malformed,
                 Some(self.at(number)),
                 format!(

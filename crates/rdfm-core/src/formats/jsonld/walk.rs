@@ -7,7 +7,8 @@
 //!   make of the message one after the other, without making their documents.
 //!
 //! Expansion gives items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is
-//! known, and what it holds follows. [`super::node`] reads objects, [`super::container`] properties, [`super::value`] literals.
+//! known, and what it holds follows. [`super::node`] reads objects, [`super::container`] properties,
+//! [`super::value`] literals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -574,7 +575,7 @@ impl Walk<'_> {
         if self.options.lenient {
             return Ok(LEFT_OUT);
         }
-        Err(Wrong::told(
+        Err(Wrong::of(
             crate::model::error::ErrorClass::Malformed,
             Some(self.at(node)),
             format!(
