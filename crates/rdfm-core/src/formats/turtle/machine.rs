@@ -8,19 +8,28 @@
 //!
 //! A bracket that stands for a node (`[…]`, `(…)`) gives its node to the frame below as soon as it is
 //! known not to be empty, so quads come in the order in which they are read.
+//!
+//! Here are the states, what each token does in them, and the terms that are tokens of their own. What stands
+//! between tokens is in `space`, the directives in `directives`, strings and numbers in `literals`, and what
+//! stops the reading in `errors`.
+
+mod directives;
+mod errors;
+mod literals;
+mod space;
+
+use literals::Pending;
 
 use rustc_hash::FxHashMap;
 
-use super::lexer::{self, Lexed, Number, Stop, Text, Word};
+use super::lexer::{self, Lexed, Stop, Word};
 use super::terms::{Known, Terms, limit};
-use crate::codec::Dialect;
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
-use crate::model::error::{ErrorClass, quote};
-use crate::model::table::Span;
-use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
-use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
+use crate::model::error::ErrorClass;
+use crate::model::term::{Quad, TermId};
+use crate::syntax::text::dialect::{Dialects, Met};
 use crate::syntax::text::grammar::{Fault, Pause, Reach};
 
 /// What a frame waits for.
@@ -150,18 +159,6 @@ const fn position(state: State) -> (u8, &'static str) {
     }
 }
 
-/// A string whose language or datatype may follow.
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    text: Span,
-    flags: u8,
-}
-
-/// The longest comment that is looked at as a whole to see whether it delimits.
-const COMMENT_WINDOW: usize = 1024;
-/// How much of a token an error may show.
-const SHOWN: usize = 164;
-
 /// The state of a log between two tokens.
 pub(super) struct Machine {
     /// Index in the text of the next token.
@@ -220,13 +217,7 @@ impl Machine {
             reach: Reach::Open,
             in_comment: false,
             scanned: (0, 0),
-            pending: Pending {
-                text: Span {
-                    offset: 0,
-                    length: 0,
-                },
-                flags: 0,
-            },
+            pending: Pending::EMPTY,
             prefix: Vec::new(),
             dotted: false,
             delimiter: (Met::Nothing, 0),
@@ -334,193 +325,7 @@ impl Machine {
         self.builder.limits().max_message_bytes
     }
 
-    #[cold]
-    fn token_too_long(&self) -> Fault {
-        Fault {
-            at: self.pos,
-            class: ErrorClass::Limit,
-            reason: format!(
-                "a token is longer than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
-                self.max_token()
-            ),
-        }
-    }
-
-    /// What is told of a fault: that the token is too long, where as much of it as a token may have shows no
-    /// fault. How much of it was there does not matter so.
-    #[cold]
-    fn told(&mut self, text: &[u8], fault: Box<Fault>) -> Result<Pause, Box<Fault>> {
-        let most = usize::try_from(self.max_token()).unwrap_or(usize::MAX);
-        let mut end = self.pos.saturating_add(most).saturating_add(1);
-        while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
-            end += 1;
-        }
-        let again = fault.class != ErrorClass::Limit
-            && (end < text.len() || (end == text.len() && self.reach == Reach::End));
-        if !again {
-            return Err(fault);
-        }
-        let start = self.pos;
-        self.scanned = (0, 0);
-        // Not `step`: with one caller it is inlined there, and a tenth faster.
-        match self.run(&text[..end], Reach::Open) {
-            Err(other) if self.pos == start && other.class == ErrorClass::Limit => Err(other),
-            _ => Err(fault),
-        }
-    }
-
-    #[cold]
-    fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<Fault>> {
-        let rest = &text[self.pos..];
-        if rest.is_empty() && self.top.state == State::Statement && !self.in_graph {
-            if self.builder.is_open() {
-                self.end_message();
-            }
-            return Ok(Pause::Done);
-        }
-        let long = |mark: &[u8; 3]| rest.starts_with(mark);
-        let inside = match rest.first() {
-            Some(b'<') if rest.len() > 1 && rest[1] != b'<' => {
-                if let Stop::Fault(fault) = lexer::iri_fault(text, self.pos, text.len())
-                    && fault.at < text.len()
-                {
-                    return Err(fault);
-                }
-                "an IRI; expected '>'"
-            }
-            Some(b'"') if long(b"\"\"\"") => "a string; expected '\"\"\"'",
-            Some(b'\'') if long(b"'''") => "a string; expected \"'''\"",
-            Some(b'"') => "a string; expected '\"'",
-            Some(b'\'') => "a string; expected \"'\"",
-            _ if self.in_graph && self.top.state == State::Statement => {
-                "a graph block; expected '}'"
-            }
-            _ => match self.top.state {
-                State::PrefixName
-                | State::PrefixIri
-                | State::BaseIri
-                | State::VersionLabel
-                | State::DirectiveEnd
-                | State::DelimiterEnd => "a directive",
-                State::GraphName | State::GraphBrace => "the name of a graph block",
-                _ => match self.top.end {
-                    _ if matches!(self.top.state, State::Item | State::Collection) => {
-                        "a collection; expected ')'"
-                    }
-                    End::Bracket => "a blank node property list; expected ']'",
-                    End::Annotation => "an annotation; expected '|}'",
-                    End::Dot => "a statement; expected '.' at its end",
-                },
-            },
-        };
-        Err(Box::new(Fault {
-            at: text.len(),
-            class: ErrorClass::Truncated,
-            reason: format!("the log ends inside {inside}"),
-        }))
-    }
-
-    // --- white space, comments and delimiters ---
-
-    /// Goes to the next token and gives its first byte.
-    #[inline]
-    fn space(&mut self, text: &[u8]) -> Lexed<u8> {
-        if self.in_comment {
-            self.rest_of_comment(text)?;
-        }
-        loop {
-            match text.get(self.pos) {
-                Some(&byte) if is(byte, SPACE) => self.pos += 1,
-                Some(b'#') => {
-                    self.comment(text)?;
-                    // The batch is taken before the next message opens.
-                    if self.full && !self.builder.is_open() {
-                        return Err(Stop::need(self.pos));
-                    }
-                }
-                Some(&byte) => return Ok(byte),
-                None => return Err(Stop::need(self.pos)),
-            }
-        }
-    }
-
-    /// Skips to the end of a comment whose beginning was dealt with.
-    #[cold]
-    fn rest_of_comment(&mut self, text: &[u8]) -> Lexed<()> {
-        if let Some(length) = memchr::memchr2(b'\n', b'\r', &text[self.pos..]) {
-            self.in_comment = false;
-            self.pos += length;
-            return Ok(());
-        }
-        self.pos = text.len();
-        Err(Stop::need(self.pos))
-    }
-
-    fn comment(&mut self, text: &[u8]) -> Lexed<()> {
-        let most =
-            usize::try_from(self.max_token()).map_or(COMMENT_WINDOW, |max| max.min(COMMENT_WINDOW));
-        let body = &text[self.pos + 1..];
-        let end = memchr::memchr2(b'\n', b'\r', body);
-        let mut window = end.unwrap_or(body.len());
-        if end.is_none() && window < most && self.reach != Reach::End {
-            return Err(Stop::need(self.pos));
-        }
-        if window > most {
-            window = most;
-            while body[window] & 0xc0 == 0x80 {
-                window -= 1;
-            }
-        }
-        let comment = &body[..window];
-        let between = self.top.state == State::Statement && !self.in_graph;
-        if self.dialects.in_force() == Dialect::Comment && is_comment_delimiter(comment) {
-            if !between {
-                return Err(Stop::malformed(
-                    self.pos,
-                    if self.in_graph {
-                        "'# @message' inside a graph block; end the block with '}' before it"
-                    } else {
-                        "'# @message' inside a statement; end the statement with '.' before it"
-                    },
-                ));
-            }
-            self.delimit(Delimiter::Comment)?;
-        } else if between
-            && self.dialects.resembles(comment, window < most)
-            && self.is_blank(&text[..self.pos])
-        {
-            let offset = self.offset + self.pos as u64;
-            self.dialects.note(comment, offset, None);
-        }
-        self.in_comment = end.is_none();
-        self.pos += 1 + end.unwrap_or(body.len());
-        Ok(())
-    }
-
-    /// Whether only white space stands on the last line of the text's beginning.
-    pub fn is_blank(&self, before: &[u8]) -> bool {
-        let last = before.iter().rfind(|byte| !matches!(byte, b' ' | b'\t'));
-        last.map_or(self.blank, |byte| matches!(byte, b'\n' | b'\r'))
-    }
-
-    fn delimit(&mut self, delimiter: Delimiter) -> Lexed<()> {
-        let position = self.offset + self.pos as u64;
-        let met = self
-            .dialects
-            .delimiter(delimiter, self.builder.is_open())
-            .map_err(|reason| Stop::malformed(self.pos, reason))?;
-        self.apply(met, position);
-        Ok(())
-    }
-
-    fn apply(&mut self, met: Met, position: u64) {
-        if met == Met::Ends {
-            if !self.builder.is_open() {
-                self.builder.begin_message(position);
-            }
-            self.end_message();
-        }
-    }
+    // --- messages ---
 
     fn end_message(&mut self) {
         self.builder.end_message();
@@ -832,29 +637,6 @@ impl Machine {
         self.unexpected(text, what)
     }
 
-    /// The fault of a token that may not stand here. Waits for as much of it as an error shows.
-    #[cold]
-    fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
-        let shown = self.shown(text)?;
-        Err(Stop::malformed(
-            self.pos,
-            format!("expected {expected}, found {shown}"),
-        ))
-    }
-
-    /// The token at hand, quoted: up to white space.
-    #[cold]
-    fn shown(&self, text: &[u8]) -> Lexed<String> {
-        let most = usize::try_from(self.max_token()).map_or(SHOWN, |max| max.min(SHOWN));
-        let rest = &text[self.pos..];
-        let window = &rest[..rest.len().min(most)];
-        match window.iter().position(|&byte| is(byte, SPACE)) {
-            Some(length) => Ok(quote(&window[..length])),
-            None if window.len() == most || self.reach != Reach::Open => Ok(quote(window)),
-            None => Err(Stop::need(self.pos)),
-        }
-    }
-
     /// Where to go on in the token at `start`, if it is the one that was incomplete.
     #[inline]
     fn resume(&mut self, start: usize) -> (usize, u8) {
@@ -911,33 +693,6 @@ impl Machine {
             }
         }
         self.unexpected(text, expected)
-    }
-
-    /// The fault of a word that is no name and no keyword of this place.
-    #[cold]
-    fn bad_word<T>(&self, text: &[u8], start: usize, end: usize, expected: &str) -> Lexed<T> {
-        self.check_length(start, end)?;
-        if start == end {
-            return self.unexpected(text, expected);
-        }
-        let word = &text[start..end];
-        let place = if self.in_graph && self.top.state == State::Statement {
-            "a graph block; end the block with '}' before it"
-        } else {
-            "a statement; end the statement with '.' before it"
-        };
-        for keyword in ["MESSAGE", "PREFIX", "BASE", "VERSION"] {
-            if word.eq_ignore_ascii_case(keyword.as_bytes()) {
-                return Err(Stop::malformed(start, format!("{keyword} inside {place}")));
-            }
-        }
-        Err(Stop::malformed(
-            start,
-            format!(
-                "expected {expected}, found {}; a prefixed name has a colon, an IRI angle brackets",
-                quote(word)
-            ),
-        ))
     }
 
     #[inline]
@@ -1041,23 +796,6 @@ impl Machine {
         }
     }
 
-    fn number(&mut self, text: &[u8]) -> Lexed<()> {
-        let start = self.pos;
-        let (from, phase) = self.resume(start);
-        let (kind, end) = lexer::number(text, start, from, phase, self.eof())?;
-        self.check_length(start, end)?;
-        let datatype = match kind {
-            Number::Integer => Known::Integer,
-            Number::Decimal => Known::Decimal,
-            Number::Double => Known::Double,
-        };
-        let id = self
-            .terms
-            .bare(&mut self.builder, &text[start..end], datatype)
-            .map_err(|exceeded| limit(start, exceeded))?;
-        self.node(id, end)
-    }
-
     /// `<<` or `<<(`.
     fn double_angle(&mut self, text: &[u8], allowed: u8, expected: &str) -> Lexed<()> {
         let (state, kind, length) = match text.get(self.pos + 2) {
@@ -1074,108 +812,6 @@ impl Machine {
         self.nest(Frame::new(state))?;
         self.pos += length;
         Ok(())
-    }
-
-    // --- literals ---
-
-    /// A string, with what follows it where that is at hand.
-    #[inline]
-    fn literal(&mut self, text: &[u8], string: Text) -> Lexed<()> {
-        let start = self.pos;
-        let raw = &text[string.start..string.stop];
-        self.builder
-            .charge(16)
-            .map_err(|exceeded| limit(start, exceeded))?;
-        let lexical = if string.escaped {
-            self.unescaped.clear();
-            lexer::unescape_string(raw, string.start, &mut self.unescaped)?;
-            self.builder.add_text(&self.unescaped)
-        } else {
-            self.builder.add_text(raw)
-        }
-        .map_err(|exceeded| limit(start, exceeded))?;
-        self.pending = Pending {
-            text: lexical,
-            flags: if string.plain { flags::PLAIN } else { 0 },
-        };
-        if let Some((literal, end)) = self.tail_at_hand(text, string.end) {
-            return self.node(literal, end);
-        }
-        self.pos = string.end;
-        self.push(Frame::new(State::LiteralTail));
-        Ok(())
-    }
-
-    /// The literal of the string that ends at `at`, and where it ends, unless what follows the string is not
-    /// at hand or is wrong: then the tail is read as tokens of its own.
-    #[inline]
-    fn tail_at_hand(&mut self, text: &[u8], at: usize) -> Option<(TermId, usize)> {
-        let mut next = at;
-        while let Some(&byte) = text.get(next)
-            && is(byte, SPACE)
-        {
-            next += 1;
-        }
-        match text.get(next) {
-            Some(b'^') if next == at && text.get(at + 1) == Some(&b'^') => {
-                if let Some(&byte) = text.get(at + 2)
-                    && (byte == b'<' || starts_word(byte))
-                    && let Ok((datatype, end)) = self.iri(text, at + 2, byte, "")
-                {
-                    return Some((self.typed(datatype), end));
-                }
-                None
-            }
-            None | Some(b'^' | b'@' | b'#') => None,
-            Some(_) => Some((self.add_literal(TermKind::Literal, 0, 0), next)),
-        }
-    }
-
-    fn literal_tail(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
-        let start = self.pos;
-        let (literal, end) = match byte {
-            b'@' => {
-                let from = self.resume(start).0;
-                let token = lexer::language(text, start, from, self.eof())?;
-                self.check_length(start, token.end)?;
-                let language = self
-                    .terms
-                    .language(&mut self.builder, &text[start + 1..token.tag_end])
-                    .map_err(|exceeded| limit(start, exceeded))?;
-                let literal = self.add_literal(TermKind::LangLiteral, language.0, token.direction);
-                (literal, token.end)
-            }
-            b'^' => {
-                self.expect(text, b"^^", "'^^'")?;
-                self.top.state = State::Datatype;
-                return Ok(());
-            }
-            _ => (self.add_literal(TermKind::Literal, 0, 0), start),
-        };
-        self.pop();
-        self.node(literal, end)
-    }
-
-    #[inline]
-    fn typed(&mut self, datatype: TermId) -> TermId {
-        if Terms::is_string(&self.builder, datatype) {
-            self.add_literal(TermKind::Literal, 0, 0)
-        } else {
-            self.add_literal(TermKind::TypedLiteral, datatype.0, 0)
-        }
-    }
-
-    #[inline]
-    fn add_literal(&mut self, kind: TermKind, aux: u32, direction: u8) -> TermId {
-        // Charged with its text, so that the place of a limit does not depend on what is at hand.
-        self.builder.push_term(Term {
-            offset: self.pending.text.offset,
-            length: self.pending.text.length,
-            aux,
-            split: NO_SPLIT,
-            kind,
-            flags: self.pending.flags | direction,
-        })
     }
 
     // --- brackets ---
@@ -1334,15 +970,6 @@ impl Machine {
         self.graph = NONE;
     }
 
-    #[cold]
-    fn no_graphs<T>(&self) -> Lexed<T> {
-        Err(Stop::fault(
-            self.pos,
-            ErrorClass::Malformed,
-            "a graph block; Turtle has none, read the log as TriG (--from trig)",
-        ))
-    }
-
     /// The `{` after a subject that turns out to name a graph.
     fn graph_block(&mut self) -> Lexed<()> {
         if !self.quads_format {
@@ -1386,163 +1013,6 @@ impl Machine {
             }
             _ => self.value(text, byte),
         }
-    }
-
-    fn keyword(&mut self, text: &[u8], end: usize) -> Lexed<()> {
-        let word = &text[self.pos..end];
-        let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
-        if self.in_graph {
-            return self.bad_word(text, self.pos, end, "a statement or '}'");
-        }
-        self.dotted = false;
-        if is("MESSAGE") {
-            self.delimit(Delimiter::Directive)?;
-        } else if is("PREFIX") {
-            self.top.state = State::PrefixName;
-        } else if is("BASE") {
-            self.top.state = State::BaseIri;
-        } else if is("VERSION") {
-            self.top.state = State::VersionLabel;
-        } else if is("GRAPH") {
-            if !self.quads_format {
-                return self.no_graphs();
-            }
-            self.open();
-            self.top.state = State::GraphName;
-        } else {
-            return self.bad_word(text, self.pos, end, "a statement");
-        }
-        self.pos = end;
-        Ok(())
-    }
-
-    fn at_directive(&mut self, text: &[u8]) -> Lexed<()> {
-        let start = self.pos;
-        let from = self.resume(start).0;
-        let end = lexer::at_word_end(text, start, from, self.eof())?;
-        self.check_length(start, end)?;
-        let word = &text[start..end];
-        let state = match word {
-            b"@prefix" => State::PrefixName,
-            b"@base" => State::BaseIri,
-            b"@version" => State::VersionLabel,
-            b"@message" => State::DelimiterEnd,
-            _ => {
-                return Err(Stop::malformed(
-                    start,
-                    format!(
-                        "expected @prefix, @base, @version or @message, found {}",
-                        quote(word)
-                    ),
-                ));
-            }
-        };
-        if self.in_graph {
-            return Err(Stop::malformed(
-                start,
-                format!(
-                    "{} inside a graph block; end the block with '}}' before it",
-                    String::from_utf8_lossy(word)
-                ),
-            ));
-        }
-        if state == State::DelimiterEnd {
-            let met = self
-                .dialects
-                .delimiter(Delimiter::Directive, self.builder.is_open())
-                .map_err(|reason| Stop::malformed(start, reason))?;
-            self.delimiter = (met, self.offset + start as u64);
-        }
-        self.dotted = true;
-        self.top.state = state;
-        self.pos = end;
-        Ok(())
-    }
-
-    fn directive(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
-        let start = self.pos;
-        match self.top.state {
-            State::PrefixName => {
-                if !starts_word(byte) {
-                    return self.unexpected(text, "a prefix with its colon");
-                }
-                let from = self.resume(start).0;
-                match lexer::word(text, start, from, self.eof())? {
-                    Word::Name(name) if name.end == name.colon + 1 => {
-                        self.check_length(start, name.end)?;
-                        self.prefix.clear();
-                        self.prefix.extend_from_slice(&text[start..name.colon]);
-                        self.pos = name.end;
-                        self.top.state = State::PrefixIri;
-                        Ok(())
-                    }
-                    _ => self.unexpected(text, "a prefix that ends with its colon"),
-                }
-            }
-            State::PrefixIri | State::BaseIri => {
-                let what = "an IRI in angle brackets";
-                match text.get(start + 1) {
-                    _ if byte != b'<' => return self.unexpected(text, what),
-                    Some(b'<') => return self.unexpected(text, what),
-                    Some(_) => {}
-                    None => return Err(Stop::need(start)),
-                }
-                let end = lexer::iri_end(text, start, self.resume(start).0)?;
-                self.check_length(start, end)?;
-                if self.top.state == State::BaseIri {
-                    self.terms.set_base(text, start, end)?;
-                } else {
-                    self.terms
-                        .declare(&mut self.builder, &self.prefix, text, start, end)?;
-                }
-                self.pos = end;
-                self.end_directive();
-                Ok(())
-            }
-            State::VersionLabel => {
-                let what = "a version label in single quotation marks, as in \"1.2\"";
-                if !matches!(byte, b'"' | b'\'') {
-                    return self.unexpected(text, what);
-                }
-                let from = self.resume(start).0;
-                let string = lexer::string(text, start, from, self.eof())?;
-                self.check_length(start, string.end)?;
-                if string.long {
-                    return self.unexpected(text, what);
-                }
-                self.unescaped.clear();
-                lexer::unescape_string(
-                    &text[string.start..string.stop],
-                    string.start,
-                    &mut self.unescaped,
-                )?;
-                self.dialects
-                    .version(&String::from_utf8_lossy(&self.unescaped));
-                self.pos = string.end;
-                self.end_directive();
-                Ok(())
-            }
-            _ => {
-                if byte != b'.' {
-                    return self.unexpected(text, "'.' at the end of the directive");
-                }
-                self.pos += 1;
-                if self.top.state == State::DelimiterEnd {
-                    let (met, position) = self.delimiter;
-                    self.apply(met, position);
-                }
-                self.top.state = State::Statement;
-                Ok(())
-            }
-        }
-    }
-
-    fn end_directive(&mut self) {
-        self.top.state = if self.dotted {
-            State::DirectiveEnd
-        } else {
-            State::Statement
-        };
     }
 }
 

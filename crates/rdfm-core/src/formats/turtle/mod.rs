@@ -1,7 +1,8 @@
 //! Turtle and TriG logs: one parser for both, RDF 1.1 and 1.2, both message dialects; and their writer.
 //!
 //! - [`decode`]: bytes in pieces to batches; errors with their places.
-//! - `machine`: the grammar, as a push-down automaton with an explicit stack.
+//! - `machine`: the grammar, as a push-down automaton with an explicit stack; its directives, literals, space
+//!   and errors are files of their own.
 //! - `terms`: prefixes, base, labels and the term cache.
 //! - `lexer`: the tokens.
 //! - [`encode`]: batches to bytes.

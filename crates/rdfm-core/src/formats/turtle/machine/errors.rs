@@ -1,0 +1,168 @@
+//! What stops the reading, in words: tokens that may not stand where they do or are too long, and the end of
+//! the log inside something.
+//!
+//! - In: where the machine is, and the token at hand.
+//! - Out: an error with its position, or [`Stop::Need`] where more of the token has to be shown.
+//! - Law: the cutting of the text changes neither the position nor the words.
+
+use super::{End, Machine, State};
+use crate::formats::turtle::lexer::{self, Lexed, Stop};
+use crate::model::chars::{SPACE, is};
+use crate::model::error::{ErrorClass, quote};
+use crate::syntax::text::grammar::{Fault, Pause, Reach};
+
+/// How much of a token an error may show.
+const SHOWN: usize = 164;
+
+impl Machine {
+    #[cold]
+    pub(super) fn token_too_long(&self) -> Fault {
+        Fault {
+            at: self.pos,
+            class: ErrorClass::Limit,
+            reason: format!(
+                "a token is longer than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
+                self.max_token()
+            ),
+        }
+    }
+
+    /// What is told of a fault: that the token is too long, where as much of it as a token may have shows no
+    /// fault. How much of it was there does not matter so.
+    #[cold]
+    pub(super) fn told(&mut self, text: &[u8], fault: Box<Fault>) -> Result<Pause, Box<Fault>> {
+        let most = usize::try_from(self.max_token()).unwrap_or(usize::MAX);
+        let mut end = self.pos.saturating_add(most).saturating_add(1);
+        while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+            end += 1;
+        }
+        let again = fault.class != ErrorClass::Limit
+            && (end < text.len() || (end == text.len() && self.reach == Reach::End));
+        if !again {
+            return Err(fault);
+        }
+        let start = self.pos;
+        self.scanned = (0, 0);
+        // Not `step`: with one caller it is inlined there, and a tenth faster.
+        match self.run(&text[..end], Reach::Open) {
+            Err(other) if self.pos == start && other.class == ErrorClass::Limit => Err(other),
+            _ => Err(fault),
+        }
+    }
+
+    #[cold]
+    pub(super) fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<Fault>> {
+        let rest = &text[self.pos..];
+        if rest.is_empty() && self.top.state == State::Statement && !self.in_graph {
+            if self.builder.is_open() {
+                self.end_message();
+            }
+            return Ok(Pause::Done);
+        }
+        let long = |mark: &[u8; 3]| rest.starts_with(mark);
+        let inside = match rest.first() {
+            Some(b'<') if rest.len() > 1 && rest[1] != b'<' => {
+                if let Stop::Fault(fault) = lexer::iri_fault(text, self.pos, text.len())
+                    && fault.at < text.len()
+                {
+                    return Err(fault);
+                }
+                "an IRI; expected '>'"
+            }
+            Some(b'"') if long(b"\"\"\"") => "a string; expected '\"\"\"'",
+            Some(b'\'') if long(b"'''") => "a string; expected \"'''\"",
+            Some(b'"') => "a string; expected '\"'",
+            Some(b'\'') => "a string; expected \"'\"",
+            _ if self.in_graph && self.top.state == State::Statement => {
+                "a graph block; expected '}'"
+            }
+            _ => match self.top.state {
+                State::PrefixName
+                | State::PrefixIri
+                | State::BaseIri
+                | State::VersionLabel
+                | State::DirectiveEnd
+                | State::DelimiterEnd => "a directive",
+                State::GraphName | State::GraphBrace => "the name of a graph block",
+                _ => match self.top.end {
+                    _ if matches!(self.top.state, State::Item | State::Collection) => {
+                        "a collection; expected ')'"
+                    }
+                    End::Bracket => "a blank node property list; expected ']'",
+                    End::Annotation => "an annotation; expected '|}'",
+                    End::Dot => "a statement; expected '.' at its end",
+                },
+            },
+        };
+        Err(Box::new(Fault {
+            at: text.len(),
+            class: ErrorClass::Truncated,
+            reason: format!("the log ends inside {inside}"),
+        }))
+    }
+
+    /// The fault of a token that may not stand here. Waits for as much of it as an error shows.
+    #[cold]
+    pub(super) fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
+        let shown = self.shown(text)?;
+        Err(Stop::malformed(
+            self.pos,
+            format!("expected {expected}, found {shown}"),
+        ))
+    }
+
+    /// The token at hand, quoted: up to white space.
+    #[cold]
+    fn shown(&self, text: &[u8]) -> Lexed<String> {
+        let most = usize::try_from(self.max_token()).map_or(SHOWN, |max| max.min(SHOWN));
+        let rest = &text[self.pos..];
+        let window = &rest[..rest.len().min(most)];
+        match window.iter().position(|&byte| is(byte, SPACE)) {
+            Some(length) => Ok(quote(&window[..length])),
+            None if window.len() == most || self.reach != Reach::Open => Ok(quote(window)),
+            None => Err(Stop::need(self.pos)),
+        }
+    }
+
+    /// The fault of a word that is no name and no keyword of this place.
+    #[cold]
+    pub(super) fn bad_word<T>(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        expected: &str,
+    ) -> Lexed<T> {
+        self.check_length(start, end)?;
+        if start == end {
+            return self.unexpected(text, expected);
+        }
+        let word = &text[start..end];
+        let place = if self.in_graph && self.top.state == State::Statement {
+            "a graph block; end the block with '}' before it"
+        } else {
+            "a statement; end the statement with '.' before it"
+        };
+        for keyword in ["MESSAGE", "PREFIX", "BASE", "VERSION"] {
+            if word.eq_ignore_ascii_case(keyword.as_bytes()) {
+                return Err(Stop::malformed(start, format!("{keyword} inside {place}")));
+            }
+        }
+        Err(Stop::malformed(
+            start,
+            format!(
+                "expected {expected}, found {}; a prefixed name has a colon, an IRI angle brackets",
+                quote(word)
+            ),
+        ))
+    }
+
+    #[cold]
+    pub(super) fn no_graphs<T>(&self) -> Lexed<T> {
+        Err(Stop::fault(
+            self.pos,
+            ErrorClass::Malformed,
+            "a graph block; Turtle has none, read the log as TriG (--from trig)",
+        ))
+    }
+}

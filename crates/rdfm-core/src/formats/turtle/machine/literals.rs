@@ -1,0 +1,150 @@
+//! Literals: strings with their language or datatype, and numbers.
+//!
+//! - In: the token of a string or number, and the tokens behind a string.
+//! - Out: a literal for the frame that waits for one.
+//! - Cost: one copy of the lexical form. What follows a string is mostly at hand and read with it.
+//! - Law: the text of a literal is in the arena before its tail is known ([`Pending`]); a limit is met at the
+//!   same byte whether the tail was at hand or not.
+
+use super::{Frame, Machine, State, starts_word};
+use crate::formats::turtle::lexer::{self, Lexed, Number, Text};
+use crate::formats::turtle::terms::{Known, Terms, limit};
+use crate::model::chars::{SPACE, is};
+use crate::model::table::Span;
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, flags};
+
+/// A string whose language or datatype may follow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub text: Span,
+    flags: u8,
+}
+
+impl Pending {
+    pub const EMPTY: Self = Self {
+        text: Span {
+            offset: 0,
+            length: 0,
+        },
+        flags: 0,
+    };
+}
+
+impl Machine {
+    /// A string, with what follows it where that is at hand.
+    #[inline]
+    pub(super) fn literal(&mut self, text: &[u8], string: Text) -> Lexed<()> {
+        let start = self.pos;
+        let raw = &text[string.start..string.stop];
+        self.builder
+            .charge(16)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        let lexical = if string.escaped {
+            self.unescaped.clear();
+            lexer::unescape_string(raw, string.start, &mut self.unescaped)?;
+            self.builder.add_text(&self.unescaped)
+        } else {
+            self.builder.add_text(raw)
+        }
+        .map_err(|exceeded| limit(start, exceeded))?;
+        self.pending = Pending {
+            text: lexical,
+            flags: if string.plain { flags::PLAIN } else { 0 },
+        };
+        if let Some((literal, end)) = self.tail_at_hand(text, string.end) {
+            return self.node(literal, end);
+        }
+        self.pos = string.end;
+        self.push(Frame::new(State::LiteralTail));
+        Ok(())
+    }
+
+    /// The literal of the string that ends at `at`, and where it ends, unless what follows the string is not
+    /// at hand or is wrong: then the tail is read as tokens of its own.
+    #[inline]
+    fn tail_at_hand(&mut self, text: &[u8], at: usize) -> Option<(TermId, usize)> {
+        let mut next = at;
+        while let Some(&byte) = text.get(next)
+            && is(byte, SPACE)
+        {
+            next += 1;
+        }
+        match text.get(next) {
+            Some(b'^') if next == at && text.get(at + 1) == Some(&b'^') => {
+                if let Some(&byte) = text.get(at + 2)
+                    && (byte == b'<' || starts_word(byte))
+                    && let Ok((datatype, end)) = self.iri(text, at + 2, byte, "")
+                {
+                    return Some((self.typed(datatype), end));
+                }
+                None
+            }
+            None | Some(b'^' | b'@' | b'#') => None,
+            Some(_) => Some((self.add_literal(TermKind::Literal, 0, 0), next)),
+        }
+    }
+
+    pub(super) fn literal_tail(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+        let start = self.pos;
+        let (literal, end) = match byte {
+            b'@' => {
+                let from = self.resume(start).0;
+                let token = lexer::language(text, start, from, self.eof())?;
+                self.check_length(start, token.end)?;
+                let language = self
+                    .terms
+                    .language(&mut self.builder, &text[start + 1..token.tag_end])
+                    .map_err(|exceeded| limit(start, exceeded))?;
+                let literal = self.add_literal(TermKind::LangLiteral, language.0, token.direction);
+                (literal, token.end)
+            }
+            b'^' => {
+                self.expect(text, b"^^", "'^^'")?;
+                self.top.state = State::Datatype;
+                return Ok(());
+            }
+            _ => (self.add_literal(TermKind::Literal, 0, 0), start),
+        };
+        self.pop();
+        self.node(literal, end)
+    }
+
+    #[inline]
+    pub(super) fn typed(&mut self, datatype: TermId) -> TermId {
+        if Terms::is_string(&self.builder, datatype) {
+            self.add_literal(TermKind::Literal, 0, 0)
+        } else {
+            self.add_literal(TermKind::TypedLiteral, datatype.0, 0)
+        }
+    }
+
+    #[inline]
+    fn add_literal(&mut self, kind: TermKind, aux: u32, direction: u8) -> TermId {
+        // Charged with its text, so that the place of a limit does not depend on what is at hand.
+        self.builder.push_term(Term {
+            offset: self.pending.text.offset,
+            length: self.pending.text.length,
+            aux,
+            split: NO_SPLIT,
+            kind,
+            flags: self.pending.flags | direction,
+        })
+    }
+
+    pub(super) fn number(&mut self, text: &[u8]) -> Lexed<()> {
+        let start = self.pos;
+        let (from, phase) = self.resume(start);
+        let (kind, end) = lexer::number(text, start, from, phase, self.eof())?;
+        self.check_length(start, end)?;
+        let datatype = match kind {
+            Number::Integer => Known::Integer,
+            Number::Decimal => Known::Decimal,
+            Number::Double => Known::Double,
+        };
+        let id = self
+            .terms
+            .bare(&mut self.builder, &text[start..end], datatype)
+            .map_err(|exceeded| limit(start, exceeded))?;
+        self.node(id, end)
+    }
+}

@@ -1,0 +1,119 @@
+//! What stands between tokens: white space, comments, and the delimiters that comments are.
+//!
+//! - In: the text behind a token.
+//! - Out: the first byte of the next token; the message that a delimiter ended.
+//! - Cost: a look at each byte; of a comment only as much is kept as a delimiter may take.
+//! - Law: a comment is decided by its first bytes, never by how they were cut. One that is no delimiter
+//!   changes no message.
+
+use super::{Machine, State};
+use crate::codec::Dialect;
+use crate::formats::turtle::lexer::{Lexed, Stop};
+use crate::model::chars::{SPACE, is};
+use crate::syntax::text::dialect::{Delimiter, Met, is_comment_delimiter};
+use crate::syntax::text::grammar::Reach;
+
+/// The longest comment that is looked at as a whole to see whether it delimits.
+const COMMENT_WINDOW: usize = 1024;
+
+impl Machine {
+    /// Goes to the next token and gives its first byte.
+    #[inline]
+    pub(super) fn space(&mut self, text: &[u8]) -> Lexed<u8> {
+        if self.in_comment {
+            self.rest_of_comment(text)?;
+        }
+        loop {
+            match text.get(self.pos) {
+                Some(&byte) if is(byte, SPACE) => self.pos += 1,
+                Some(b'#') => {
+                    self.comment(text)?;
+                    // The batch is taken before the next message opens.
+                    if self.full && !self.builder.is_open() {
+                        return Err(Stop::need(self.pos));
+                    }
+                }
+                Some(&byte) => return Ok(byte),
+                None => return Err(Stop::need(self.pos)),
+            }
+        }
+    }
+
+    /// Skips to the end of a comment whose beginning was dealt with.
+    #[cold]
+    fn rest_of_comment(&mut self, text: &[u8]) -> Lexed<()> {
+        if let Some(length) = memchr::memchr2(b'\n', b'\r', &text[self.pos..]) {
+            self.in_comment = false;
+            self.pos += length;
+            return Ok(());
+        }
+        self.pos = text.len();
+        Err(Stop::need(self.pos))
+    }
+
+    fn comment(&mut self, text: &[u8]) -> Lexed<()> {
+        let most =
+            usize::try_from(self.max_token()).map_or(COMMENT_WINDOW, |max| max.min(COMMENT_WINDOW));
+        let body = &text[self.pos + 1..];
+        let end = memchr::memchr2(b'\n', b'\r', body);
+        let mut window = end.unwrap_or(body.len());
+        if end.is_none() && window < most && self.reach != Reach::End {
+            return Err(Stop::need(self.pos));
+        }
+        if window > most {
+            window = most;
+            while body[window] & 0xc0 == 0x80 {
+                window -= 1;
+            }
+        }
+        let comment = &body[..window];
+        let between = self.top.state == State::Statement && !self.in_graph;
+        if self.dialects.in_force() == Dialect::Comment && is_comment_delimiter(comment) {
+            if !between {
+                return Err(Stop::malformed(
+                    self.pos,
+                    if self.in_graph {
+                        "'# @message' inside a graph block; end the block with '}' before it"
+                    } else {
+                        "'# @message' inside a statement; end the statement with '.' before it"
+                    },
+                ));
+            }
+            self.delimit(Delimiter::Comment)?;
+        } else if between
+            && self.dialects.resembles(comment, window < most)
+            && self.is_blank(&text[..self.pos])
+        {
+            let offset = self.offset + self.pos as u64;
+            self.dialects.note(comment, offset, None);
+        }
+        self.in_comment = end.is_none();
+        self.pos += 1 + end.unwrap_or(body.len());
+        Ok(())
+    }
+
+    /// Whether only white space stands on the last line of the text's beginning.
+    pub fn is_blank(&self, before: &[u8]) -> bool {
+        let last = before.iter().rfind(|byte| !matches!(byte, b' ' | b'\t'));
+        last.map_or(self.blank, |byte| matches!(byte, b'\n' | b'\r'))
+    }
+
+    pub(super) fn delimit(&mut self, delimiter: Delimiter) -> Lexed<()> {
+        let position = self.offset + self.pos as u64;
+        let met = self
+            .dialects
+            .delimiter(delimiter, self.builder.is_open())
+            .map_err(|reason| Stop::malformed(self.pos, reason))?;
+        self.apply(met, position);
+        Ok(())
+    }
+
+    pub(super) fn apply(&mut self, met: Met, position: u64) {
+        if met == Met::Ends {
+            if !self.builder.is_open() {
+                self.builder.begin_message(position);
+            }
+            self.end_message();
+        }
+    }
+}
