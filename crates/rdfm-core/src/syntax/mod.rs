@@ -1,10 +1,11 @@
 //! What several families of formats share, below them all.
 //!
-//! - [`text`]: lines, message dialects, IRIs, labels, and how terms are written; [`prefixes`]: IRIs by prefixes;
-//!   [`needed`]: which namespaces a message declares or uses.
+//! - [`text`]: lines, message dialects, IRIs, labels, and how terms are written; `iri`: references and bases;
+//!   [`prefixes`]: IRIs by prefixes; [`needed`]: which namespaces a message declares or uses.
 //! - [`json`]: JSON texts as tapes. `wire`: Protocol Buffers and Thrift. `cache`: terms that recur.
 
 pub(crate) mod cache;
+pub(crate) mod iri;
 pub mod json;
 pub mod needed;
 pub mod prefixes;

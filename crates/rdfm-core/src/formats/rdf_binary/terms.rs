@@ -15,6 +15,7 @@ use crate::model::error::quote;
 use crate::model::limits::Limits;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::syntax::cache::{Cache, Known};
+use crate::syntax::iri::has_scheme;
 use crate::syntax::text::scan;
 use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
 
@@ -317,12 +318,4 @@ impl Terms {
         ];
         Ok(self.builder.add_triple_term(parts)?)
     }
-}
-
-/// Whether an IRI begins with a scheme.
-fn has_scheme(text: &[u8]) -> bool {
-    let end = text
-        .iter()
-        .position(|byte| !(byte.is_ascii_alphanumeric() || b"+-.".contains(byte)));
-    end.is_some_and(|end| text[end] == b':' && text[0].is_ascii_alphabetic())
 }

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::names::{is_declarable, split};
+use super::vocabulary::{ITS, RDF};
 use super::xml::{code_point, is_nc_name, not_xml};
-use super::{ITS, RDF};
 use crate::codec::format::Format;
 use crate::codec::refuse::refuse;
 use crate::codec::{EncodeOptions, Encoder};

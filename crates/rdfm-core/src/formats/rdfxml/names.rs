@@ -5,8 +5,8 @@
 //! - Law: namespace and local part together are the IRI, byte for byte; no name means something else in
 //!   RDF/XML.
 
+use super::vocabulary::{RDF, XML, XMLNS, is_syntax};
 use super::xml::is_nc_name;
-use super::{RDF, XML, XMLNS};
 use crate::model::chars::{self, NAME, is};
 
 /// Where the local part of an IRI begins: the longest end of it that is an XML name. None if there is none,
@@ -33,25 +33,6 @@ pub(super) fn split(iri: &[u8]) -> Option<usize> {
         || namespace == XMLNS
         || (iri.starts_with(RDF) && is_syntax(&iri[RDF.len()..]));
     (!refused).then_some(at)
-}
-
-/// Whether a name of RDF's namespace is syntax, so that no element of that name is a property.
-fn is_syntax(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"RDF"
-            | b"ID"
-            | b"about"
-            | b"parseType"
-            | b"resource"
-            | b"nodeID"
-            | b"datatype"
-            | b"Description"
-            | b"li"
-            | b"aboutEach"
-            | b"aboutEachPrefix"
-            | b"bagID"
-    )
 }
 
 /// Whether a namespace declaration can be written as it is, and means the same to every reader.

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{RDF, XML};
+use super::vocabulary::XML;
 
 /// A prefix, and what it was bound to before.
 type Undone = (Box<[u8]>, Option<Box<[u8]>>);
@@ -72,11 +72,6 @@ impl Scope {
 
 fn size(prefix: &[u8], iri: &[u8]) -> u64 {
     (2 * prefix.len() + iri.len() + 64) as u64
-}
-
-/// The name in RDF's namespace that a namespace and a local part make together.
-pub(super) fn rdf_name<'a>(namespace: &[u8], local: &'a [u8]) -> Option<&'a [u8]> {
-    (namespace == RDF).then_some(local)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@
 
 use super::xml::is_nc_name;
 use crate::model::builder::BatchBuilder;
-use crate::model::chars::{DIGIT, LETTER, is};
 use crate::model::error::LimitExceeded;
 use crate::model::labels::{self, Labels};
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
@@ -182,13 +181,4 @@ fn push(
         kind,
         flags,
     })
-}
-
-/// Whether an IRI reference begins with a scheme.
-pub(super) fn has_scheme(iri: &[u8]) -> bool {
-    iri.first().is_some_and(|&byte| is(byte, LETTER))
-        && iri
-            .iter()
-            .find(|&&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))
-            == Some(&b':')
 }

@@ -380,6 +380,20 @@ pub(super) fn code_point(text: &[u8]) -> String {
     format!("U+{:04X}", c as u32)
 }
 
+/// Refuses characters that XML cannot hold.
+pub(super) fn check_characters(text: &[u8], start: usize, end: usize) -> Read<()> {
+    match not_xml(&text[start..end]) {
+        None => Ok(()),
+        Some(at) => malformed(
+            start + at,
+            format!(
+                "XML holds no character {}",
+                code_point(&text[start + at..end])
+            ),
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test

@@ -12,11 +12,12 @@ use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexed, Stop, bad_iri_text, unescape_iri, unescape_local};
 use crate::model::builder::BatchBuilder;
-use crate::model::chars::{DIGIT, IRI, LETTER, is};
+use crate::model::chars::{IRI, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::labels::Labels;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
+use crate::syntax::iri::{has_scheme, parse_base, resolve};
 
 /// Terms that the grammar itself names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,30 +158,13 @@ fn undeclared(prefix: &[u8], start: usize) -> Stop {
     )
 }
 
-/// Whether an IRI reference begins with a scheme.
-fn has_scheme(iri: &[u8]) -> bool {
-    iri.first().is_some_and(|&byte| is(byte, LETTER))
-        && iri
-            .iter()
-            .find(|&&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))
-            == Some(&b':')
-}
-
 impl Terms {
     /// No prefixes; a base perhaps.
     ///
     /// # Errors
     /// The base is not an absolute IRI.
     pub fn new(base: Option<&str>, lenient: bool) -> Result<Self, String> {
-        let base = match base {
-            None => None,
-            Some(text) => Some(Iri::parse(text.to_owned()).map_err(|error| {
-                format!(
-                    "base is not an absolute IRI: {} ({error})",
-                    quote(text.as_bytes())
-                )
-            })?),
-        };
+        let base = parse_base(base)?;
         let slots = vec![Slot::default(); SLOTS].into_boxed_slice();
         Ok(Self::at_start(base, lenient, slots))
     }
@@ -368,32 +352,11 @@ impl Terms {
         if has_scheme(iri) {
             return Ok((iri, flags::PLAIN));
         }
-        let Some(base) = &self.base else {
-            if self.lenient {
-                return Ok((iri, flags::PLAIN));
-            }
-            return Err(Stop::malformed(
-                start,
-                format!(
-                    "the relative IRI {} needs a base; give base (--base IRI), or pass lenient=True (--lenient) \
-                     to keep it as it is",
-                    quote(iri)
-                ),
-            ));
-        };
-        // The text is valid UTF-8, so this cannot fail.
-        let relative = std::str::from_utf8(iri).unwrap_or_default();
-        self.resolved.clear();
-        if let Err(error) = base.resolve_into(relative, &mut self.resolved) {
-            if !self.lenient {
-                return Err(Stop::malformed(
-                    start,
-                    format!("{} is not a valid relative IRI ({error})", quote(iri)),
-                ));
-            }
-            return Ok((iri, flags::PLAIN));
+        match resolve(iri, self.base.as_ref(), self.lenient, &mut self.resolved) {
+            Ok(true) => Ok((self.resolved.as_bytes(), flags::PLAIN)),
+            Ok(false) => Ok((iri, flags::PLAIN)),
+            Err(reason) => Err(Stop::malformed(start, reason)),
         }
-        Ok((self.resolved.as_bytes(), flags::PLAIN))
     }
 
     /// As [`resolve`](Self::resolve), for namespaces and bases: what is built on them has to be plain.

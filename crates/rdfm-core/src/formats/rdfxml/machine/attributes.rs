@@ -1,0 +1,316 @@
+//! The attributes of a tag: their values, the namespaces, bases, languages and versions that they put in force,
+//! and what RDF/XML means by the others.
+//!
+//! - In: the attributes of a tag, as they are written.
+//! - Out: [`Values`], bindings of the scope, the element's frame, [`RdfAttributes`].
+//! - Cost: a copy of each value; what bases and languages take together is bounded.
+//! - Law: no name stands twice in a tag; every prefix is declared.
+
+use oxiri::Iri;
+use rustc_hash::FxHashSet;
+
+use super::{Frame, Machine, Version, limit};
+use crate::formats::rdfxml::entities::Place;
+use crate::formats::rdfxml::vocabulary::{ITS, XML, XMLNS, rdf_name};
+use crate::formats::rdfxml::xml::{Attribute, Read, fault, malformed};
+use crate::model::chars;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::term::flags;
+
+/// Attributes from which on repeated names are looked for in a table.
+const MANY_ATTRIBUTES: usize = 12;
+
+/// What the attributes of an element say, the values by their number in [`Values`].
+#[derive(Default)]
+pub(super) struct RdfAttributes {
+    pub about: Option<usize>,
+    pub id: Option<usize>,
+    pub node_id: Option<usize>,
+    pub resource: Option<usize>,
+    pub datatype: Option<usize>,
+    pub parse_type: Option<usize>,
+    pub annotation: Option<usize>,
+    pub annotation_node_id: Option<usize>,
+    /// `rdf:type` and all that are properties.
+    pub properties: Vec<usize>,
+}
+
+/// The values of a tag's attributes, one after the other, and where each ends.
+#[derive(Default)]
+pub(super) struct Values {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Values {
+    /// The value of an attribute, by its place in the tag.
+    pub fn get(&self, at: usize) -> &[u8] {
+        let from = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.bytes[from..self.ends[at]]
+    }
+}
+
+impl Machine {
+    /// Decodes the values of a tag's attributes, and refuses names that stand twice.
+    pub(super) fn read_values(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
+        let most = self.most();
+        self.values.bytes.clear();
+        self.values.ends.clear();
+        let mut names = FxHashSet::default();
+        for (at, attribute) in attributes.iter().enumerate() {
+            let name = attribute.name.whole(text);
+            let twice = if attributes.len() > MANY_ATTRIBUTES {
+                !names.insert(name)
+            } else {
+                attributes[..at]
+                    .iter()
+                    .any(|other| other.name.whole(text) == name)
+            };
+            if twice {
+                return malformed(
+                    attribute.name.start,
+                    format!("the attribute {} stands twice in a tag", quote(name)),
+                );
+            }
+            let range = attribute.value;
+            let repeated = self.entities.expand(
+                text,
+                range,
+                Place::Attribute,
+                most,
+                &mut self.values.bytes,
+            )?;
+            self.repeat(repeated, attribute.name.start)?;
+            self.values.ends.push(self.values.bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Binds the prefixes that a tag declares.
+    pub(super) fn bind(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
+        let root = self.frames.is_empty();
+        for (at, attribute) in attributes.iter().enumerate() {
+            let name = attribute.name;
+            let prefix = match (name.prefix(text), name.local(text)) {
+                (b"", b"xmlns") => &b""[..],
+                (b"xmlns", local) => local,
+                _ => continue,
+            };
+            let iri = self.values.get(at);
+            if prefix == b"xmlns"
+                || (prefix == b"xml") != (iri == XML)
+                || iri == XMLNS
+                || (iri.is_empty() && !prefix.is_empty())
+            {
+                return malformed(
+                    name.start,
+                    format!(
+                        "the prefix {} cannot be bound to {}",
+                        quote(prefix),
+                        quote(iri)
+                    ),
+                );
+            }
+            if prefix == b"xml" {
+                continue;
+            }
+            if self.scope.bytes() + (2 * prefix.len() + iri.len() + 64) as u64 > self.most() {
+                let most = self.most();
+                return fault(
+                    name.start,
+                    ErrorClass::Limit,
+                    format!(
+                        "the namespaces take more than {most} bytes; raise max_message_bytes \
+                         (--max-message-bytes) if the source is trusted"
+                    ),
+                );
+            }
+            self.scope.bind(prefix, iri);
+            if root && !iri.is_empty() && self.declared.get(prefix) != Some(iri) {
+                self.builder
+                    .add_namespace(prefix, iri)
+                    .map_err(|exceeded| limit(name.start, exceeded))?;
+                self.declared.set(prefix, iri);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sorts the attributes of an element of RDF, and takes those that hold for all within.
+    pub(super) fn read_attributes(
+        &mut self,
+        text: &[u8],
+        attributes: &[Attribute],
+        frame: &mut Frame,
+        rdf: &mut RdfAttributes,
+    ) -> Read<()> {
+        let mut direction = None;
+        for (at, attribute) in attributes.iter().enumerate() {
+            let name = attribute.name;
+            let (prefix, local) = (name.prefix(text), name.local(text));
+            if prefix == b"xml" {
+                match local {
+                    b"lang" => frame.language = self.language(at, name.start)?,
+                    b"base" => frame.base = self.base(at, frame.base, name.start)?,
+                    _ => {}
+                }
+                continue;
+            }
+            if name.whole(text).starts_with(b"xml") {
+                continue; // xmlns, and what XML keeps for itself
+            }
+            let meant = if prefix.is_empty() {
+                match local {
+                    b"about" | b"ID" | b"resource" | b"parseType" | b"type" => Some(local),
+                    _ => {
+                        return malformed(
+                            name.start,
+                            format!(
+                                "the attribute {} has no prefix, and so names nothing",
+                                quote(local)
+                            ),
+                        );
+                    }
+                }
+            } else {
+                let Some(namespace) = self.scope.get(prefix) else {
+                    return malformed(
+                        name.start,
+                        format!("the prefix {} is not declared", quote(prefix)),
+                    );
+                };
+                if namespace == ITS {
+                    if local == b"dir" {
+                        direction = Some(at);
+                    }
+                    if matches!(local, b"dir" | b"version") {
+                        continue;
+                    }
+                }
+                rdf_name(namespace, local)
+            };
+            let slot = match meant {
+                Some(b"about") => &mut rdf.about,
+                Some(b"ID") => &mut rdf.id,
+                Some(b"nodeID") => &mut rdf.node_id,
+                Some(b"resource") => &mut rdf.resource,
+                Some(b"datatype") => &mut rdf.datatype,
+                Some(b"parseType") => &mut rdf.parse_type,
+                Some(b"annotation") => &mut rdf.annotation,
+                Some(b"annotationNodeID") => &mut rdf.annotation_node_id,
+                Some(b"version") => {
+                    frame.version = self.version(at, name.start)?;
+                    continue;
+                }
+                Some(
+                    b"RDF" | b"Description" | b"li" | b"aboutEach" | b"aboutEachPrefix" | b"bagID",
+                ) => {
+                    return malformed(
+                        name.start,
+                        format!("{} is no attribute of RDF/XML", quote(name.whole(text))),
+                    );
+                }
+                _ => {
+                    rdf.properties.push(at);
+                    continue;
+                }
+            };
+            if slot.replace(at).is_some() {
+                return malformed(
+                    name.start,
+                    format!("the attribute {} stands twice in a tag", quote(local)),
+                );
+            }
+        }
+        if let Some(at) = direction
+            && frame.version != Version::V11
+        {
+            frame.direction = match self.values.get(at) {
+                b"ltr" => flags::LTR,
+                b"rtl" => flags::RTL,
+                other => {
+                    return malformed(
+                        attributes[at].name.start,
+                        format!("its:dir is 'ltr' or 'rtl', not {}", quote(other)),
+                    );
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn version(&self, at: usize, place: usize) -> Read<Version> {
+        match self.values.get(at) {
+            b"1.1" => Ok(Version::V11),
+            b"1.2-basic" => Ok(Version::V12Basic),
+            b"1.2" => Ok(Version::V12),
+            other => fault(
+                place,
+                ErrorClass::Unsupported,
+                format!(
+                    "rdf:version is '1.1', '1.2' or '1.2-basic', not {}",
+                    quote(other)
+                ),
+            ),
+        }
+    }
+
+    /// The number of the language of an `xml:lang`; the empty one ends any.
+    fn language(&mut self, at: usize, place: usize) -> Read<u32> {
+        let tag = self.values.get(at);
+        if !tag.is_empty() && !chars::is_language_tag(tag) {
+            return malformed(place, chars::no_language_tag(tag));
+        }
+        let tag: Box<[u8]> = tag.into();
+        let bytes: usize = self.languages.iter().map(|tag| tag.len()).sum();
+        if (bytes + tag.len()) as u64 > self.most() {
+            let most = self.most();
+            return fault(
+                place,
+                ErrorClass::Limit,
+                format!(
+                    "the languages are longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+                ),
+            );
+        }
+        self.languages.push(tag);
+        Ok(self.languages.len() as u32)
+    }
+
+    /// The number of the base of an `xml:base`.
+    fn base(&mut self, at: usize, outer: u32, place: usize) -> Read<u32> {
+        let text = String::from_utf8_lossy(self.values.get(at)).into_owned();
+        let resolved = match outer
+            .checked_sub(1)
+            .and_then(|at| self.bases.get(at as usize))
+        {
+            Some(base) => base.resolve(&text),
+            None => Iri::parse(text.clone()),
+        };
+        match resolved {
+            Ok(base) => {
+                self.repeat(base.as_str().len(), place)?;
+                let bytes: usize = self.bases.iter().map(|base| base.as_str().len()).sum();
+                if (bytes + base.as_str().len()) as u64 > self.most() {
+                    let most = self.most();
+                    return fault(
+                        place,
+                        ErrorClass::Limit,
+                        format!(
+                            "the bases are longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+                        ),
+                    );
+                }
+                self.bases.push(base);
+                Ok(self.bases.len() as u32)
+            }
+            Err(error) => malformed(
+                place,
+                format!(
+                    "the base {} is not a valid absolute IRI ({error})",
+                    quote(text.as_bytes())
+                ),
+            ),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Documents, one after the other: what stands between them and before their first element, and where the log
+//! ends.
+//!
+//! - In: the tokens outside every element.
+//! - Out: an open message at the first element; the entities of its DOCTYPE.
+//! - Law: each document but the first begins on a line of its own, and is in UTF-8. A log that ends inside a
+//!   document is truncated.
+
+use super::Machine;
+use crate::formats::rdfxml::xml::{self, Read, Token, check_characters, fault, malformed};
+use crate::model::chars::{SPACE, is};
+use crate::model::error::{ErrorClass, quote};
+use crate::syntax::text::grammar::Pause;
+
+/// Where in a document, or between two, the machine is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prolog {
+    /// A document was read before; the next stands on another line.
+    pub after: bool,
+    /// The line of that document ended.
+    pub line_ended: bool,
+    /// The XML declaration, a comment or a DOCTYPE of the next document was read.
+    pub begun: bool,
+    /// Its DOCTYPE was read.
+    pub doctype: bool,
+    /// Where it began.
+    pub position: Option<u64>,
+}
+
+impl Machine {
+    /// A token outside every element.
+    pub(super) fn between(&mut self, text: &[u8], token: Token, end: usize) -> Read<()> {
+        let start = self.pos;
+        match token {
+            Token::Text => return self.white_space(text, end),
+            Token::Comment => return check_characters(text, start, end),
+            Token::Instruction if !is_declaration(&text[start..end]) => {
+                return check_characters(text, start, end);
+            }
+            Token::CData | Token::End => {
+                return malformed(
+                    start,
+                    format!("expected a document, found {}", quote(&text[start..end])),
+                );
+            }
+            Token::Instruction | Token::Doctype | Token::Start | Token::Empty => {}
+        }
+        if self.prolog.after && !self.prolog.line_ended {
+            return malformed(
+                start,
+                "another document begins on the line of the one before; documents of a log stand on lines \
+                 of their own",
+            );
+        }
+        self.prolog
+            .position
+            .get_or_insert(self.offset + start as u64);
+        match token {
+            Token::Instruction => {
+                if self.prolog.begun {
+                    return malformed(
+                        start,
+                        "an XML declaration stands at the start of its document only",
+                    );
+                }
+                self.prolog.begun = true;
+                declaration(text, start, end)
+            }
+            Token::Doctype => {
+                if self.prolog.doctype {
+                    return malformed(start, "a document has one DOCTYPE");
+                }
+                self.prolog.begun = true;
+                self.prolog.doctype = true;
+                check_characters(text, start, end)?;
+                let most = self.most();
+                self.entities.declare(text, start, end, most)?;
+                self.repeat(self.entities.bytes() as usize, start)
+            }
+            _ => {
+                let position = self.prolog.position.unwrap_or_default();
+                self.builder.begin_message(position);
+                self.start_tag(text, end, token == Token::Empty)
+            }
+        }
+    }
+
+    /// What stands between documents, up to `end`.
+    fn white_space(&mut self, text: &[u8], end: usize) -> Read<()> {
+        let mut from = self.pos;
+        if self.offset + from as u64 == 0 && text.starts_with("\u{feff}".as_bytes()) {
+            from = 3;
+        }
+        for (at, &byte) in text[from..end].iter().enumerate() {
+            if !is(byte, SPACE) {
+                let found = quote(&text[from + at..end]);
+                return malformed(
+                    from + at,
+                    format!("expected an XML document, which begins with '<', found {found}"),
+                );
+            }
+            self.prolog.line_ended |= byte == b'\n' || byte == b'\r';
+        }
+        Ok(())
+    }
+
+    /// Where the text ends.
+    pub(super) fn pause(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
+        if !ended {
+            return Ok(Pause::Need);
+        }
+        if self.frames.is_empty() {
+            let rest = &text[self.pos..];
+            if rest.first() != Some(&b'<') {
+                self.white_space(text, text.len())?;
+                return if self.prolog.begun {
+                    fault(
+                        text.len(),
+                        ErrorClass::Truncated,
+                        "the log ends before the document's first element",
+                    )
+                } else {
+                    Ok(Pause::Done)
+                };
+            }
+            return fault(
+                text.len(),
+                ErrorClass::Truncated,
+                "the log ends inside a tag or comment",
+            );
+        }
+        let open = self.frames.last().map_or(0, |frame| frame.name as usize);
+        fault(
+            text.len(),
+            ErrorClass::Truncated,
+            format!(
+                "the log ends before the end tag of {}",
+                quote(&self.open_names[open..])
+            ),
+        )
+    }
+}
+
+/// Whether an instruction is an XML declaration.
+fn is_declaration(token: &[u8]) -> bool {
+    token.starts_with(b"<?xml") && token.get(5).is_some_and(|&byte| is(byte, SPACE))
+}
+
+/// Checks an XML declaration: the encoding has to be UTF-8.
+fn declaration(text: &[u8], start: usize, end: usize) -> Read<()> {
+    let mut attributes = Vec::new();
+    xml::attributes(text, start + 5, end - 2, &mut attributes)?;
+    for attribute in &attributes {
+        let value = &text[attribute.value.0..attribute.value.1];
+        let known = ["utf-8", "utf8", "us-ascii", "ascii"];
+        if attribute.name.whole(text) == b"encoding"
+            && !known
+                .iter()
+                .any(|name| value.eq_ignore_ascii_case(name.as_bytes()))
+        {
+            let shown = quote(value);
+            return fault(
+                attribute.name.start,
+                ErrorClass::Unsupported,
+                format!(
+                    "the document is in the encoding {shown}; convert it to UTF-8 first (iconv -f {} -t UTF-8) \
+                     and leave the encoding out",
+                    shown.trim_matches('\'')
+                ),
+            );
+        }
+    }
+    Ok(())
+}

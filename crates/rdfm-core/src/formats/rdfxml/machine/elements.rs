@@ -1,0 +1,340 @@
+//! Nodes and properties: what their elements and attributes say.
+//!
+//! - In: the name and the attributes of an element, and the frame around it.
+//! - Out: quads, and the frame's terms and state.
+//! - Law: a quad is said as soon as its object is known; within `parseType="Triple"` nothing is said, and one
+//!   triple is kept.
+
+use super::attributes::RdfAttributes;
+use super::{
+    ANNOTATION, Frame, IDS, INNER, Machine, NONE, OBJECT, PREDICATE, STATEMENT, SUBJECT, State,
+    Version, limit,
+};
+use crate::formats::rdfxml::terms::QUAD;
+use crate::formats::rdfxml::vocabulary::{RDF, is_core, rdf_name};
+use crate::formats::rdfxml::xml::{Attribute, Name, Read, malformed};
+use crate::model::chars::{SPACE, is};
+use crate::model::error::quote;
+use crate::model::term::{Quad, TermId};
+
+impl Machine {
+    pub(super) fn node(
+        &mut self,
+        text: &[u8],
+        name: Name,
+        namespace: &[u8],
+        attributes: &[Attribute],
+        rdf: &RdfAttributes,
+        frame: &mut Frame,
+    ) -> Read<()> {
+        let local = name.local(text);
+        let known = rdf_name(namespace, local);
+        if matches!(known, Some(core) if is_core(core) || core == b"li") {
+            return malformed(
+                name.start,
+                format!("{} is no node of RDF/XML", quote(name.whole(text))),
+            );
+        }
+        let misplaced = [
+            rdf.resource,
+            rdf.datatype,
+            rdf.parse_type,
+            rdf.annotation,
+            rdf.annotation_node_id,
+        ];
+        if let Some(&at) = misplaced.iter().flatten().next() {
+            return malformed(
+                attributes[at].name.start,
+                format!(
+                    "the attribute {} belongs on a property, and {} is a node",
+                    quote(attributes[at].name.whole(text)),
+                    quote(name.whole(text))
+                ),
+            );
+        }
+        let given = [rdf.about, rdf.id, rdf.node_id];
+        if given.iter().flatten().count() > 1 {
+            return malformed(
+                name.start,
+                "a node has one of rdf:about, rdf:ID and rdf:nodeID",
+            );
+        }
+        let subject = if let Some(at) = rdf.about {
+            self.reference(at, frame.base, attributes[at].name.start)?
+        } else if let Some(at) = rdf.id {
+            self.id(at, frame.base, attributes[at].name.start)?
+        } else if let Some(at) = rdf.node_id {
+            self.label(at, attributes[at].name.start)?
+        } else {
+            self.terms
+                .anonymous(&mut self.builder)
+                .map_err(|exceeded| limit(name.start, exceeded))?
+        };
+        frame.state = State::Node;
+        frame.ids[SUBJECT] = subject;
+        self.belongs(subject, name.start)?;
+        if known != Some(b"Description") {
+            let class = self.name_term(namespace, local, name.start)?;
+            let predicate = self.rdf_term(b"type", name.start)?;
+            self.emit([subject, predicate, class], name.start)?;
+        }
+        self.property_attributes(text, attributes, rdf, subject, frame)
+    }
+
+    /// Says what a new node is to the element that it stands in.
+    fn belongs(&mut self, node: TermId, at: usize) -> Read<()> {
+        let Some(parent) = self.frames.last().copied() else {
+            return Ok(());
+        };
+        match parent.state {
+            State::Property => {
+                if !self.text.iter().all(|&byte| is(byte, SPACE)) {
+                    return malformed(at, "a property holds text or a node, not both");
+                }
+                self.text.clear();
+                if parent.ids[OBJECT] != NONE {
+                    return malformed(at, "a property with rdf:datatype holds text, not a node");
+                }
+                self.top()?.state = State::Full;
+                self.state_property(parent, node, at)
+            }
+            State::Collection => {
+                let cell = self
+                    .terms
+                    .anonymous(&mut self.builder)
+                    .map_err(|exceeded| limit(at, exceeded))?;
+                if parent.ids[OBJECT] == NONE {
+                    self.state_property(parent, cell, at)?;
+                } else {
+                    let rest = self.rdf_term(b"rest", at)?;
+                    self.emit([parent.ids[OBJECT], rest, cell], at)?;
+                }
+                self.top()?.ids[OBJECT] = cell;
+                let first = self.rdf_term(b"first", at)?;
+                self.emit([cell, first, node], at)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn property(
+        &mut self,
+        text: &[u8],
+        name: Name,
+        namespace: &[u8],
+        attributes: &[Attribute],
+        rdf: &RdfAttributes,
+        frame: &mut Frame,
+    ) -> Read<()> {
+        let local = name.local(text);
+        let known = rdf_name(namespace, local);
+        if matches!(known, Some(core) if is_core(core) || core == b"Description") {
+            return malformed(
+                name.start,
+                format!("{} is no property of RDF/XML", quote(name.whole(text))),
+            );
+        }
+        let subject = self.top()?.ids[SUBJECT];
+        frame.ids[SUBJECT] = subject;
+        frame.ids[PREDICATE] = if known == Some(b"li") {
+            let node = self.top()?;
+            node.li += 1;
+            let number = format!("_{}", node.li);
+            self.name_term(namespace, number.as_bytes(), name.start)?
+        } else {
+            self.name_term(namespace, local, name.start)?
+        };
+        if let Some(at) = rdf.about {
+            return malformed(
+                attributes[at].name.start,
+                format!(
+                    "rdf:about belongs on a node, and {} is a property",
+                    quote(name.whole(text))
+                ),
+            );
+        }
+        if let Some(at) = rdf.id {
+            frame.ids[STATEMENT] = self.id(at, frame.base, attributes[at].name.start)?;
+        }
+        frame.ids[ANNOTATION] = match (rdf.annotation, rdf.annotation_node_id) {
+            (None, None) => NONE,
+            (Some(at), None) => self.reference(at, frame.base, attributes[at].name.start)?,
+            (None, Some(at)) => self.label(at, attributes[at].name.start)?,
+            (Some(_), Some(at)) => {
+                return malformed(
+                    attributes[at].name.start,
+                    "a property has one of rdf:annotation and rdf:annotationNodeID",
+                );
+            }
+        };
+        let object = [rdf.resource, rdf.node_id];
+        let described = object.iter().flatten().next().is_some() || !rdf.properties.is_empty();
+        if let Some(at) = rdf.parse_type {
+            if described || rdf.datatype.is_some() {
+                return malformed(
+                    attributes[at].name.start,
+                    "rdf:parseType stands with no attribute that says what the object is",
+                );
+            }
+            return self.parse_type(at, name.start, frame);
+        }
+        if let Some(at) = rdf.datatype {
+            if described {
+                return malformed(
+                    attributes[at].name.start,
+                    "rdf:datatype stands with no attribute that says what the object is",
+                );
+            }
+            frame.ids[OBJECT] = self.reference(at, frame.base, attributes[at].name.start)?;
+        }
+        self.text.clear();
+        frame.state = State::Property;
+        if !described {
+            return Ok(());
+        }
+        let object = match (rdf.resource, rdf.node_id) {
+            (Some(at), None) => self.reference(at, frame.base, attributes[at].name.start)?,
+            (None, Some(at)) => self.label(at, attributes[at].name.start)?,
+            (None, None) => self
+                .terms
+                .anonymous(&mut self.builder)
+                .map_err(|exceeded| limit(name.start, exceeded))?,
+            (Some(_), Some(at)) => {
+                return malformed(
+                    attributes[at].name.start,
+                    "a property has one of rdf:resource and rdf:nodeID",
+                );
+            }
+        };
+        frame.state = State::Full;
+        self.state_property(*frame, object, name.start)?;
+        self.property_attributes(text, attributes, rdf, object, frame)
+    }
+
+    fn parse_type(&mut self, at: usize, place: usize, frame: &mut Frame) -> Read<()> {
+        match self.values.get(at) {
+            b"Resource" => {
+                let object = self
+                    .terms
+                    .anonymous(&mut self.builder)
+                    .map_err(|exceeded| limit(place, exceeded))?;
+                self.state_property(*frame, object, place)?;
+                frame.ids = [NONE; IDS];
+                frame.ids[SUBJECT] = object;
+                frame.state = State::Node;
+            }
+            b"Collection" => frame.state = State::Collection,
+            b"Triple" => frame.state = State::Triple,
+            _ => {
+                frame.state = State::Literal;
+                self.text.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// The quads of attributes that are properties of a node.
+    fn property_attributes(
+        &mut self,
+        text: &[u8],
+        attributes: &[Attribute],
+        rdf: &RdfAttributes,
+        node: TermId,
+        frame: &Frame,
+    ) -> Read<()> {
+        for &at in &rdf.properties {
+            let name = attributes[at].name;
+            let (prefix, local) = (name.prefix(text), name.local(text));
+            let namespace: Box<[u8]> = if prefix.is_empty() {
+                RDF.into()
+            } else {
+                self.scope.get(prefix).unwrap_or_default().into()
+            };
+            self.repeat(namespace.len(), name.start)?;
+            let predicate = self.name_term(&namespace, local, name.start)?;
+            let object = if rdf_name(&namespace, local) == Some(b"type") {
+                self.reference(at, frame.base, name.start)?
+            } else {
+                let values = std::mem::take(&mut self.values);
+                let object = self.text_term(values.get(at), frame, None, name.start);
+                self.values = values;
+                object?
+            };
+            self.emit([node, predicate, object], name.start)?;
+        }
+        Ok(())
+    }
+
+    /// The quads of a property, now that its object is known.
+    pub(super) fn state_property(
+        &mut self,
+        property: Frame,
+        object: TermId,
+        at: usize,
+    ) -> Read<()> {
+        let [subject, predicate] = [property.ids[SUBJECT], property.ids[PREDICATE]];
+        self.emit([subject, predicate, object], at)?;
+        let statement = property.ids[STATEMENT];
+        if statement != NONE {
+            let class = self.rdf_term(b"Statement", at)?;
+            for (name, value) in [
+                (&b"type"[..], class),
+                (b"subject", subject),
+                (b"predicate", predicate),
+                (b"object", object),
+            ] {
+                let name = self.rdf_term(name, at)?;
+                self.emit([statement, name, value], at)?;
+            }
+        }
+        if property.ids[ANNOTATION] != NONE {
+            let reifies = self.rdf_term(b"reifies", at)?;
+            let triple = self.triple_term([subject, predicate, object], at)?;
+            self.emit([property.ids[ANNOTATION], reifies, triple], at)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn triple_term(&mut self, triple: [TermId; 3], at: usize) -> Read<TermId> {
+        self.builder
+            .charge(12 + QUAD)
+            .map_err(|exceeded| limit(at, exceeded))?;
+        Ok(self.builder.push_triple_term(triple))
+    }
+
+    /// Says a triple; within `parseType="Triple"`, that is what it holds.
+    pub(super) fn emit(
+        &mut self,
+        [subject, predicate, object]: [TermId; 3],
+        at: usize,
+    ) -> Read<()> {
+        let around = self
+            .frames
+            .iter_mut()
+            .rev()
+            .find(|frame| frame.state == State::Triple);
+        if let Some(around) = around {
+            if around.version != Version::V12 {
+                return Ok(()); // such a property says nothing before RDF 1.2
+            }
+            if around.ids[INNER] != NONE {
+                return malformed(
+                    at,
+                    "rdf:parseType=\"Triple\" holds one triple, found another",
+                );
+            }
+            around.ids[INNER..].copy_from_slice(&[subject, predicate, object]);
+            return Ok(());
+        }
+        self.builder
+            .charge(QUAD)
+            .map_err(|exceeded| limit(at, exceeded))?;
+        self.builder.push_quad(Quad {
+            subject,
+            predicate,
+            object,
+            graph: NONE,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! XML literals: the markup within a property with `parseType="Literal"`.
+//!
+//! - In: the tags, comments and instructions within such a property.
+//! - Out: their canonical form in the text of the property; at its end the literal.
+//! - Cost: that of [`canonical`](crate::formats::rdfxml::canonical); the namespaces of attributes are counted,
+//!   since putting attributes in order compares them.
+//! - Law: the markup means nothing as RDF.
+
+use super::{Frame, Machine, State, limit};
+use crate::formats::rdfxml::canonical::Canonical;
+use crate::formats::rdfxml::terms::Terms;
+use crate::formats::rdfxml::xml::{Attribute, Name, Read};
+
+impl Machine {
+    pub(super) fn in_markup(&self) -> bool {
+        self.frames
+            .last()
+            .is_some_and(|frame| matches!(frame.state, State::Literal | State::Markup))
+    }
+
+    /// Takes a comment or an instruction into the literal.
+    pub(super) fn copy_markup(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
+        let most = self.most();
+        Canonical::copy(&text[start..end], most, &mut self.text)
+            .map_err(|exceeded| limit(start, exceeded))
+    }
+
+    /// Opens an element of an XML literal.
+    pub(super) fn open_markup(
+        &mut self,
+        text: &[u8],
+        name: Name,
+        attributes: &[Attribute],
+        mut frame: Frame,
+    ) -> Read<()> {
+        frame.state = State::Markup;
+        for attribute in attributes {
+            // Namespaces are compared to put attributes in order.
+            let namespace = self.scope.get(attribute.name.prefix(text));
+            let length = namespace.map_or(0, <[u8]>::len);
+            self.repeat(length, attribute.name.start)?;
+        }
+        let values: Vec<&[u8]> = (0..attributes.len())
+            .map(|at| self.values.get(at))
+            .collect();
+        let most = self.most();
+        self.canonical.start(
+            text,
+            name,
+            attributes,
+            &values,
+            &self.scope,
+            most,
+            &mut self.text,
+        )?;
+        self.open_names.extend_from_slice(name.whole(text));
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// The end tag of an element of the literal.
+    pub(super) fn close_markup(&mut self, frame: &Frame, at: usize) -> Read<()> {
+        let most = self.most();
+        let name = &self.open_names[frame.name as usize..];
+        self.canonical
+            .end(name, frame.rendered, most, &mut self.text)
+            .map_err(|exceeded| limit(at, exceeded))
+    }
+
+    /// The end of the property: its object is the literal.
+    pub(super) fn close_literal(&mut self, frame: Frame, at: usize) -> Read<()> {
+        let datatype = self.rdf_term(b"XMLLiteral", at)?;
+        let text = std::mem::take(&mut self.text);
+        let object = Terms::literal(&mut self.builder, &text, Some(datatype));
+        self.text = text;
+        self.text.clear();
+        let object = object.map_err(|exceeded| limit(at, exceeded))?;
+        self.state_property(frame, object, at)
+    }
+}

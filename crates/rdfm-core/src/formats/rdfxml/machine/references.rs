@@ -1,0 +1,161 @@
+//! The terms that names, references, labels and texts stand for.
+//!
+//! - In: names of elements and attributes, values of attributes, texts; the base and the language in force.
+//! - Out: term ids of the batch under construction.
+//! - Cost: a look-up in the terms' cache; every `rdf:ID` of a document is kept, within a bound.
+//! - Law: what a base or a language repeats is counted; an IRI is absolute unless reading is lenient.
+
+use super::{Frame, Machine, limit};
+use crate::formats::rdfxml::terms::Terms;
+use crate::formats::rdfxml::vocabulary::RDF;
+use crate::formats::rdfxml::xml::{Read, fault, is_nc_name, malformed};
+use crate::model::chars;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::term::TermId;
+use crate::syntax::iri::{has_scheme, resolve};
+
+impl Machine {
+    /// The term of an element's or attribute's name.
+    pub(super) fn name_term(&mut self, namespace: &[u8], local: &[u8], at: usize) -> Read<TermId> {
+        if !self.lenient && (!has_scheme(namespace) || !chars::is_iri_text(namespace)) {
+            return malformed(
+                at,
+                format!(
+                    "the namespace {} is not an absolute IRI; lenient (--lenient) takes it as it is",
+                    quote(namespace)
+                ),
+            );
+        }
+        self.terms
+            .iri(&mut self.builder, namespace, local)
+            .map_err(|exceeded| limit(at, exceeded))
+    }
+
+    pub(super) fn rdf_term(&mut self, local: &[u8], at: usize) -> Read<TermId> {
+        self.terms
+            .iri(&mut self.builder, RDF, local)
+            .map_err(|exceeded| limit(at, exceeded))
+    }
+
+    /// The IRI that an attribute refers to.
+    pub(super) fn reference(&mut self, at: usize, base: u32, place: usize) -> Read<TermId> {
+        let values = std::mem::take(&mut self.values);
+        let result = self.resolve(values.get(at), base, place);
+        self.values = values;
+        result
+    }
+
+    /// The IRI of a reference.
+    fn resolve(&mut self, text: &[u8], base: u32, place: usize) -> Read<TermId> {
+        let whole = |machine: &mut Self| {
+            machine
+                .terms
+                .iri(&mut machine.builder, b"", text)
+                .map_err(|exceeded| limit(place, exceeded))
+        };
+        if !chars::is_iri_text(text) {
+            if self.lenient {
+                return whole(self);
+            }
+            return malformed(
+                place,
+                format!(
+                    "{} has characters that an IRI cannot have; lenient (--lenient) takes it as it is",
+                    quote(text)
+                ),
+            );
+        }
+        if has_scheme(text) {
+            return whole(self);
+        }
+        let base = base
+            .checked_sub(1)
+            .and_then(|at| self.bases.get(at as usize));
+        match resolve(text, base, self.lenient, &mut self.resolved) {
+            Ok(true) => {}
+            Ok(false) => return whole(self),
+            Err(reason) => return malformed(place, reason),
+        }
+        self.repeat(self.resolved.len(), place)?;
+        self.terms
+            .iri(&mut self.builder, b"", self.resolved.as_bytes())
+            .map_err(|exceeded| limit(place, exceeded))
+    }
+
+    /// The IRI that an `rdf:ID` names, which no other of the document may name.
+    pub(super) fn id(&mut self, at: usize, base: u32, place: usize) -> Read<TermId> {
+        let value = self.values.get(at);
+        if !is_nc_name(value) {
+            return malformed(place, format!("rdf:ID is a name, not {}", quote(value)));
+        }
+        let reference = [b"#", value].concat();
+        let id = self.resolve(&reference, base, place)?;
+        if self.lenient {
+            return Ok(id);
+        }
+        let iri = self.builder.table().text(id);
+        self.ids_bytes += (iri.len() + 64) as u64;
+        if self.ids_bytes > self.most() {
+            let most = self.most();
+            return fault(
+                place,
+                ErrorClass::Limit,
+                format!(
+                    "the rdf:IDs of the document take more than {most} bytes; raise max_message_bytes \
+                     (--max-message-bytes), or pass lenient=True (--lenient) to take repeated ones"
+                ),
+            );
+        }
+        if !self.ids.insert(iri.into()) {
+            return malformed(
+                place,
+                format!(
+                    "the rdf:ID {} stands twice in the document; lenient (--lenient) takes it",
+                    quote(&reference[1..])
+                ),
+            );
+        }
+        Ok(id)
+    }
+
+    /// The blank node of an `rdf:nodeID`.
+    pub(super) fn label(&mut self, at: usize, place: usize) -> Read<TermId> {
+        let values = std::mem::take(&mut self.values);
+        let label = values.get(at);
+        let result = if is_nc_name(label) {
+            self.terms
+                .bnode(&mut self.builder, label)
+                .map_err(|exceeded| limit(place, exceeded))
+        } else {
+            malformed(place, format!("rdf:nodeID is a name, not {}", quote(label)))
+        };
+        self.values = values;
+        result
+    }
+
+    /// A literal with the language in force, or with a datatype.
+    pub(super) fn text_term(
+        &mut self,
+        text: &[u8],
+        frame: &Frame,
+        datatype: Option<TermId>,
+        at: usize,
+    ) -> Read<TermId> {
+        let language = frame
+            .language
+            .checked_sub(1)
+            .and_then(|at| self.languages.get(at as usize))
+            .filter(|tag| datatype.is_none() && !tag.is_empty());
+        let Some(tag) = language else {
+            return Terms::literal(&mut self.builder, text, datatype)
+                .map_err(|exceeded| limit(at, exceeded));
+        };
+        let length = tag.len();
+        let literal = self
+            .terms
+            .tagged(&mut self.builder, text, tag, frame.direction)
+            .map_err(|exceeded| limit(at, exceeded))?;
+        self.repeat(length, at)?;
+        Ok(literal)
+    }
+}

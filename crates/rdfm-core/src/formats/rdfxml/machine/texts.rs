@@ -1,0 +1,101 @@
+//! Texts and CDATA within a document.
+//!
+//! - In: a text as it is written, and the innermost element's state.
+//! - Out: the text of the open property, with entities replaced and line ends as LF.
+//! - Law: text stands only where a property may hold it; elsewhere white space alone does. What is kept is
+//!   bounded before it is copied.
+
+use super::{Machine, State, expected, limit};
+use crate::formats::rdfxml::canonical::Canonical;
+use crate::formats::rdfxml::entities::Place;
+use crate::formats::rdfxml::xml::{Read, check_characters, fault, malformed};
+use crate::model::chars::{SPACE, is};
+use crate::model::error::{ErrorClass, quote};
+
+impl Machine {
+    /// Text or CDATA.
+    pub(super) fn characters(
+        &mut self,
+        text: &[u8],
+        range: (usize, usize),
+        cdata: bool,
+    ) -> Read<()> {
+        let most = self.most();
+        let (start, end) = range;
+        let state = self.top()?.state;
+        if !cdata && let Some(at) = memchr::memmem::find(&text[start..end], b"]]>") {
+            return malformed(start + at, "']]>' in a text is written ]]&gt;");
+        }
+        if matches!(state, State::Property | State::Literal | State::Markup) {
+            let length = self.text.len();
+            if cdata {
+                self.verbatim(text, range)?;
+            } else {
+                let repeated =
+                    self.entities
+                        .expand(text, range, Place::Content, most, &mut self.text)?;
+                self.repeat(repeated, start)?;
+            }
+            if state == State::Property {
+                return Ok(());
+            }
+            return Canonical::escape_from(length, most, &mut self.text)
+                .map_err(|exceeded| limit(start, exceeded));
+        }
+        let mut from = start;
+        if !cdata {
+            // A reference may stand for a space.
+            while from < end && is(text[from], SPACE) {
+                from += 1;
+            }
+            if from == end {
+                return Ok(());
+            }
+            self.text.clear();
+            let range = (from, end);
+            let repeated =
+                self.entities
+                    .expand(text, range, Place::Content, most, &mut self.text)?;
+            self.repeat(repeated, start)?;
+            let blank = self.text.iter().all(|&byte| is(byte, SPACE));
+            self.text.clear();
+            if blank {
+                return Ok(());
+            }
+        }
+        malformed(
+            from,
+            format!(
+                "text stands where {} expected, found {}",
+                expected(state),
+                quote(&text[from..end])
+            ),
+        )
+    }
+
+    /// Appends what stands in CDATA.
+    fn verbatim(&mut self, text: &[u8], (start, end): (usize, usize)) -> Read<()> {
+        check_characters(text, start, end)?;
+        if (self.text.len() + end - start) as u64 > self.most() {
+            let most = self.most();
+            return fault(
+                start,
+                ErrorClass::Limit,
+                format!(
+                    "a text is longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+                ),
+            );
+        }
+        let mut at = start;
+        while at < end {
+            let length = memchr::memchr(b'\r', &text[at..end]).unwrap_or(end - at);
+            self.text.extend_from_slice(&text[at..at + length]);
+            at += length;
+            if at < end {
+                self.text.push(b'\n');
+                at += 1 + usize::from(at + 1 < end && text[at + 1] == b'\n');
+            }
+        }
+        Ok(())
+    }
+}
