@@ -1,0 +1,94 @@
+//! A term of any kind, borrowed from its Python object.
+//!
+//! - In: a Python object.
+//! - Out: [`AnyTerm`], and its [`Parts`] for a batch under construction.
+//! - Law: only the classes themselves are terms, no subclasses.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::{Bnode, Iri, Literal, LiteralKind, TripleTerm};
+
+/// A term of any kind, borrowed from its Python object.
+#[derive(Clone, Copy)]
+pub enum AnyTerm<'a, 'py> {
+    Bnode(&'a Bound<'py, Bnode>),
+    Iri(&'a Bound<'py, Iri>),
+    Literal(&'a Bound<'py, Literal>),
+    Triple(&'a Bound<'py, TripleTerm>),
+}
+
+/// What a literal's parts are for a batch under construction.
+pub enum Parts<'a, 'py> {
+    Bnode(&'a str),
+    Iri(&'a str),
+    Simple(&'a str),
+    Typed(&'a str, &'a Bound<'py, PyAny>),
+    Tagged(&'a str, &'a str, u8),
+    Triple([&'a Bound<'py, PyAny>; 3]),
+}
+
+impl<'a, 'py> AnyTerm<'a, 'py> {
+    /// The term that an object is, or None if it is none.
+    pub fn of(object: &'a Bound<'py, PyAny>) -> Option<Self> {
+        if let Ok(iri) = object.cast_exact::<Iri>() {
+            Some(Self::Iri(iri))
+        } else if let Ok(literal) = object.cast_exact::<Literal>() {
+            Some(Self::Literal(literal))
+        } else if let Ok(bnode) = object.cast_exact::<Bnode>() {
+            Some(Self::Bnode(bnode))
+        } else if let Ok(triple) = object.cast_exact::<TripleTerm>() {
+            Some(Self::Triple(triple))
+        } else {
+            None
+        }
+    }
+
+    /// The term that an object is.
+    pub fn expect(object: &'a Bound<'py, PyAny>, place: &str) -> PyResult<Self> {
+        Self::of(object).ok_or_else(|| {
+            let found = object
+                .get_type()
+                .name()
+                .map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!(
+                "{place} is an Iri, Bnode, Literal or TripleTerm, not {found}"
+            ))
+        })
+    }
+
+    /// The text: label, IRI or lexical form; empty for triple terms.
+    pub(super) fn text(self) -> PyResult<&'a str> {
+        match self {
+            Self::Bnode(bnode) => bnode.get().value.bind(bnode.py()).to_str(),
+            Self::Iri(iri) => iri.get().value.bind(iri.py()).to_str(),
+            Self::Literal(literal) => literal.get().value.bind(literal.py()).to_str(),
+            Self::Triple(_) => Ok(""),
+        }
+    }
+
+    /// The term taken apart.
+    pub fn parts(self) -> PyResult<Parts<'a, 'py>> {
+        Ok(match self {
+            Self::Bnode(_) => Parts::Bnode(self.text()?),
+            Self::Iri(_) => Parts::Iri(self.text()?),
+            Self::Literal(literal) => {
+                let py = literal.py();
+                match &literal.get().kind {
+                    LiteralKind::Simple => Parts::Simple(self.text()?),
+                    LiteralKind::Typed(datatype) => {
+                        Parts::Typed(self.text()?, datatype.bind(py).as_any())
+                    }
+                    LiteralKind::Tagged(language, direction) => {
+                        Parts::Tagged(self.text()?, language.bind(py).to_str()?, direction.flag())
+                    }
+                }
+            }
+            Self::Triple(triple) => {
+                let py = triple.py();
+                let [subject, predicate, object] = triple.get().parts();
+                Parts::Triple([subject.bind(py), predicate.bind(py), object.bind(py)])
+            }
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! The Python objects of a batch's terms.
+//!
+//! - In: a batch's term table, or a text.
+//! - Out: the object of a term.
+//! - Cost: an object a term, made when first asked for and once a batch.
+//! - Law: a term's language, datatype and parts are objects of the same table.
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{TermId, TermKind};
+
+use super::{Bnode, Direction, Iri, Literal, LiteralKind, TripleTerm};
+use crate::{build, errors, options};
+
+/// The Python objects of a term table, each made when first asked for.
+#[derive(Default)]
+pub struct TermObjects {
+    made: Vec<Option<Py<PyAny>>>,
+}
+
+impl TermObjects {
+    /// Makes room for a table's terms.
+    pub fn for_table(&mut self, table: &TermTable) {
+        if self.made.len() < table.terms().len() {
+            self.made.resize_with(table.terms().len(), || None);
+        }
+    }
+
+    /// The object of a term; None for the default graph.
+    #[inline]
+    pub fn get(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
+        if let Some(object) = &self.made[id.index()] {
+            return Ok(object.clone_ref(py));
+        }
+        let object = self.make(py, table, id)?;
+        self.made[id.index()] = Some(object.clone_ref(py));
+        Ok(object)
+    }
+
+    fn make(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
+        let term = table.term(id);
+        let value = || text_object(py, table, id);
+        Ok(match term.kind {
+            TermKind::DefaultGraph => py.None(),
+            TermKind::Iri => Py::new(py, Iri { value: value()? })?.into_any(),
+            TermKind::Bnode => Py::new(py, Bnode { value: value()? })?.into_any(),
+            TermKind::Language => value()?.into_any(),
+            TermKind::Literal => Py::new(
+                py,
+                Literal {
+                    value: value()?,
+                    kind: LiteralKind::Simple,
+                },
+            )?
+            .into_any(),
+            TermKind::LangLiteral => {
+                let language = self.get(py, table, TermId(term.aux))?;
+                let language = language.cast_bound::<PyString>(py)?.clone().unbind();
+                let kind = LiteralKind::Tagged(language, Direction::of(term.flags));
+                let value = value()?;
+                Py::new(py, Literal { value, kind })?.into_any()
+            }
+            TermKind::TypedLiteral => {
+                let datatype = self.get(py, table, TermId(term.aux))?;
+                let datatype = datatype.cast_bound::<Iri>(py)?.clone().unbind();
+                let kind = LiteralKind::Typed(datatype);
+                let value = value()?;
+                Py::new(py, Literal { value, kind })?.into_any()
+            }
+            TermKind::TripleTerm => {
+                let [subject, predicate, object] = table.triple(term);
+                let subject = self.get(py, table, subject)?;
+                let predicate = self.get(py, table, predicate)?;
+                let object = self.get(py, table, object)?;
+                let made = TripleTerm::new(subject.bind(py), predicate.bind(py), object.bind(py))?;
+                Py::new(py, made)?.into_any()
+            }
+        })
+    }
+}
+
+/// The text of a table's term as a Python string.
+fn text_object(py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyString>> {
+    PyString::from_bytes(py, table.text(id)).map(Bound::unbind)
+}
+
+/// The term that an N-Triples text stands for: any term, triple terms in either syntax, IRIs with any
+/// escapes.
+///
+/// Raises:
+///     DecodeError: The text is no term.
+#[pyfunction]
+#[pyo3(signature = (text, *, max_depth=64))]
+pub(super) fn parse_term(py: Python<'_>, text: &str, max_depth: u32) -> PyResult<Py<PyAny>> {
+    let mut builder = build::builder();
+    let max_depth = options::depth(max_depth)?;
+    let id = rdfm_core::formats::nquads::parse_term(&mut builder, text.as_bytes(), max_depth)
+        .map_err(errors::term)?;
+    let mut objects = TermObjects::default();
+    objects.for_table(builder.table());
+    objects.get(py, builder.table(), id)
+}

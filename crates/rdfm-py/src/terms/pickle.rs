@@ -1,0 +1,83 @@
+//! How triple terms are pickled.
+//!
+//! - In: a triple term; or the steps that a pickle holds.
+//! - Out: its steps; or the triple term again.
+//! - Cost: a part that stands in several places is one step.
+//! - Law: a pickle is no deeper than a tuple of tuples, however deep the term is. Steps of a stranger make a
+//!   triple term or an error.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rustc_hash::FxHashMap;
+
+use super::{AnyTerm, TripleTerm};
+
+/// The steps that make a triple term.
+pub(super) fn steps<'py>(triple: &Bound<'py, TripleTerm>) -> PyResult<Bound<'py, PyTuple>> {
+    let mut steps = Steps {
+        items: Vec::new(),
+        places: FxHashMap::default(),
+    };
+    steps.triple(triple)?;
+    PyTuple::new(triple.py(), steps.items)
+}
+
+/// A triple term in steps, for pickling: parts before what they are parts of, each once. No deeper
+/// than a tuple of tuples, however deep the term is.
+struct Steps<'py> {
+    /// Terms, and for each triple term the places of its parts.
+    items: Vec<Bound<'py, PyAny>>,
+    places: FxHashMap<usize, usize>,
+}
+
+impl<'py> Steps<'py> {
+    fn triple(&mut self, triple: &Bound<'py, TripleTerm>) -> PyResult<()> {
+        let py = triple.py();
+        let mut places = [0; 3];
+        for (place, part) in places.iter_mut().zip(triple.get().parts()) {
+            let part = part.bind(py);
+            let address = part.as_ptr() as usize;
+            if let Some(known) = self.places.get(&address) {
+                *place = *known;
+                continue;
+            }
+            match AnyTerm::expect(part, "a part")? {
+                AnyTerm::Triple(inner) => self.triple(inner)?,
+                _ => self.items.push(part.clone()),
+            }
+            *place = self.items.len() - 1;
+            self.places.insert(address, *place);
+        }
+        self.items.push(PyTuple::new(py, places)?.into_any());
+        Ok(())
+    }
+}
+
+/// The triple term of its steps, as pickles hold them.
+///
+/// Args:
+///     steps: Terms, and for each triple term the places of its parts among the steps before.
+/// Raises:
+///     ValueError: The steps make no triple term.
+#[pyfunction]
+pub(super) fn build_triple_term<'py>(steps: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    let py = steps.py();
+    let none = || PyValueError::new_err("these steps make no triple term");
+    let mut made: Vec<Bound<'py, PyAny>> = Vec::with_capacity(steps.len());
+    for step in steps.iter() {
+        let Ok(places) = step.extract::<[usize; 3]>() else {
+            made.push(step);
+            continue;
+        };
+        let mut parts = Vec::with_capacity(3);
+        for place in places {
+            parts.push(made.get(place).ok_or_else(none)?.clone());
+        }
+        let term = TripleTerm::new(&parts[0], &parts[1], &parts[2])?;
+        made.push(Bound::new(py, term)?.into_any());
+    }
+    made.pop()
+        .filter(|last| last.cast_exact::<TripleTerm>().is_ok())
+        .ok_or_else(none)
+}
