@@ -1,13 +1,13 @@
 //! Builds batches.
 //!
 //! - In: terms, quads and message ends from a decoder.
-//! - Out: [`MessageBatch`]es.
+//! - Out: [`MessageBatch`]es, which `cut` cuts off.
 //! - Cost: appending is a bounds check and a copy.
 //! - Law: limits count decoded bytes, before they are stored.
 
-use std::sync::{Arc, Mutex};
+mod cut;
 
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use super::batch::{MessageBatch, Metadata};
 use super::error::LimitExceeded;
@@ -450,167 +450,13 @@ impl BatchBuilder {
     pub fn part_full(&mut self) -> bool {
         self.full() || self.message_bytes > self.limits.max_message_bytes / 8
     }
-
-    /// The completed messages, or None if there is none. Not while a message is open, except with
-    /// [`take_part`](Self::take_part). Namespaces declared for the next message stay.
-    pub fn take(&mut self) -> Option<MessageBatch> {
-        debug_assert!(self.open.is_none());
-        if self.message_ends.is_empty() {
-            return None;
-        }
-        Some(self.cut(false))
-    }
-
-    /// The completed messages and the open one so far, which stays open and goes on in the next
-    /// batch. Its bytes are counted anew.
-    pub fn take_part(&mut self) -> MessageBatch {
-        let position = self.open.unwrap_or_default();
-        self.close();
-        let batch = self.cut(true);
-        self.open = Some(position);
-        self.message_bytes = 0;
-        batch
-    }
-
-    /// The completed messages while a message is open, which moves to the next batch with its namespaces
-    /// and metadata; or None if none is complete. `moved` gets the new ids of the open message's terms. A
-    /// message moves once at most, since none is complete behind it afterwards.
-    pub fn take_complete(&mut self, moved: &mut FxHashMap<TermId, TermId>) -> Option<MessageBatch> {
-        if self.message_ends.is_empty() {
-            return None;
-        }
-        if self.open.is_none() {
-            return self.take();
-        }
-        let bytes = self.message_bytes;
-        let declared = self
-            .namespace_changes
-            .split_off(self.mark.namespace_changes);
-        let metadata = self.metadata.split_off(self.mark.metadata);
-        let all = self.take_part();
-        self.continued = false;
-        self.message_bytes = bytes;
-        self.move_namespaces(all.table(), declared);
-        let metadata = metadata.into_iter();
-        self.metadata.extend(metadata.map(|entry| Metadata {
-            message: 0,
-            ..entry
-        }));
-        let open = all.len() - 1;
-        for quad in all.message(open) {
-            let mut copy = |id| self.copy_term(all.table(), id, moved);
-            let quad = Quad {
-                subject: copy(quad.subject),
-                predicate: copy(quad.predicate),
-                object: copy(quad.object),
-                graph: copy(quad.graph),
-            };
-            self.any_graph |= quad.graph.0;
-            self.quads.push(quad);
-        }
-        Some(all.slice(0..open))
-    }
-
-    /// Copies a term of an earlier batch, uncounted, unless `moved` has it already.
-    pub fn copy_term(
-        &mut self,
-        from: &TermTable,
-        id: TermId,
-        moved: &mut FxHashMap<TermId, TermId>,
-    ) -> TermId {
-        if id == TermId::DEFAULT_GRAPH {
-            return id;
-        }
-        if let Some(&new) = moved.get(&id) {
-            return new;
-        }
-        let mut term = from.term(id);
-        match term.kind {
-            TermKind::LangLiteral | TermKind::TypedLiteral => {
-                term.aux = self.copy_term(from, TermId(term.aux), moved).0;
-            }
-            TermKind::TripleTerm => {
-                // As deep as the decoder let it become.
-                let triple = from.triple(term);
-                let triple = triple.map(|part| self.copy_term(from, part, moved));
-                term.aux = self.table.triples.len() as u32;
-                self.written.triple(&self.table, triple);
-                self.table.triples.push(triple);
-            }
-            _ => {}
-        }
-        term.offset = self.append_text(from.text_of(from.term(id)));
-        let new = self.push_term(term);
-        moved.insert(id, new);
-        new
-    }
-
-    /// Declares namespaces of an earlier batch for the first message, uncounted.
-    fn move_namespaces(&mut self, from: &TermTable, changes: Vec<NamespaceChange>) {
-        for NamespaceChange { name, iri, .. } in changes {
-            let mut copy = |span: Span| Span {
-                offset: self.append_text(from.span(span)),
-                ..span
-            };
-            let (name, iri) = (copy(name), copy(iri));
-            self.namespace_changes.push(NamespaceChange {
-                message: 0,
-                name,
-                iri,
-            });
-        }
-    }
-
-    fn cut(&mut self, continues: bool) -> MessageBatch {
-        self.serial = self.serial.wrapping_add(1).max(1);
-        self.arena_hint = self.table.arena.len();
-        self.terms_hint = self.table.terms.len();
-        let room = TermTable::with_capacity(
-            (self.arena_hint + self.arena_hint / 8).min(self.limits.batch_bytes * 2),
-            (self.terms_hint + self.terms_hint / 8).min(self.limits.batch_bytes / 8),
-        );
-        let table = std::mem::replace(&mut self.table, room);
-        self.written = Written::new(&self.limits);
-        let messages = self.message_ends.len() as u32;
-        let waiting = self
-            .namespace_changes
-            .partition_point(|change| change.message < messages);
-        let pending = self.namespace_changes.split_off(waiting);
-        let at_start = Arc::clone(&self.at_start);
-        if !self.namespace_changes.is_empty() {
-            let mut at_end = self.in_force.clone();
-            self.undo.iter().rev().for_each(|undo| at_end.unset(undo));
-            self.at_start = Arc::new(at_end);
-        }
-        let changes = std::mem::take(&mut self.namespace_changes);
-        self.move_namespaces(&table, pending);
-        let quads_hint = self.quads.len();
-        let batch = MessageBatch {
-            table: Arc::new(table),
-            quads: std::mem::replace(&mut self.quads, Vec::with_capacity(quads_hint)),
-            message_ends: std::mem::take(&mut self.message_ends),
-            positions: std::mem::take(&mut self.positions),
-            reached: Arc::new(Mutex::new((0, Arc::clone(&at_start)))),
-            namespaces: at_start,
-            namespaces_after: Arc::clone(&self.at_start),
-            namespace_changes: changes,
-            metadata: std::mem::take(&mut self.metadata),
-            first_index: self.first_index,
-            has_graphs: self.any_graph != 0,
-            continued: self.continued,
-            continues,
-        };
-        self.first_index += u64::from(messages) - u64::from(continues);
-        self.continued = continues;
-        self.any_graph = 0;
-        self.mark = Mark::default();
-        batch
-    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use rustc_hash::FxHashMap;
 
     use super::*;
     use crate::model::batch::InForce;
