@@ -55,7 +55,8 @@ def main() -> None:
     """Writes the seeds and says how many each target has."""
     seeds: Counter[str] = Counter()
     for name, content in found():
-        for target in TARGETS.get(name.rpartition(".")[2], ()):
+        targets = TARGETS.get(name.rpartition(".")[2])
+        for target in (*targets, "sniff") if targets else ():
             path = CORPUS / target / f"seed-{hashlib.sha256(content).hexdigest()[:16]}"
             path.parent.mkdir(parents=True, exist_ok=True)
             if len(content) <= MAX_BYTES and not path.exists():

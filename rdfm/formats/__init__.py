@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import cast
 
+from rdfm._core import sniff
 from rdfm.errors import OptionError, UnknownFormatError
 from rdfm.formats._base import (
     DecoderLike,
@@ -222,10 +223,8 @@ def _fits(format: Format, head: bytes) -> bool:
 
 def by_clear_content(head: bytes) -> FormatModule | None:
     """Give the built-in format that shows in what there is of a log, whatever follows."""
-    from rdfm.formats._sniff import clear_format  # needed where nothing else tells the format
-
-    name = clear_format(head)
-    return None if name is None else _built_in(name)
+    shown = (name for name in _BUILT_IN if sniff(name, head, False))
+    return next(map(_built_in, shown), None)
 
 
 def _file_name(path: str) -> str:

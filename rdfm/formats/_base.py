@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from rdfm._core import MessageBatch
+from rdfm._core import MessageBatch, sniff
 from rdfm.errors import LimitError, OptionError
 
 __all__ = ["DecoderLike", "EncoderLike", "Format", "FormatModule", "decode_all", "encode_all"]
@@ -143,6 +143,11 @@ class FormatModule(Protocol):
     @property
     def Encoder(self) -> Callable[..., EncoderLike]:
         """Makes an encoder from options."""
+
+
+def magic(name: str) -> Callable[[bytes], bool]:
+    """What tells a format of the core from a log's first bytes."""
+    return lambda head: sniff(name, head, True) is True
 
 
 def decode_all(decoder: DecoderLike, data: bytes) -> MessageBatch:

@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import JellyDecoder as Decoder
 from rdfm._core import JellyEncoder as Encoder
 from rdfm._core import MessageBatch, carries, option_kinds, traits
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_jelly
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "LOGICAL_TYPES", "Decoder", "Encoder", "decode", "encode"]
 
@@ -27,7 +26,7 @@ FORMAT = Format(
     title="Jelly",
     suffixes=(".jelly",),
     media_types=("application/x-jelly-rdf",),
-    magic=looks_like_jelly,
+    magic=magic("jelly"),
     aliases=("jelly-rdf",),
     decode_options=option_kinds("jelly", "decoder"),
     encode_options=option_kinds("jelly", "encoder"),

@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import JsonLdDecoder as Decoder
 from rdfm._core import JsonLdEncoder as Encoder
 from rdfm._core import MessageBatch, carries, option_kinds, traits
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_jsonld
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
 
@@ -15,7 +14,7 @@ FORMAT = Format(
     title="JSON-LD",
     suffixes=(".jsonld",),
     media_types=("application/ld+json",),
-    magic=looks_like_jsonld,
+    magic=magic("jsonld"),
     aliases=("json-ld",),
     decode_options=option_kinds("jsonld", "decoder"),
     encode_options=option_kinds("jsonld", "encoder"),

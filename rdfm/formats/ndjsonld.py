@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import NdjsonLdDecoder as Decoder
 from rdfm._core import NdjsonLdEncoder as Encoder
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_ndjsonld
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
 
@@ -15,7 +14,7 @@ FORMAT = Format(
     title="NDJSON-LD",
     suffixes=(".ndjsonld",),
     media_types=("application/x-ld+ndjson",),
-    magic=looks_like_ndjsonld,
+    magic=magic("ndjsonld"),
     aliases=("ndjson-ld", "ndjson", "jsonl"),
     decode_options=option_kinds("ndjsonld", "decoder"),
     encode_options=option_kinds("ndjsonld", "encoder"),

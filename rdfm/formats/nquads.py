@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import NQuadsDecoder as Decoder
 from rdfm._core import NQuadsEncoder as Encoder
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_nquads
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
 
@@ -15,7 +14,7 @@ FORMAT = Format(
     title="N-Quads",
     suffixes=(".nq", ".nquads"),
     media_types=("application/n-quads",),
-    magic=looks_like_nquads,
+    magic=magic("nq"),
     aliases=("n-quads", "nquads", "nq11", "nq12"),
     decode_options=option_kinds("nq", "decoder"),
     encode_options=option_kinds("nq", "encoder"),

@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import RdfProtobufDecoder as Decoder
 from rdfm._core import RdfProtobufEncoder as Encoder
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_rdf_protobuf
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
 
@@ -15,7 +14,7 @@ FORMAT = Format(
     title="RDF Protobuf",
     suffixes=(".rpb", ".pbrdf"),
     media_types=("application/rdf+protobuf",),
-    magic=looks_like_rdf_protobuf,
+    magic=magic("rdf-protobuf"),
     aliases=("protobuf", "rdf-proto"),
     decode_options=option_kinds("rdf-protobuf", "decoder"),
     encode_options=option_kinds("rdf-protobuf", "encoder"),

@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import RdfThriftDecoder as Decoder
 from rdfm._core import RdfThriftEncoder as Encoder
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_rdf_thrift
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
 
@@ -15,7 +14,7 @@ FORMAT = Format(
     title="RDF Thrift",
     suffixes=(".rt", ".trdf"),
     media_types=("application/rdf+thrift",),
-    magic=looks_like_rdf_thrift,
+    magic=magic("rdf-thrift"),
     aliases=("thrift",),
     decode_options=option_kinds("rdf-thrift", "decoder"),
     encode_options=option_kinds("rdf-thrift", "encoder"),

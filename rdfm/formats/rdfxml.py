@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import RdfXmlDecoder as Decoder
 from rdfm._core import RdfXmlEncoder as Encoder
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_rdfxml
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
 
@@ -15,7 +14,7 @@ FORMAT = Format(
     title="RDF/XML",
     suffixes=(".rdf", ".rdfxml", ".owl"),
     media_types=("application/rdf+xml", "application/rdfm+xml"),
-    magic=looks_like_rdfxml,
+    magic=magic("rdfxml"),
     aliases=("rdf/xml", "rdf-xml", "xml"),
     decode_options=option_kinds("rdfxml", "decoder"),
     encode_options=option_kinds("rdfxml", "encoder"),

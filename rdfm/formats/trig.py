@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import TriGDecoder as Decoder
 from rdfm._core import TriGEncoder as Encoder
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_trig
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
 
@@ -15,7 +14,7 @@ FORMAT = Format(
     title="TriG",
     suffixes=(".trig",),
     media_types=("application/trig", "application/x-trig"),
-    magic=looks_like_trig,
+    magic=magic("trig"),
     aliases=("trig12",),
     decode_options=option_kinds("trig", "decoder"),
     encode_options=option_kinds("trig", "encoder"),

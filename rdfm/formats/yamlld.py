@@ -5,8 +5,7 @@ from typing import Any
 from rdfm._core import MessageBatch, carries, option_kinds, traits
 from rdfm._core import YamlLdDecoder as Decoder
 from rdfm._core import YamlLdEncoder as Encoder
-from rdfm.formats._base import WHOLE, Format, decode_all, encode_all
-from rdfm.formats._sniff import looks_like_yamlld
+from rdfm.formats._base import WHOLE, Format, decode_all, encode_all, magic
 
 __all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
 
@@ -15,7 +14,7 @@ FORMAT = Format(
     title="YAML-LD",
     suffixes=(".yamlld",),
     media_types=("application/rdfm+yaml", "application/ld+yaml"),
-    magic=looks_like_yamlld,
+    magic=magic("yamlld"),
     aliases=("yaml-ld", "yaml", "yml"),
     decode_options=option_kinds("yamlld", "decoder"),
     encode_options=option_kinds("yamlld", "encoder"),

@@ -4,6 +4,7 @@ import time
 import types
 
 import pytest
+from support import encode
 
 from rdfm import OptionError, UnknownFormatError, formats
 from rdfm.formats import Format
@@ -94,6 +95,17 @@ OPTIONS = (
 def test_by_content(head, name):
     module = formats.by_content(head)
     assert (module and module.FORMAT.name) == name
+
+
+STRING = "http://www.w3.org/2001/XMLSchema#string"
+
+
+def test_text_in_a_binary_log_is_no_directive():
+    iri = ("iri", "http://e/a")
+    text = ("literal", "\nPREFIX e: <http://e/>\n", None, None, STRING)
+    for name in ("jelly", "rdf-protobuf", "rdf-thrift"):
+        log = encode(name, [[(iri, iri, text, None)] * 100])
+        assert formats.by_content(log[: formats.HEAD_BYTES]).FORMAT.name == name
 
 
 def test_a_line_cut_by_the_end_of_the_head_does_not_count():

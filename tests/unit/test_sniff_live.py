@@ -4,6 +4,7 @@ import functools
 import http.server
 import os
 import threading
+import types
 
 import pytest
 
@@ -43,6 +44,25 @@ def test_triples_wait_for_more():
             return pieces.pop(0)
 
     assert Input(Slow()).format().FORMAT.name == "trig"
+
+
+TYPE = b"<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:b> .\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "name"),
+    [
+        (TYPE, "nq"),
+        (TYPE + b"@prefix a: <urn:a> .\n", "trig"),
+        (QUAD + b"no quad\n", "nq"),
+        (b'{"@id": "a:b"}\nno object\n', "ndjsonld"),
+    ],
+)
+def test_a_format_does_not_depend_on_how_a_log_arrives(log, name):
+    for size in (1, 20, len(log)):
+        pieces = [log[at : at + size] for at in range(0, len(log), size)] + [b""]
+        file = types.SimpleNamespace(read=lambda _, pieces=pieces: pieces.pop(0))
+        assert Input(file).format().FORMAT.name == name
 
 
 def test_the_web_without_ranges(tmp_path):

@@ -1,11 +1,29 @@
 //! Where to get the codecs of each format: the one file that knows them all.
 
 use crate::codec::format::Format;
+use crate::codec::sniff::Sniff;
 use crate::codec::{DecodeOptions, Decoder, EncodeOptions, Encoder};
 use crate::formats::nquads::LineDecoder;
 use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdfxml, turtle};
 
 impl Format {
+    /// Tells from the head of a log whether it is of the format, given whether the head is complete; see
+    /// [`Sniff`]. N-Quads stands for N-Triples and TriG for Turtle, since they read all of it.
+    pub fn sniff(self) -> Option<fn(&[u8], bool) -> Sniff> {
+        match self {
+            Self::Nt | Self::Ttl => None,
+            Self::Nq => Some(nquads::sniff::sniff),
+            Self::Trig => Some(turtle::sniff::sniff),
+            Self::Jelly => Some(jelly::sniff::sniff),
+            Self::RdfProtobuf => Some(rdf_binary::sniff::protobuf),
+            Self::RdfThrift => Some(rdf_binary::sniff::thrift),
+            Self::RdfXml => Some(rdfxml::sniff::sniff),
+            Self::Ndjsonld => Some(jsonld::sniff::lines),
+            Self::Jsonld => Some(jsonld::sniff::document),
+            Self::Yamlld => Some(jsonld::sniff::yaml),
+        }
+    }
+
     /// A decoder.
     ///
     /// # Errors

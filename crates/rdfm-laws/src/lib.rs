@@ -11,6 +11,7 @@ pub mod jsonld;
 pub mod message;
 pub mod mutate;
 pub mod regroup;
+pub mod sniff;
 pub mod split;
 pub mod structure;
 

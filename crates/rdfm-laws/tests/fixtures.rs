@@ -3,9 +3,10 @@
 mod corpus;
 
 use rdfm_core::codec::format::Format;
+use rdfm_core::codec::sniff::{HEAD_BYTES, Sniff};
 use rdfm_core::codec::{Dialect, EncodeOptions, Frames};
 use rdfm_core::formats::jelly::options::{JellyOptions, PhysicalType};
-use rdfm_laws::{any_bytes, decode, encode, variants};
+use rdfm_laws::{any_bytes, decode, encode, sniff, variants};
 
 use corpus::fixtures;
 
@@ -33,6 +34,30 @@ fn truncation_at_every_byte() {
             decode::truncations(format, &options, &data);
         }
     }
+}
+
+#[test]
+fn one_format_shows_in_a_head() {
+    let mut count = 0;
+    for (format, path, data) in fixtures() {
+        sniff::stays(&data);
+        let head = &data[..data.len().min(HEAD_BYTES)];
+        let shows = |format: &Format| {
+            let sniff = format.sniff();
+            sniff.is_some_and(|sniff| sniff(head, true) == Sniff::Yes)
+        };
+        let found: Vec<Format> = Format::ALL.into_iter().filter(shows).collect();
+        // N-Quads stands for N-Triples and TriG for Turtle; of a log of triples any of them may show.
+        let has_lines =
+            |format: Format| matches!(format, Format::Nt | Format::Nq | Format::Ttl | Format::Trig);
+        let fits = found
+            .iter()
+            .all(|&found| found == format || has_lines(found) && has_lines(format));
+        assert!(fits && found.len() <= 1, "{}: {found:?}", path.display());
+        count += found.len();
+    }
+    // Some logs hold nothing but empty messages.
+    assert!(count * 10 > fixtures().len() * 8, "{count}");
 }
 
 /// Options that change how every format is written.

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rdfm_core::codec::format::Format;
-use rdfm_laws::any_bytes;
 use rdfm_laws::mutate::{Random, mutate};
+use rdfm_laws::{any_bytes, sniff};
 
 const CHILD: &str = "RDFM_LAWS_CHILD";
 /// Virtual memory of the child: code and thread stacks, and far less than an unbounded decoder takes.
@@ -33,7 +33,10 @@ fn try_mutations() {
             let mut random = Random::new(seed);
             let chosen = random.below(corpus.len());
             let input = mutate(&mut random, corpus[chosen]);
-            let caught = std::panic::catch_unwind(|| any_bytes(*format, &input));
+            let caught = std::panic::catch_unwind(|| {
+                sniff::stays(&input);
+                any_bytes(*format, &input);
+            });
             assert!(
                 caught.is_ok(),
                 "{}, seed {seed}: a law is broken by b\"{}\"",

@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView};
 use rdfm_core::codec::format::{Format, TripleTerms};
+use rdfm_core::codec::sniff::Sniff;
 use rdfm_core::codec::{self, Dialect, Frames, LogHeader};
 use rdfm_core::formats::nquads::count;
 
@@ -538,6 +539,23 @@ fn traits<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
+/// Whether a log's first bytes (decompressed, up to 4 KiB) show that it is of a format: True or False, or None if
+/// more of them are needed. False for a format that is not told by them.
+///
+/// Args:
+///     format: The format's name.
+///     head: The bytes.
+///     complete: Whether they are all that is to be looked at: 4 KiB, or the whole log.
+#[pyfunction]
+fn sniff(format: &str, head: &[u8], complete: bool) -> Option<bool> {
+    let sniff = Format::by_name(format).and_then(Format::sniff);
+    match sniff.map_or(Sniff::No, |sniff| sniff(head, complete)) {
+        Sniff::Yes => Some(true),
+        Sniff::No => Some(false),
+        Sniff::More => None,
+    }
+}
+
 /// The options that a native format's codec takes: name and kind ("switch", "number", "text", "pairs").
 ///
 /// Args:
@@ -569,5 +587,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_all(module)?;
     module.add_function(wrap_pyfunction!(carries, module)?)?;
     module.add_function(wrap_pyfunction!(traits, module)?)?;
+    module.add_function(wrap_pyfunction!(sniff, module)?)?;
     module.add_function(wrap_pyfunction!(option_kinds, module)?)
 }

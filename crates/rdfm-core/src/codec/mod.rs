@@ -7,6 +7,7 @@
 pub mod contexts;
 pub mod format;
 pub mod refuse;
+pub mod sniff;
 pub mod start;
 
 use std::sync::Arc;

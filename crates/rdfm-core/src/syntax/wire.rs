@@ -282,6 +282,17 @@ pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
     }
 }
 
+/// The length that stands at a place, and the place behind it. None if it is not all there, or larger than any
+/// field's.
+pub(crate) fn length_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    match long_varint(bytes.get(at..)?) {
+        Varint::Value(length, size) if i32::try_from(length).is_ok() => {
+            Some((length as usize, at + size))
+        }
+        _ => None,
+    }
+}
+
 /// The signed number of a varint.
 pub(crate) const fn from_zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()

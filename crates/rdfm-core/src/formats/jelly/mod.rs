@@ -6,6 +6,7 @@
 pub mod decode;
 pub mod encode;
 pub mod options;
+pub mod sniff;
 
 mod lookup;
 mod lru;

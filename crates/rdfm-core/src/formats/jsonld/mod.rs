@@ -27,6 +27,7 @@ mod process;
 pub mod reader;
 mod shape;
 pub mod sink;
+pub mod sniff;
 mod table;
 mod terms;
 mod value;

@@ -23,6 +23,7 @@ pub mod encode;
 mod lex;
 mod scan;
 mod skip;
+pub mod sniff;
 mod statement;
 
 pub use decode::LineDecoder;

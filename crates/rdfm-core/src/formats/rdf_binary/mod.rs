@@ -11,6 +11,7 @@
 
 pub mod decode;
 pub mod encode;
+pub mod sniff;
 
 mod model;
 mod protobuf;

@@ -12,6 +12,7 @@ mod entities;
 mod machine;
 mod names;
 mod scope;
+pub mod sniff;
 mod terms;
 mod vocabulary;
 mod xml;

@@ -14,4 +14,5 @@ pub mod decode;
 pub mod encode;
 mod lexer;
 mod machine;
+pub mod sniff;
 mod terms;

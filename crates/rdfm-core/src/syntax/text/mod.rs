@@ -1,6 +1,6 @@
 //! What the text formats share: character classes, lines and columns, the message dialects as read and
-//! as written, the checks of texts, the writer of terms and of labels, and the frames of decoders and
-//! encoders.
+//! as written, the checks of texts, what tells formats apart, the writer of terms and of labels, and the
+//! frames of decoders and encoders.
 
 pub(crate) mod alike;
 pub mod delimit;
@@ -9,3 +9,4 @@ pub mod encode;
 pub(crate) mod grammar;
 pub mod position;
 pub(crate) mod scan;
+pub(crate) mod sniff;

@@ -1,0 +1,82 @@
+//! Tells Jelly from a log's first bytes.
+
+use crate::codec::sniff::Sniff;
+use crate::syntax::wire::length_at;
+
+/// Tag of the rows of a frame, of the options in a row, and of the name in the options.
+const FIRST: u8 = 0x0a;
+
+/// Whether a row of stream options comes first, in a delimited or a bare frame.
+pub fn sniff(head: &[u8], complete: bool) -> Sniff {
+    let delimited = || {
+        let (length, at) = length_at(head, 0)?;
+        head.get(at..).map(|frame| has_options(frame, length))
+    };
+    Sniff::of(
+        has_options(head, usize::MAX) || delimited() == Some(true),
+        complete,
+    )
+}
+
+/// Whether a frame of `length` bytes begins with a row that holds the options and nothing else.
+fn has_options(frame: &[u8], length: usize) -> bool {
+    tag_of_options(frame, length).is_some_and(|tag| {
+        // Small numbers: types, switches, sizes of tables, the version.
+        matches!(tag, 0x10 | 0x18 | 0x20 | 0x48 | 0x50 | 0x58 | 0x70 | 0x78)
+    })
+}
+
+/// The tag of the first field in the options of a frame's first row, a name left out.
+fn tag_of_options(frame: &[u8], length: usize) -> Option<u8> {
+    let field = |at: usize| match frame.get(at) {
+        Some(&FIRST) => length_at(frame, at + 1),
+        _ => None,
+    };
+    let (row, row_at) = field(0)?;
+    let (options, options_at) = field(row_at)?;
+    if row_at + row > length || options_at + options != row_at + row {
+        return None;
+    }
+    let behind = match frame.get(options_at)? {
+        &FIRST => field(options_at).map(|(name, at)| at + name)?,
+        _ => options_at,
+    };
+    frame.get(behind).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BARE: &[u8] = &[0x0a, 0x06, 0x0a, 0x04, 0x10, 0x01, 0x78, 0x01];
+    const NAMED: &[u8] = &[0x0a, 0x07, 0x0a, 0x05, 0x0a, 0x01, b'n', 0x78, 0x01];
+
+    #[test]
+    fn options_tell_it() {
+        for frame in [BARE, NAMED] {
+            let delimited = [&[frame.len() as u8], frame].concat();
+            for head in [frame, &delimited] {
+                assert_eq!(sniff(head, false), Sniff::Yes);
+                assert_eq!(sniff(&[head, b"\xff"].concat(), true), Sniff::Yes);
+                assert_eq!(sniff(&head[..4], false), Sniff::More);
+                assert_eq!(sniff(&head[..4], true), Sniff::No);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_none() {
+        for head in [
+            &b""[..],
+            b"\n\n\n\n",
+            &[0x0a, 0x07, 0x0a, 0x04, 0x10, 0x01, 0x78, 0x01], // the row holds more
+            &[0x0a, 0x06, 0x0a, 0x04, 0x12, 0x01, 0x78, 0x01], // no number of the options
+            &[0x07, 0x0a, 0x06, 0x0a, 0x04, 0x10, 0x01, 0x78, 0x01], // the frame is too short
+            &[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff],
+            &[0x0a, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x0a],
+        ] {
+            assert_eq!(sniff(head, false), Sniff::More, "{head:x?}");
+            assert_eq!(sniff(head, true), Sniff::No, "{head:x?}");
+        }
+    }
+}

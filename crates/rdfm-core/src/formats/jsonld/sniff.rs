@@ -1,0 +1,225 @@
+//! Tells NDJSON-LD, JSON-LD and YAML-LD from a log's first bytes.
+
+use memchr::{memmem, memrchr};
+
+use crate::codec::sniff::{self, HEAD_BYTES, Sniff};
+use crate::syntax::json::{Bounds, Tape, parse};
+use crate::syntax::text::sniff::lines as text_lines;
+use crate::syntax::text::sniff::{is_blank, is_control, is_space, trim_start};
+
+/// Whether every line is a JSON object, up to the first with what looks like a keyword.
+pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
+    let head = sniff::head(bytes);
+    let full = bytes.len() >= HEAD_BYTES;
+    let end = match memrchr(b'\n', head) {
+        _ if complete && !full => head.len(),
+        Some(at) => at,
+        None => 0,
+    };
+    let whole = head.get(..end).unwrap_or_default();
+    let mut objects = false;
+    for line in whole.split(|&byte| byte == b'\n') {
+        if is_space_only(line) {
+            continue;
+        }
+        if !is_object(line) {
+            return Sniff::No;
+        }
+        if has_keyword(line) {
+            return Sniff::Yes;
+        }
+        objects = true;
+    }
+    // The line that is cut off may be the one that shows it.
+    let shows = complete
+        && full
+        && if objects {
+            has_keyword(head)
+        } else {
+            begins_with_context(head)
+        };
+    Sniff::of(shows, complete)
+}
+
+/// Whether a JSON object or array begins, and what looks like a keyword is there; unless it is NDJSON-LD.
+pub fn document(bytes: &[u8], complete: bool) -> Sniff {
+    let head = sniff::head(bytes);
+    let begins = match trim_start(head) {
+        [b'{', rest @ ..] => trim_start(rest).first() == Some(&b'"'),
+        [b'[', rest @ ..] => trim_start(rest).first() == Some(&b'{'),
+        _ => false,
+    };
+    let shows = complete && begins && has_keyword(head) && lines(bytes, true) == Sniff::No;
+    Sniff::of(shows, complete)
+}
+
+/// Whether a mapping of YAML has a keyword as a key, and no JSON begins.
+pub fn yaml(bytes: &[u8], complete: bool) -> Sniff {
+    if !complete || sniff::head(bytes).iter().copied().any(is_control) {
+        return Sniff::of(false, complete);
+    }
+    let mut lines = text_lines(bytes, true).filter(|line| {
+        let is_start = line.strip_prefix(b"---").is_some_and(is_space_only);
+        !is_blank(line) && !is_start && !line.starts_with(b"%")
+    });
+    let Some(first) = lines.next() else {
+        return Sniff::No;
+    };
+    let begin = trim_start(first.strip_prefix(b"--- ").unwrap_or(first));
+    let other = matches!(begin.first(), Some(b'{' | b'[' | b'<'));
+    let shows = !other && (has_yaml_keyword(first) || lines.any(has_yaml_keyword));
+    Sniff::of(shows, true)
+}
+
+/// Whether what looks like a keyword in quotes is there.
+fn has_keyword(text: &[u8]) -> bool {
+    memmem::find(text, b"\"@").is_some()
+}
+
+fn is_space_only(text: &[u8]) -> bool {
+    text.iter().copied().all(is_space)
+}
+
+/// Whether a text is a JSON object.
+fn is_object(text: &[u8]) -> bool {
+    let bounds = Bounds {
+        max_depth: u32::MAX,
+        max_bytes: u64::MAX,
+        max_repeated: 0,
+        duplicates: true,
+    };
+    let mut tape = Tape::new();
+    trim_start(text).first() == Some(&b'{') && parse(text, &mut tape, &bounds).is_ok()
+}
+
+/// Whether an object begins whose first key is `@context`.
+fn begins_with_context(text: &[u8]) -> bool {
+    let key = trim_start(text).strip_prefix(b"{").map(trim_start);
+    let behind = key.and_then(|key| key.strip_prefix(b"\"@context\""));
+    behind.is_some_and(|behind| trim_start(behind).first() == Some(&b':'))
+}
+
+/// Whether a line of YAML begins with a keyword in quotes as a key, perhaps in sequences.
+fn has_yaml_keyword(line: &[u8]) -> bool {
+    let mut rest = trim_start(line.strip_prefix(b"--- ").unwrap_or(line));
+    while let Some(item) = rest.strip_prefix(b"- ") {
+        rest = item;
+    }
+    let [quote @ (b'"' | b'\''), b'@', name @ ..] = rest else {
+        return false;
+    };
+    let length = name
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    match name.split_at_checked(length) {
+        Some((_, [end, b':', behind @ ..])) => {
+            length > 0 && end == quote && behind.first().is_none_or(|&byte| is_space(byte))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OBJECT: &[u8] = b"{\"@id\": \"a:b\"}\n";
+
+    /// A head of full size that begins so.
+    fn full(start: &[u8]) -> Vec<u8> {
+        let mut head = start.to_vec();
+        head.resize(HEAD_BYTES, b'x');
+        head
+    }
+
+    #[test]
+    fn an_object_on_a_line_tells_ndjsonld_whatever_follows() {
+        for start in [&b""[..], b"\r\n", b"{}\n", b"{\"a\": 1, \"a\": NULL}\n"] {
+            for end in [&b""[..], b"{", b"x\n", b"[]\n"] {
+                let head = [start, OBJECT, end].concat();
+                let shows = !start.ends_with(b"NULL}\n");
+                assert_eq!(lines(&head, false) == Sniff::Yes, shows);
+                assert_eq!(lines(&head, true) == Sniff::Yes, shows);
+                assert_eq!(lines(&full(&head), true) == Sniff::Yes, shows);
+            }
+        }
+        let cut = OBJECT.strip_suffix(b"\n").unwrap_or(OBJECT);
+        assert_eq!(lines(cut, false), Sniff::More);
+        assert_eq!(lines(cut, true), Sniff::Yes);
+    }
+
+    #[test]
+    fn a_long_line_shows_by_its_context() {
+        let context = full(b" { \"@context\" : {");
+        assert_eq!(lines(&context, false), Sniff::More);
+        assert_eq!(lines(&context, true), Sniff::Yes);
+        assert_eq!(lines(&full(b"{\"@id\": {"), true), Sniff::No);
+        // Behind an object, any keyword.
+        assert_eq!(lines(&full(b"{}\n{\"@id\": {"), true), Sniff::Yes);
+        assert_eq!(lines(&full(b"{}\n{\"id\": {"), true), Sniff::No);
+    }
+
+    #[test]
+    fn what_is_no_ndjsonld() {
+        for (head, incomplete) in [
+            (&b""[..], Sniff::More),
+            (b"{}\n", Sniff::More),
+            (b"{\n", Sniff::No),
+            (b"[{\"@id\": 1}]\n", Sniff::No),
+            (b"{\"@id\": 1} {}\n", Sniff::No),
+        ] {
+            assert_eq!(lines(head, false), incomplete);
+            assert_eq!(lines(head, true), Sniff::No);
+        }
+    }
+
+    #[test]
+    fn documents() {
+        for head in [
+            &b"{\n \"@id\": 1\n}"[..],
+            b" [\n{\"@id\": 1}]",
+            b"{\"a\": \"@b",
+        ] {
+            assert_eq!(document(head, false), Sniff::More);
+            assert_eq!(document(head, true), Sniff::Yes);
+        }
+        for head in [
+            &b""[..],
+            OBJECT,
+            b"{\"id\": 1",
+            b"[1, \"@id\"]",
+            b"a: \"@id\"",
+        ] {
+            assert_eq!(document(head, true), Sniff::No);
+        }
+    }
+
+    #[test]
+    fn yaml_with_keywords() {
+        for head in [
+            "\"@id\": a:b\n",
+            "'@id': a:b\n",
+            "%YAML 1.2\n--- # c\na: b\n  \"@type\":\n",
+            "---\n- \"@id\": a:b",
+            "--- - - \"@id\": a:b",
+        ] {
+            assert_eq!(yaml(head.as_bytes(), false), Sniff::More, "{head}");
+            assert_eq!(yaml(head.as_bytes(), true), Sniff::Yes, "{head}");
+        }
+        for head in [
+            "",
+            "# \"@id\": a:b\n",
+            "a: b\n",
+            "@id: a:b\n",
+            "\"@id': a:b\n",
+            "\"@\": a:b\n",
+            "\"@id\":a\n",
+            "--- [\n\"@id\": a:b\n",
+            "{\n\"@id\": a:b\n}",
+            "\"@id\": \u{1}\n",
+        ] {
+            assert_eq!(yaml(head.as_bytes(), true), Sniff::No, "{head}");
+        }
+    }
+}

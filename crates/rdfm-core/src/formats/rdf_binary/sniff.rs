@@ -1,0 +1,156 @@
+//! Tells RDF Protobuf and RDF Thrift from a log's first bytes.
+
+use crate::codec::sniff::Sniff;
+use crate::syntax::wire::length_at;
+
+/// Whether a row of RDF Protobuf comes first whose lengths fit each other, alone or in a message.
+pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
+    let shows = || {
+        let empty = head.iter().take_while(|&&byte| byte == 0).count(); // messages
+        let (length, at) = length_at(head, empty)?;
+        let end = at + length;
+        let row = Field::at(head, at)?;
+        Some(
+            length > 0
+                && (is_row(head, at, end)
+                    || row.tag == 0x0a && row.end <= end && is_row(head, row.start, row.end)),
+        )
+    };
+    Sniff::of(shows() == Some(true), complete)
+}
+
+/// A length-delimited field with a one-byte tag.
+#[derive(Clone, Copy)]
+struct Field {
+    tag: u8,
+    start: usize,
+    end: usize,
+}
+
+impl Field {
+    fn at(data: &[u8], at: usize) -> Option<Self> {
+        let tag = *data.get(at)?;
+        let (length, start) = length_at(data, at + 1)?;
+        Some(Self {
+            tag,
+            start,
+            end: start + length,
+        })
+    }
+}
+
+/// Whether what stands there is one row: a field that fills it, and what begins it.
+fn is_row(data: &[u8], at: usize, end: usize) -> bool {
+    row_begins(data, at, end) == Some(true)
+}
+
+/// The same; None if the bytes end before it shows.
+fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
+    let row = Field::at(data, at)?;
+    let inner = Field::at(data, row.start)?;
+    if row.end != end || inner.end > end {
+        return Some(false);
+    }
+    Some(match row.tag {
+        // A prefix: a name that is not the default, then an IRI.
+        0x0a if inner.tag == 0x0a && inner.end < end => {
+            let iri = Field::at(data, inner.end)?;
+            iri.tag == 0x12 && iri.end == end
+        }
+        0x0a => inner.tag == 0x12 && inner.end == end,
+        // A triple or a quad: its first term, which is a field that fills it.
+        0x12 | 0x1a => {
+            let term = Field::at(data, inner.start)?;
+            let is_term = matches!(term.tag, 0x0a | 0x12 | 0x1a | 0x22 | 0x32);
+            inner.tag == 0x0a && term.end == inner.end && is_term
+        }
+        // A base.
+        0x22 => inner.tag == 0x0a && inner.end == end,
+        _ => false,
+    })
+}
+
+/// Whether a prefix declaration of RDF Thrift comes first, or a statement that begins with a term.
+pub fn thrift(head: &[u8], complete: bool) -> Sniff {
+    let shows = match head {
+        [0x1c, 0x18, ..] => prefix_fits(head) == Some(true),
+        [0x2c | 0x3c, 0x1c, term, ..] => {
+            matches!(term, 0x1c | 0x2c | 0x3c | 0x4c | 0x9c | 0xa6 | 0xb7 | 0xcc)
+        }
+        _ => false,
+    };
+    Sniff::of(shows, complete)
+}
+
+/// Whether a name, an IRI and two ends of structs follow each other.
+fn prefix_fits(head: &[u8]) -> Option<bool> {
+    let (name, at) = length_at(head, 2)?;
+    let tag = at + name;
+    if *head.get(tag)? != 0x18 {
+        return Some(false);
+    }
+    let (iri, at) = length_at(head, tag + 1)?;
+    Some(head.get(at + iri..)?.starts_with(&[0, 0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PREFIX: &[u8] = b"\x0b\x0a\x09\x0a\x01e\x12\x04a:b/";
+    const TRIPLE: &[u8] = b"\x0b\x12\x09\x0a\x05\x0a\x03\x0a\x01a\x12\x00";
+    const BASE: &[u8] = b"\x07\x22\x05\x0a\x03a:b";
+
+    #[test]
+    fn a_row_tells_protobuf() {
+        for row in [PREFIX, TRIPLE, BASE] {
+            let message = [&[row.len() as u8 + 1, 0x0a], row].concat();
+            let behind_empty = [b"\0\0", &*message].concat();
+            for head in [row, &message, &behind_empty] {
+                assert_eq!(protobuf(head, false), Sniff::Yes, "{head:x?}");
+                assert_eq!(protobuf(&[head, b"\xff"].concat(), true), Sniff::Yes);
+                for end in 0..4 {
+                    assert_eq!(protobuf(&head[..end], false), Sniff::More, "{head:x?}");
+                    assert_eq!(protobuf(&head[..end], true), Sniff::No, "{head:x?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_protobuf() {
+        for head in [
+            &b"\0\0\0"[..],
+            b"\n\n\n\n\n\n",
+            b"<a> <b> <c> .\n",
+            b"\x0b\x0a\x08\x0a\x01e\x12\x04a:b/", // the row is longer than its field
+            b"\x0b\x0a\x09\x0a\x01e\x12\x05a:b/", // the IRI is longer than the row
+            b"\x0b\x2a\x09\x0a\x01e\x12\x04a:b/", // no row has this tag
+            b"\xff\xff\xff\xff\xff\xff",
+        ] {
+            assert_eq!(protobuf(head, false), Sniff::More, "{head:x?}");
+            assert_eq!(protobuf(head, true), Sniff::No, "{head:x?}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_or_a_term_tells_thrift() {
+        for head in [
+            &b"\x1c\x18\x01e\x18\x04a:b/\0\0"[..],
+            b"\x2c\x1c\x1c",
+            b"\x3c\x1c\xcc\x18",
+        ] {
+            assert_eq!(thrift(head, false), Sniff::Yes, "{head:x?}");
+            assert_eq!(thrift(&[head, b"\xff"].concat(), true), Sniff::Yes);
+            assert_eq!(thrift(&head[..2], false), Sniff::More);
+            assert_eq!(thrift(&head[..2], true), Sniff::No);
+        }
+        for head in [
+            &b"\x1c\x18\x01e\x18\x04a:b/\0\x01"[..],
+            b"\x2c\x1c\x18",
+            b"<a> <b> <c> .",
+        ] {
+            assert_eq!(thrift(head, true), Sniff::No, "{head:x?}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Tells RDF/XML from a log's first bytes.
+
+use memchr::memmem;
+
+use super::vocabulary::RDF;
+use crate::codec::sniff::{self, Sniff};
+use crate::syntax::text::sniff::{is_xml, without_mark};
+
+/// Whether an XML document begins that has an element `rdf:RDF` or speaks of RDF's namespace.
+pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
+    let head = sniff::head(bytes);
+    let speaks = |text: &[u8]| memmem::find(head, text).is_some();
+    let shows = is_xml(without_mark(head)) && (speaks(b"<rdf:RDF") || speaks(RDF));
+    Sniff::of(shows, complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMESPACE: &str = "xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'";
+
+    #[test]
+    fn an_element_of_rdf_tells_it_whatever_follows() {
+        for head in [
+            "<?xml version='1.0'?>\n<rdf:RDF",
+            "\u{feff} <rdf:RDF>",
+            "<!DOCTYPE x>\n<!-- c -->\n<rdf:RDF x='y'",
+            &format!("<a:B xmlns:a='x' {NAMESPACE}/>"),
+            &format!("<!-- c --><a:B\n{NAMESPACE}/>"),
+        ] {
+            assert_eq!(sniff(head.as_bytes(), false), Sniff::Yes, "{head}");
+            assert_eq!(sniff(format!("{head}\0").as_bytes(), true), Sniff::Yes);
+        }
+    }
+
+    #[test]
+    fn what_is_none() {
+        for head in [
+            "",
+            "<?xml version='1.0'?>\n<html>",
+            "<a:B xmlns:a='x'/>",
+            "<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:b> .\n",
+            "<a> <b> '''<rdf:RDF>''' .\n",
+            "# <rdf:RDF>\n",
+        ] {
+            assert_eq!(sniff(head.as_bytes(), false), Sniff::More, "{head}");
+            assert_eq!(sniff(head.as_bytes(), true), Sniff::No, "{head}");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What several formats look for in the first bytes of a text log.
+//!
+//! - In: a log's head, or a line of it. Any bytes: nothing here asks for UTF-8.
+//! - Cost: linear in what is looked at.
+
+use memchr::{memchr, memrchr2};
+
+use crate::codec::sniff::{HEAD_BYTES, head};
+
+/// White space of the text formats, line ends included.
+pub(crate) const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Whether a byte stands in hardly any text: a control character that is no kind of white space.
+pub(crate) const fn is_control(byte: u8) -> bool {
+    byte < b' ' && !matches!(byte, b'\t'..=b'\r')
+}
+
+/// A text behind its white space.
+pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
+    let spaces = text.iter().take_while(|&&byte| is_space(byte)).count();
+    text.get(spaces..).unwrap_or_default()
+}
+
+/// A text behind the byte order mark at its start.
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+/// The whole lines of a log's head, blank ones too. What is behind the last line end counts as a line at the
+/// log's end, or if there is no other.
+pub(crate) fn lines(bytes: &[u8], complete: bool) -> impl Iterator<Item = &[u8]> {
+    let text = without_mark(head(bytes));
+    let end = match memrchr2(b'\n', b'\r', text) {
+        _ if complete && bytes.len() < HEAD_BYTES => text.len(),
+        Some(at) => at,
+        None if complete => text.len(),
+        None => 0,
+    };
+    // Between `\r` and `\n` there is a blank line more.
+    text.get(..end)
+        .unwrap_or_default()
+        .split(|&byte| byte == b'\n' || byte == b'\r')
+}
+
+/// Whether a line holds nothing but perhaps a comment.
+pub(crate) fn is_blank(line: &[u8]) -> bool {
+    matches!(trim_start(line).first(), None | Some(b'#'))
+}
+
+/// What a line of N-Triples or N-Quads is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// Three terms and a dot, which Turtle has too.
+    Triple,
+    /// Four terms and a dot, which nothing else has.
+    Quad,
+    /// `VERSION` or `MESSAGE`.
+    Directive,
+    /// Something else.
+    Other,
+}
+
+/// What a line of N-Triples or N-Quads is that is not blank.
+pub(crate) fn line_kind(line: &[u8]) -> Line {
+    match count_terms(line) {
+        Some(3) => Line::Triple,
+        Some(4) => Line::Quad,
+        _ if is_line_directive(line) => Line::Directive,
+        _ => Line::Other,
+    }
+}
+
+/// How many terms a line has before its dot; a triple term is one.
+fn count_terms(line: &[u8]) -> Option<usize> {
+    let (mut terms, mut depth) = (0_usize, 0_usize);
+    let mut rest = line;
+    loop {
+        rest = match trim_start(rest) {
+            [b'.', rest @ ..] => return (depth == 0 && is_blank(rest)).then_some(terms),
+            [b'<', b'<', rest @ ..] => {
+                terms += usize::from(depth == 0);
+                depth += 1;
+                rest.strip_prefix(b"(").unwrap_or(rest)
+            }
+            [b'>', b'>', rest @ ..] | [b')', b'>', b'>', rest @ ..] => {
+                depth = depth.checked_sub(1)?;
+                rest
+            }
+            term => {
+                terms += usize::from(depth == 0);
+                behind_term(term)?
+            }
+        };
+    }
+}
+
+/// What stands behind an IRI, a blank node or a literal.
+fn behind_term(text: &[u8]) -> Option<&[u8]> {
+    match text {
+        [b'<', rest @ ..] => behind_iri(rest, b"<\"{}|^`"),
+        [b'_', b':', rest @ ..] => {
+            let ends = |byte: &u8| is_space(*byte) || matches!(byte, b'<' | b'>' | b'"');
+            let run = rest.iter().position(ends).unwrap_or(rest.len());
+            let label = rest.get(..run)?.iter().rposition(|&byte| byte != b'.')?;
+            rest.get(label + 1..)
+        }
+        [b'"', rest @ ..] => {
+            let mut at = 0;
+            loop {
+                match rest.get(at)? {
+                    b'"' => break,
+                    b'\\' => at += 2,
+                    _ => at += 1,
+                }
+            }
+            let behind = rest.get(at + 1..)?;
+            Some(match behind {
+                [b'@', tag @ ..] => {
+                    let in_tag = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
+                    let length = tag.iter().take_while(in_tag).count();
+                    tag.get(length..).filter(|_| length > 0)?
+                }
+                [b'^', b'^', b'<', datatype @ ..] => behind_iri(datatype, b"<")?,
+                _ => behind,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// What stands behind the `>` of an IRI that holds neither white space nor what `never` lists.
+pub(crate) fn behind_iri<'a>(text: &'a [u8], never: &[u8]) -> Option<&'a [u8]> {
+    let ends = |&byte: &u8| byte == b'>' || is_space(byte) || never.contains(&byte);
+    let end = text.iter().position(ends)?;
+    (text.get(end) == Some(&b'>')).then(|| text.get(end + 1..))?
+}
+
+/// Whether a line is `MESSAGE`, or `VERSION` and a text in quotes.
+fn is_line_directive(line: &[u8]) -> bool {
+    let line = trim_start(line);
+    if let Some(rest) = line.strip_prefix(b"MESSAGE") {
+        return is_blank(rest);
+    }
+    let Some(behind) = line.strip_prefix(b"VERSION") else {
+        return false;
+    };
+    let [quote @ (b'"' | b'\''), label @ ..] = trim_start(behind) else {
+        return false;
+    };
+    let end = memchr(*quote, label).and_then(|end| label.get(end + 1..));
+    behind.first().copied().is_some_and(is_space) && end.is_some_and(is_blank)
+}
+
+/// Whether an XML document begins: its declaration, its document type, a comment or `rdf:RDF`, or an element
+/// that cannot be an IRI, since white space is behind its name.
+pub(crate) fn is_xml(text: &[u8]) -> bool {
+    let text = trim_start(text);
+    let starts = [&b"<?xml"[..], b"<!DOCTYPE", b"<!--", b"<rdf:RDF"];
+    if starts.iter().any(|start| text.starts_with(start)) {
+        return true;
+    }
+    let in_name = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'-' | b'.' | 0x80..)
+    };
+    let [b'<', name @ ..] = text else {
+        return false;
+    };
+    let length = name.iter().take_while(|byte| in_name(byte)).count();
+    let begins = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | 0x80..);
+    name.first().is_some_and(begins) && name.get(length).copied().is_some_and(is_space)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_lines() {
+        for (line, kind) in [
+            ("<a> <b> <c> .", Line::Triple),
+            (" \t<a><b>_:c .#d", Line::Triple),
+            ("<a> <b> _:c.", Line::Triple),
+            ("<a> <b> _:c.d.", Line::Triple),
+            ("<a> <b> _:c. .", Line::Other),
+            (r#"<a> <b> "c \" . \\"@en-x <g> ."#, Line::Quad),
+            (r#"<a> <b> "c"^^<d> _:g . # e"#, Line::Quad),
+            ("<a> <b> <<( <a> <b> <<(<a> <b> _:c)>> )>> .", Line::Triple),
+            ("<<<a> <b> <c>>> <b> <c> <g> .", Line::Quad),
+            ("MESSAGE", Line::Directive),
+            (" MESSAGE # x", Line::Directive),
+            ("VERSION \"1.2\"", Line::Directive),
+            ("VERSION '1.2' # x", Line::Directive),
+            ("VERSION\"1.2\"", Line::Other),
+            ("VERSION '1.2\"", Line::Other),
+            ("MESSAGES", Line::Other),
+            ("<a> <b> .", Line::Other),
+            ("<a> <b> <c> <d> <e> .", Line::Other),
+            ("<a> <b> <c>", Line::Other),
+            ("<a> <b> <c> ;", Line::Other),
+            ("<a> <b> <c> . <d>", Line::Other),
+            ("<a> <b> <c d> .", Line::Other),
+            ("<a> <b> \"c .", Line::Other),
+            ("<a> <b> \"c\\", Line::Other),
+            ("<a> <b> \"c\"^^<d .", Line::Other),
+            ("<a> <b> \"c\"@ .", Line::Other),
+            ("<a> <b> _:. .", Line::Other),
+            ("<a> <b> <<( <a> <b> _:c .", Line::Other),
+            ("<a> <b> <c> )>> .", Line::Other),
+            ("a <b> <c> .", Line::Other),
+            ("", Line::Other),
+        ] {
+            assert_eq!(line_kind(line.as_bytes()), kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_whole_lines_of_a_head() {
+        let found = |head: &[u8], complete| -> Vec<Vec<u8>> {
+            let lines = lines(head, complete).filter(|line| !is_blank(line));
+            lines.map(<[u8]>::to_vec).collect()
+        };
+        let cut = b"\xef\xbb\xbfa\r\nb\n # c\n\nd";
+        assert_eq!(found(cut, false), [b"a", b"b"]);
+        assert_eq!(found(cut, true), [b"a", b"b", b"d"]);
+        assert_eq!(found(b"a", false), [b""; 0]);
+        assert_eq!(found(b"a\r", false), [b"a"]);
+        // A full head ends somewhere in a line; a line that fills it is all there is.
+        let mut full = b"a\n".to_vec();
+        full.resize(HEAD_BYTES, b'b');
+        assert_eq!(found(&full, true), [b"a"]);
+        assert_eq!(found(full.get(2..).unwrap(), true).len(), 2 - 1);
+        full.extend_from_slice(b"\nc\n");
+        assert_eq!(found(&full, true), [b"a"]);
+        assert_eq!(found(&[b'b'; HEAD_BYTES], true).len(), 1);
+    }
+
+    #[test]
+    fn beginnings_of_xml() {
+        for text in [
+            "<?xml version='1.0'?>",
+            "<?xml-stylesheet?>",
+            " \n<!DOCTYPE rdf:RDF [",
+            "<!-- x -->",
+            "<rdf:RDF>",
+            "<é:B\nxmlns:é='x'>",
+        ] {
+            assert!(is_xml(text.as_bytes()), "{text}");
+        }
+        for text in ["", "<", "<a", "<a>", "<urn:a> <b> <c> .", "<1 >", "a <b >"] {
+            assert!(!is_xml(text.as_bytes()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The laws of detection: what the head of a log says of every format.
+
+use rdfm_core::codec::format::Format;
+use rdfm_core::codec::sniff::{HEAD_BYTES, Sniff};
+
+use crate::mutate::Random;
+
+/// A complete head says yes or no; and what the beginning of a head tells stays so, however the log goes on.
+pub fn stays(data: &[u8]) {
+    let head = &data[..data.len().min(HEAD_BYTES)];
+    let mut random = Random::of(data);
+    let mut cuts = [0; 4].map(|_| random.below(head.len() + 1));
+    cuts.sort_unstable();
+    for format in Format::ALL {
+        let Some(sniff) = format.sniff() else {
+            continue;
+        };
+        let mut told = None;
+        for length in cuts.into_iter().chain([head.len()]) {
+            let part = &head[..length];
+            let complete = sniff(part, true);
+            let answer = (sniff(part, false), complete);
+            assert!(
+                complete != Sniff::More && answer != (Sniff::No, Sniff::Yes),
+                "{}: {answer:?} of b\"{}\"",
+                format.name(),
+                part.escape_ascii()
+            );
+            match told {
+                None | Some((_, Sniff::More)) => {}
+                Some((before, first)) => assert_eq!(
+                    answer,
+                    (first, first),
+                    "{}: {first:?} of the first {before} bytes of b\"{}\"",
+                    format.name(),
+                    part.escape_ascii()
+                ),
+            }
+            told = Some((length, answer.0));
+        }
+    }
+}
