@@ -20,7 +20,7 @@ CORE = [
     {"codec"},
     {"syntax"},
     {"formats"},
-    {"regroup"},
+    {"regroup", "archive"},
     {"registry"},
     {"lib"},
 ]

@@ -1,4 +1,4 @@
-"""Collects the inputs that fuzzing begins with: spec-fixtures, and the conformance suites where they are.
+"""Collects the inputs that fuzzing begins with: spec-fixtures, the conformance suites where they are, and archives.
 
     .venv/bin/python tools/fuzz_seeds.py
 
@@ -9,10 +9,12 @@ that running it again changes nothing. RDFM_SHARED names the folder with the sui
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +35,7 @@ TARGETS = {
     "jsonld": ("jsonld", "ndjsonld", "jsonld_oracle"),
     "ndjsonld": ("ndjsonld", "jsonld_oracle"),
     "yamlld": ("yamlld",),
+    "tar": ("archive",),
 }
 # What is longer than an input of the targets (-max_len) would be cut off anyway.
 MAX_BYTES = 4096
@@ -51,10 +54,29 @@ def found() -> Iterator[tuple[str, bytes]]:
                 yield path.name, path.read_bytes()
 
 
+def archives() -> Iterator[tuple[str, bytes]]:
+    """A small tar archive in each form, with a member of each kind."""
+    for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        for name, kind, data in (
+            ("a.nq", tarfile.REGTYPE, b"<a:s> <a:p> <a:o> ."),
+            (f"{'x' * 80}/{'y' * 60}.nq", tarfile.REGTYPE, b"1"),
+            ("x", tarfile.DIRTYPE, b""),
+            ("x/b.nq", tarfile.SYMTYPE, b""),
+            ("x/b.nq", tarfile.AREGTYPE, b""),
+        ):
+            file = io.BytesIO()
+            with tarfile.open(fileobj=file, mode="w", format=form) as out:
+                member = tarfile.TarInfo(name)
+                member.type, member.size = kind, len(data)
+                out.addfile(member, io.BytesIO(data))
+            # Without the zeros that fill a record.
+            yield "archive.tar", file.getvalue()[:MAX_BYTES]
+
+
 def main() -> None:
     """Writes the seeds and says how many each target has."""
     seeds: Counter[str] = Counter()
-    for name, content in found():
+    for name, content in chain(found(), archives()):
         targets = TARGETS.get(name.rpartition(".")[2])
         for target in (*targets, "sniff") if targets else ():
             path = CORPUS / target / f"seed-{hashlib.sha256(content).hexdigest()[:16]}"

@@ -3,12 +3,14 @@
 //! A folder a floor, from the top; each uses those below it:
 //!
 //! - [`registry`]: the formats, what each carries, and where to get its codecs.
+//! - [`archive`]: the members of tar archives.
 //! - [`regroup`]: other boundaries of messages, between a decoder and an encoder.
 //! - [`formats`]: the codecs, a folder a family.
 //! - [`syntax`]: what several families share.
 //! - [`codec`]: the contract of every decoder and encoder, and their options.
 //! - [`model`]: terms, batches, limits and errors.
 
+pub mod archive;
 pub mod codec;
 pub mod formats;
 pub mod model;

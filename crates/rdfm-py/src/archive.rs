@@ -1,424 +1,19 @@
-//! The members of a tar archive, from its bytes in pieces: nothing is sought, nothing is unpacked.
-//!
-//! - In: pieces of an archive (v7, ustar, GNU, pax). Out: its files, in order; small ones whole.
-//! - Cost: two copies of the data; memory holds a piece, a small member and one long name.
-//! - Law: how the bytes are cut changes nothing but the parts of large members; members before a fault
-//!   come first, and the fault comes again. What is no plain file inside the archive is refused by name.
+//! The members of a tar archive for Python: pieces in, tuples of members out.
 
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use rdfm_core::model::error::{DecodeError, ErrorClass, Place};
-use tar::{EntryType, Header, PaxExtensions};
+use rdfm_core::archive;
 
 use crate::codecs::contiguous;
 use crate::errors;
-
-const BLOCK: usize = 512;
-/// What is said where the first header is none.
-const NOT_TAR: &str = "not a tar archive (or cut off)";
-/// Members up to this size come whole.
-const WHOLE: u64 = 1 << 20;
-/// Largest long name, and largest block of pax records.
-const MOST_RECORDS: u64 = 1 << 20;
-
-/// A member, or a part of a large one.
-struct Part {
-    /// Where a member begins: its name.
-    name: Option<String>,
-    /// Where its bytes stand in the buffer.
-    range: std::ops::Range<usize>,
-    /// Whether the member ends here.
-    ended: bool,
-    /// Why the member is not read.
-    refusal: Option<String>,
-}
-
-/// What is to come next.
-enum State {
-    /// A header.
-    Header,
-    /// Bytes of a member that is given in parts, and those of its last block behind them.
-    Member { left: u64, padding: u64 },
-    /// Bytes to go over.
-    Skip { left: u64 },
-    /// A long name or pax records, and the bytes of their last block.
-    Records {
-        kind: EntryType,
-        size: usize,
-        padding: usize,
-    },
-    /// A member that comes whole.
-    Whole {
-        name: String,
-        size: usize,
-        padding: usize,
-    },
-    /// Zeros up to the end.
-    End,
-}
-
-/// Cuts an archive into members.
-struct Members {
-    buffer: Vec<u8>,
-    at: usize,
-    /// Bytes of the archive before the buffer.
-    before: u64,
-    state: State,
-    /// The name of the member that is read, for errors.
-    name: String,
-    long_name: Option<Vec<u8>>,
-    long_size: Option<u64>,
-    sparse: bool,
-    /// Whether the last block was of zeros.
-    zeros: bool,
-    finished: bool,
-    fault: Option<DecodeError>,
-}
-
-impl Members {
-    fn new() -> Self {
-        Self {
-            buffer: Vec::new(),
-            at: 0,
-            before: 0,
-            state: State::Header,
-            name: String::new(),
-            long_name: None,
-            long_size: None,
-            sparse: false,
-            zeros: false,
-            finished: false,
-            fault: None,
-        }
-    }
-
-    fn feed(&mut self, piece: &[u8]) {
-        self.before += self.at as u64;
-        self.buffer.drain(..self.at);
-        self.at = 0;
-        self.buffer.extend_from_slice(piece);
-    }
-
-    fn left(&self) -> usize {
-        self.buffer.len() - self.at
-    }
-
-    fn fault(&self, class: ErrorClass, reason: String) -> DecodeError {
-        let offset = self.before + self.at as u64;
-        DecodeError {
-            format: "tar",
-            class,
-            reason,
-            place: Place {
-                offset,
-                ..Place::default()
-            },
-        }
-    }
-
-    /// The parts that are there; none for "feed me", and after the end "done".
-    fn parts(&mut self) -> Result<Vec<Part>, DecodeError> {
-        let mut parts = Vec::new();
-        if let Some(fault) = &self.fault {
-            return Err(fault.clone());
-        }
-        match self.fill(&mut parts) {
-            Err(fault) if parts.is_empty() => {
-                self.fault = Some(fault.clone());
-                Err(fault)
-            }
-            Err(fault) => {
-                self.fault = Some(fault);
-                Ok(parts)
-            }
-            Ok(()) => Ok(parts),
-        }
-    }
-
-    fn fill(&mut self, parts: &mut Vec<Part>) -> Result<(), DecodeError> {
-        loop {
-            let here = self.left();
-            let at_start = self.at_start();
-            match &mut self.state {
-                State::Header if here >= BLOCK => self.header(parts)?,
-                State::Records { size, padding, .. } if here >= *size + *padding => {
-                    self.records()?;
-                }
-                State::Whole { size, padding, .. } if here >= *size + *padding => {
-                    let range = self.at..self.at + *size;
-                    self.at = range.end + *padding;
-                    if let State::Whole { name, .. } =
-                        std::mem::replace(&mut self.state, State::Header)
-                    {
-                        parts.push(Part {
-                            name: Some(name),
-                            range,
-                            ended: true,
-                            refusal: None,
-                        });
-                    }
-                }
-                State::Member { left, padding } if here > 0 => {
-                    let size = (here as u64).min(*left);
-                    *left -= size;
-                    let (left, padding) = (*left, *padding);
-                    let range = self.at..self.at + size as usize;
-                    self.at = range.end;
-                    parts.push(Part {
-                        name: None,
-                        range,
-                        ended: left == 0,
-                        refusal: None,
-                    });
-                    if left == 0 {
-                        self.state = State::Skip { left: padding };
-                    }
-                }
-                State::Skip { left: 0 } => self.state = State::Header,
-                State::Skip { left } if here > 0 => {
-                    let size = (here as u64).min(*left);
-                    *left -= size;
-                    self.at += size as usize;
-                }
-                State::End if here > 0 => {
-                    if let Some(found) = self.buffer[self.at..].iter().position(|byte| *byte != 0) {
-                        self.at += found;
-                        return Err(self.fault(
-                            ErrorClass::Malformed,
-                            "there is something behind the archive's end mark; were archives joined, \
-                             give them one by one"
-                                .to_owned(),
-                        ));
-                    }
-                    self.at = self.buffer.len();
-                }
-                _ if !self.finished => return Ok(()),
-                State::End => return Ok(()),
-                // One block of zeros is an end too, as other readers take it.
-                State::Header if self.zeros && here == 0 => return Ok(()),
-                State::Header if at_start && here > 0 => {
-                    let reason =
-                        format!("{NOT_TAR}: {here} of the {BLOCK} bytes of a header are there");
-                    return Err(self.fault(ErrorClass::Truncated, reason));
-                }
-                State::Header => {
-                    return Err(self.cut("before its end mark".to_owned()));
-                }
-                _ => {
-                    let inside = format!(
-                        "inside {}",
-                        rdfm_core::model::error::quote(self.name.as_bytes())
-                    );
-                    return Err(self.cut(inside));
-                }
-            }
-        }
-    }
-
-    fn no_header(&self) -> DecodeError {
-        let found = "expected the header of a member, found something else";
-        let reason = if self.at_start() {
-            format!("{NOT_TAR}: {found}")
-        } else {
-            format!("{found}; the archive is broken")
-        };
-        self.fault(ErrorClass::Malformed, reason)
-    }
-
-    /// Whether nothing of the archive was taken yet.
-    fn at_start(&self) -> bool {
-        self.before == 0 && self.at == 0
-    }
-
-    fn cut(&self, place: String) -> DecodeError {
-        let reason = format!("the archive ends {place}; the file is cut off, get it again");
-        self.fault(ErrorClass::Truncated, reason)
-    }
-
-    fn header(&mut self, parts: &mut Vec<Part>) -> Result<(), DecodeError> {
-        let block = &self.buffer[self.at..self.at + BLOCK];
-        if block.iter().all(|byte| *byte == 0) {
-            self.at += BLOCK;
-            if self.zeros {
-                self.state = State::End;
-            }
-            self.zeros = true;
-            return Ok(());
-        }
-        let header = Header::from_byte_slice(block);
-        let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
-        let stored: u32 = block[148..156].iter().map(|byte| u32::from(*byte)).sum();
-        if header.cksum().ok() != Some(sum - stored + 8 * 32) {
-            return Err(self.no_header());
-        }
-        let kind = header.entry_type();
-        let size = match header.entry_size() {
-            Ok(size) if size < 1 << 62 => size,
-            _ => {
-                let reason = "the size of a member is no number; the archive is broken";
-                return Err(self.fault(ErrorClass::Malformed, reason.to_owned()));
-            }
-        };
-        let path = header.path_bytes().into_owned();
-        self.zeros = false;
-        if matches!(
-            kind,
-            EntryType::GNULongName
-                | EntryType::GNULongLink
-                | EntryType::XHeader
-                | EntryType::XGlobalHeader
-        ) {
-            self.name = String::from_utf8_lossy(&path).into_owned();
-            if size > MOST_RECORDS {
-                let reason = format!(
-                    "the records before a member have {size} bytes; {MOST_RECORDS} are allowed"
-                );
-                return Err(self.fault(ErrorClass::Limit, reason));
-            }
-            self.at += BLOCK;
-            let padding = padding(size) as usize;
-            self.state = State::Records {
-                kind,
-                size: size as usize,
-                padding,
-            };
-            return Ok(());
-        }
-        self.at += BLOCK;
-        let path = self.long_name.take().unwrap_or(path);
-        let size = self.long_size.take().unwrap_or(size);
-        let sparse = std::mem::take(&mut self.sparse) || kind == EntryType::GNUSparse;
-        let (name, refusal) = checked(&path, kind, sparse);
-        self.name.clone_from(&name);
-        let folder =
-            kind == EntryType::Directory || (kind == EntryType::Regular && path.ends_with(b"/"));
-        let empty = folder
-            || matches!(
-                kind,
-                EntryType::Link
-                    | EntryType::Symlink
-                    | EntryType::Char
-                    | EntryType::Block
-                    | EntryType::Fifo
-            );
-        let blocks = if empty { 0 } else { size + padding(size) };
-        if let Some(refusal) = refusal {
-            let range = self.at..self.at;
-            parts.push(Part {
-                name: Some(name),
-                range,
-                ended: true,
-                refusal: Some(refusal),
-            });
-            self.state = State::Skip { left: blocks };
-        } else if folder {
-            self.state = State::Skip { left: blocks };
-        } else if size <= WHOLE {
-            let padding = padding(size) as usize;
-            self.state = State::Whole {
-                name,
-                size: size as usize,
-                padding,
-            };
-        } else {
-            let range = self.at..self.at;
-            parts.push(Part {
-                name: Some(name),
-                range,
-                ended: false,
-                refusal: None,
-            });
-            self.state = State::Member {
-                left: size,
-                padding: padding(size),
-            };
-        }
-        Ok(())
-    }
-
-    fn records(&mut self) -> Result<(), DecodeError> {
-        let State::Records {
-            kind,
-            size,
-            padding,
-        } = std::mem::replace(&mut self.state, State::Header)
-        else {
-            return Ok(());
-        };
-        let data = &self.buffer[self.at..self.at + size];
-        match kind {
-            EntryType::GNULongName => {
-                let end = data.iter().position(|byte| *byte == 0).unwrap_or(size);
-                self.long_name = Some(data[..end].to_vec());
-            }
-            EntryType::XHeader => {
-                for record in PaxExtensions::new(data) {
-                    let read = record.ok().and_then(|record| {
-                        let (key, value) = (record.key_bytes(), record.value_bytes());
-                        if key == b"path" {
-                            self.long_name = Some(value.to_vec());
-                        } else if key == b"size" {
-                            self.long_size = Some(std::str::from_utf8(value).ok()?.parse().ok()?);
-                        } else if key.starts_with(b"GNU.sparse.") {
-                            self.sparse = true;
-                        }
-                        Some(())
-                    });
-                    if read.is_none() || self.long_size.is_some_and(|size| size >= 1 << 62) {
-                        let reason =
-                            "the pax records before a member are broken; so is the archive";
-                        return Err(self.fault(ErrorClass::Malformed, reason.to_owned()));
-                    }
-                }
-            }
-            // Targets of links, which are refused, and what is said of all members.
-            _ => {}
-        }
-        self.at += size + padding;
-        Ok(())
-    }
-}
-
-/// The bytes that fill the last block.
-const fn padding(size: u64) -> u64 {
-    size.next_multiple_of(BLOCK as u64) - size
-}
-
-/// The name of a member, and why it is refused.
-fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Option<String>) {
-    let name = String::from_utf8_lossy(path);
-    let name = name.trim_start_matches("./");
-    let drive = name.as_bytes().get(1) == Some(&b':')
-        && matches!(name.as_bytes().get(2), Some(b'/' | b'\\'));
-    let what = match kind {
-        EntryType::Link | EntryType::Symlink => Some("is a link"),
-        EntryType::Char | EntryType::Block | EntryType::Fifo => Some("is a device or a pipe"),
-        EntryType::Regular | EntryType::Continuous | EntryType::Directory if !sparse => None,
-        _ if sparse => Some("is a sparse file"),
-        _ => Some("is of an unknown kind"),
-    };
-    let what = if name.starts_with(['/', '\\']) || drive {
-        Some("has an absolute path")
-    } else if name.split(['/', '\\']).any(|part| part == "..") {
-        Some("has a path with '..'")
-    } else if name.is_empty() && kind != EntryType::Directory {
-        Some("has no name")
-    } else {
-        what
-    };
-    let refusal = what.map(|what| {
-        format!("this member {what}, which rdfm does not read; make the archive of plain files, named from its top")
-    });
-    (name.to_owned(), refusal)
-}
 
 /// The members of a tar archive: `feed` pieces, then take `parts` until it gives none; after the last
 /// piece call `finish` and take the rest.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct TarMembers {
-    members: Mutex<Members>,
+    members: Mutex<archive::TarMembers>,
 }
 
 #[pymethods]
@@ -426,7 +21,7 @@ impl TarMembers {
     #[new]
     fn new() -> Self {
         Self {
-            members: Mutex::new(Members::new()),
+            members: Mutex::default(),
         }
     }
 
@@ -440,21 +35,21 @@ impl TarMembers {
 
     /// Mark the end of the archive.
     fn finish(&self) {
-        self.with(|members| members.finished = true);
+        self.with(archive::TarMembers::finish);
     }
 
     /// The members that are there, as tuples of name, bytes, whether it ends there, and why it is
     /// refused. Without a name the bytes are those that follow of the member before.
     ///
     /// Raises:
-    ///     DecodeError: The archive is broken or cut off; raised after every member before the fault.
+    ///     DecodeError: The archive is broken or cut off; raised after every member before the error.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.with(|members| {
             let parts = members
                 .parts()
                 .map_err(|error| errors::decode(py, &error))?;
             let tuples = parts.into_iter().map(|part| {
-                let data = PyBytes::new(py, &members.buffer[part.range]);
+                let data = PyBytes::new(py, members.bytes(&part));
                 (part.name, data, part.ended, part.refusal)
             });
             PyList::new(py, tuples.collect::<Vec<_>>())
@@ -463,7 +58,7 @@ impl TarMembers {
 }
 
 impl TarMembers {
-    fn with<R>(&self, work: impl FnOnce(&mut Members) -> R) -> R {
+    fn with<R>(&self, work: impl FnOnce(&mut archive::TarMembers) -> R) -> R {
         work(&mut self.members.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,0 +1,407 @@
+//! The members of a tar archive, from its bytes in pieces: nothing is sought, nothing is unpacked.
+//!
+//! - In: pieces of an archive (v7, ustar, GNU, pax). Out: its files, in order; small ones whole.
+//! - Cost: a copy of the data; memory holds a piece, a small member and one long name.
+//! - Law: how the bytes are cut changes nothing but the parts of large members; members before an error
+//!   come first, and the error comes again. What is no plain file inside the archive is refused by name.
+
+mod name;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use tar::{EntryType, Header, PaxExtensions};
+
+use crate::model::error::{DecodeError, ErrorClass, Place, quote};
+
+const BLOCK: usize = 512;
+/// What is said where the first header is none.
+const NOT_TAR: &str = "not a tar archive (or cut off)";
+/// Members up to this size come whole.
+pub const MAX_WHOLE_BYTES: u64 = 1 << 20;
+/// Largest long name, and largest block of pax records.
+const MAX_RECORD_BYTES: u64 = 1 << 20;
+
+/// A member, or a part of a large one.
+#[derive(Debug)]
+pub struct Part {
+    /// Where a member begins: its name. Without one the bytes are those that follow of the member before.
+    pub name: Option<String>,
+    /// Whether the member ends here.
+    pub ended: bool,
+    /// Why the member is not read.
+    pub refusal: Option<String>,
+    /// Where its bytes stand in the buffer.
+    range: Range<usize>,
+}
+
+/// What is to come next.
+enum State {
+    /// A header.
+    Header,
+    /// Bytes of a member that is given in parts, and those of its last block behind them.
+    Member { left: u64, padding: u64 },
+    /// Bytes to go over.
+    Skip { left: u64 },
+    /// A long name or pax records, and the bytes of their last block.
+    Records {
+        kind: EntryType,
+        size: usize,
+        padding: usize,
+    },
+    /// A member that comes whole.
+    Whole {
+        name: String,
+        size: usize,
+        padding: usize,
+    },
+    /// Zeros up to the end.
+    End,
+}
+
+/// Cuts an archive into members: feed pieces, then take [`parts`](Self::parts) until it gives none; after the
+/// last piece call [`finish`](Self::finish) and take the rest.
+pub struct TarMembers {
+    buffer: Vec<u8>,
+    at: usize,
+    /// Bytes of the archive before the buffer.
+    before: u64,
+    state: State,
+    /// The name of the member that is read, for errors.
+    name: String,
+    long_name: Option<Vec<u8>>,
+    long_size: Option<u64>,
+    sparse: bool,
+    /// Whether the last block was of zeros.
+    zeros: bool,
+    finished: bool,
+    failed: Option<DecodeError>,
+}
+
+impl Default for TarMembers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TarMembers {
+    /// At the start of an archive.
+    pub fn new() -> Self {
+        Self {
+            buffer: Vec::new(),
+            at: 0,
+            before: 0,
+            state: State::Header,
+            name: String::new(),
+            long_name: None,
+            long_size: None,
+            sparse: false,
+            zeros: false,
+            finished: false,
+            failed: None,
+        }
+    }
+
+    /// Takes a piece of the archive, cut anywhere. Reads nothing; behind an error it keeps nothing either.
+    pub fn feed(&mut self, piece: &[u8]) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.before += self.at as u64;
+        self.buffer.drain(..self.at);
+        self.at = 0;
+        self.buffer.extend_from_slice(piece);
+    }
+
+    /// Marks the end of the archive.
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// The bytes of a part, until the next piece is fed.
+    pub fn bytes(&self, part: &Part) -> &[u8] {
+        self.buffer.get(part.range.clone()).unwrap_or_default()
+    }
+
+    /// Bytes that were fed and not taken.
+    pub fn left(&self) -> usize {
+        self.buffer.len() - self.at
+    }
+
+    fn error(&self, class: ErrorClass, reason: String) -> DecodeError {
+        let offset = self.before + self.at as u64;
+        DecodeError {
+            format: "tar",
+            class,
+            reason,
+            place: Place {
+                offset,
+                ..Place::default()
+            },
+        }
+    }
+
+    /// The parts that are there; none for "feed me", and after [`finish`](Self::finish) "done".
+    ///
+    /// # Errors
+    /// The archive is broken or cut off: after every member before that, and again on later calls.
+    pub fn parts(&mut self) -> Result<Vec<Part>, DecodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let mut parts = Vec::new();
+        if let Err(error) = self.fill(&mut parts) {
+            self.failed = Some(error.clone());
+            if parts.is_empty() {
+                return Err(error);
+            }
+        }
+        Ok(parts)
+    }
+
+    fn fill(&mut self, parts: &mut Vec<Part>) -> Result<(), DecodeError> {
+        loop {
+            let here = self.left();
+            let at_start = self.at_start();
+            match &mut self.state {
+                State::Header if here >= BLOCK => self.header(parts)?,
+                State::Records { size, padding, .. } if here >= *size + *padding => {
+                    self.records()?;
+                }
+                State::Whole { size, padding, .. } if here >= *size + *padding => {
+                    let range = self.at..self.at + *size;
+                    self.at = range.end + *padding;
+                    if let State::Whole { name, .. } =
+                        std::mem::replace(&mut self.state, State::Header)
+                    {
+                        parts.push(Part {
+                            name: Some(name),
+                            range,
+                            ended: true,
+                            refusal: None,
+                        });
+                    }
+                }
+                State::Member { left, padding } if here > 0 => {
+                    let size = (here as u64).min(*left);
+                    *left -= size;
+                    let (left, padding) = (*left, *padding);
+                    let range = self.at..self.at + size as usize;
+                    self.at = range.end;
+                    parts.push(Part {
+                        name: None,
+                        range,
+                        ended: left == 0,
+                        refusal: None,
+                    });
+                    if left == 0 {
+                        self.state = State::Skip { left: padding };
+                    }
+                }
+                State::Skip { left: 0 } => self.state = State::Header,
+                State::Skip { left } if here > 0 => {
+                    let size = (here as u64).min(*left);
+                    *left -= size;
+                    self.at += size as usize;
+                }
+                State::End if here > 0 => {
+                    if let Some(found) = self.buffer[self.at..].iter().position(|byte| *byte != 0) {
+                        self.at += found;
+                        return Err(self.error(
+                            ErrorClass::Malformed,
+                            "there is something behind the archive's end mark; were archives joined, \
+                             give them one by one"
+                                .to_owned(),
+                        ));
+                    }
+                    self.at = self.buffer.len();
+                }
+                _ if !self.finished => return Ok(()),
+                State::End => return Ok(()),
+                // One block of zeros is an end too, as other readers take it.
+                State::Header if self.zeros && here == 0 => return Ok(()),
+                State::Header if at_start && here > 0 => {
+                    let reason =
+                        format!("{NOT_TAR}: {here} of the {BLOCK} bytes of a header are there");
+                    return Err(self.error(ErrorClass::Truncated, reason));
+                }
+                State::Header => {
+                    return Err(self.cut("before its end mark"));
+                }
+                _ => {
+                    let inside = format!("inside {}", quote(self.name.as_bytes()));
+                    return Err(self.cut(&inside));
+                }
+            }
+        }
+    }
+
+    fn no_header(&self) -> DecodeError {
+        let found = "expected the header of a member, found something else";
+        let reason = if self.at_start() {
+            format!("{NOT_TAR}: {found}")
+        } else {
+            format!("{found}; the archive is broken")
+        };
+        self.error(ErrorClass::Malformed, reason)
+    }
+
+    /// Whether nothing of the archive was taken yet.
+    fn at_start(&self) -> bool {
+        self.before == 0 && self.at == 0
+    }
+
+    fn cut(&self, place: &str) -> DecodeError {
+        let reason = format!("the archive ends {place}; the file is cut off, get it again");
+        self.error(ErrorClass::Truncated, reason)
+    }
+
+    fn header(&mut self, parts: &mut Vec<Part>) -> Result<(), DecodeError> {
+        let block = &self.buffer[self.at..self.at + BLOCK];
+        if block.iter().all(|byte| *byte == 0) {
+            self.at += BLOCK;
+            if self.zeros {
+                self.state = State::End;
+            }
+            self.zeros = true;
+            return Ok(());
+        }
+        let header = Header::from_byte_slice(block);
+        let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+        let stored: u32 = block[148..156].iter().map(|byte| u32::from(*byte)).sum();
+        if header.cksum().ok() != Some(sum - stored + 8 * 32) {
+            return Err(self.no_header());
+        }
+        let kind = header.entry_type();
+        let size = match header.entry_size() {
+            Ok(size) if size < 1 << 62 => size,
+            _ => {
+                let reason = "the size of a member is no number; the archive is broken";
+                return Err(self.error(ErrorClass::Malformed, reason.to_owned()));
+            }
+        };
+        let path = header.path_bytes().into_owned();
+        self.zeros = false;
+        if matches!(
+            kind,
+            EntryType::GNULongName
+                | EntryType::GNULongLink
+                | EntryType::XHeader
+                | EntryType::XGlobalHeader
+        ) {
+            self.name = String::from_utf8_lossy(&path).into_owned();
+            if size > MAX_RECORD_BYTES {
+                let reason = format!(
+                    "the records before a member have {size} bytes; {MAX_RECORD_BYTES} are allowed"
+                );
+                return Err(self.error(ErrorClass::Limit, reason));
+            }
+            self.at += BLOCK;
+            let padding = padding(size) as usize;
+            self.state = State::Records {
+                kind,
+                size: size as usize,
+                padding,
+            };
+            return Ok(());
+        }
+        self.at += BLOCK;
+        let path = self.long_name.take().unwrap_or(path);
+        let size = self.long_size.take().unwrap_or(size);
+        let sparse = std::mem::take(&mut self.sparse) || kind == EntryType::GNUSparse;
+        let (name, refusal) = name::checked(&path, kind, sparse);
+        self.name.clone_from(&name);
+        let folder =
+            kind == EntryType::Directory || (kind == EntryType::Regular && path.ends_with(b"/"));
+        let empty = folder
+            || matches!(
+                kind,
+                EntryType::Link
+                    | EntryType::Symlink
+                    | EntryType::Char
+                    | EntryType::Block
+                    | EntryType::Fifo
+            );
+        let blocks = if empty { 0 } else { size + padding(size) };
+        if let Some(refusal) = refusal {
+            let range = self.at..self.at;
+            parts.push(Part {
+                name: Some(name),
+                range,
+                ended: true,
+                refusal: Some(refusal),
+            });
+            self.state = State::Skip { left: blocks };
+        } else if folder {
+            self.state = State::Skip { left: blocks };
+        } else if size <= MAX_WHOLE_BYTES {
+            let padding = padding(size) as usize;
+            self.state = State::Whole {
+                name,
+                size: size as usize,
+                padding,
+            };
+        } else {
+            let range = self.at..self.at;
+            parts.push(Part {
+                name: Some(name),
+                range,
+                ended: false,
+                refusal: None,
+            });
+            self.state = State::Member {
+                left: size,
+                padding: padding(size),
+            };
+        }
+        Ok(())
+    }
+
+    fn records(&mut self) -> Result<(), DecodeError> {
+        let State::Records {
+            kind,
+            size,
+            padding,
+        } = std::mem::replace(&mut self.state, State::Header)
+        else {
+            return Ok(());
+        };
+        let data = &self.buffer[self.at..self.at + size];
+        match kind {
+            EntryType::GNULongName => {
+                let end = data.iter().position(|byte| *byte == 0).unwrap_or(size);
+                self.long_name = Some(data[..end].to_vec());
+            }
+            EntryType::XHeader => {
+                for record in PaxExtensions::new(data) {
+                    let read = record.ok().and_then(|record| {
+                        let (key, value) = (record.key_bytes(), record.value_bytes());
+                        if key == b"path" {
+                            self.long_name = Some(value.to_vec());
+                        } else if key == b"size" {
+                            self.long_size = Some(std::str::from_utf8(value).ok()?.parse().ok()?);
+                        } else if key.starts_with(b"GNU.sparse.") {
+                            self.sparse = true;
+                        }
+                        Some(())
+                    });
+                    if read.is_none() || self.long_size.is_some_and(|size| size >= 1 << 62) {
+                        let reason =
+                            "the pax records before a member are broken; so is the archive";
+                        return Err(self.error(ErrorClass::Malformed, reason.to_owned()));
+                    }
+                }
+            }
+            // Targets of links, which are refused, and what is said of all members.
+            _ => {}
+        }
+        self.at += size + padding;
+        Ok(())
+    }
+}
+
+/// The bytes that fill the last block.
+const fn padding(size: u64) -> u64 {
+    size.next_multiple_of(BLOCK as u64) - size
+}

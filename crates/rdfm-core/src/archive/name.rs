@@ -1,0 +1,34 @@
+//! What a member of an archive is called, and whether it is read.
+//!
+//! - In: the path and the kind of a header. Out: a name, and why the member is refused if it is.
+//! - Law: only plain files with a path inside the archive are read; folders have nothing to read.
+
+use tar::EntryType;
+
+/// The name of a member, and why it is refused.
+pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Option<String>) {
+    let name = String::from_utf8_lossy(path);
+    let name = name.trim_start_matches("./");
+    let drive = name.as_bytes().get(1) == Some(&b':')
+        && matches!(name.as_bytes().get(2), Some(b'/' | b'\\'));
+    let what = match kind {
+        EntryType::Link | EntryType::Symlink => Some("is a link"),
+        EntryType::Char | EntryType::Block | EntryType::Fifo => Some("is a device or a pipe"),
+        EntryType::Regular | EntryType::Continuous | EntryType::Directory if !sparse => None,
+        _ if sparse => Some("is a sparse file"),
+        _ => Some("is of an unknown kind"),
+    };
+    let what = if name.starts_with(['/', '\\']) || drive {
+        Some("has an absolute path")
+    } else if name.split(['/', '\\']).any(|part| part == "..") {
+        Some("has a path with '..'")
+    } else if name.is_empty() && kind != EntryType::Directory {
+        Some("has no name")
+    } else {
+        what
+    };
+    let refusal = what.map(|what| {
+        format!("this member {what}, which rdfm does not read; make the archive of plain files, named from its top")
+    });
+    (name.to_owned(), refusal)
+}

@@ -1,0 +1,306 @@
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
+use super::*;
+
+/// Name, bytes, whether it ended, and the refusal of each member; then the error.
+type Outcome = (
+    Vec<(String, Vec<u8>, bool, Option<String>)>,
+    Option<DecodeError>,
+);
+
+/// Takes what is there; none is left behind an error.
+fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
+    while error.is_none() {
+        match members.parts() {
+            Ok(parts) if parts.is_empty() => return,
+            Ok(parts) => {
+                for part in &parts {
+                    let bytes = members.bytes(part);
+                    match (&part.name, found.last_mut()) {
+                        (Some(name), _) => {
+                            let refusal = part.refusal.clone();
+                            found.push((name.clone(), bytes.to_vec(), part.ended, refusal));
+                        }
+                        (None, Some(last)) => {
+                            last.1.extend_from_slice(bytes);
+                            last.2 = part.ended;
+                        }
+                        (None, None) => panic!("bytes of no member"),
+                    }
+                }
+            }
+            Err(met) => {
+                assert_eq!(members.parts().err().as_ref(), Some(&met), "it comes again");
+                *error = Some(met);
+            }
+        }
+    }
+}
+
+fn in_pieces(data: &[u8], size: usize) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut members = TarMembers::new();
+    for piece in data.chunks(size) {
+        members.feed(piece);
+        take(&mut members, &mut outcome);
+    }
+    members.finish();
+    take(&mut members, &mut outcome);
+    outcome
+}
+
+/// Reads an archive whole and in pieces; any difference fails the test.
+fn read(data: &[u8]) -> Outcome {
+    let whole = in_pieces(data, data.len().max(1));
+    for size in [1, 511, 512, 513, 4000] {
+        assert_eq!(in_pieces(data, size), whole, "in pieces of {size} bytes");
+    }
+    whole
+}
+
+/// A block that declares a member.
+fn header(name: &str, kind: u8, size: u64) -> Header {
+    let mut header = Header::new_gnu();
+    header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+    header.set_entry_type(EntryType::new(kind));
+    header.set_size(size);
+    header.set_cksum();
+    header
+}
+
+/// A member: its header, its bytes, and zeros up to the next block.
+fn member(name: &str, kind: u8, data: &[u8]) -> Vec<u8> {
+    let mut out = header(name, kind, data.len() as u64).as_bytes().to_vec();
+    out.extend_from_slice(data);
+    out.resize(out.len().next_multiple_of(BLOCK), 0);
+    out
+}
+
+/// An archive of members, with its end mark.
+fn archive(members: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = members.concat();
+    out.resize(out.len() + 2 * BLOCK, 0);
+    out
+}
+
+/// A pax record, whose length counts its own digits.
+fn record(key: &str, value: &str) -> String {
+    let rest = format!(" {key}={value}\n");
+    let digits = (1..4)
+        .find(|digits| (rest.len() + digits).to_string().len() == *digits)
+        .unwrap_or(1);
+    format!("{}{rest}", rest.len() + digits)
+}
+
+fn plain(name: &str, data: &[u8]) -> (String, Vec<u8>, bool, Option<String>) {
+    (name.to_owned(), data.to_vec(), true, None)
+}
+
+#[track_caller]
+fn fails(data: &[u8], class: ErrorClass, reason: &str, offset: u64) -> usize {
+    let (found, error) = read(data);
+    let error = error.expect("an error");
+    assert_eq!(error.class, class, "{error}");
+    assert!(error.reason.contains(reason), "{error}");
+    assert_eq!(error.place.offset, offset, "{error}");
+    found.len()
+}
+
+#[test]
+fn files_come_in_order_and_folders_do_not() {
+    let data = archive(&[
+        member("./a.nq", b'0', b"1"),
+        member("x/", b'5', b""),
+        member("old/", b'\0', b""),
+        member("x/b.nq", b'\0', &[b'2'; 512]),
+        member("empty.nq", b'7', b""),
+    ]);
+    let expected = vec![
+        plain("a.nq", b"1"),
+        plain("x/b.nq", &[b'2'; 512]),
+        plain("empty.nq", b""),
+    ];
+    assert_eq!(read(&data), (expected, None));
+    assert_eq!(read(&archive(&[])), (Vec::new(), None));
+}
+
+#[test]
+fn one_block_of_zeros_is_an_end_too() {
+    let mut data = archive(&[member("a.nq", b'0', b"1")]);
+    data.truncate(data.len() - BLOCK);
+    assert_eq!(read(&data), (vec![plain("a.nq", b"1")], None));
+}
+
+#[test]
+fn long_names_and_records_speak_of_the_next_member_alone() {
+    let long = "y".repeat(700);
+    let pax = record("path", &format!("é{long}")) + &record("size", "3");
+    let data = archive(&[
+        member("././@LongLink", b'L', format!("{long}\0").as_bytes()),
+        member("a.nq", b'0', b"1"),
+        member("pax", b'x', pax.as_bytes()),
+        // The size of the records counts.
+        [
+            header("b.nq", b'0', 0).as_bytes().as_slice(),
+            b"222",
+            &[0; 509],
+        ]
+        .concat(),
+        member("global", b'g', record("path", "of-nobody").as_bytes()),
+        member("c.nq", b'0', b"3"),
+    ]);
+    let expected = vec![
+        plain(&long, b"1"),
+        plain(&format!("é{long}"), b"222"),
+        plain("c.nq", b"3"),
+    ];
+    assert_eq!(read(&data), (expected, None));
+}
+
+#[test]
+fn what_is_no_plain_file_inside_is_refused_and_passed_over() {
+    let sparse = record("GNU.sparse.major", "1");
+    for (before, name, kind, data, what) in [
+        ("", "b.nq", b'2', "", "is a link"),
+        ("", "b.nq", b'1', "", "is a link"),
+        ("", "b.nq", b'3', "", "is a device or a pipe"),
+        ("", "b.nq", b'6', "", "is a device or a pipe"),
+        ("", "b.nq", b'S', "2", "is a sparse file"),
+        (&*sparse, "b.nq", b'0', "2", "is a sparse file"),
+        ("", "b.nq", b'Z', "2", "is of an unknown kind"),
+        ("", "/b.nq", b'0', "2", "has an absolute path"),
+        ("", "C:\\b.nq", b'0', "2", "has an absolute path"),
+        ("", "x\\..\\b.nq", b'0', "2", "has a path with '..'"),
+        ("", "../b", b'5', "", "has a path with '..'"),
+        ("", "", b'0', "2", "has no name"),
+    ] {
+        let mut members = vec![member("a.nq", b'0', b"1")];
+        if !before.is_empty() {
+            members.push(member("pax", b'x', before.as_bytes()));
+        }
+        members.push(member(name, kind, data.as_bytes()));
+        members.push(member("c.nq", b'0', b"3"));
+        let (found, error) = read(&archive(&members));
+        assert_eq!(error, None, "{name}");
+        assert_eq!(found.len(), 3, "{name}");
+        assert_eq!(found[0], plain("a.nq", b"1"));
+        assert_eq!(found[2], plain("c.nq", b"3"));
+        let (told, bytes, ended, refusal) = &found[1];
+        assert_eq!(told, name.trim_start_matches("./"));
+        assert!(bytes.is_empty() && *ended);
+        let refusal = refusal.as_ref().expect("a refusal");
+        assert!(refusal.contains(what), "{name}: {refusal}");
+    }
+}
+
+#[test]
+fn a_large_member_comes_in_parts_and_memory_does_not_grow_with_it() {
+    let large: Vec<u8> = (0..5_000_000_u32).map(|at| at as u8).collect();
+    let small = vec![b'7'; MAX_WHOLE_BYTES as usize];
+    let data = archive(&[
+        member("large.nq", b'0', &large),
+        member("small.nq", b'0', &small),
+    ]);
+    let expected = vec![plain("large.nq", &large), plain("small.nq", &small)];
+    for size in [100_000, data.len()] {
+        assert_eq!(in_pieces(&data, size), (expected.clone(), None));
+    }
+    let (mut members, mut outcome) = (TarMembers::new(), Outcome::default());
+    for piece in data.chunks(100_000) {
+        members.feed(piece);
+        take(&mut members, &mut outcome);
+        assert!(members.left() < small.len() + BLOCK);
+        assert!(members.buffer.len() < small.len() + BLOCK + 100_000);
+    }
+}
+
+#[test]
+fn an_archive_that_ends_anywhere_gives_the_members_before_and_an_error() {
+    let data = archive(&[
+        member("a.nq", b'0', &[b'1'; 600]),
+        member("b.nq", b'0', &[b'2'; 600]),
+    ]);
+    let (all, _) = read(&data);
+    for length in 0..data.len() - 2 * BLOCK {
+        let (found, error) = in_pieces(&data[..length], 700);
+        assert_eq!(found, all[..length / 1536], "{length} bytes");
+        let error = error.expect("an error");
+        assert_eq!(error.class, ErrorClass::Truncated);
+        assert!(error.reason.contains("cut off"), "{error}");
+    }
+    let cut = &data[..512 + 600];
+    fails(cut, ErrorClass::Truncated, "inside 'a.nq'", 512);
+    fails(
+        &data[..1536],
+        ErrorClass::Truncated,
+        "before its end mark",
+        1536,
+    );
+    fails(
+        &data[..300],
+        ErrorClass::Truncated,
+        "300 of the 512 bytes",
+        0,
+    );
+}
+
+#[test]
+fn what_is_no_archive_is_an_error() {
+    let noise = vec![b'x'; 700];
+    fails(&noise, ErrorClass::Malformed, "not a tar archive", 0);
+    let one = archive(&[member("a.nq", b'0', b"1")]);
+    let joined = [one.clone(), one.clone()].concat();
+    let offset = one.len() as u64;
+    let behind = "behind the archive's end mark";
+    assert_eq!(fails(&joined, ErrorClass::Malformed, behind, offset), 1);
+    for place in [0, 100, 130, 148, 156, 260, 500] {
+        let mut broken = [member("a.nq", b'0', b"1"), member("b.nq", b'0', b"2")].concat();
+        broken[1024 + place] ^= 0x15;
+        let reason = "the archive is broken";
+        assert_eq!(fails(&broken, ErrorClass::Malformed, reason, 1024), 1);
+    }
+}
+
+#[test]
+fn sizes_that_headers_declare_take_no_memory() {
+    for kind in [b'L', b'x', b'g', b'K'] {
+        let large = header("a.nq", kind, 1 << 21);
+        let reason = "1048576 are allowed";
+        fails(large.as_bytes(), ErrorClass::Limit, reason, 0);
+    }
+    let endless = [
+        header("a.nq", b'0', 1 << 60).as_bytes().as_slice(),
+        &[1; 1000],
+    ]
+    .concat();
+    let found = fails(&endless, ErrorClass::Truncated, "inside 'a.nq'", 1512);
+    assert_eq!(found, 1, "what is there of it");
+    let huge = header("a.nq", b'0', 1 << 62);
+    let reason = "the size of a member is no number";
+    fails(huge.as_bytes(), ErrorClass::Malformed, reason, 0);
+    for records in [
+        record("size", "x"),
+        record("size", &(1_u64 << 62).to_string()),
+        "99 path=a\n".to_owned(),
+    ] {
+        let data = archive(&[member("pax", b'x', records.as_bytes())]);
+        let reason = "the pax records before a member are broken";
+        fails(&data, ErrorClass::Malformed, reason, 512);
+    }
+}
+
+#[test]
+fn nothing_is_kept_behind_an_error() {
+    let mut members = TarMembers::new();
+    members.feed(&[b'x'; 512]);
+    let error = members.parts().expect_err("no archive");
+    for _ in 0..10 {
+        members.feed(&[b'x'; 512]);
+    }
+    assert_eq!(members.buffer.len(), 512);
+    assert_eq!(members.parts().err(), Some(error));
+}

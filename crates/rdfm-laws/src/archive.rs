@@ -1,0 +1,138 @@
+//! The laws of reading tar archives.
+//!
+//! - Pieces: how an archive is cut changes neither the members nor the error, which comes again.
+//! - Memory: what waits for its rest is a small member or a block of records at most, whatever a header says
+//!   and however the archive goes on.
+
+use rdfm_core::archive::{MAX_WHOLE_BYTES, TarMembers};
+use rdfm_core::model::error::DecodeError;
+
+use crate::mutate::Random;
+
+const BLOCK: usize = 512;
+/// More of these than a small member has bytes.
+const MORE: usize = 20;
+const MORE_BYTES: usize = 1 << 16;
+
+/// A member of an archive.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// Its bytes, those of all parts.
+    pub bytes: Vec<u8>,
+    /// Whether all of them came.
+    pub ended: bool,
+    /// Why it is not read.
+    pub refusal: Option<String>,
+}
+
+/// Every law, on the bytes as they are and with the checksums that make headers of them.
+pub fn any_bytes(data: &[u8]) {
+    let mut random = Random::of(data);
+    for data in [data.to_vec(), with_checksums(data)] {
+        let sizes = [1, 7, BLOCK - 1, BLOCK, BLOCK + 1];
+        pieces(&data, sizes[random.below(sizes.len())]);
+        let mut cuts = Vec::new();
+        let mut left = data.as_slice();
+        while !left.is_empty() {
+            let (piece, rest) = left.split_at(1 + random.below(left.len().min(2 * BLOCK)));
+            cuts.push(piece);
+            left = rest;
+        }
+        assert_eq!(read(cuts), read([data.as_slice()]), "cut anywhere");
+        goes_on(&data);
+    }
+}
+
+/// An archive in pieces of a size holds what it holds whole.
+pub fn pieces(data: &[u8], size: usize) {
+    let cut = read(data.chunks(size));
+    assert_eq!(cut, read([data]), "in pieces of {size} bytes");
+}
+
+/// An archive that goes on without an end keeps little waiting.
+fn goes_on(data: &[u8]) {
+    let mut reader = Reader::default();
+    reader.feed(data);
+    let more = vec![0; MORE_BYTES];
+    for _ in 0..MORE {
+        reader.feed(&more);
+    }
+}
+
+/// The members of an archive in pieces, and why it stops.
+pub fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Member>, Option<DecodeError>) {
+    let mut reader = Reader::default();
+    for piece in pieces {
+        reader.feed(piece);
+    }
+    reader.members.finish();
+    reader.take();
+    (reader.found, reader.error)
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reader {
+    members: TarMembers,
+    found: Vec<Member>,
+    error: Option<DecodeError>,
+}
+
+impl Reader {
+    fn feed(&mut self, piece: &[u8]) {
+        self.members.feed(piece);
+        self.take();
+        let waiting = self.members.left();
+        assert!(
+            self.error.is_some() || (waiting as u64) < MAX_WHOLE_BYTES + BLOCK as u64,
+            "{waiting} bytes wait for more"
+        );
+    }
+
+    fn take(&mut self) {
+        while self.error.is_none() {
+            match self.members.parts() {
+                Ok(parts) if parts.is_empty() => return,
+                Ok(parts) => {
+                    for part in parts {
+                        let bytes = self.members.bytes(&part).to_vec();
+                        if let Some(name) = part.name {
+                            self.found.push(Member {
+                                name,
+                                bytes,
+                                ended: part.ended,
+                                refusal: part.refusal,
+                            });
+                        } else {
+                            let last = self.found.last_mut().expect("bytes of a member");
+                            assert!(!last.ended, "bytes behind the end of a member");
+                            last.bytes.extend(bytes);
+                            last.ended = part.ended;
+                        }
+                    }
+                }
+                Err(error) => {
+                    assert_eq!(self.members.parts().err().as_ref(), Some(&error));
+                    self.error = Some(error);
+                }
+            }
+        }
+    }
+}
+
+/// The bytes with the right checksum in each block that is not all zeros, without which a change of a header
+/// is always the same error.
+fn with_checksums(data: &[u8]) -> Vec<u8> {
+    let mut data = data.to_vec();
+    let (blocks, _) = data.as_chunks_mut::<BLOCK>();
+    for block in blocks {
+        if block.iter().any(|byte| *byte != 0) {
+            block[148..156].fill(b' ');
+            let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+            block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        }
+    }
+    data
+}

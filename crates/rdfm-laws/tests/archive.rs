@@ -1,0 +1,72 @@
+//! The laws of tar archives over random changes of one: the fuzz target's short form on stable Rust.
+
+use rdfm_laws::archive::{any_bytes, read};
+use rdfm_laws::mutate::Random;
+
+const BLOCK: usize = 512;
+
+/// A member as ustar has it, with the bytes of a checksum.
+fn member(name: &str, kind: u8, data: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; BLOCK];
+    out[..name.len()].copy_from_slice(name.as_bytes());
+    out[124..136].copy_from_slice(format!("{:011o}\0", data.len()).as_bytes());
+    out[148..156].fill(b' ');
+    out[156] = kind;
+    out[257..265].copy_from_slice(b"ustar\x0000");
+    let sum: u32 = out.iter().map(|byte| u32::from(*byte)).sum();
+    out[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    out.extend_from_slice(data);
+    out.resize(out.len().next_multiple_of(BLOCK), 0);
+    out
+}
+
+fn archive() -> Vec<u8> {
+    let mut out = [
+        member("a.nq", b'0', b"<http://e/s> <http://e/p> '1' .\n"),
+        member("pax", b'x', b"13 path=b.nq\n9 size=2\n"),
+        member("x", b'0', b"22"),
+        member("././@LongLink", b'L', b"long/name.ttl\0"),
+        member("c.ttl", b'0', &[b'3'; 700]),
+        member("d", b'2', b""),
+        member("folder/", b'5', b""),
+    ]
+    .concat();
+    out.resize(out.len() + 2 * BLOCK, 0);
+    out
+}
+
+#[test]
+fn the_archive_that_is_changed_is_one() {
+    let (members, error) = read([archive().as_slice()]);
+    assert_eq!(error, None);
+    let names: Vec<&str> = members.iter().map(|member| &*member.name).collect();
+    assert_eq!(names, ["a.nq", "b.nq", "long/name.ttl", "d"]);
+}
+
+#[test]
+fn random_changes_break_no_law() {
+    let whole = archive();
+    let mut random = Random::new(1);
+    for seed in 0..500 {
+        let mut data = whole.clone();
+        for _ in 0..=random.below(4) {
+            // Fields of a header, mostly.
+            let block = random.below(data.len() / BLOCK) * BLOCK;
+            let at = match random.below(3) {
+                0 => block + random.below(BLOCK),
+                1 => block + 124 + random.below(12),
+                _ => block + 156,
+            };
+            data[at] = random.bits().to_le_bytes()[0];
+        }
+        if random.below(4) == 0 {
+            data.truncate(random.below(data.len()));
+        }
+        let caught = std::panic::catch_unwind(|| any_bytes(&data));
+        assert!(
+            caught.is_ok(),
+            "input {seed}: a law is broken by b\"{}\"",
+            data.escape_ascii()
+        );
+    }
+}
