@@ -1,9 +1,9 @@
-"""Checks that imports point down: the floors of the core and of the Python package.
+"""Checks that imports point down: the floors of the core, of `rdfm-arrow` and of the Python package.
 
-In: `crates/rdfm-core/src` and `rdfm`. Every `crate::` and `super::` path counts, in `use` trees and inline, as do
+In: the sources of the crates, and `rdfm`. Every `crate::` and `super::` path counts, in `use` trees and inline, as do
 Python's imports at any depth and `import_module` with a text; tests within Rust files do not.
 Out: a line for each import that points up, for each between two families of formats, for each file without a floor,
-and for each circle through several folders; status 1 if there is one that `ALLOWED` does not name, or if `ALLOWED`
+for each circle through several folders, and for each circle of the binding, which has no floors; status 1 if there is one that `ALLOWED` does not name, or if `ALLOWED`
 names one that is gone.
 """
 
@@ -22,6 +22,12 @@ CORE = [
     {"formats"},
     {"regroup", "archive"},
     {"registry"},
+    {"lib"},
+]
+ARROW = [
+    {"error", "schema"},
+    {"to_arrow", "from_arrow"},
+    {"values"},
     {"lib"},
 ]
 PACKAGE = [
@@ -150,7 +156,11 @@ def wrong(edges: Edges, base: Path, floors: list[set[str]]) -> Iterator[str]:
                 yield told
     for ring in rings(edges):
         if len({path.parent for path in ring}) > 1:
-            yield "circle: " + ", ".join(sorted(str(path.relative_to(base)) for path in ring))
+            yield circle(ring, base)
+
+
+def circle(ring: set[Path], base: Path) -> str:
+    return "circle: " + ", ".join(sorted(str(path.relative_to(base)) for path in ring))
 
 
 def rings(edges: Edges) -> Iterator[set[Path]]:
@@ -186,11 +196,21 @@ def without_allowed(edges: Edges, base: Path) -> Edges:
 
 
 def main() -> None:
-    core, package = ROOT / "crates/rdfm-core/src", ROOT / "rdfm"
-    found: list[str] = []
+    core, arrow, package = (
+        ROOT / "crates/rdfm-core/src",
+        ROOT / "crates/rdfm-arrow/src",
+        ROOT / "rdfm",
+    )
+    binding = ROOT / "crates/rdfm-py/src"
+    found = [
+        circle(ring, binding)
+        for ring in rings(rust_edges(binding))
+        if len({path.relative_to(binding).with_suffix("").parts[0] for path in ring}) > 1
+    ]
     gone = set(ALLOWED)
     for edges, base, floors in (
         (rust_edges(core), core, CORE),
+        (rust_edges(arrow), arrow, ARROW),
         (python_edges(package), package, PACKAGE),
     ):
         gone -= set(wrong(edges, base, floors))

@@ -1,52 +1,41 @@
-//! Batches as Arrow, for Python: the PyCapsule interface, and rows regrouped.
+//! Arrow for Python: the PyCapsule interface, and the one table from the errors of `rdfm-arrow` to exceptions.
 //!
-//! - In: core batches; the columns wanted. Out: Arrow record batches, made by [`crate::rows`].
-//! - Cost: everything is done without the GIL, and handed over without a copy.
+//! - In: Python objects with Arrow behind them; arrays and record batches of `rdfm-arrow`.
+//! - Out: readers of arrays and record batches; objects that hand theirs over without a copy.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, StructArray};
-use arrow_schema::{DataType, Field, FieldRef};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use pyo3_arrow::PySchema;
 use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
 };
-use rdfm_core::model::batch;
-use rdfm_core::syntax::needed::Needs;
+use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
+use rdfm_arrow::schema::{Column, schema};
+use rdfm_arrow::to_arrow;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::ErrorClass;
 
-use crate::batch::MessageBatch;
 use crate::errors;
-use crate::rows::{Column, Fault, MAX_BYTES, Places, Rows, schema};
 
-impl From<Fault> for PyErr {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::TooLarge => errors::limit(
-                "the strings of the messages pass the 2 GiB of an Arrow batch; use smaller batches \
-                 (batch_quads, batch_bytes), or smaller messages (max_message_bytes)",
-            ),
-            Fault::Arrow(error) => errors::internal(error.to_string()),
-        }
+/// The exception of an error.
+pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
+    match (error.row, error.class) {
+        (Some(row), class) => errors::row(py, row, class, &error.reason),
+        (None, ErrorClass::Limit) => errors::limit(error.reason),
+        (None, ErrorClass::Internal) => errors::internal(error.reason),
+        // The columns have other types.
+        (None, _) => PyTypeError::new_err(error.reason),
     }
 }
 
 /// The columns of these names; the first four by default.
 pub fn columns(names: Option<&[String]>) -> PyResult<Vec<Column>> {
-    let Some(names) = names else {
-        return Ok(Column::ALL[..4].to_vec());
-    };
-    let column = |name: &String| {
-        Column::by_name(name).ok_or_else(|| {
-            errors::option(format!(
-                "no column is named {}; known: {}",
-                rdfm_core::model::error::quote(name.as_bytes()),
-                Column::ALL.map(Column::name).join(", ")
-            ))
-        })
-    };
-    names.iter().map(column).collect()
+    Column::by_names(names).map_err(errors::option)
 }
 
 /// The columns that a consumer asks for, and whether its schema can be followed; otherwise the
@@ -56,18 +45,14 @@ pub fn requested_columns(
 ) -> PyResult<(Vec<Column>, bool)> {
     if let Some(requested) = requested {
         let wanted = PySchema::from_arrow_pycapsule(requested)?.into_inner();
-        let found: Option<Vec<Column>> = wanted
-            .fields()
-            .iter()
-            .map(|field| Column::by_name(field.name()))
-            .collect();
-        if let Some(found) = found.filter(|found| !found.is_empty()) {
+        if let Some(found) = Column::of_schema(&wanted) {
             return Ok((found, true));
         }
     }
-    Ok((columns(None)?, false))
+    Ok((Column::DEFAULT.to_vec(), false))
 }
 
+/// The schema of these columns.
 pub fn schema_capsule<'py>(py: Python<'py>, columns: &[Column]) -> PyResult<Bound<'py, PyCapsule>> {
     Ok(to_schema_pycapsule(py, schema(columns).as_ref())?)
 }
@@ -80,6 +65,10 @@ pub struct ArrowBatch {
 }
 
 impl ArrowBatch {
+    pub const fn new(rows: RecordBatch) -> Self {
+        Self { rows }
+    }
+
     fn array(&self) -> (FieldRef, StructArray) {
         let fields = self.rows.schema().fields().clone();
         let field = Field::new("", DataType::Struct(fields), false);
@@ -163,171 +152,103 @@ impl ArrowBatch {
 }
 
 /// Several batches as one Arrow batch.
-pub fn render(
+pub fn record_batch(
     py: Python<'_>,
-    batches: &[&batch::MessageBatch],
+    batches: &[&MessageBatch],
     columns: &[Column],
     source: Option<&str>,
 ) -> PyResult<ArrowBatch> {
-    let made = errors::guarded(py, || -> Result<RecordBatch, Fault> {
-        let mut rows = Rows::new(columns);
-        let mut needs = Needs::default();
-        for batch in batches {
-            let mut places = Places::new(batch.table());
-            rows.begin_batch(batch, &mut needs);
-            for message in 0..batch.len() {
-                rows.add(batch, message, source, &mut places, &mut needs)?;
-            }
-        }
-        rows.finish()
-    })?;
-    Ok(ArrowBatch { rows: made? })
+    let made = errors::guarded(py, || to_arrow::record_batch(batches, columns, source))?;
+    made.map(ArrowBatch::new)
+        .map_err(|error| exception(py, error))
 }
 
-/// Several batches as one Arrow batch, as `MessageBatch.to_arrow` makes it of one.
-///
-/// Raises:
-///     LimitError: The strings would pass 2 GiB; see ArrowCoalescer.
-#[pyfunction]
-#[pyo3(signature = (batches, columns=None, source=None))]
-fn coalesce(
-    py: Python<'_>,
-    batches: Vec<Bound<'_, MessageBatch>>,
-    columns: Option<Vec<String>>,
-    source: Option<&str>,
-) -> PyResult<ArrowBatch> {
-    let columns = self::columns(columns.as_deref())?;
-    let batches: Vec<&batch::MessageBatch> =
-        batches.iter().map(|batch| batch.get().inner()).collect();
-    render(py, &batches, &columns, source)
+/// Record batches of an object, one after the other.
+pub type Reader = Box<dyn RecordBatchReader + Send>;
+
+/// Reads the record batches of an object.
+pub fn reader(object: &Bound<'_, PyAny>) -> PyResult<Reader> {
+    expect_arrow(object, "an object")?;
+    object.extract::<AnyRecordBatch>()?.into_reader()
 }
 
-/// Regroups messages into Arrow batches of even size: each has `max_rows` rows or passes `max_bytes`
-/// bytes of strings with its last row; the last one has less.
-///
-/// Args:
-///     columns: As in `MessageBatch.to_arrow`.
-///     max_rows: Rows after which an Arrow batch ends.
-///     max_bytes: Bytes of strings after which an Arrow batch ends.
+/// The arrays of an object, one after the other.
+pub type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
+
+/// Reads the arrays of an object.
+pub fn arrays(values: &Bound<'_, PyAny>) -> PyResult<Arrays> {
+    expect_arrow(values, "an array")?;
+    Ok(Box::new(values.extract::<AnyArray>()?.into_reader()?))
+}
+
+fn expect_arrow(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    if object.hasattr("__arrow_c_array__")? || object.hasattr("__arrow_c_stream__")? {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "expected {what} with the Arrow PyCapsule interface, not {}",
+        object.get_type().name()?
+    )))
+}
+
+/// An Arrow array, behind the PyCapsule interface: `pyarrow.array(…)`, `polars.Series(…)` and others
+/// take it without a copy.
 #[pyclass(frozen, module = "rdfm._core")]
-pub struct ArrowCoalescer {
-    columns: Vec<Column>,
-    max_rows: usize,
-    max_bytes: usize,
-    state: Mutex<State>,
+pub struct ArrowArray {
+    array: ArrayRef,
 }
 
-/// Rows under construction, and the namespaces in force behind the last one.
-struct State {
-    rows: Rows,
-    needs: Needs,
+impl ArrowArray {
+    pub const fn new(array: ArrayRef) -> Self {
+        Self { array }
+    }
+
+    fn field(&self) -> FieldRef {
+        Arc::new(Field::new("", self.array.data_type().clone(), true))
+    }
 }
 
 #[pymethods]
-impl ArrowCoalescer {
-    #[new]
-    #[pyo3(signature = (columns=None, *, max_rows=8192, max_bytes=67_108_864))]
-    fn new(columns: Option<Vec<String>>, max_rows: usize, max_bytes: usize) -> PyResult<Self> {
-        if max_rows == 0 || max_bytes == 0 {
-            return Err(errors::option("max_rows and max_bytes are at least 1"));
-        }
-        let columns = self::columns(columns.as_deref())?;
-        Ok(Self {
-            state: Mutex::new(State {
-                rows: Rows::new(&columns),
-                needs: Needs::default(),
-            }),
-            columns,
-            max_rows: max_rows.min(i32::MAX as usize),
-            max_bytes: max_bytes.min(MAX_BYTES),
-        })
+impl ArrowArray {
+    /// The number of values.
+    fn __len__(&self) -> usize {
+        self.array.len()
     }
 
-    /// Take a batch's messages; gives the Arrow batches that are complete.
-    ///
-    /// Args:
-    ///     batch: The messages.
-    ///     source: The text of their source column; null by default.
-    /// Raises:
-    ///     LimitError: The strings of one message pass 2 GiB.
-    #[pyo3(signature = (batch, source=None))]
-    fn push(
+    /// The bytes of its buffers.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.array.get_array_memory_size()
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
         &self,
-        py: Python<'_>,
-        batch: &Bound<'_, MessageBatch>,
-        source: Option<&str>,
-    ) -> PyResult<Vec<ArrowBatch>> {
-        let batch = batch.get().inner();
-        // Taken out, so that no lock is held while another thread may run.
-        let mut state = self.take();
-        let complete = errors::guarded(py, || {
-            let complete = self.fill(&mut state, batch, source);
-            (complete, state)
-        });
-        let (complete, state) = complete?;
-        *self.locked() = state;
-        Ok(complete?
-            .into_iter()
-            .map(|rows| ArrowBatch { rows })
-            .collect())
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        Ok(to_array_pycapsules(
+            py,
+            self.field(),
+            &self.array,
+            requested_schema,
+        )?)
     }
 
-    /// The rows that are left, or None.
-    fn finish(&self, py: Python<'_>) -> PyResult<Option<ArrowBatch>> {
-        let rows = self.take().rows;
-        if rows.count() == 0 {
-            return Ok(None);
-        }
-        let rows = errors::guarded(py, || rows.finish())??;
-        Ok(Some(ArrowBatch { rows }))
-    }
-}
-
-impl ArrowCoalescer {
-    fn locked(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.field().as_ref())?)
     }
 
-    fn take(&self) -> State {
-        let empty = State {
-            rows: Rows::new(&self.columns),
-            needs: Needs::default(),
-        };
-        std::mem::replace(&mut *self.locked(), empty)
-    }
-
-    fn fill(
-        &self,
-        State { rows, needs }: &mut State,
-        batch: &batch::MessageBatch,
-        source: Option<&str>,
-    ) -> Result<Vec<RecordBatch>, Fault> {
-        let mut complete = Vec::new();
-        let mut places = Places::new(batch.table());
-        rows.begin_batch(batch, needs);
-        for message in 0..batch.len() {
-            let mut before = rows.mark();
-            let mut result = rows.add(batch, message, source, &mut places, needs);
-            if result.is_err() && before.count() > 0 {
-                rows.truncate(&before);
-                complete.push(rows.cut(&mut places)?);
-                before = rows.mark();
-                result = rows.add(batch, message, source, &mut places, needs);
-            }
-            if let Err(fault) = result {
-                rows.truncate(&before);
-                return Err(fault);
-            }
-            if rows.count() >= self.max_rows || rows.bytes() >= self.max_bytes {
-                complete.push(rows.cut(&mut places)?);
-            }
-        }
-        Ok(complete)
+    fn __repr__(&self) -> String {
+        format!(
+            "<ArrowArray: {} of {}>",
+            self.array.len(),
+            self.array.data_type()
+        )
     }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ArrowBatch>()?;
-    module.add_class::<ArrowCoalescer>()?;
-    module.add_function(wrap_pyfunction!(coalesce, module)?)
+    module.add_class::<ArrowArray>()
 }

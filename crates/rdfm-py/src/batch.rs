@@ -10,6 +10,8 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
+use rdfm_arrow::from_arrow;
+use rdfm_arrow::schema::Column;
 use rdfm_core::model::batch;
 use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
@@ -20,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
 use crate::terms::{Quad, TermObjects};
-use crate::{arrow, arrow_in, build, errors};
+use crate::{arrow, build, errors, options};
 
 /// The number of a message in its batch, and the name and IRI of a namespace.
 type Declaration<'py> = (u32, Bound<'py, PyString>, Bound<'py, PyString>);
@@ -42,6 +44,11 @@ impl MessageBatch {
             batch,
             objects: Mutex::default(),
         }
+    }
+
+    /// The core's batch of a Python object.
+    fn of<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a batch::MessageBatch> {
+        Ok(object.cast::<Self>()?.get().inner())
     }
 
     pub const fn inner(&self) -> &batch::MessageBatch {
@@ -262,7 +269,7 @@ impl MessageBatch {
         source: Option<&str>,
     ) -> PyResult<ArrowBatch> {
         let columns = arrow::columns(columns.as_deref())?;
-        arrow::render(py, &[&self.batch], &columns, source)
+        arrow::record_batch(py, &[&self.batch], &columns, source)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -272,7 +279,7 @@ impl MessageBatch {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let (columns, follow) = arrow::requested_columns(requested_schema.as_ref())?;
-        let rows = arrow::render(py, &[&self.batch], &columns, None)?;
+        let rows = arrow::record_batch(py, &[&self.batch], &columns, None)?;
         rows.export(py, requested_schema.filter(|_| follow))
     }
 
@@ -283,12 +290,12 @@ impl MessageBatch {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let (columns, follow) = arrow::requested_columns(requested_schema.as_ref())?;
-        let rows = arrow::render(py, &[&self.batch], &columns, None)?;
+        let rows = arrow::record_batch(py, &[&self.batch], &columns, None)?;
         rows.export_stream(py, requested_schema.filter(|_| follow))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::schema_capsule(py, &arrow::columns(None)?)
+        arrow::schema_capsule(py, &Column::DEFAULT)
     }
 
     /// A batch from Arrow rows, one message a row.
@@ -303,7 +310,11 @@ impl MessageBatch {
     #[staticmethod]
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
-        arrow_in::read(py, batch, max_depth).map(Self::new)
+        let reader = arrow::reader(batch)?;
+        let max_depth = options::depth(max_depth)?;
+        errors::guarded(py, || from_arrow::batch(reader, max_depth))?
+            .map(Self::new)
+            .map_err(|error| arrow::exception(py, error))
     }
 
     /// A batch from messages, or from iterables of quads.
@@ -322,7 +333,7 @@ impl MessageBatch {
         after: Option<&Bound<'_, Self>>,
     ) -> PyResult<Self> {
         let after = after.map(|batch| &batch.get().batch);
-        build::from_messages(messages, first_index, after).map(Self::new)
+        build::from_messages(messages, first_index, after, Self::of).map(Self::new)
     }
 }
 

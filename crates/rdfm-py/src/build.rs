@@ -9,57 +9,36 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use rdfm_core::model::batch;
+use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::LimitExceeded;
-use rdfm_core::model::limits::Limits;
 use rdfm_core::model::namespaces::Namespaces;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, Term, TermId, TermKind};
 use rustc_hash::FxHashMap;
 
-use crate::batch::MessageBatch;
 use crate::errors;
 use crate::terms::{self, AnyTerm, Parts};
 
-/// Bytes that one batch, and one message of it, may hold: offsets stay below 4 GiB.
-const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
-
-/// A builder of one batch, whose size as a whole is bounded.
-pub fn builder() -> BatchBuilder {
-    BatchBuilder::new(Limits {
-        max_message_bytes: MAX_BATCH_BYTES,
-        ..Limits::default()
-    })
-}
-
-/// Refuses a batch that grows over its bound.
-pub fn check_size(builder: &BatchBuilder, quads: usize) -> Result<(), String> {
-    let table = builder.table();
-    let bytes = table.arena().len() as u64 + 16 * (table.terms().len() + quads) as u64;
-    if bytes > MAX_BATCH_BYTES {
-        return Err(
-            "the messages together are larger than 2 GiB; make smaller batches of them".to_owned(),
-        );
-    }
-    Ok(())
-}
+/// How to come from a Python batch to the core's.
+pub type BatchOf = for<'a> fn(&'a Bound<'_, PyAny>) -> PyResult<&'a MessageBatch>;
 
 /// A batch from an iterable of messages, or of iterables of quads.
 pub fn from_messages(
     messages: &Bound<'_, PyAny>,
     first_index: u64,
-    after: Option<&batch::MessageBatch>,
-) -> PyResult<batch::MessageBatch> {
+    after: Option<&MessageBatch>,
+    batch_of: BatchOf,
+) -> PyResult<MessageBatch> {
     let py = messages.py();
     let class = message_class(py)?;
     let mut build = Build {
-        builder: builder(),
+        builder: BatchBuilder::within_2_gib(),
+        batch_of,
         objects: FxHashMap::default(),
         texts: FxHashMap::default(),
         copied: None,
         declared: None,
-        quads: 0,
     };
     build.builder.start_at(first_index);
     if let Some(batch) = after {
@@ -74,19 +53,9 @@ pub fn from_messages(
             build.quads(&message)?;
         }
         build.builder.end_message();
-        check_size(&build.builder, build.quads).map_err(errors::limit)?;
+        build.builder.check_2_gib().map_err(errors::exceeded)?;
     }
-    Ok(match build.builder.take() {
-        Some(batch) => batch,
-        None => empty(),
-    })
-}
-
-/// A batch without messages.
-pub fn empty() -> batch::MessageBatch {
-    let mut builder = builder();
-    builder.begin_message(0);
-    builder.take_part().slice(0..0)
+    Ok(build.builder.take().unwrap_or_else(MessageBatch::empty))
 }
 
 fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
@@ -97,6 +66,7 @@ fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 /// What a batch under construction remembers of Python's terms.
 struct Build<'py> {
     builder: BatchBuilder,
+    batch_of: BatchOf,
     /// Terms by object; holds the object, so that its address stays its own.
     objects: FxHashMap<usize, (TermId, Bound<'py, PyAny>)>,
     /// Terms by content: kind with direction, datatype or language id, text.
@@ -105,7 +75,6 @@ struct Build<'py> {
     copied: Option<(Bound<'py, PyAny>, Vec<u32>)>,
     /// The view whose namespaces were declared last, and none of another message since.
     declared: Option<(Bound<'py, PyAny>, usize)>,
-    quads: usize,
 }
 
 impl<'py> Build<'py> {
@@ -114,14 +83,14 @@ impl<'py> Build<'py> {
         let own_quads = message.getattr(pyo3::intern!(py, "_quads"))?;
         let source = message.getattr(pyo3::intern!(py, "_batch"))?;
         if own_quads.is_none() {
-            let (batch, index) = view(&source, message)?;
+            let (batch, index) = self.view(&source, message)?;
             self.copy(&source, batch, index)?;
         } else {
             self.quads(&own_quads)?;
         }
         let metadata = message.getattr(pyo3::intern!(py, "_metadata"))?;
         if metadata.is_none() {
-            let (batch, index) = view(&source, message)?;
+            let (batch, index) = self.view(&source, message)?;
             for entry in batch.metadata(index) {
                 self.builder
                     .add_metadata(&entry.key, &entry.value)
@@ -138,7 +107,7 @@ impl<'py> Build<'py> {
         }
         let namespaces = message.getattr(pyo3::intern!(py, "_namespaces"))?;
         if namespaces.is_none() {
-            let (batch, index) = view(&source, message)?;
+            let (batch, index) = self.view(&source, message)?;
             self.view_namespaces(&source, batch, index)?;
         } else {
             for (name, iri) in namespaces.cast::<PyDict>()?.iter() {
@@ -151,11 +120,30 @@ impl<'py> Build<'py> {
         Ok(())
     }
 
+    /// The batch of a view, and the message's place in it.
+    fn view<'a>(
+        &self,
+        source: &'a Bound<'py, PyAny>,
+        message: &Bound<'py, PyAny>,
+    ) -> PyResult<(&'a MessageBatch, usize)> {
+        let index: usize = message
+            .getattr(pyo3::intern!(message.py(), "_index"))?
+            .extract()?;
+        let batch = (self.batch_of)(source)?;
+        if index >= batch.len() {
+            return Err(PyIndexError::new_err(format!(
+                "no message {index} in a batch of {}",
+                batch.len()
+            )));
+        }
+        Ok((batch, index))
+    }
+
     /// Declares the namespaces in force at a view.
     fn view_namespaces(
         &mut self,
         source: &Bound<'py, PyAny>,
-        batch: &batch::MessageBatch,
+        batch: &MessageBatch,
         index: usize,
     ) -> PyResult<()> {
         if batch.namespaces_at_start().is_empty() && batch.namespace_changes().is_empty() {
@@ -215,7 +203,6 @@ impl<'py> Build<'py> {
                 },
             };
             self.builder.add_quad(quad).map_err(errors::exceeded)?;
-            self.quads += 1;
         }
         Ok(())
     }
@@ -273,7 +260,7 @@ impl<'py> Build<'py> {
     fn copy(
         &mut self,
         source: &Bound<'py, PyAny>,
-        batch: &batch::MessageBatch,
+        batch: &MessageBatch,
         index: usize,
     ) -> PyResult<()> {
         let table = batch.table();
@@ -293,29 +280,10 @@ impl<'py> Build<'py> {
             };
             let quad = quad().map_err(errors::exceeded)?;
             self.builder.add_quad(quad).map_err(errors::exceeded)?;
-            self.quads += 1;
         }
         self.copied = Some((source.clone(), ids));
         Ok(())
     }
-}
-
-/// The batch of a view, and the message's place in it.
-fn view<'a>(
-    source: &'a Bound<'_, PyAny>,
-    message: &Bound<'_, PyAny>,
-) -> PyResult<(&'a batch::MessageBatch, usize)> {
-    let index: usize = message
-        .getattr(pyo3::intern!(message.py(), "_index"))?
-        .extract()?;
-    let batch = source.cast::<MessageBatch>()?.get().inner();
-    if index >= batch.len() {
-        return Err(PyIndexError::new_err(format!(
-            "no message {index} in a batch of {}",
-            batch.len()
-        )));
-    }
-    Ok((batch, index))
 }
 
 /// The id of a copy of a term, made when first asked for. Recursion is as deep as triple terms nest.

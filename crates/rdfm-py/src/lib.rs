@@ -1,8 +1,9 @@
-//! The Python module `rdfm._core`: translates between Python and `rdfm-core`, decides nothing.
+//! The Python module `rdfm._core`: translates between Python and the crates `rdfm-core` and
+//! `rdfm-arrow`, decides nothing.
 //!
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
 //! - [`batch`]: message batches. [`build`]: batches from Python messages.
-//! - [`terms`]: terms and quads. [`arrow`], [`rows`]: batches to Arrow. [`arrow_in`]: from Arrow.
+//! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: rows of batches, and back.
 //! - [`contexts`]: remote contexts of JSON-LD.
 //! - [`regroup`]: other boundaries of messages.
 //! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
@@ -22,7 +23,7 @@
 
 mod archive;
 mod arrow;
-mod arrow_in;
+mod arrow_rows;
 mod batch;
 mod build;
 mod codecs;
@@ -30,7 +31,6 @@ mod contexts;
 mod errors;
 mod options;
 mod regroup;
-mod rows;
 mod terms;
 mod values;
 
@@ -43,7 +43,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     terms::register(module)?;
     batch::register(module)?;
     arrow::register(module)?;
-    arrow_in::register(module)?;
+    arrow_rows::register(module)?;
     values::register(module)?;
     archive::register(module)?;
     regroup::register(module)?;

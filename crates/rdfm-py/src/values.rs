@@ -1,293 +1,100 @@
-//! Arrow columns of values that each hold one message as a whole log, as in the rows of a table or the
-//! records of a queue.
+//! Columns of values for Python.
 //!
-//! - In: an array of binary values, or of lists of quads; a native codec, or a Python function for one
-//!   value.
-//! - Out: an array of lists of quads, or of binary values; null for null.
-//! - Cost: a codec is reset for each value, not made anew. With a native one the GIL is released.
-//! - Law: what becomes of a value does not depend on its neighbours.
+//! - In: an array of binary values, or of lists of quads; a native codec, or a Python function for one value.
+//! - Out: an array of lists of quads, or of binary values.
+//! - Cost: with a native codec the GIL is released.
 
-use std::sync::Arc;
-
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyTuple};
-use pyo3_arrow::ffi::{to_array_pycapsules, to_schema_pycapsule};
-use pyo3_arrow::input::AnyArray;
+use pyo3::types::{PyBytes, PyIterator};
+use rdfm_arrow::values::{self, Cause, OnError, SEVERAL, ValueError};
 use rdfm_core::codec;
 use rdfm_core::model::batch;
-use rdfm_core::model::error::{DecodeError, EncodeError};
+use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, Place};
 
-use crate::arrow_in::{self, Messages, Quads};
+use crate::arrow::{self, ArrowArray};
 use crate::batch::MessageBatch;
 use crate::codecs::{Decoder, Encoder};
-use crate::rows::{self, Places, QuadLists, Texts};
 use crate::{errors, options};
 
-/// An Arrow array, behind the PyCapsule interface: `pyarrow.array(…)`, `polars.Series(…)` and others
-/// take it without a copy.
-#[pyclass(frozen, module = "rdfm._core")]
-pub struct ArrowArray {
-    array: ArrayRef,
+/// The exception of an error; `raised` is what a Python codec raised, if that is the cause.
+fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr {
+    let exception = match (*error.cause, raised) {
+        (Cause::Arrow(error), _) => return arrow::exception(py, error),
+        (Cause::Decode(_) | Cause::Encode(_), Some(raised)) => raised,
+        (Cause::Decode(error), None) => errors::decode(py, &error),
+        (Cause::Encode(error), None) => errors::encode(py, &error, b""),
+        (Cause::Several, _) => errors::unsupported(SEVERAL),
+    };
+    if let Some(value) = error.value {
+        errors::set_source(py, &exception, &format!("value {value}"));
+    }
+    exception
 }
 
-impl ArrowArray {
-    fn field(&self) -> FieldRef {
-        Arc::new(Field::new("", self.array.data_type().clone(), true))
-    }
+/// A Python function that gives the batches of a value, as a decoder of logs that come in one piece.
+struct DecodeFunction {
+    function: Py<PyAny>,
+    value: Option<Py<PyBytes>>,
+    batches: Option<Py<PyIterator>>,
+    /// What the function raised for this value.
+    raised: Option<PyErr>,
 }
 
-#[pymethods]
-impl ArrowArray {
-    /// The number of values.
-    fn __len__(&self) -> usize {
-        self.array.len()
-    }
-
-    /// The bytes of its buffers.
-    #[getter]
-    fn nbytes(&self) -> usize {
-        self.array.get_array_memory_size()
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        Ok(to_array_pycapsules(
-            py,
-            self.field(),
-            &self.array,
-            requested_schema,
-        )?)
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, self.field().as_ref())?)
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "<ArrowArray: {} of {}>",
-            self.array.len(),
-            self.array.data_type()
-        )
-    }
-}
-
-/// Why values could not be converted.
-enum Fault {
-    /// The values are no Arrow of this shape.
-    Rows(arrow_in::Fault),
-    /// The result is too large, or there is a bug.
-    Made(rows::Fault),
-    Decode(DecodeError),
-    Encode(EncodeError),
-    /// A value holds more than one message.
-    Several,
-    /// A Python codec raised.
-    Raised(PyErr),
-}
-
-impl From<arrow_in::Fault> for Fault {
-    fn from(fault: arrow_in::Fault) -> Self {
-        Self::Rows(fault)
-    }
-}
-
-impl From<rows::Fault> for Fault {
-    fn from(fault: rows::Fault) -> Self {
-        Self::Made(fault)
-    }
-}
-
-impl From<ArrowError> for Fault {
-    fn from(error: ArrowError) -> Self {
-        Self::Rows(error.into())
-    }
-}
-
-impl Fault {
-    /// Whether the value breaks its format, so that it may become null.
-    fn is_of_value(&self) -> bool {
-        match self {
-            Self::Decode(_) | Self::Several => true,
-            Self::Raised(error) => Python::attach(|py| errors::is_decode(py, error)),
-            Self::Rows(_) | Self::Made(_) | Self::Encode(_) => false,
+impl DecodeFunction {
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<batch::MessageBatch>> {
+        if let Some(value) = self.value.take() {
+            let batches = self.function.bind(py).call1((value,))?.try_iter()?;
+            self.batches = Some(batches.unbind());
         }
-    }
-
-    /// The exception, at a value if it is of one.
-    fn into_py(self, py: Python<'_>, value: Option<usize>) -> PyErr {
-        let error = match self {
-            Self::Rows(fault) => return fault.into_py(py),
-            Self::Made(rows::Fault::TooLarge) => {
-                return errors::limit(
-                    "the result passes the 2 GiB of an Arrow array; convert fewer values at once",
-                );
-            }
-            Self::Made(fault) => return fault.into(),
-            Self::Decode(error) => errors::decode(py, &error),
-            Self::Encode(error) => errors::encode(py, &error, b""),
-            Self::Several => errors::unsupported(SEVERAL),
-            Self::Raised(error) => error,
-        };
-        if let Some(value) = value {
-            errors::set_source(py, &error, &format!("value {value}"));
-        }
-        error
-    }
-}
-
-/// A fault, and the number of the value that it is of.
-struct AtValue {
-    fault: Box<Fault>,
-    value: Option<usize>,
-}
-
-fn nowhere<F: Into<Fault>>(fault: F) -> AtValue {
-    AtValue {
-        fault: Box::new(fault.into()),
-        value: None,
-    }
-}
-
-fn at(value: usize, fault: Fault) -> AtValue {
-    AtValue {
-        value: Some(value),
-        ..nowhere(fault)
-    }
-}
-
-/// The array, or the exception.
-fn result(py: Python<'_>, made: Result<ArrayRef, AtValue>) -> PyResult<ArrowArray> {
-    made.map(|array| ArrowArray { array })
-        .map_err(|AtValue { fault, value }| fault.into_py(py, value))
-}
-
-/// The arrays of an object, one after the other.
-type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
-
-fn arrays(values: &Bound<'_, PyAny>) -> PyResult<Arrays> {
-    if !values.hasattr("__arrow_c_array__")? && !values.hasattr("__arrow_c_stream__")? {
-        return Err(PyTypeError::new_err(format!(
-            "expected an array with the Arrow PyCapsule interface, not {}",
-            values.get_type().name()?
-        )));
-    }
-    Ok(Box::new(values.extract::<AnyArray>()?.into_reader()?))
-}
-
-/// Gives the batches of one value after the other.
-trait Logs {
-    /// Goes to the start of a value.
-    fn begin(&mut self, value: &[u8]) -> Result<(), Fault>;
-
-    /// The value's next batch, or None at its end.
-    fn next_batch(&mut self) -> Result<Option<batch::MessageBatch>, Fault>;
-
-    /// The one message of a value; None where there is none.
-    fn only(&mut self, value: &[u8]) -> Result<Option<batch::MessageBatch>, Fault> {
-        self.begin(value)?;
-        let Some(batch) = self.next_batch()? else {
+        let Some(batches) = &self.batches else {
             return Ok(None);
         };
-        if batch.len() > 1 || self.next_batch()?.is_some() {
-            return Err(Fault::Several);
-        }
-        Ok(Some(batch))
-    }
-}
-
-impl Logs for &mut dyn codec::Decoder {
-    fn begin(&mut self, value: &[u8]) -> Result<(), Fault> {
-        self.reset();
-        self.feed(value);
-        self.finish();
-        Ok(())
-    }
-
-    fn next_batch(&mut self) -> Result<Option<batch::MessageBatch>, Fault> {
-        codec::Decoder::next_batch(*self).map_err(Fault::Decode)
-    }
-}
-
-/// A Python function that gives the batches of a value.
-struct Function<'a, 'py> {
-    function: &'a Bound<'py, PyAny>,
-    batches: Option<Bound<'py, PyIterator>>,
-}
-
-impl Logs for Function<'_, '_> {
-    fn begin(&mut self, value: &[u8]) -> Result<(), Fault> {
-        let value = PyBytes::new(self.function.py(), value);
-        let batches = self.function.call1((value,));
-        let batches = batches.and_then(|batches| batches.try_iter());
-        self.batches = Some(batches.map_err(Fault::Raised)?);
-        Ok(())
-    }
-
-    fn next_batch(&mut self) -> Result<Option<batch::MessageBatch>, Fault> {
-        for batch in self.batches.iter_mut().flatten() {
-            let batch = batch.map_err(Fault::Raised)?;
-            let batch = batch.cast::<MessageBatch>();
-            let batch = batch.map_err(|error| Fault::Raised(error.into()))?;
-            let batch = batch.get().inner();
+        for batch in batches.bind(py).clone() {
+            let batch = batch?;
+            let batch = batch.cast::<MessageBatch>()?.get().inner();
             if !batch.is_empty() {
                 return Ok(Some(batch.clone()));
             }
         }
         Ok(None)
     }
-}
 
-/// Lists of quads from binary values; without `raise` a value that breaks its format gives null.
-fn decode_all(arrays: Arrays, raise: bool, mut logs: impl Logs) -> Result<ArrayRef, AtValue> {
-    let mut lists = QuadLists::new();
-    let mut valid = Vec::new();
-    let mut bytes = 0;
-    let mut places = Places::default();
-    for array in arrays {
-        let array = binary(&array.map_err(nowhere)?).map_err(nowhere)?;
-        for value in array.as_binary::<i64>() {
-            let (batch, is_valid) = match value.map(|value| logs.only(value)) {
-                None => (None, false),
-                Some(Ok(batch)) => (batch, true),
-                Some(Err(fault)) if !raise && fault.is_of_value() => (None, false),
-                Some(Err(fault)) => return Err(at(valid.len(), fault)),
-            };
-            if let Some(batch) = &batch {
-                places.begin_batch(batch.table());
-                let added = lists.add(batch.table(), batch.quads(), &mut places, &mut bytes);
-                added.map_err(nowhere)?;
-            } else {
-                lists.end();
-            }
-            valid.push(is_valid);
+    /// Keeps an exception, and gives an error that stands for it.
+    fn fail(&mut self, py: Python<'_>, raised: PyErr) -> DecodeError {
+        let class = if errors::is_decode(py, &raised) {
+            ErrorClass::Malformed
+        } else {
+            ErrorClass::Internal
+        };
+        self.raised = Some(raised);
+        DecodeError {
+            format: "python",
+            class,
+            reason: String::new(),
+            place: Place::default(),
         }
     }
-    let lists = lists.finish(rows::nulls(valid));
-    Ok(Arc::new(lists.map_err(nowhere)?))
 }
 
-/// An array of bytes with offsets of one width.
-fn binary(array: &ArrayRef) -> Result<ArrayRef, Fault> {
-    match array.data_type() {
-        DataType::LargeBinary => Ok(Arc::clone(array)),
-        DataType::Binary
-        | DataType::BinaryView
-        | DataType::FixedSizeBinary(_)
-        | DataType::Dictionary(..)
-        | DataType::Null => Ok(arrow_cast::cast(array, &DataType::LargeBinary)?),
-        other => {
-            let reason = format!("values are an array of bytes, not of {other}");
-            Err(arrow_in::Fault::Shape(reason).into())
-        }
+impl codec::Decoder for DecodeFunction {
+    fn feed(&mut self, piece: &[u8]) {
+        self.value = Some(Python::attach(|py| PyBytes::new(py, piece).unbind()));
+    }
+
+    fn finish(&mut self) {}
+
+    fn next_batch(&mut self) -> Result<Option<batch::MessageBatch>, DecodeError> {
+        Python::attach(|py| self.next(py).map_err(|raised| self.fail(py, raised)))
+    }
+
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        Ok(None)
+    }
+
+    fn reset(&mut self) {
+        self.value = None;
+        self.batches = None;
+        self.raised = None;
     }
 }
 
@@ -312,85 +119,64 @@ fn decode_values(
     values: &Bound<'_, PyAny>,
     on_error: &str,
 ) -> PyResult<ArrowArray> {
-    let raise = match on_error {
-        "raise" => true,
-        "null" => false,
-        other => {
-            return Err(errors::option(format!(
-                "on_error is 'raise' or 'null', not '{other}'"
-            )));
-        }
-    };
-    let arrays = arrays(values)?;
-    let made = if let Ok(native) = decoder.cast::<Decoder>() {
-        native
+    let on_error = OnError::by_name(on_error).map_err(errors::option)?;
+    let arrays = arrow::arrays(values)?;
+    if let Ok(native) = decoder.cast::<Decoder>() {
+        let made = native
             .get()
-            .with(py, move |decoder| decode_all(arrays, raise, decoder))?
-    } else {
-        let function = Function {
-            function: decoder,
-            batches: None,
-        };
-        decode_all(arrays, raise, function)
+            .with(py, move |decoder| values::decode(arrays, on_error, decoder))?;
+        return made
+            .map(ArrowArray::new)
+            .map_err(|error| exception(py, error, None));
+    }
+    let mut function = DecodeFunction {
+        function: decoder.clone().unbind(),
+        value: None,
+        batches: None,
+        raised: None,
     };
-    result(py, made)
+    let made = values::decode(arrays, on_error, &mut function);
+    made.map(ArrowArray::new)
+        .map_err(|error| exception(py, error, function.raised))
 }
 
-/// Binary values from lists of quads, each a whole log of one message.
-struct Values {
-    texts: Texts,
-    valid: Vec<bool>,
-    messages: Messages,
+/// A Python function that gives the bytes of a batch of one message, as an encoder.
+struct EncodeFunction {
+    function: Py<PyAny>,
+    /// What the function raised.
+    raised: Option<PyErr>,
 }
 
-impl Values {
-    /// Encodes the messages of the batch so far.
-    fn flush(
+impl codec::Encoder for EncodeFunction {
+    fn encode(
         &mut self,
-        mut encode: impl FnMut(batch::MessageBatch, &mut Vec<u8>) -> Result<(), Fault>,
-    ) -> Result<(), AtValue> {
-        let Some(batch) = self.messages.take() else {
-            return Ok(());
+        batch: &batch::MessageBatch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        let mut encode = |py: Python<'_>| -> PyResult<()> {
+            let batch = MessageBatch::new(batch.clone());
+            let written = self.function.call1(py, (batch,))?;
+            out.extend_from_slice(written.bind(py).cast::<PyBytes>()?.as_bytes());
+            Ok(())
         };
-        for message in 0..batch.len() {
-            let number = batch.first_index() as usize + message;
-            if self.valid[number] {
-                let one = batch.slice(message..message + 1);
-                encode(one, self.texts.values()).map_err(|fault| at(number, fault))?;
-                if self.texts.values().len() > rows::MAX_BYTES {
-                    return Err(nowhere(rows::Fault::TooLarge));
-                }
+        Python::attach(&mut encode).map_err(|raised| {
+            self.raised = Some(raised);
+            EncodeError {
+                format: "python",
+                class: ErrorClass::Internal,
+                reason: String::new(),
+                message: 0,
             }
-            self.texts.end();
-        }
+        })
+    }
+
+    fn finish(&mut self, _: &mut Vec<u8>) -> Result<(), EncodeError> {
         Ok(())
     }
-}
 
-fn encode_all(
-    arrays: Arrays,
-    max_depth: u32,
-    mut encode: impl FnMut(batch::MessageBatch, &mut Vec<u8>) -> Result<(), Fault>,
-) -> Result<ArrayRef, AtValue> {
-    let mut values = Values {
-        texts: Texts::new(),
-        valid: Vec::new(),
-        messages: Messages::new(0, max_depth),
-    };
-    for array in arrays {
-        let quads = Quads::new(&array.map_err(nowhere)?).map_err(nowhere)?;
-        for row in 0..quads.len() {
-            values.valid.push(!quads.is_null(row));
-            let added = values.messages.add(&quads, row, |_| Ok(()));
-            added.map_err(nowhere)?;
-            if values.messages.full() {
-                values.flush(&mut encode)?;
-            }
-        }
+    fn reset(&mut self) {
+        self.raised = None;
     }
-    values.flush(encode)?;
-    let array = values.texts.binary(rows::nulls(values.valid));
-    Ok(Arc::new(array.map_err(nowhere)?))
 }
 
 /// Encodes lists of quads, each as a whole log of one message.
@@ -416,43 +202,25 @@ fn encode_values(
     max_depth: u32,
 ) -> PyResult<ArrowArray> {
     let max_depth = options::depth(max_depth)?;
-    let arrays = arrays(quads)?;
-    let made = if let Ok(native) = encoder.cast::<Encoder>() {
-        native.get().with(py, move |encoder| {
-            encode_all(arrays, max_depth, |batch, out| {
-                encoder.reset();
-                let done = encoder.encode(&batch, out);
-                done.and_then(|()| encoder.finish(out)).map_err(|error| {
-                    // The value is a log of its own.
-                    Fault::Encode(EncodeError {
-                        message: 0,
-                        ..error
-                    })
-                })
-            })
-        })?
-    } else {
-        encode_all(arrays, max_depth, |batch, out| {
-            let written = encoder
-                .call1((MessageBatch::new(batch),))
-                .map_err(Fault::Raised)?;
-            let written = written
-                .cast::<PyBytes>()
-                .map_err(|error| Fault::Raised(error.into()))?;
-            out.extend_from_slice(written.as_bytes());
-            Ok(())
-        })
+    let arrays = arrow::arrays(quads)?;
+    if let Ok(native) = encoder.cast::<Encoder>() {
+        let made = native.get().with(py, move |encoder| {
+            values::encode(arrays, max_depth, encoder)
+        })?;
+        return made
+            .map(ArrowArray::new)
+            .map_err(|error| exception(py, error, None));
+    }
+    let mut function = EncodeFunction {
+        function: encoder.clone().unbind(),
+        raised: None,
     };
-    result(py, made)
+    let made = values::encode(arrays, max_depth, &mut function);
+    made.map(ArrowArray::new)
+        .map_err(|error| exception(py, error, function.raised))
 }
 
-/// Why a value is refused.
-const SEVERAL: &str = "the value holds more than one message, expected one; a log of many is read \
-    from a file (open_log, or Spark's format \"rdfm\"), and the option dialect=\"plain\" (text) or \
-    frames=\"flat\" (Jelly) takes it as one message";
-
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<ArrowArray>()?;
     module.add_function(wrap_pyfunction!(decode_values, module)?)?;
     module.add_function(wrap_pyfunction!(encode_values, module)?)
 }

@@ -67,6 +67,26 @@ pub struct MessageBatch {
 }
 
 impl MessageBatch {
+    /// A batch without messages.
+    pub fn empty() -> Self {
+        let namespaces = Arc::<Namespaces>::default();
+        Self {
+            table: Arc::new(TermTable::with_capacity(0, 1)),
+            quads: Vec::new(),
+            message_ends: Vec::new(),
+            positions: Vec::new(),
+            reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
+            namespaces_after: Arc::clone(&namespaces),
+            namespaces,
+            namespace_changes: Vec::new(),
+            metadata: Vec::new(),
+            first_index: 0,
+            has_graphs: false,
+            continued: false,
+            continues: false,
+        }
+    }
+
     /// Number of messages, a continued or continuing part included.
     #[inline]
     pub fn len(&self) -> usize {

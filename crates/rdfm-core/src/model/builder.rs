@@ -17,6 +17,9 @@ use super::table::{Span, TermTable};
 use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
 use super::written::Written;
 
+/// Bytes that a batch, and a message of it, may hold where no other limit says less: offsets stay below 4 GiB.
+const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
+
 /// Lengths of a batch under construction, to take an unfinished message back.
 #[derive(Clone, Copy, Default)]
 struct Mark {
@@ -82,6 +85,30 @@ impl BatchBuilder {
             arena_hint: 0,
             terms_hint: 1,
         }
+    }
+
+    /// An empty builder for what its caller has in memory already: a message may hold as much as a batch, which
+    /// the caller keeps within bounds ([`check_2_gib`](Self::check_2_gib)).
+    pub fn within_2_gib() -> Self {
+        Self::new(Limits {
+            max_message_bytes: MAX_BATCH_BYTES,
+            ..Limits::default()
+        })
+    }
+
+    /// Refuses a batch that has grown over its bound.
+    ///
+    /// # Errors
+    /// The messages together are too large.
+    pub fn check_2_gib(&self) -> Result<(), LimitExceeded> {
+        let records = 16 * (self.table.terms.len() + self.quads.len());
+        if (self.table.arena.len() + records) as u64 > MAX_BATCH_BYTES {
+            return Err(LimitExceeded(
+                "the messages together are larger than 2 GiB; make smaller batches of them"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Goes to the start of another log. The batches stay numbered, so that no id of an earlier one is

@@ -7,11 +7,12 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
 
 use super::{Bnode, Direction, Iri, Literal, LiteralKind, TripleTerm};
-use crate::{build, errors, options};
+use crate::{errors, options};
 
 /// The Python objects of a term table, each made when first asked for.
 #[derive(Default)]
@@ -93,7 +94,7 @@ fn text_object(py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyS
 #[pyfunction]
 #[pyo3(signature = (text, *, max_depth=64))]
 pub(super) fn parse_term(py: Python<'_>, text: &str, max_depth: u32) -> PyResult<Py<PyAny>> {
-    let mut builder = build::builder();
+    let mut builder = BatchBuilder::within_2_gib();
     let max_depth = options::depth(max_depth)?;
     let id = rdfm_core::formats::nquads::parse_term(&mut builder, text.as_bytes(), max_depth)
         .map_err(errors::term)?;

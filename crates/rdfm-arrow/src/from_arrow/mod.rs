@@ -1,0 +1,100 @@
+//! Batches of Arrow rows, as [`to_arrow`](crate::to_arrow) makes them and other tools return them.
+//!
+//! - In: record batches. Strings may be utf8, `large_utf8`, `string_view` or dictionaries, lists may be large,
+//!   fields stand in any order; null or missing graph is the default graph, null quads are no quads. Other
+//!   columns are not looked at.
+//! - Out: a message a row, all in one batch ([`batch`]) or in batches of a decoder's size ([`RowReader`]).
+//! - Cost: a comparison for a term that recurs, mostly; parsing of others. Memory holds a record batch and a
+//!   batch.
+//! - Law: rows before an error come first, and the error comes again.
+
+mod columns;
+mod maps;
+pub(crate) mod messages;
+pub(crate) mod quads;
+mod strings;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use rdfm_core::model::batch::MessageBatch;
+
+use self::columns::Columns;
+use self::messages::Messages;
+use crate::error::Error;
+
+/// One batch of all rows.
+///
+/// # Errors
+/// A row breaks the rules, the columns are not those of rows, or they hold more than a batch may.
+pub fn batch(
+    rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    max_depth: u32,
+) -> Result<MessageBatch, Error> {
+    let mut rows = RowReader::new(rows, 0, max_depth);
+    rows.whole = true;
+    let batch = rows.next_batch()?;
+    // An error comes after the rows before it.
+    rows.next_batch()?;
+    Ok(batch.unwrap_or_else(MessageBatch::empty))
+}
+
+/// Arrow rows on their way into batches.
+pub struct RowReader<R> {
+    reader: R,
+    /// The record batch that is being read, and its next row.
+    open: Option<(Columns, usize)>,
+    /// Make one batch of all rows.
+    whole: bool,
+    messages: Messages,
+    failed: Option<Error>,
+}
+
+impl<R: Iterator<Item = Result<RecordBatch, ArrowError>>> RowReader<R> {
+    /// Messages numbered from an index, whose triple terms may nest so deep.
+    pub fn new(reader: R, first_index: u64, max_depth: u32) -> Self {
+        Self {
+            reader,
+            open: None,
+            whole: false,
+            messages: Messages::new(first_index, max_depth),
+            failed: None,
+        }
+    }
+
+    /// The next batch, or None when there are no more rows.
+    ///
+    /// # Errors
+    /// After the messages of all rows before the one that breaks the rules; the same error again on later
+    /// calls.
+    pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.fill().or_else(|error| {
+            self.failed = Some(error.clone());
+            self.messages.take().map(Some).ok_or(error)
+        })
+    }
+
+    fn fill(&mut self) -> Result<Option<MessageBatch>, Error> {
+        loop {
+            let Some((columns, row)) = &mut self.open else {
+                match self.reader.next() {
+                    Some(batch) => self.open = Some((Columns::new(&batch?)?, 0)),
+                    None => return Ok(self.messages.take()),
+                }
+                continue;
+            };
+            while *row < columns.rows {
+                let at = *row;
+                *row += 1;
+                self.messages
+                    .add(&columns.quads, at, |builder| columns.extras(at, builder))?;
+                if !self.whole && self.messages.full() {
+                    return Ok(self.messages.take());
+                }
+            }
+            self.open = None;
+        }
+    }
+}

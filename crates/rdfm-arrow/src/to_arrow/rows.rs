@@ -1,0 +1,202 @@
+//! Rows under construction: one a message.
+//!
+//! - In: messages of batches. Out: record batches of the columns wanted.
+//! - Law: all fields are nullable; `quads` is empty but never null; `graph` is null for the default graph;
+//!   `metadata` is null where there is none; `namespaces` holds those that the message declares or uses.
+//!   Strings together stay within [`MAX_BYTES`](super::limit::MAX_BYTES) a record batch.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
+use arrow_schema::DataType;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::syntax::needed::Needs;
+
+use super::limit::{MakeError, charge};
+use super::maps::Maps;
+use super::quads::{Places, QuadLists};
+use super::texts::{Texts, nulls};
+use crate::schema::{Column, schema};
+
+/// Rows under construction.
+pub struct Rows {
+    columns: Vec<Column>,
+    count: usize,
+    /// Bytes of all strings.
+    bytes: usize,
+    sources: Texts,
+    source_valid: Vec<bool>,
+    indexes: Vec<i64>,
+    positions: Vec<i64>,
+    quads: QuadLists,
+    metadata: Maps,
+    namespaces: Maps,
+}
+
+/// How far rows have come, to go back to.
+pub struct Mark {
+    count: usize,
+    bytes: usize,
+    quads: usize,
+}
+
+impl Mark {
+    /// The number of rows.
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl Rows {
+    /// No rows yet, of these columns.
+    pub fn new(columns: &[Column]) -> Self {
+        Self {
+            columns: columns.to_vec(),
+            count: 0,
+            bytes: 0,
+            sources: Texts::new(),
+            source_valid: Vec::new(),
+            indexes: Vec::new(),
+            positions: Vec::new(),
+            quads: QuadLists::new(),
+            metadata: Maps::new(),
+            namespaces: Maps::new(),
+        }
+    }
+
+    /// The number of rows.
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The bytes of all strings.
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// A batch begins, of whose messages rows are to be made.
+    pub fn begin_batch(&self, batch: &MessageBatch, needs: &mut Needs) {
+        if self.has(Column::Namespaces) {
+            needs.begin_batch(batch);
+        }
+    }
+
+    fn has(&self, column: Column) -> bool {
+        self.columns.contains(&column)
+    }
+
+    /// Adds a message as a row. After an error the rows are to be truncated or dropped.
+    pub fn add(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        source: Option<&str>,
+        places: &mut Places,
+        needs: &mut Needs,
+    ) -> Result<(), MakeError> {
+        self.count += 1;
+        self.indexes
+            .push((batch.first_index() + message as u64).cast_signed());
+        self.positions.push(batch.position(message).cast_signed());
+        if self.has(Column::Source) {
+            let text = source.unwrap_or_default();
+            charge(&mut self.bytes, text.len())?;
+            self.sources.add(text.as_bytes());
+            self.source_valid.push(source.is_some());
+        }
+        if self.has(Column::Metadata) {
+            let entries = batch.metadata(message);
+            for entry in entries {
+                charge(&mut self.bytes, entry.key.len() + entry.value.len())?;
+                self.metadata.add(entry.key.as_bytes(), &entry.value);
+            }
+            self.metadata.end(!entries.is_empty());
+        }
+        if self.has(Column::Namespaces) {
+            for (name, iri, _) in needs.of(batch, message) {
+                charge(&mut self.bytes, name.len() + iri.len())?;
+                self.namespaces.add(name, iri);
+            }
+            self.namespaces.end(true);
+        }
+        if self.has(Column::Quads) {
+            let (table, quads) = (batch.table(), batch.message(message));
+            self.quads.add(table, quads, places, &mut self.bytes)?;
+        }
+        needs.leave();
+        Ok(())
+    }
+
+    /// How far the rows have come.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            count: self.count,
+            bytes: self.bytes,
+            quads: self.quads.quads(),
+        }
+    }
+
+    /// Goes back to a mark. Places since then are stale until the rows are cut.
+    pub fn truncate(&mut self, mark: &Mark) {
+        self.count = mark.count;
+        self.bytes = mark.bytes;
+        self.sources.truncate(mark.count);
+        self.source_valid.truncate(mark.count);
+        self.indexes.truncate(mark.count);
+        self.positions.truncate(mark.count);
+        self.quads.truncate(mark.count, mark.quads);
+        self.metadata.truncate(mark.count);
+        self.namespaces.truncate(mark.count);
+    }
+
+    /// Takes the rows, and begins anew.
+    pub fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, MakeError> {
+        places.forget();
+        let mut next = Self::new(&self.columns);
+        next.quads = self.quads.like();
+        std::mem::replace(self, next).finish()
+    }
+
+    /// The record batch.
+    pub fn finish(self) -> Result<RecordBatch, MakeError> {
+        let mut sources = Some((self.sources, self.source_valid));
+        let mut quads = Some(self.quads);
+        let mut metadata = Some(self.metadata);
+        let mut namespaces = Some(self.namespaces);
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+        for (at, column) in self.columns.iter().enumerate() {
+            // A column asked for twice is the same array.
+            if let Some(first) = self.columns[..at].iter().position(|other| other == column) {
+                arrays.push(Arc::clone(&arrays[first]));
+                continue;
+            }
+            let array: Option<ArrayRef> = match column {
+                Column::Source => match sources.take() {
+                    Some((texts, valid)) => Some(Arc::new(texts.strings(nulls(valid))?)),
+                    None => None,
+                },
+                Column::Offset => Some(Arc::new(Int64Array::from(self.indexes.clone()))),
+                Column::Position => Some(Arc::new(Int64Array::from(self.positions.clone()))),
+                Column::Quads => match quads.take() {
+                    Some(lists) => Some(Arc::new(lists.finish(None)?)),
+                    None => None,
+                },
+                Column::Metadata => match metadata.take() {
+                    Some(maps) => Some(maps.finish(DataType::Binary)?),
+                    None => None,
+                },
+                Column::Namespaces => match namespaces.take() {
+                    Some(maps) => Some(maps.finish(DataType::Utf8)?),
+                    None => None,
+                },
+            };
+            arrays.extend(array);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(self.count));
+        Ok(RecordBatch::try_new_with_options(
+            schema(&self.columns),
+            arrays,
+            &options,
+        )?)
+    }
+}

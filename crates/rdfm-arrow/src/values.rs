@@ -1,0 +1,263 @@
+//! Arrow columns of values that each hold one message as a whole log, as in the rows of a table or the
+//! records of a queue.
+//!
+//! - In: arrays of binary values, or of lists of quads, and a codec.
+//! - Out: an array of lists of quads, or of binary values; null for null.
+//! - Cost: a codec is reset for each value, not made anew.
+//! - Law: what becomes of a value does not depend on its neighbours.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{ArrowError, DataType};
+use rdfm_core::codec::{Decoder, Encoder};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
+
+use crate::error::Error;
+use crate::from_arrow::messages::Messages;
+use crate::from_arrow::quads::Quads;
+use crate::to_arrow::limit::{MAX_BYTES, MakeError};
+use crate::to_arrow::quads::{Places, QuadLists};
+use crate::to_arrow::texts::{Texts, nulls};
+
+const TOO_LARGE: &str =
+    "the result passes the 2 GiB of an Arrow array; convert fewer values at once";
+
+/// Why a value of several messages is refused.
+pub const SEVERAL: &str = "the value holds more than one message, expected one; a log of many is read \
+    from a file (open_log, or Spark's format \"rdfm\"), and the option dialect=\"plain\" (text) or \
+    frames=\"flat\" (Jelly) takes it as one message";
+
+/// What becomes of a value that breaks its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// It is an error.
+    Raise,
+    /// It is null.
+    Null,
+}
+
+impl OnError {
+    /// The choice of a name: `raise` or `null`.
+    ///
+    /// # Errors
+    /// The name is another; the text says so.
+    pub fn by_name(name: &str) -> Result<Self, String> {
+        match name {
+            "raise" => Ok(Self::Raise),
+            "null" => Ok(Self::Null),
+            other => Err(format!("on_error is 'raise' or 'null', not '{other}'")),
+        }
+    }
+}
+
+/// Why values could not be converted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The array is not of this shape, a term of a row is none, or the result is too large.
+    Arrow(Error),
+    /// The codec's error: the value breaks its format, unless it is an internal one.
+    Decode(DecodeError),
+    /// The codec's error.
+    Encode(EncodeError),
+    /// The value holds more than one message: [`SEVERAL`].
+    Several,
+}
+
+impl Cause {
+    /// Whether the value breaks its format, so that it may become null.
+    fn is_of_value(&self) -> bool {
+        match self {
+            Self::Decode(error) => error.class != ErrorClass::Internal,
+            Self::Several => true,
+            Self::Arrow(_) | Self::Encode(_) => false,
+        }
+    }
+}
+
+/// An error, and the number of the value that it is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueError {
+    /// What is wrong.
+    pub cause: Box<Cause>,
+    /// The number of the value, from 0; none where it is of no single one, or where the cause has the row.
+    pub value: Option<usize>,
+}
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(value) = self.value {
+            write!(f, "value {value}: ")?;
+        }
+        match &*self.cause {
+            Cause::Arrow(error) => error.fmt(f),
+            Cause::Decode(error) => error.fmt(f),
+            Cause::Encode(error) => error.fmt(f),
+            Cause::Several => f.write_str(SEVERAL),
+        }
+    }
+}
+
+impl std::error::Error for ValueError {}
+
+impl From<Error> for ValueError {
+    fn from(error: Error) -> Self {
+        Self {
+            cause: Box::new(Cause::Arrow(error)),
+            value: None,
+        }
+    }
+}
+
+impl From<ArrowError> for ValueError {
+    fn from(error: ArrowError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+fn at(value: usize, cause: Cause) -> ValueError {
+    ValueError {
+        cause: Box::new(cause),
+        value: Some(value),
+    }
+}
+
+fn made<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
+    result.map_err(|error| error.into().told(TOO_LARGE))
+}
+
+/// Lists of quads from binary values, each a whole log of one message.
+///
+/// # Errors
+/// A value breaks its format, unless it becomes null; or the result is too large.
+pub fn decode(
+    arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
+    on_error: OnError,
+    decoder: &mut dyn Decoder,
+) -> Result<ArrayRef, ValueError> {
+    let mut lists = QuadLists::new();
+    let mut valid = Vec::new();
+    let mut bytes = 0;
+    let mut places = Places::default();
+    for array in arrays {
+        let array = binary(&array?)?;
+        for value in array.as_binary::<i64>() {
+            let (batch, is_valid) = match value.map(|value| only(decoder, value)) {
+                None => (None, false),
+                Some(Ok(batch)) => (batch, true),
+                Some(Err(cause)) if on_error == OnError::Null && cause.is_of_value() => {
+                    (None, false)
+                }
+                Some(Err(cause)) => return Err(at(valid.len(), cause)),
+            };
+            if let Some(batch) = &batch {
+                places.begin_batch(batch.table());
+                let (table, quads) = (batch.table(), batch.quads());
+                made(lists.add(table, quads, &mut places, &mut bytes))?;
+            } else {
+                lists.end();
+            }
+            valid.push(is_valid);
+        }
+    }
+    Ok(Arc::new(made(lists.finish(nulls(valid)))?))
+}
+
+/// The one message of a value; None where there is none.
+fn only(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<MessageBatch>, Cause> {
+    decoder.reset();
+    decoder.feed(value);
+    decoder.finish();
+    let Some(batch) = decoder.next_batch().map_err(Cause::Decode)? else {
+        return Ok(None);
+    };
+    if batch.len() > 1 || decoder.next_batch().map_err(Cause::Decode)?.is_some() {
+        return Err(Cause::Several);
+    }
+    Ok(Some(batch))
+}
+
+/// An array of bytes with offsets of one width.
+fn binary(array: &ArrayRef) -> Result<ArrayRef, Error> {
+    match array.data_type() {
+        DataType::LargeBinary => Ok(Arc::clone(array)),
+        DataType::Binary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_)
+        | DataType::Dictionary(..)
+        | DataType::Null => Ok(arrow_cast::cast(array, &DataType::LargeBinary)?),
+        other => Err(Error::shape(format!(
+            "values are an array of bytes, not of {other}"
+        ))),
+    }
+}
+
+/// Binary values from lists of quads, each a whole log of one message.
+///
+/// # Errors
+/// A term breaks N-Triples, a message cannot be written, or the result is too large.
+pub fn encode(
+    arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
+    max_depth: u32,
+    encoder: &mut dyn Encoder,
+) -> Result<ArrayRef, ValueError> {
+    let mut values = Values {
+        texts: Texts::new(),
+        valid: Vec::new(),
+        messages: Messages::new(0, max_depth),
+    };
+    for array in arrays {
+        let quads = Quads::new(&array?)?;
+        for row in 0..quads.len() {
+            values.valid.push(!quads.is_null(row));
+            values.messages.add(&quads, row, |_| Ok(()))?;
+            if values.messages.full() {
+                values.flush(encoder)?;
+            }
+        }
+    }
+    values.flush(encoder)?;
+    let array = values.texts.binary(nulls(values.valid));
+    Ok(Arc::new(made(array)?))
+}
+
+/// Binary values under construction.
+struct Values {
+    texts: Texts,
+    valid: Vec<bool>,
+    messages: Messages,
+}
+
+impl Values {
+    /// Encodes the messages of the batch so far.
+    fn flush(&mut self, encoder: &mut dyn Encoder) -> Result<(), ValueError> {
+        let Some(batch) = self.messages.take() else {
+            return Ok(());
+        };
+        for message in 0..batch.len() {
+            let number = batch.first_index() as usize + message;
+            if self.valid[number] {
+                let one = batch.slice(message..message + 1);
+                let out = self.texts.values();
+                encoder.reset();
+                let done = encoder.encode(&one, out);
+                done.and_then(|()| encoder.finish(out)).map_err(|error| {
+                    // The value is a log of its own.
+                    let error = EncodeError {
+                        message: 0,
+                        ..error
+                    };
+                    at(number, Cause::Encode(error))
+                })?;
+                if out.len() > MAX_BYTES {
+                    return Err(MakeError::TooLarge.told(TOO_LARGE).into());
+                }
+            }
+            self.texts.end();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! Rows of batches: what each column holds, and how rows are regrouped.
+#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+
+mod support;
+
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, Schema};
+use rdfm_arrow::schema::{Column, schema};
+use rdfm_arrow::to_arrow::{self, Coalescer};
+use rdfm_core::model::batch::MessageBatch;
+use support::{batch, everything, lists, maps, messages, numbers, numbers_of, strings};
+
+const ALL: [Column; 6] = Column::ALL;
+
+fn rows(batch: &MessageBatch, columns: &[Column]) -> RecordBatch {
+    to_arrow::record_batch(&[batch], columns, Some("a.nq")).unwrap()
+}
+
+#[test]
+fn a_row_holds_what_its_message_holds() {
+    let given = everything();
+    let rows = rows(&batch(&given), &ALL);
+    assert_eq!(rows.schema(), schema(&ALL));
+    let quads = lists(rows.column_by_name("quads").unwrap());
+    let expected = given.iter().map(|message| Some(message.quads.clone()));
+    assert_eq!(quads, expected.collect::<Vec<_>>());
+    let metadata = maps(rows.column_by_name("metadata").unwrap());
+    assert_eq!(metadata, [Some(given[0].metadata.clone()), None, None]);
+    let namespaces = maps(rows.column_by_name("namespaces").unwrap());
+    let e = ("e".to_owned(), b"http://e/".to_vec());
+    let o = (String::new(), b"http://o/".to_vec());
+    // Those that a message declares or uses.
+    let expected = [Some(vec![e.clone()]), Some(vec![]), Some(vec![e, o])];
+    assert_eq!(namespaces, expected);
+    assert_eq!(
+        numbers_of(rows.column_by_name("offset").unwrap()),
+        [0, 1, 2]
+    );
+    assert_eq!(numbers_of(rows.column_by_name("position").unwrap()), [0; 3]);
+    let source = Some("a.nq".to_owned());
+    let sources = strings(rows.column_by_name("source").unwrap());
+    assert_eq!(sources, vec![source; 3]);
+}
+
+#[test]
+fn the_default_graph_and_a_source_that_nobody_says_are_null() {
+    let made = batch(&everything());
+    let rows = to_arrow::record_batch(&[&made], &Column::DEFAULT, None).unwrap();
+    assert_eq!(rows.column(0).null_count(), 3);
+    let quads = arrow_array::cast::AsArray::as_list::<i32>(rows.column(2));
+    let graphs = arrow_array::cast::AsArray::as_struct(quads.values()).column(3);
+    assert_eq!(graphs.null_count(), 1);
+}
+
+#[test]
+fn columns_come_in_any_order_and_as_often_as_they_are_asked_for() {
+    let made = batch(&everything());
+    let mut columns = ALL.to_vec();
+    columns.reverse();
+    columns.push(Column::Quads);
+    let slice = rows(&made.slice(1..3), &columns);
+    assert_eq!(slice.schema(), schema(&columns));
+    assert_eq!(slice.num_rows(), 2);
+    assert_eq!(numbers_of(slice.column_by_name("offset").unwrap()), [1, 2]);
+    assert_eq!(slice.column(6), slice.column_by_name("quads").unwrap());
+    assert_eq!(rows(&made, &[]).num_rows(), 3);
+}
+
+#[test]
+fn columns_are_known_by_name() {
+    let names = ["quads".to_owned(), "offset".to_owned()];
+    let found = Column::by_names(Some(&names)).unwrap();
+    assert_eq!(found, [Column::Quads, Column::Offset]);
+    assert_eq!(Column::by_names(None).unwrap(), Column::DEFAULT);
+    let unknown = Column::by_names(Some(&["graph".to_owned()])).unwrap_err();
+    assert!(unknown.starts_with("no column is named 'graph'; known: source, offset, "));
+    assert_eq!(Column::of_schema(&schema(&found)), Some(found));
+    assert_eq!(Column::of_schema(&Schema::empty()), None);
+    let other = arrow_schema::Field::new("x", DataType::Utf8, true);
+    assert_eq!(Column::of_schema(&Schema::new(vec![other])), None);
+}
+
+#[test]
+fn several_batches_become_one() {
+    let (one, two) = (batch(&everything()), batch(&[numbers(0..3)]));
+    let both = to_arrow::record_batch(&[&one, &two], &ALL, None).unwrap();
+    let expected: Vec<_> = [&one, &two]
+        .iter()
+        .flat_map(|batch| messages(batch))
+        .map(|message| Some(message.quads))
+        .collect();
+    assert_eq!(lists(both.column_by_name("quads").unwrap()), expected);
+    let none = to_arrow::record_batch(&[&MessageBatch::empty()], &ALL, None).unwrap();
+    assert_eq!(none.num_rows(), 0);
+}
+
+/// The record batches that a coalescer makes of batches.
+fn coalesced(batches: &[MessageBatch], max_rows: usize, max_bytes: usize) -> Vec<RecordBatch> {
+    let mut coalescer = Coalescer::new(ALL.to_vec(), max_rows, max_bytes).unwrap();
+    let mut found = Vec::new();
+    for batch in batches {
+        found.extend(coalescer.push(batch, Some("a")).unwrap());
+    }
+    found.extend(coalescer.finish().unwrap());
+    assert_eq!(coalescer.finish().unwrap(), None);
+    found
+}
+
+#[test]
+fn rows_are_regrouped_however_they_come() {
+    let all: Vec<_> = (0..20).map(|number| numbers(0..number % 4)).collect();
+    let whole = batch(&all);
+    for max_rows in [1, 3, 7, 20, 100] {
+        let expected: Vec<_> = (0..20)
+            .step_by(max_rows)
+            .map(|start| {
+                let slice = whole.slice(start..start + max_rows);
+                to_arrow::record_batch(&[&slice], &ALL, Some("a")).unwrap()
+            })
+            .collect();
+        for size in [1, 2, 6, 20] {
+            let cuts: Vec<_> = (0..20)
+                .step_by(size)
+                .map(|start| whole.slice(start..start + size))
+                .collect();
+            let found = coalesced(&cuts, max_rows, usize::MAX);
+            assert_eq!(found, expected, "{max_rows} rows, batches of {size}");
+        }
+    }
+}
+
+#[test]
+fn a_record_batch_ends_with_the_row_that_passes_its_bytes() {
+    // Each message has a string of 1 byte for its source, and 5 + 5 + 3 bytes of terms a quad.
+    let all = [numbers(0..1), numbers(1..3), numbers(3..4), numbers(4..5)];
+    let counts = |max_bytes| -> Vec<usize> {
+        coalesced(&[batch(&all)], 100, max_bytes)
+            .iter()
+            .map(RecordBatch::num_rows)
+            .collect()
+    };
+    assert_eq!(counts(14), [1, 1, 1, 1]);
+    assert_eq!(counts(15), [2, 2]);
+    assert_eq!(counts(41), [2, 2]);
+    assert_eq!(counts(42), [3, 1]);
+    assert_eq!(counts(1 << 20), [4]);
+}
+
+#[test]
+fn terms_of_a_row_behind_a_cut_are_rendered_anew() {
+    let shared = batch(&[numbers(0..2), numbers(0..2), numbers(0..2)]);
+    for max_rows in 1..=3 {
+        let found = coalesced(std::slice::from_ref(&shared), max_rows, usize::MAX);
+        let quads: Vec<_> = found
+            .iter()
+            .flat_map(|rows| lists(rows.column_by_name("quads").unwrap()))
+            .collect();
+        assert_eq!(quads, vec![Some(numbers(0..2).quads); 3]);
+    }
+}
+
+#[test]
+fn bounds_of_nothing_are_refused() {
+    for (max_rows, max_bytes) in [(0, 1), (1, 0)] {
+        let refused = Coalescer::new(ALL.to_vec(), max_rows, max_bytes).err();
+        assert_eq!(
+            refused.as_deref(),
+            Some("max_rows and max_bytes are at least 1")
+        );
+    }
+}

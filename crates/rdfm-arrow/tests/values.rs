@@ -1,0 +1,214 @@
+//! Columns of values: each one message, decoded and encoded by itself.
+#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+
+mod support;
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray, Int32Array, NullArray};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+use rdfm_arrow::schema::{Column, quads_type};
+use rdfm_arrow::to_arrow;
+use rdfm_arrow::values::{self, Cause, OnError, ValueError};
+use rdfm_core::codec::format::Format;
+use rdfm_core::codec::{DecodeOptions, Decoder, EncodeOptions, Encoder};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::{DecodeError, ErrorClass, Place};
+use support::{Message, Terms, batch, lists, quad, reader};
+
+const FORMATS: [Format; 4] = [Format::Nq, Format::Trig, Format::Jelly, Format::RdfThrift];
+const DEPTH: u32 = 8;
+
+fn decoder(format: Format) -> Box<dyn Decoder> {
+    format.decoder(&DecodeOptions::default()).unwrap()
+}
+
+fn encoder(format: Format) -> Box<dyn Encoder> {
+    format.encoder(&EncodeOptions::default()).unwrap()
+}
+
+fn binary(values: &[Option<&[u8]>]) -> ArrayRef {
+    Arc::new(BinaryArray::from(values.to_vec()))
+}
+
+fn decode(format: Format, values: ArrayRef, on_error: OnError) -> Result<ArrayRef, ValueError> {
+    values::decode(reader(vec![values]), on_error, &mut *decoder(format))
+}
+
+fn encode(format: Format, quads: ArrayRef) -> Result<ArrayRef, ValueError> {
+    values::encode(reader(vec![quads]), DEPTH, &mut *encoder(format))
+}
+
+/// A column of quads; none is null.
+fn column(rows: &[Option<Vec<Terms>>]) -> ArrayRef {
+    let messages: Vec<_> = rows
+        .iter()
+        .map(|row| Message {
+            quads: row.clone().unwrap_or_default(),
+            ..Message::default()
+        })
+        .collect();
+    let made = to_arrow::record_batch(&[&batch(&messages)], &[Column::Quads], None).unwrap();
+    let (item, offsets, items, _) = made.column(0).as_list::<i32>().clone().into_parts();
+    let valid: Vec<bool> = rows.iter().map(Option::is_some).collect();
+    let lists = arrow_array::ListArray::new(item, offsets, items, Some(valid.into()));
+    Arc::new(lists)
+}
+
+fn rows() -> Vec<Option<Vec<Terms>>> {
+    let a = quad("<http://e/s>", "<http://e/p>", "\"é\\n\"@en", "");
+    let b = quad("_:b", "<http://e/p>", "<http://e/s>", "");
+    vec![
+        Some(vec![a.clone(), b.clone()]),
+        None,
+        Some(vec![]),
+        Some(vec![b]),
+        Some(vec![a]),
+        None,
+    ]
+}
+
+#[test]
+fn there_and_back() {
+    for format in FORMATS {
+        let values = encode(format, column(&rows())).unwrap();
+        assert_eq!(values.data_type(), &DataType::Binary);
+        let nulls: Vec<bool> = (0..6).map(|at| values.is_null(at)).collect();
+        assert_eq!(nulls, [false, true, false, false, false, true]);
+        let back = decode(format, values, OnError::Raise).unwrap();
+        assert_eq!(back.data_type(), &quads_type());
+        assert_eq!(lists(&back), rows(), "{}", format.name());
+    }
+}
+
+#[test]
+fn a_value_does_not_depend_on_its_neighbours() {
+    for format in FORMATS {
+        let all = encode(format, column(&rows())).unwrap();
+        for (number, row) in rows().into_iter().enumerate() {
+            let alone = encode(format, column(&[row])).unwrap();
+            assert_eq!(&alone, &all.slice(number, 1), "{}", format.name());
+        }
+    }
+    let declares: &[u8] = b"PREFIX e: <http://e/> e:s e:p _:b .";
+    let uses: &[u8] = b"e:s e:p _:b .";
+    let values = binary(&[Some(declares), Some(uses), Some(declares)]);
+    let made = decode(Format::Trig, values, OnError::Null).unwrap();
+    let one = Some(vec![quad("<http://e/s>", "<http://e/p>", "_:b", "")]);
+    assert_eq!(lists(&made), [one.clone(), None, one]);
+}
+
+#[test]
+fn arrays_of_bytes_of_every_width_are_taken_one_after_the_other() {
+    let value: &[u8] = b"<a:s> <a:p> <a:o> .\n";
+    let small = binary(&[Some(value), None]);
+    let dictionary = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Binary));
+    let arrays: Vec<ArrayRef> = vec![
+        cast(&small, &DataType::LargeBinary).unwrap(),
+        cast(&small, &DataType::BinaryView).unwrap(),
+        cast(&small, &dictionary).unwrap(),
+        binary(&[Some(b"oops"), Some(value), None]).slice(1, 2),
+        cast(&small, &DataType::FixedSizeBinary(20)).unwrap(),
+        Arc::new(NullArray::new(1)),
+        small,
+    ];
+    let count = arrays.len();
+    let made = values::decode(reader(arrays), OnError::Raise, &mut *decoder(Format::Nq)).unwrap();
+    let pair = [Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "")]), None];
+    let mut expected = vec![pair.as_slice(); count - 2];
+    expected.extend([&pair[1..], &pair]);
+    assert_eq!(lists(&made), expected.concat());
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+    let error = decode(Format::Nq, numbers, OnError::Null).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "arrow: values are an array of bytes, not of Int32"
+    );
+}
+
+#[test]
+fn a_value_that_breaks_its_format_is_an_error_or_null() {
+    let good: &[u8] = b"<a:s> <a:p> <a:o> .\n";
+    let many: &[u8] = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n";
+    let values = [Some(good), None, Some(b"<a:s> oops"), Some(many), Some(b"")];
+    let made = decode(Format::Nq, binary(&values), OnError::Null).unwrap();
+    let one = Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "")]);
+    assert_eq!(lists(&made), [one, None, None, None, Some(vec![])]);
+
+    let error = decode(Format::Nq, binary(&values), OnError::Raise).unwrap_err();
+    assert_eq!(error.value, Some(2));
+    assert!(matches!(&*error.cause, Cause::Decode(error) if error.format == "nq"));
+    assert!(error.to_string().starts_with("value 2: nq: "), "{error}");
+    let error = decode(Format::Nq, binary(&values[3..]), OnError::Raise).unwrap_err();
+    assert_eq!((error.value, *error.cause), (Some(0), Cause::Several));
+}
+
+#[test]
+fn choices_are_known_by_name() {
+    assert_eq!(OnError::by_name("raise"), Ok(OnError::Raise));
+    assert_eq!(OnError::by_name("null"), Ok(OnError::Null));
+    let refused = OnError::by_name("skip").unwrap_err();
+    assert_eq!(refused, "on_error is 'raise' or 'null', not 'skip'");
+}
+
+#[test]
+fn a_row_that_cannot_be_encoded_says_which() {
+    let named = vec![quad("<a:s>", "<a:p>", "<a:o>", "<a:g>")];
+    let column = column(&[None, Some(vec![]), Some(named)]);
+    let error = encode(Format::Ttl, column).unwrap_err();
+    assert_eq!(error.value, Some(2));
+    // The value is a log of its own.
+    assert!(matches!(&*error.cause, Cause::Encode(error) if error.message == 0));
+    assert!(error.to_string().starts_with("value 2: ttl: "), "{error}");
+    let texts: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
+    let error = encode(Format::Nq, texts).unwrap_err();
+    let reason = "arrow: quads is a list of structs, not Utf8";
+    assert_eq!(error.to_string(), reason);
+}
+
+#[test]
+fn more_rows_than_a_batch_has_keep_their_numbers() {
+    let one = quad("<a:s>", "<a:p>", "<a:o>", "");
+    let mut rows = vec![Some(vec![one.clone()]); 10_000];
+    rows[9_000] = None;
+    let values = encode(Format::Nq, column(&rows)).unwrap();
+    assert_eq!(values.null_count(), 1);
+    assert!(values.is_null(9_000));
+    let back = decode(Format::Nq, values, OnError::Raise).unwrap();
+    assert_eq!(lists(&back), rows);
+    rows[9_500] = Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "<a:g>")]);
+    let error = encode(Format::Nt, column(&rows)).unwrap_err();
+    assert_eq!(error.value, Some(9_500));
+}
+
+/// A decoder with a bug.
+struct Broken;
+
+impl Decoder for Broken {
+    fn feed(&mut self, _: &[u8]) {}
+    fn finish(&mut self) {}
+    fn reset(&mut self) {}
+
+    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+        Err(DecodeError {
+            format: "broken",
+            class: ErrorClass::Internal,
+            reason: "a bug".to_owned(),
+            place: Place::default(),
+        })
+    }
+
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn a_bug_is_never_a_null() {
+    let values = binary(&[None, Some(b"")]);
+    let error = values::decode(reader(vec![values]), OnError::Null, &mut Broken).unwrap_err();
+    assert_eq!(error.value, Some(1));
+    assert!(matches!(&*error.cause, Cause::Decode(error) if error.reason == "a bug"));
+}
