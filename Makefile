@@ -15,7 +15,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel notices lock clean
+.PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -114,13 +114,16 @@ soak: build wheel ## What takes long: the random tests many times over, every ki
 	RDFM_FUZZ_SECONDS=600 RDFM_JSONLD_DOCUMENTS=1000000 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
-	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/test_faults.py
+	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/test_failures.py
 
 peers: build ## Against programs that are no Python packages (a JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
 wheel: build ## Build the wheel, check its size and contents, and run it from elsewhere
 	$(PY) tools/check_wheel.py
+
+generate: build ## Write anew what derives from the declarations of formats: types for editors, tables of options
+	$(PY) tools/generate.py
 
 notices: .venv/.installed ## Write THIRD_PARTY_NOTICES.txt anew
 	$(PY) tools/notices.py

@@ -89,11 +89,12 @@ def sample(folder: Path, log: str, messages: int) -> bytes:
 # --- rdfm ---
 
 
-def batches(format: str, data: bytes, **options: Any) -> Iterator[Any]:
-    """The batches of a log in memory, fed as a file would be."""
+def batches(format: str, data: bytes, *, parts: bool = False, **options: Any) -> Iterator[Any]:
+    """The batches of a log in memory, fed as a file would be; parts: large messages in several."""
     from rdfm import formats
 
-    decoder = formats.find(format).Decoder(**options)
+    opening = formats.Opening("always" if parts else "never")
+    decoder = formats.find(format).decoder(options, opening)
     view = memoryview(data)
     for start in range(0, len(data), PIECE_BYTES):
         decoder.feed(view[start : start + PIECE_BYTES])

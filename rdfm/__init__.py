@@ -32,7 +32,8 @@ if TYPE_CHECKING:
         parse_term,
     )
     from rdfm.analysis.inspect import Report, inspect
-    from rdfm.conversion.convert import ConvertOptions, Progress, Summary, convert
+    from rdfm.conversion.convert import convert
+    from rdfm.conversion.summary import Summary
     from rdfm.errors import (
         DecodeError,
         EncodeError,
@@ -45,7 +46,10 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UnsupportedError,
     )
-    from rdfm.logs.log import LogReader, LogWriter, create_log, open_log
+    from rdfm.formats.options_generated import ConvertOptions, ReadOptions, WriteOptions
+    from rdfm.logs.progress import Progress
+    from rdfm.logs.reader import LogReader, open_log
+    from rdfm.logs.writer import LogWriter, create_log
     from rdfm.message import Message
 
 __all__ = [
@@ -66,12 +70,14 @@ __all__ = [
     "Progress",
     "Quad",
     "RdfmError",
+    "ReadOptions",
     "Report",
     "Summary",
     "TripleTerm",
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
+    "WriteOptions",
     "__version__",
     "convert",
     "create_log",
@@ -94,7 +100,8 @@ _PLACES = {
         "__version__",
         "parse_term",
     ],
-    "conversion.convert": ["ConvertOptions", "Progress", "Summary", "convert"],
+    "conversion.convert": ["convert"],
+    "conversion.summary": ["Summary"],
     "errors": [
         "DecodeError",
         "EncodeError",
@@ -108,8 +115,11 @@ _PLACES = {
         "UnsupportedError",
     ],
     "analysis.inspect": ["Report", "inspect"],
-    "logs.log": ["LogReader", "LogWriter", "create_log", "open_log"],
+    "logs.progress": ["Progress"],
+    "logs.reader": ["LogReader", "open_log"],
+    "logs.writer": ["LogWriter", "create_log"],
     "message": ["Message"],
+    "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
 _HOMES = {name: module for module, names in _PLACES.items() for name in names}
 _MODULES = ["errors", "formats", "regroup", "split", "values"]

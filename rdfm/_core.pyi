@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, TypeAlias, final
 from typing import Literal as OneOf
 
-from typing_extensions import Buffer, disjoint_base
+from typing_extensions import Buffer
 
 from rdfm.message import Message
 
@@ -17,42 +17,25 @@ __all__ = [
     "DelimiterCounter",
     "Encoder",
     "Iri",
-    "JellyDecoder",
-    "JellyEncoder",
-    "JsonLdDecoder",
-    "JsonLdEncoder",
     "Literal",
     "MessageBatch",
-    "NQuadsDecoder",
-    "NQuadsEncoder",
-    "NTriplesDecoder",
-    "NTriplesEncoder",
-    "NdjsonLdDecoder",
-    "NdjsonLdEncoder",
     "Quad",
-    "RdfXmlDecoder",
-    "RdfXmlEncoder",
     "Regrouper",
     "TarMembers",
     "Term",
-    "TriGDecoder",
-    "TriGEncoder",
     "TripleTerm",
-    "TurtleDecoder",
-    "TurtleEncoder",
-    "YamlLdDecoder",
-    "YamlLdEncoder",
     "__version__",
     "batches_from_arrow",
     "build_triple_term",
-    "carries",
     "coalesce",
     "debug_build",
     "decode_values",
     "encode_values",
-    "option_kinds",
+    "format_names",
+    "format_spec",
+    "option_value",
     "parse_term",
-    "traits",
+    "sniff",
 ]
 
 _Object: TypeAlias = object  # where `object` is a property
@@ -237,7 +220,7 @@ class ArrowBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Batches of a decoder's size from Arrow rows, read on when asked for; a fault comes after the rows before it.
+# Batches of a decoder's size from Arrow rows, read on when asked for; an error comes after the rows before it.
 def batches_from_arrow(
     rows: Any, *, first_index: int = 0, max_depth: int = 64
 ) -> Iterator[MessageBatch]: ...
@@ -282,8 +265,21 @@ def encode_values(
 
 # --- codecs; options are keywords, an unknown one or a value that does not fit is an OptionError ---
 
-@disjoint_base
+@final
 class Decoder:
+    # split: start, stop (or None) and dialect
+    # context_loader: takes a URL, gives (document, final URL), or None where it has none
+    def __new__(
+        cls,
+        format: str,
+        options: dict[str, Any] | None = None,
+        /,
+        *,
+        parts: str = "never",  # "never", "frames", "always"
+        split: tuple[int, int | None, str] | None = None,
+        first_index: int | None = None,
+        context_loader: Callable[[str], tuple[bytes, str] | None] | None = None,
+    ) -> Decoder: ...
     @property
     def format(self) -> str: ...
     def feed(self, piece: Buffer, /) -> None: ...
@@ -291,11 +287,11 @@ class Decoder:
     def next_batch(self) -> MessageBatch | None: ...
     def skip_message(self) -> bytes | None: ...
     def reset(self) -> None: ...  # to the start of another log
-    # reset, feed, finish and all batches at once; False: next_batch raises the fault behind them
+    # reset, feed, finish and all batches at once; False: next_batch raises the error behind them
     def decode_log(self, log: bytes, /) -> tuple[list[MessageBatch], bool]: ...
     @property
     def done(self) -> bool: ...  # what is fed from now on belongs to other splits
-    # dialect, version_label, jelly: the options by the names that JellyEncoder takes; absent keys are unknown
+    # dialect, version_label, options (of the stream, by the names of the encoder's options); absent keys are unknown
     # notes: what whoever reads the log should know, a sentence each
     # trailing_namespaces, at the end: declarations behind the last message, which no message carries
     def header(self) -> dict[str, Any]: ...
@@ -303,7 +299,15 @@ class Decoder:
 # Counts the delimiters of a split, fed as a decoder of the split; takes the decoder's options.
 @final
 class DelimiterCounter:
-    def __new__(cls, format: str, **options: Any) -> DelimiterCounter: ...
+    def __new__(
+        cls,
+        format: str,
+        options: dict[str, Any] | None = None,
+        /,
+        *,
+        split: tuple[int, int | None, str] | None = None,
+        first_index: int | None = None,
+    ) -> DelimiterCounter: ...
     def feed(self, piece: Buffer, /) -> None: ...
     def finish(self) -> None: ...
     @property
@@ -315,103 +319,24 @@ class DelimiterCounter:
     @property
     def strayed(self) -> bool: ...  # the dialect changes behind the log's head: no splits
 
-@disjoint_base
+@final
 class Encoder:
+    # source: carries, dialect, options, asked, namespaces, flat of the log that messages come from
+    def __new__(
+        cls,
+        format: str,
+        options: dict[str, Any] | None = None,
+        /,
+        *,
+        source: dict[str, Any] | None = None,
+    ) -> Encoder: ...
     @property
     def format(self) -> str: ...
-    def encode(self, batch: MessageBatch, /) -> bytes: ...
+    def encode(self, batch: MessageBatch, /, source: str | None = None) -> bytes: ...
     def finish(self) -> bytes: ...
     def reset(self) -> None: ...  # to the start of another log
     def dropped(self) -> dict[str, int]: ...
     def notes(self) -> list[str]: ...  # what whoever reads the log should know
-
-@final
-class NTriplesDecoder(Decoder):
-    def __new__(cls, **options: Any) -> NTriplesDecoder: ...
-
-@final
-class NTriplesEncoder(Encoder):
-    def __new__(cls, **options: Any) -> NTriplesEncoder: ...
-
-@final
-class NQuadsDecoder(Decoder):
-    def __new__(cls, **options: Any) -> NQuadsDecoder: ...
-
-@final
-class NQuadsEncoder(Encoder):
-    def __new__(cls, **options: Any) -> NQuadsEncoder: ...
-
-@final
-class TurtleDecoder(Decoder):
-    def __new__(cls, **options: Any) -> TurtleDecoder: ...
-
-@final
-class TurtleEncoder(Encoder):
-    def __new__(cls, **options: Any) -> TurtleEncoder: ...
-
-@final
-class TriGDecoder(Decoder):
-    def __new__(cls, **options: Any) -> TriGDecoder: ...
-
-@final
-class TriGEncoder(Encoder):
-    def __new__(cls, **options: Any) -> TriGEncoder: ...
-
-@final
-class JellyDecoder(Decoder):
-    def __new__(cls, **options: Any) -> JellyDecoder: ...
-
-@final
-class JellyEncoder(Encoder):
-    def __new__(cls, **options: Any) -> JellyEncoder: ...
-
-@final
-class NdjsonLdDecoder(Decoder):
-    def __new__(cls, **options: Any) -> NdjsonLdDecoder: ...
-
-@final
-class NdjsonLdEncoder(Encoder):
-    def __new__(cls, **options: Any) -> NdjsonLdEncoder: ...
-
-@final
-class JsonLdDecoder(Decoder):
-    def __new__(cls, **options: Any) -> JsonLdDecoder: ...
-
-@final
-class JsonLdEncoder(Encoder):
-    def __new__(cls, **options: Any) -> JsonLdEncoder: ...
-
-@final
-class RdfProtobufDecoder(Decoder):
-    def __new__(cls, **options: Any) -> RdfProtobufDecoder: ...
-
-@final
-class RdfProtobufEncoder(Encoder):
-    def __new__(cls, **options: Any) -> RdfProtobufEncoder: ...
-
-@final
-class RdfThriftDecoder(Decoder):
-    def __new__(cls, **options: Any) -> RdfThriftDecoder: ...
-
-@final
-class RdfThriftEncoder(Encoder):
-    def __new__(cls, **options: Any) -> RdfThriftEncoder: ...
-
-@final
-class YamlLdDecoder(Decoder):
-    def __new__(cls, **options: Any) -> YamlLdDecoder: ...
-
-@final
-class YamlLdEncoder(Encoder):
-    def __new__(cls, **options: Any) -> YamlLdEncoder: ...
-
-@final
-class RdfXmlDecoder(Decoder):
-    def __new__(cls, **options: Any) -> RdfXmlDecoder: ...
-
-@final
-class RdfXmlEncoder(Encoder):
-    def __new__(cls, **options: Any) -> RdfXmlEncoder: ...
 
 # Members of a tar archive: name (None: it goes on), bytes, whether it ends there, why it is refused.
 @final
@@ -438,14 +363,21 @@ class Regrouper:
     def next_batch(self) -> MessageBatch | None: ...
     def dropped(self) -> dict[str, int]: ...
 
-# graphs, generalized, triple_terms ("no"/"object"/"anywhere"), directions, boundaries, order, namespaces, metadata
-def carries(format: str) -> dict[str, Any]: ...
+# The native formats, in the order in which they are asked and listed.
+def format_names() -> list[str]: ...
 
-# resumable, splittable
-def traits(format: str) -> dict[str, Any]: ...
+# The fields of rdfm.formats.FormatSpec, options as the fields of OptionSpec.
+def format_spec(name: str) -> dict[str, Any]: ...
+
+# The checked value of an option, from a value or a text.
+def option_value(
+    name: str,
+    kind: str,
+    least: int,
+    most: int,
+    choices: list[tuple[str, int]],
+    given: object,
+) -> Any: ...
 
 # Whether a log's first bytes show that it is of a format; None if more of them are needed.
 def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...
-
-# The options that a format's codec takes, pass only these: name and kind ("switch", "number", "text", "pairs").
-def option_kinds(format: str, codec: OneOf["decoder", "encoder"]) -> dict[str, str]: ...

@@ -1,5 +1,6 @@
 """Parts of one log, each read on its own: `rdfm.split.plan` and what it gives."""
 
-from rdfm.logs.split import Split, plan
+from rdfm.logs.plan import plan
+from rdfm.logs.split import Split
 
 __all__ = ["Split", "plan"]

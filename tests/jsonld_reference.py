@@ -39,7 +39,7 @@ OF_NODES_AND_VALUES = words(
 )
 NO_TERMS = words("@base @direction @import @language @propagate @protected @version @vocab")
 UNSET: Any = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
-MOST_REMOTE = 32
+MAX_REMOTE = 32
 # In the place of an identifier that is a term mapped to null: nothing is left out that was meant.
 ON_PURPOSE = "null"
 
@@ -271,7 +271,7 @@ class Processor:
             if not validate and url in remote:
                 return result
             check(url not in remote, "context overflow")
-            check(len(remote) < MOST_REMOTE, "context overflow")
+            check(len(remote) < MAX_REMOTE, "context overflow")
             loaded = self.load(url)
             return self.process(
                 result, loaded, url, remote=(*remote, url), validate=validate, override=override

@@ -20,7 +20,7 @@ SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
 TABLES = ("parquet", "arrow")
 NATIVE = tuple(name for name in formats.names() if name not in TABLES)
 # Formats that hold several messages.
-DELIMITED = tuple(name for name in NATIVE if formats.find(name).FORMAT.carries["boundaries"])
+DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])
 PIECES = (1, 2, 3, 7, 4096)
 
 
@@ -155,7 +155,7 @@ def same(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
 
 def ordered(*names: str) -> bool:
     """Whether all of these formats hold the order and the repetitions of quads."""
-    return all(formats.find(name).FORMAT.carries["order"] for name in names)
+    return all(formats.find(name).spec.carries["order"] for name in names)
 
 
 def assert_same(found: list[list[tuple]], wanted: list[list[tuple]], *, order: bool = True) -> None:

@@ -52,8 +52,8 @@ def anchors(markdown: str) -> set[str]:
     return found
 
 
-def link_faults(path: Path, markdown: str) -> list[str]:
-    faults = []
+def link_errors(path: Path, markdown: str) -> list[str]:
+    errors = []
     prose = re.sub(r"^```.*?^```$", "", markdown, flags=re.M | re.S)
     for link in LINK.findall(prose):
         if re.match(r"[a-z]+:", link):
@@ -61,10 +61,10 @@ def link_faults(path: Path, markdown: str) -> list[str]:
         target, _, anchor = link.partition("#")
         file = (path.parent / target).resolve() if target else path
         if not file.exists():
-            faults.append(f"{path.relative_to(ROOT)}: the link {link} leads nowhere")
+            errors.append(f"{path.relative_to(ROOT)}: the link {link} leads nowhere")
         elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text("utf-8")):
-            faults.append(f"{path.relative_to(ROOT)}: {link} names no heading there")
-    return faults
+            errors.append(f"{path.relative_to(ROOT)}: {link} names no heading there")
+    return errors
 
 
 def steps(block: str) -> list[tuple[str, str]]:
@@ -94,13 +94,13 @@ def same(shown: str, printed: str) -> bool:
     return re.fullmatch(".*?".join(map(re.escape, parts)), tidy, re.S) is not None
 
 
-def console_faults(block: str, folder: Path) -> list[str]:
+def console_errors(block: str, folder: Path) -> list[str]:
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "100",
     }
-    faults = []
+    errors = []
     for command, shown in steps(block):
         if NOT_RUN.match(command):
             continue
@@ -115,8 +115,8 @@ def console_faults(block: str, folder: Path) -> list[str]:
         )
         printed = done.stdout.decode("utf-8", "replace")
         if not same(shown, printed):
-            faults.append(f"$ {command}\n--- shown\n{shown}\n--- printed\n{printed.strip()}")
-    return faults
+            errors.append(f"$ {command}\n--- shown\n{shown}\n--- printed\n{printed.strip()}")
+    return errors
 
 
 def python_script(blocks: list[str]) -> str:
@@ -132,8 +132,8 @@ def python_script(blocks: list[str]) -> str:
     return "\n".join(parts)
 
 
-def block_faults(path: Path, markdown: str) -> list[str]:
-    faults: list[str] = []
+def block_errors(path: Path, markdown: str) -> list[str]:
+    errors: list[str] = []
     python: list[str] = []
     variables = dict(os.environ)
     with tempfile.TemporaryDirectory() as name:
@@ -143,7 +143,7 @@ def block_faults(path: Path, markdown: str) -> list[str]:
             if match["skip"]:
                 continue
             if match["kind"] == "console":
-                faults += console_faults(match["text"], folder)
+                errors += console_errors(match["text"], folder)
             elif match["kind"] == "python":
                 needed = NEEDS.match(match["text"])
                 if not needed or importlib.util.find_spec(needed[1]):
@@ -165,19 +165,19 @@ def block_faults(path: Path, markdown: str) -> list[str]:
                 command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300
             )
             if done.returncode:
-                faults.append((done.stdout + done.stderr).strip())
-    return [f"{path.relative_to(ROOT)}:\n{fault}" for fault in faults]
+                errors.append((done.stdout + done.stderr).strip())
+    return [f"{path.relative_to(ROOT)}:\n{error}" for error in errors]
 
 
 def main() -> int:
     chosen = [Path(name).resolve() for name in sys.argv[1:]]
     files = chosen or sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-    faults = []
+    errors = []
     for path in files:
         markdown = path.read_text("utf-8")
-        faults += link_faults(path, markdown) + block_faults(path, markdown)
-    print("\n\n".join(faults) or f"{len(files)} files are right")
-    return 1 if faults else 0
+        errors += link_errors(path, markdown) + block_errors(path, markdown)
+    print("\n\n".join(errors) or f"{len(files)} files are right")
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

@@ -44,7 +44,6 @@ PACKAGE = [
 # A message's other forms are a convenience of the message itself, inside functions. The rest is to go.
 ALLOWED = {
     "message.py -> interop.py",
-    "codec/mod.rs -> formats/jelly/options.rs",
 }
 
 Edges = dict[Path, set[Path]]

@@ -46,23 +46,23 @@ def has_symbols(extension: bytes) -> bool:
     return 2 in kinds
 
 
-def faults_of(wheel: Path) -> list[str]:
-    faults = []
+def errors_of(wheel: Path) -> list[str]:
+    errors = []
     if wheel.stat().st_size > MAX_BYTES:
-        faults.append(f"{wheel.stat().st_size} bytes, more than {MAX_BYTES}")
+        errors.append(f"{wheel.stat().st_size} bytes, more than {MAX_BYTES}")
     if "-cp311-abi3-" not in wheel.name:
-        faults.append(f"no abi3 wheel: {wheel.name}")
+        errors.append(f"no abi3 wheel: {wheel.name}")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         extension = archive.read("rdfm/_core.abi3.so")
-    faults += [f"lacks {name}" for name in WANTED if name not in names]
+    errors += [f"lacks {name}" for name in WANTED if name not in names]
     for text in ("LICENSE", "THIRD_PARTY_NOTICES.txt"):
         if not any(name.endswith(f".dist-info/licenses/{text}") for name in names):
-            faults.append(f"lacks {text}")
-    faults += [f"holds {name}" for name in names if name.startswith(FOREIGN)]
+            errors.append(f"lacks {text}")
+    errors += [f"holds {name}" for name in names if name.startswith(FOREIGN)]
     if has_symbols(extension):
-        faults.append("the extension is not stripped")
-    return faults
+        errors.append("the extension is not stripped")
+    return errors
 
 
 def try_out(wheel: Path, folder: Path) -> None:
@@ -99,13 +99,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheel = build(folder)
-        faults = faults_of(wheel)
-        for fault in faults:
-            print(f"{wheel.name}: {fault}")
-        if not faults:
+        errors = errors_of(wheel)
+        for error in errors:
+            print(f"{wheel.name}: {error}")
+        if not errors:
             try_out(wheel, folder)
             print(f"{wheel.name}: {wheel.stat().st_size} bytes, installs and runs")
-        return 1 if faults else 0
+        return 1 if errors else 0
 
 
 if __name__ == "__main__":

@@ -109,10 +109,10 @@ def check() -> list[str]:
 
 def main() -> int:
     if sys.argv[1:] == ["--check"]:
-        faults = check()
-        for fault in faults:
-            print(f"THIRD_PARTY_NOTICES.txt: {fault}; run make notices")
-        return 1 if faults else 0
+        errors = check()
+        for error in errors:
+            print(f"THIRD_PARTY_NOTICES.txt: {error}; run make notices")
+        return 1 if errors else 0
     NOTICES.write_text(notices(), "utf-8")
     return 0
 

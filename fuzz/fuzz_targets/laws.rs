@@ -3,11 +3,12 @@
 
 use std::sync::LazyLock;
 
-use rdfm_core::codec::format::Format;
+use rdfm_core::codec::spec::FormatSpec;
+use rdfm_core::registry;
 
-static FORMAT: LazyLock<Format> = LazyLock::new(|| {
+static FORMAT: LazyLock<&FormatSpec> = LazyLock::new(|| {
     let name = std::env::var("RDFM_FUZZ_FORMAT").unwrap_or_default();
-    Format::by_name(&name.replace('_', "-")).expect("RDFM_FUZZ_FORMAT names a format, such as nq")
+    registry::find(&name.replace('_', "-")).expect("RDFM_FUZZ_FORMAT names a format, such as nq")
 });
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::any_bytes(*FORMAT, data));

@@ -1,6 +1,6 @@
 //! Any bytes as nq: the laws of `rdfm_laws::quick`.
 #![no_main]
 
-use rdfm_core::codec::format::Format;
+use rdfm_laws::options::format;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::quick(Format::Nq, data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::quick(format("nq"), data));

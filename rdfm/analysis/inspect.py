@@ -1,32 +1,31 @@
 """What is in a log: `inspect` reads it once and counts.
 
 In: a log, as `open_log` takes it. Out: a `Report`.
-Cost: one batch of memory, and the counts of at most `MOST_NAMES` names of each kind.
+Cost: one batch of memory, and the counts of at most `MAX_NAMES` names of each kind.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch
-from rdfm.errors import RdfmError
-from rdfm.formats import FormatModule
-from rdfm.logs.input import Input, Readable, files_of, holds_files
-from rdfm.logs.log import Codecs, decode, make_codec
+from rdfm.errors import DecodeError, RdfmError
+from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
+from rdfm.logs.input import Input, Readable
 from rdfm.logs.notes import Notes
 from rdfm.logs.progress import Progress, Reporter, total_bytes
+
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import ReadOptions
 
 __all__ = ["Report", "inspect"]
 
 TOP = 10
-MOST_NAMES = 100_000
-MOST_NAMESPACES = 10_000
+MAX_NAMES = 100_000
+MAX_NAMESPACES = 10_000
 
 
 @dataclass
@@ -45,7 +44,7 @@ class Report:
         dialect: How messages are delimited in a text log: comment, directive, plain, or None where
             nothing shows it.
         version_label: The label by which a text log announces its dialect.
-        jelly: The stream options of a Jelly log.
+        options: The stream options of a log that has some, such as Jelly.
         messages: Number of messages.
         empty_messages: Those without quads.
         quads: Number of quads.
@@ -58,7 +57,7 @@ class Report:
         dropped_keys: Keys of JSON-LD that no context maps to an IRI, so that they are dropped with their
             values.
         dropped_key: The first of them, quoted; None where there is none.
-        fault: The text of the first error, after which nothing was read; None if there is none.
+        error: The text of the first error, after which nothing was read; None if there is none.
         notes: What whoever reads the log should know, a sentence each; of several logs ten, and the
             number of the others.
     """
@@ -70,7 +69,7 @@ class Report:
     decompressed_bytes: int = 0
     dialect: str | None = None
     version_label: str | None = None
-    jelly: dict[str, Any] | None = None
+    options: dict[str, Any] | None = None
     messages: int = 0
     empty_messages: int = 0
     quads: int = 0
@@ -82,7 +81,7 @@ class Report:
     metadata: dict[str, int] = field(default_factory=dict)
     dropped_keys: int = 0
     dropped_key: str | None = None
-    fault: str | None = None
+    error: str | None = None
     logs: int = 1
     bytes_total: int | None = None
     notes: tuple[str, ...] = ()
@@ -98,7 +97,7 @@ def inspect(
     *,
     top: int = TOP,
     progress: Callable[[Progress], None] | None = None,
-    **options: Any,
+    **options: Unpack[ReadOptions],
 ) -> Report:
     """Read a log to its end, or to its first error, and say what is in it.
 
@@ -121,143 +120,82 @@ def inspect(
     """
     tell = Reporter(progress)
     total = total_bytes([source])
-    if holds_files(source):
-        report = _several(os.fspath(source), files_of(source), format, options, tell, total)  # type: ignore[arg-type]  # a path
-    else:
-        data = Input(source)
-        with contextlib.closing(data):
-            if data.is_archive(format):
-                report = _several(data.name, [data], format, options, tell, total)
-            else:
-                report = _one(data, data.format(format), options, tell, total)
+    driver = Driver([source], Reading(format, options, parts="always"))
+    report = Report(driver.name, driver.format or "", bytes_total=total)
+    counts = _Counts(report)
+    notes = Notes()
+    files: dict[Input, None] = {}
+    found: dict[str, None] = {}
+    error: RdfmError | None = None
+    data: Input | None = None
+    logs = 0
+    last: Source | None = None
+    try:
+        for item in driver:
+            if item.source is not last:
+                last, logs = item.source, logs + 1
+                data = last.input
+                files.update(dict.fromkeys((*driver.opened, *(() if last.member else (data,)))))
+                if data.refusal is None:
+                    found.setdefault(last.format.name)
+                if not driver.several:
+                    report.source = last.name
+            if isinstance(item, Skipped):
+                continue
+            if logs == 1:
+                _head(report, item.header)
+            notes.update(item.source, item.header.get("notes", ()))
+            if isinstance(item, Broken):
+                raise item.error
+            report.dropped_keys += item.lost.keys
+            report.dropped_key = report.dropped_key or item.lost.key
+            if item.batch is not None:
+                carries = item.source.format.spec.carries
+                counts.add(item.batch, metadata=carries.get("metadata", False))
+                done = item.bytes_in
+                tell(lambda done=done: Progress(done, total, report.messages, report.quads))  # type: ignore[misc]  # called at once
+    except RdfmError as met:
+        error, report.error = met, str(met)
+        if not isinstance(met, DecodeError):
+            raise
+    finally:
+        driver.close()
+    report.logs = logs if driver.several else 1
+    report.notes = notes.texts()
+    report.format = ", ".join(found) or report.format
+    compressed = {file.compression for file in files}
+    report.compression = compressed.pop() if len(compressed) == 1 else None
+    for file in files:
+        read, given = _bytes_before(file, error if file is data else None)
+        report.bytes += read
+        report.decompressed_bytes += given
+    counts.end()
     report.predicates = _top(report.predicates, top)
     report.datatypes = _top(report.datatypes, top)
     tell(lambda: Progress(report.bytes, total, report.messages, report.quads), force=True)
     return report
 
 
-def _one(
-    data: Input,
-    module: FormatModule,
-    options: dict[str, Any],
-    tell: Reporter,
-    total: int | None,
-) -> Report:
-    """The report of one log."""
-    known = module.FORMAT.decode_options
-    defaults = {"parts": True, "base": data.url}
-    options = {name: value for name, value in defaults.items() if name in known} | options
-    report = Report(data.name, module.FORMAT.name, data.compression, bytes_total=total)
-    decoder = make_codec(module.Decoder, module.FORMAT, known, options)
-    counts = _Counts(report, module.FORMAT.carries)
-    fault = None
-    try:
-        for batch in decode(decoder, data):
-            counts.add(batch)
-            tell(lambda: Progress(data.reached, total, report.messages, report.quads))
-    except RdfmError as error:
-        fault, report.fault = error, str(error)
-    header = decoder.header()
-    _head(report, header)
-    _add_dropped(report, header)
-    notes = Notes()
-    notes.update(data, header.get("notes", ()))
-    report.notes = notes.texts()
-    report.bytes, report.decompressed_bytes = _bytes_before(data, fault)
-    counts.end()
-    return report
-
-
-def _several(
-    name: str,
-    inputs: Iterable[Input],
-    format: str | None,
-    options: dict[str, Any],
-    tell: Reporter,
-    total: int | None,
-) -> Report:
-    """The report of a folder, glob or archive."""
-    Codecs(format, options).check()
-    codecs = Codecs(format, {"parts": True, **options})  # where a format has parts
-    report = Report(name, "", logs=0, bytes_total=total)
-    counts = _Counts(report, {"metadata": True})
-    found: dict[str, None] = {}
-    files: list[Input] = []
-    notes = Notes()
-    data = fault = None
-    begun = before = 0  # files, and bytes of those before the last
-    try:
-        for data in _logs(inputs, format, files):
-            while begun < len(files) - 1:
-                before += files[begun].bytes_read
-                begun += 1
-            decoder, module = codecs.decoder(data)
-            if data.refusal is None:
-                found.setdefault(module.FORMAT.name)
-            report.logs += 1
-            for batch in decode(decoder, data):
-                counts.add(batch)
-                done = before + files[-1].reached
-                tell(lambda done=done: Progress(done, total, report.messages, report.quads))  # type: ignore[misc]  # called at once
-            header = decoder.header()
-            _add_dropped(report, header)
-            notes.update(data, header.get("notes", ()))
-            if report.logs == 1:
-                _head(report, header)
-    except RdfmError as error:
-        fault, report.fault = error, str(error)
-    finally:
-        for data in files:
-            data.close()
-    report.notes = notes.texts()
-    report.format = ", ".join(found)
-    compressed = {data.compression for data in files}
-    report.compression = compressed.pop() if len(compressed) == 1 else None
-    for file in files:
-        read, given = _bytes_before(file, fault if file is data else None)
-        report.bytes += read
-        report.decompressed_bytes += given
-    counts.end()
-    return report
-
-
-def _bytes_before(data: Input, fault: RdfmError | None) -> tuple[int, int]:
+def _bytes_before(data: Input, error: RdfmError | None) -> tuple[int, int]:
     """How much was read of an input (compressed, decompressed), up to the error that ended that."""
-    offset = getattr(fault, "offset", None)
-    if offset is None or fault is data.fault:  # else it counts in the decompressed log
+    offset = getattr(error, "offset", None)
+    if offset is None or error is data.error:  # else it counts in the decompressed log
         return data.bytes_read, data.bytes_given
     given = min(offset, data.bytes_given)
     return given if data.compression is None else data.bytes_read, given
 
 
-def _logs(inputs: Iterable[Input], format: str | None, files: list[Input]) -> Iterator[Input]:
-    """The logs of a folder, glob or archive; `files` gets what is opened for them."""
-    for data in inputs:
-        files.append(data)
-        if data.is_archive(format):
-            yield from chain.from_iterable(data.members())
-        else:
-            yield data
-            data.close()
-
-
 def _head(report: Report, header: Mapping[str, Any]) -> None:
     report.dialect = header.get("dialect")
     report.version_label = header.get("version_label")
-    report.jelly = header.get("jelly")
-
-
-def _add_dropped(report: Report, header: Mapping[str, Any]) -> None:
-    report.dropped_keys += header.get("dropped_keys", 0)
-    report.dropped_key = report.dropped_key or header.get("dropped_key")
+    report.options = header.get("options")
 
 
 class _Counts:
     """What is added up over the batches."""
 
-    def __init__(self, report: Report, carries: Mapping[str, Any]) -> None:
+    def __init__(self, report: Report) -> None:
         self._report = report
-        self._carries_metadata = carries.get("metadata", False)
         self._predicates: Counter[str] = Counter()
         self._datatypes: Counter[str] = Counter()
         self._metadata: Counter[str] = Counter()
@@ -265,7 +203,7 @@ class _Counts:
         self._largest = 0
         self._open = 0  # quads so far of a message that goes on in the next batch
 
-    def add(self, batch: MessageBatch) -> None:
+    def add(self, batch: MessageBatch, *, metadata: bool) -> None:
         if not len(batch):
             return
         report = self._report
@@ -279,9 +217,9 @@ class _Counts:
         _add(self._predicates, batch.predicate_counts())
         _add(self._datatypes, batch.datatype_counts())
         for _, name, iri in batch.declarations():
-            if len(report.namespaces) < MOST_NAMESPACES or name in report.namespaces:
+            if len(report.namespaces) < MAX_NAMESPACES or name in report.namespaces:
                 report.namespaces[name] = iri
-        if self._carries_metadata:
+        if metadata:
             for message in range(len(batch)):
                 _add(self._metadata, dict.fromkeys(batch.metadata(message), 1))
 
@@ -299,7 +237,7 @@ class _Counts:
             report.quads_per_message = (self._smallest or 0, mean, self._largest)
         report.predicates = dict(self._predicates)
         report.datatypes = dict(self._datatypes)
-        report.metadata = _top(self._metadata, MOST_NAMES)
+        report.metadata = _top(self._metadata, MAX_NAMES)
 
 
 def _top(counter: Mapping[str, int], count: int) -> dict[str, int]:
@@ -310,7 +248,7 @@ def _top(counter: Mapping[str, int], count: int) -> dict[str, int]:
 def _add(counter: Counter[str], counts: dict[str, int]) -> None:
     """Add counts; the rarest names go when there are too many to hold."""
     counter.update(counts)
-    if len(counter) > MOST_NAMES:
-        kept = counter.most_common(MOST_NAMES // 2)
+    if len(counter) > MAX_NAMES:
+        kept = counter.most_common(MAX_NAMES // 2)
         counter.clear()
         counter.update(dict(kept))

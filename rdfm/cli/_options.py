@@ -1,4 +1,4 @@
-"""What the commands share: options in groups, sizes, prefixes, names of formats with completion."""
+"""What the commands share: options in groups, prefixes, names of formats with completion."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     _Text = click.ParamType[str]
-    _Number = click.ParamType[int]
     _Pair = click.ParamType[tuple[str, str]]
 else:  # not generic in older releases of click
-    _Text = _Number = _Pair = click.ParamType
+    _Text = _Pair = click.ParamType
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Headings that stand behind all others.
+_LAST = ("Limits that protect memory", "Other formats", "Other options")
 # What other programs call an option, and what it is called here.
 _SAME_PURPOSE = {"--first": "--take", "--head": "--take", "--limit": "--take"}
 
@@ -43,7 +44,7 @@ class GroupedCommand(click.Command):
             options = [
                 name
                 for each in self.get_params(ctx)
-                if isinstance(each, click.Option)
+                if isinstance(each, click.Option) and not each.hidden
                 for name in (*each.opts, *each.secondary_opts)
             ]
             meant = _similar(error.option_name, options)
@@ -58,7 +59,8 @@ class GroupedCommand(click.Command):
                 continue
             if (record := parameter.get_help_record(ctx)) is not None:
                 sections.setdefault(getattr(parameter, "group", "Other options"), []).append(record)
-        for heading, records in sections.items():
+        for heading in sorted(sections, key=_place):  # the others as they come
+            records = sections[heading]
             with formatter.section(heading):
                 formatter.write_dl(records, col_max=28)
 
@@ -66,6 +68,10 @@ class GroupedCommand(click.Command):
         """Write the epilog as it is, since it holds examples."""
         if self.epilog:
             formatter.write(f"\n{self.epilog}\n")
+
+
+def _place(heading: str) -> int:
+    return _LAST.index(heading) if heading in _LAST else -1
 
 
 def _similar(name: str, options: list[str]) -> list[str]:
@@ -109,21 +115,24 @@ class Number(click.IntRange):
         return number
 
 
-class Size(_Number):
-    """A number of bytes: `1000`, `64K`, `64M`, `2G` (powers of 1024)."""
+class Words(_Text):
+    """One of some words, checked when it is used."""
 
-    name = "BYTES"
+    name = "WORD"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number."""
-        if isinstance(value, int):
-            return value
-        from rdfm.formats._options import size
+    def __init__(self, words: list[str]) -> None:
+        """Take the words."""
+        self._words = words
 
-        try:
-            return size(value)
-        except ValueError:
-            self.fail(f"'{value}' is no size; write it as 64M or 67108864", param, ctx)
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """The words, as in `[comment|directive]`."""
+        return f"[{'|'.join(self._words)}]"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The words that begin so."""
+        return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
 
 
 class ContextFile(_Pair):
@@ -141,59 +150,6 @@ class ContextFile(_Pair):
         if not equals or not file or ":" not in url:
             self.fail(f"'{value}' is no context; write it as https://host/c=c.jsonld", param, ctx)
         return url, file
-
-
-def context_options(group: str) -> Callable[[F], F]:
-    """The options that say where the remote contexts of JSON-LD come from."""
-    options = (
-        option(
-            "--context",
-            group=group,
-            multiple=True,
-            type=ContextFile(),
-            help="The file of a remote context; may be repeated.",
-        ),
-        option(
-            "--contexts",
-            group=group,
-            metavar="DIR",
-            type=click.Path(),
-            help="A folder of remote contexts: by an index.json, or as host/path.",
-        ),
-        option(
-            "--context-cache",
-            group=group,
-            metavar="DIR",
-            type=click.Path(),
-            help="Where fetched contexts are kept (the user's cache folder).",
-        ),
-        option(
-            "--allow-network",
-            group=group,
-            is_flag=True,
-            help="Fetch remote contexts that are not at hand.",
-        ),
-        option(
-            "--expand-context",
-            group=group,
-            metavar="FILE",
-            type=click.Path(),
-            help="A JSON-LD context in force before any other.",
-        ),
-        option(
-            "--rdf-direction",
-            group=group,
-            type=click.Choice(["literal", "none", "i18n-datatype", "compound-literal"]),
-            help="What base directions become: literals of RDF 1.2 (literal), or another form.",
-        ),
-    )
-
-    def add(function: F) -> F:
-        for each in reversed(options):
-            function = each(function)
-        return function
-
-    return add
 
 
 class Prefix(_Pair):

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import rdfm
 from rdfm.cli import _signals
 from rdfm.cli._io import STANDARD_OUTPUT
+from rdfm.errors import told
 
 __all__ = ["run"]
 
@@ -91,9 +92,9 @@ def _explain(error: Exception) -> int:
     """Say what went wrong, and give the exit code."""
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError)):
-        return _say(f"{error}{notes}", 2)
+        return _say(f"{told(error, 'command')}{notes}", 2)
     if isinstance(error, rdfm.RdfmError):
-        return _say(f"{error}{notes}", 1)
+        return _say(f"{told(error, 'command')}{notes}", 1)
     if isinstance(error, OSError):
         if error.filename is None and _in_print(error):
             error.filename = STANDARD_OUTPUT

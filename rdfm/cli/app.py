@@ -73,7 +73,7 @@ class _Lazy(click.Group):
         from rdfm import formats
 
         super().format_help_text(ctx, formatter)
-        *titles, last = (module.FORMAT.title for module in formats.every())
+        *titles, last = (spec.title for spec in formats.specs())
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(f"Formats: {', '.join(titles)} and {last}.")

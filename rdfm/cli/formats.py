@@ -32,7 +32,7 @@ def command(as_json: bool) -> None:
     """
     from rdfm import formats
 
-    rows = [_row(module) for module in formats.every()]
+    rows = [_row(format) for format in formats.every()]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
@@ -47,21 +47,22 @@ def command(as_json: bool) -> None:
     )
 
 
-def _row(module: Any) -> dict[str, Any]:
-    format = module.FORMAT
+def _row(format: Any) -> dict[str, Any]:
+    spec = format.spec
     return {
-        "name": format.name,
-        "title": format.title,
-        "reads": module.Decoder is not None,
-        "writes": module.Encoder is not None,
-        "suffixes": list(format.suffixes),
-        "media_types": list(format.media_types),
-        "aliases": list(format.aliases),
-        "carries": dict(format.carries),
-        "resumable": format.resumable,
-        "splittable": format.splittable,
-        "decode_options": sorted(format.decode_options),
-        "encode_options": sorted(format.encode_options),
+        "name": spec.name,
+        "title": spec.title,
+        "reads": format.is_read,
+        "writes": format.is_written,
+        "kinds": list(spec.kinds),
+        "suffixes": list(spec.suffixes),
+        "media_types": list(spec.media_types),
+        "aliases": list(spec.aliases),
+        "carries": dict(spec.carries),
+        "resumable": spec.resumable,
+        "splittable": spec.splittable,
+        "reading_options": sorted(spec.options("read")),
+        "writing_options": sorted(spec.options("write")),
     }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import FormatName, GroupedCommand, Number, Size, context_options, option
+from rdfm.cli._options import FormatName, Number, option
+from rdfm.cli._specs import SpecCommand, given
 
 _EPILOG = """Examples:
   rdfm inspect log.jelly.gz
@@ -15,7 +16,7 @@ _EPILOG = """Examples:
 
 @click.command(
     "inspect",
-    cls=GroupedCommand,
+    cls=SpecCommand,
     epilog=_EPILOG,
     short_help="Say what is in a log: format, messages, quads, sizes, names, first error.",
 )
@@ -42,61 +43,6 @@ _EPILOG = """Examples:
     show_default=True,
     help="How many predicates and datatypes to name.",
 )
-@option(
-    "--lenient",
-    group="Options",
-    is_flag=True,
-    help="Accept the deviations that the formats' pages list.",
-)
-@option(
-    "--generalized",
-    group="Options",
-    is_flag=True,
-    help="Read generalized quads and RDF-star in nt and nq.",
-)
-@option(
-    "--dialect",
-    group="Options",
-    type=click.Choice(["comment", "directive", "plain"]),
-    help="How messages are delimited in text; detected if not given.",
-)
-@option(
-    "--announced",
-    group="Options",
-    metavar="LABEL",
-    help="A version label that was announced outside the log.",
-)
-@option(
-    "--base",
-    group="Options",
-    metavar="IRI",
-    help="Base of relative IRIs; else the file's URL.",
-)
-@option(
-    "--frames",
-    group="Options",
-    type=click.Choice(["auto", "message", "flat"]),
-    help="Jelly: a frame is a message, or mere transport; by default (auto) as the logical type says.",
-)
-@option(
-    "--from-framing",
-    "framing",
-    group="Options",
-    type=click.Choice(["messages", "rows"]),
-    help="RDF Protobuf: the framing of the log; detected if not given.",
-)
-@option(
-    "--max-message-bytes", group="Options", type=Size(), help="Largest message, in decoded bytes."
-)
-@option(
-    "--max-depth",
-    group="Options",
-    type=Number(1),
-    metavar="N",
-    help="Deepest nesting of triple terms and brackets.",
-)
-@option("--max-frame-bytes", group="Options", type=Size(), help="Jelly: largest frame.")
-@context_options("JSON-LD")
 def command(
     logs: tuple[str, ...], from_format: str | None, as_json: bool, top: int, **options: Any
 ) -> int:
@@ -108,27 +54,21 @@ def command(
     from rdfm.analysis.inspect import inspect
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import json_line, safe, standard_input
-    from rdfm.errors import UnknownFormatError
-    from rdfm.formats import by_path, find
+    from rdfm.errors import UnknownFormatError, told
 
     broken = False
-    options["context"] = dict(options["context"])
+    options = {name.removeprefix("from_"): value for name, value in given(options).items()}
+    taken = _taken(logs, from_format, options)
     for index, log in enumerate(logs):
-        given: dict[str, Any] = {name: value for name, value in options.items() if value}
-        module = find(from_format) if from_format else by_path(log)
-        if module is not None:  # options that other logs of the same call take
-            given = {
-                name: value for name, value in given.items() if name in module.FORMAT.decode_options
-            }
         bar = Bar.on_terminal()
         source = standard_input() if log == "-" else log
         try:
-            report = inspect(source, from_format, top=top, progress=bar, **given)
+            report = inspect(source, from_format, top=top, progress=bar, **taken[log])
         except (OSError, UnknownFormatError) as error:
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
                 raise
             broken = True
-            reason = str(error)
+            reason = told(error, "command")
             if isinstance(error, OSError) and error.strerror:
                 reason = f"{log}: {error.strerror}"
             click.echo(f"rdfm: error: {safe(reason)}", err=True)
@@ -136,12 +76,41 @@ def command(
         finally:
             if bar is not None:
                 bar.close()
-        broken |= report.fault is not None
+        broken |= report.error is not None
         if as_json:
             click.echo(json_line(report.to_dict()))
         else:
             click.echo(("\n" if index else "") + "\n".join(_lines(report)))
     return 1 if broken else 0
+
+
+def _taken(
+    logs: tuple[str, ...], from_format: str | None, options: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The options of each log: of several, each takes what its format knows.
+
+    Raises:
+        OptionError: No log is of a format that takes one of them.
+    """
+    from rdfm import formats
+    from rdfm.errors import OptionError
+
+    found = {
+        log: formats.find(from_format) if from_format else formats.by_path(log) for log in logs
+    }
+    specs = [format.spec for format in found.values() if format is not None]
+    if len(specs) == len(found):
+        for name in options:
+            if not any(name in spec.options("read") for spec in specs):
+                raise OptionError(specs[0].refusal("read", name))
+    return {
+        log: {
+            name: value
+            for name, value in options.items()
+            if len(logs) == 1 or format is None or name in format.spec.options("read")
+        }
+        for log, format in found.items()
+    }
 
 
 def _lines(report: Any) -> list[str]:
@@ -155,9 +124,9 @@ def _lines(report: Any) -> list[str]:
         rows.append(("dialect", report.dialect + label))
     elif report.version_label:
         rows.append(("version label", report.version_label))
-    if report.jelly:
+    if report.options:
         shown = [
-            f"{name} {value}" for name, value in report.jelly.items() if value not in (None, "")
+            f"{name} {value}" for name, value in report.options.items() if value not in (None, "")
         ]
         rows.append(("stream options", ", ".join(shown)))
     if report.logs != 1:
@@ -167,7 +136,7 @@ def _lines(report: Any) -> list[str]:
         bytes_ += f" of {size(report.bytes_total)}"
     if report.compression:
         bytes_ += f", {size(report.decompressed_bytes)} decompressed"
-    rows.append(("read" if report.fault else "size", bytes_))
+    rows.append(("read" if report.error else "size", bytes_))
     empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
     rows.append(("messages", f"{report.messages:,}{empty}"))
     graphs = "" if not report.has_graphs else ", some in named graphs"
@@ -190,6 +159,6 @@ def _lines(report: Any) -> list[str]:
         lines.append(f"  {'' if position else 'namespaces':16} {safe(name)}: {safe(iri)}")
     for position, note in enumerate(report.notes):
         lines.append(f"  {'' if position else 'notes':16} {safe(note)}")
-    if report.fault:
-        lines.append(f"  {'first error':16} {safe(report.fault)}")
+    if report.error:
+        lines.append(f"  {'first error':16} {safe(report.error)}")
     return lines

@@ -8,12 +8,10 @@ Law: the quads and their order stay; no two blank nodes become one, and none bec
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
-from rdfm._core import MessageBatch, Regrouper
+from rdfm._core import MessageBatch, Regrouper, option_value
 from rdfm.errors import OptionError
-from rdfm.formats._options import size
 
 __all__ = ["make", "regrouped"]
 
@@ -44,8 +42,8 @@ def regrouped(
         OptionError: `group_by` or `skolemize` says nothing known.
 
     Example:
-        >>> from rdfm.formats import nquads
-        >>> batch = nquads.decode(b"<x:a> <x:p> <x:o> .\n" * 5)
+        >>> from rdfm import formats
+        >>> batch = formats.nq.decode(b"<x:a> <x:p> <x:o> .\n" * 5)
         >>> [len(message.quads) for piece in regrouped([batch], "count=2") for message in piece]
         [2, 2, 1]
     """
@@ -84,7 +82,7 @@ def make(
         count = 0
     else:
         raise OptionError(
-            f"group_by (--group-by) is message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
+            f"group_by is message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
         )
     return Regrouper(
         name, count, skolemize=skolemize, parts=parts, max_message_bytes=max_message_bytes
@@ -92,15 +90,6 @@ def make(
 
 
 def _count(group_by: str, number: str) -> int:
-    digits = re.fullmatch(r"-?[0-9]+", number)
-    try:
-        count = size(number)
-    except ValueError:
-        count = 0
-        if digits is None:
-            text = f"'{number[:40]}' is not a number"
-            raise OptionError(f"group_by (--group-by) is '{group_by[:40]}': {text}") from None
-    if not 0 < count <= _MAX_NUMBER:
-        text = f"N is at least 1, and at most {_MAX_NUMBER}"
-        raise OptionError(f"group_by (--group-by) is '{group_by[:40]}': {text}")
+    name = group_by.partition("=")[0]
+    count: int = option_value(f"N of group_by {name}=N", "bytes", 1, _MAX_NUMBER, [], number)
     return count

@@ -1,8 +1,8 @@
 """The registry of formats: by name, alias, suffix, media type or content.
 
-In: a name, a path, or a log's first bytes. Out: the format's module (`FORMAT`, `Decoder`, `Encoder`).
-Cost: a module is imported when first asked for; plug-ins are imported when no built-in answers.
-Law: plug-ins (entry point group `rdfm.formats`, or `register`) never replace a built-in.
+In: a name, a path, or a log's first bytes. Out: a `Format`. Each is an attribute too: `formats.nq`.
+Cost: what is declared about a format is read when it is first asked for; plug-ins are imported when no built-in
+answers. Law: plug-ins (entry point group `rdfm.formats`, or `register`) never replace a built-in.
 """
 
 from __future__ import annotations
@@ -11,64 +11,67 @@ import re
 import warnings
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
-from typing import cast
 
-from rdfm._core import sniff
+from rdfm import _core
 from rdfm.errors import OptionError, UnknownFormatError
-from rdfm.formats._base import (
+from rdfm.formats._format import (
+    Decoder,
     DecoderLike,
+    Encoder,
     EncoderLike,
+    FileDecoder,
     Format,
-    FormatModule,
-    decode_all,
+    Opening,
     encode_all,
 )
+from rdfm.formats._spec import FormatSpec, OptionSpec, key
 
 __all__ = [
+    "Decoder",
     "DecoderLike",
+    "Encoder",
     "EncoderLike",
+    "FileDecoder",
     "Format",
-    "FormatModule",
+    "FormatSpec",
+    "Opening",
+    "OptionSpec",
+    "by_clear_content",
     "by_content",
     "by_path",
-    "decode_all",
     "encode_all",
     "every",
     "find",
+    "key",
     "names",
     "register",
+    "specs",
     "unregister",
 ]
 
 GROUP = "rdfm.formats"
 HEAD_BYTES = 4096
 COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz")
-_BUILT_IN = {
-    "nt": "ntriples",
-    "nq": "nquads",
-    "ttl": "turtle",
-    "trig": "trig",
-    "jelly": "jelly",
-    "rdf-protobuf": "rdf_protobuf",
-    "rdf-thrift": "rdf_thrift",
-    "rdfxml": "rdfxml",
-    "ndjsonld": "ndjsonld",
-    "jsonld": "jsonld",
-    "yamlld": "yamlld",
-    "parquet": "parquet",
-    "arrow": "arrow",
-}
-_registered: dict[str, FormatModule] = {}
+# Formats written in Python, and their modules here.
+_IN_PYTHON = {"parquet": "_parquet", "arrow": "_arrow"}
+_BUILT_IN = (*_core.format_names(), *_IN_PYTHON)
+_registered: dict[str, Format] = {}
 
 
 @cache
-def _built_in(name: str) -> FormatModule:
-    return cast("FormatModule", import_module(f"rdfm.formats.{_BUILT_IN[name]}"))
+def _built_in(name: str) -> Format:
+    if name in _IN_PYTHON:
+        from importlib import import_module
+
+        format: Format = import_module(f"rdfm.formats.{_IN_PYTHON[name]}").FORMAT
+        return format
+    from rdfm.formats._native import native
+
+    return native(name)
 
 
 @cache
-def _entry_points() -> tuple[dict[str, FormatModule], dict[str, str]]:
+def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
     """The plug-ins of installed packages; and by entry point, why others do not load.
 
     The first of a name wins, none replaces a built-in. One that does not load is left out with a
@@ -76,22 +79,21 @@ def _entry_points() -> tuple[dict[str, FormatModule], dict[str, str]]:
     """
     from importlib.metadata import entry_points
 
-    found: dict[str, FormatModule] = {}
+    found: dict[str, Format] = {}
     broken: dict[str, str] = {}
     for entry_point in entry_points(group=GROUP):
         if entry_point.name in _BUILT_IN or entry_point.name in found:
             continue
         try:
-            module = entry_point.load()
-            name = _checked(module).name
+            format = _checked(entry_point.load())
         except Exception as error:
             plug_in = f"the plug-in '{entry_point.name}' ({entry_point.value})"
             text = f"{plug_in} does not load: {type(error).__name__}: {error}"
             broken[entry_point.name] = text
             _warn(f"{text}; its format is left out")
             continue
-        if name not in _BUILT_IN:
-            found[name] = module
+        if format.name not in _BUILT_IN:
+            found[format.name] = format
     return found, broken
 
 
@@ -99,22 +101,22 @@ def _warn(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
-def _checked(module: object) -> Format:
-    """The description of a plug-in.
+def _checked(format: object) -> Format:
+    """A plug-in, which is a `Format`.
 
     Raises:
-        TypeError: It is not a format.
+        TypeError: It is none.
+        OptionError: One of its options has a name that is taken.
     """
-    for part in ("FORMAT", "Decoder", "Encoder"):
-        if not hasattr(module, part):
-            raise TypeError(f"it has no {part}; a format has FORMAT, Decoder and Encoder")
-    format: object = module.FORMAT  # type: ignore[attr-defined]  # seen above
     if not isinstance(format, Format):
-        raise TypeError(f"its FORMAT is a {type(format).__name__}, expected rdfm.formats.Format")
+        raise TypeError(f"it is a {type(format).__name__}, expected rdfm.formats.Format")
+    from rdfm.formats._reserved import refuse_reserved
+
+    refuse_reserved(format.spec)
     return format
 
 
-def _each() -> Iterator[FormatModule]:
+def _each() -> Iterator[Format]:
     """Built-ins first, plug-ins only if nobody stopped there."""
     for name in _BUILT_IN:
         yield _built_in(name)
@@ -122,9 +124,19 @@ def _each() -> Iterator[FormatModule]:
     yield from (plug_ins | _registered).values()
 
 
-def every() -> list[FormatModule]:
+def every() -> list[Format]:
     """All formats, built-ins first."""
     return list(_each())
+
+
+def built_in() -> list[Format]:
+    """The formats of rdfm itself; no plug-in is imported."""
+    return [_built_in(name) for name in _BUILT_IN]
+
+
+def specs() -> list[FormatSpec]:
+    """What is known about all formats, built-ins first."""
+    return [format.spec for format in _each()]
 
 
 def names() -> list[str]:
@@ -134,26 +146,27 @@ def names() -> list[str]:
         >>> names()[:5]
         ['nt', 'nq', 'ttl', 'trig', 'jelly']
     """
-    return [module.FORMAT.name for module in _each()]
+    return [format.name for format in _each()]
 
 
-def register(module: FormatModule) -> None:
+def register(format: Format) -> None:
     """Add a format for this process. Packages use the entry point group `rdfm.formats` instead.
 
     Args:
-        module: A module or object with `FORMAT`, `Decoder` and `Encoder`.
+        format: The format.
 
     Raises:
-        OptionError: The name or an alias is that of a built-in format.
+        OptionError: The name or an alias is that of a built-in format, or an option has a name that is taken.
+        TypeError: It is no `Format`.
     """
-    format = module.FORMAT
-    for name in (format.name, *format.aliases):
+    format = _checked(format)
+    for name in (format.name, *format.spec.aliases):
         for built_in in map(_built_in, _BUILT_IN):
-            if _key(name) in _keys(built_in.FORMAT):
+            if _key(name) in _keys(built_in.spec):
                 raise OptionError(
                     f"'{name}' is a format of rdfm itself; plug-ins cannot replace it"
                 )
-    _registered[format.name] = module
+    _registered[format.name] = format
 
 
 def unregister(name: str) -> None:
@@ -161,7 +174,7 @@ def unregister(name: str) -> None:
     _registered.pop(name, None)
 
 
-def find(name: str) -> FormatModule:
+def find(name: str) -> Format:
     """Give the format of a name, alias, suffix or media type.
 
     Args:
@@ -172,24 +185,24 @@ def find(name: str) -> FormatModule:
             the names, or gives the reason.
 
     Example:
-        >>> find("turtle").FORMAT.name
+        >>> find("turtle").name
         'ttl'
     """
     if not isinstance(name, str):
         raise UnknownFormatError(f"a format is the text of its name, such as 'nq', not {name!r}")
-    key = _key(name)
-    if key in _BUILT_IN:
-        return _built_in(key)
-    for module in _each():
-        if key in _keys(module.FORMAT):
-            return module
+    wanted = _key(name)
+    if wanted in _BUILT_IN:
+        return _built_in(wanted)
+    for format in _each():
+        if wanted in _keys(format.spec):
+            return format
     broken = _entry_points()[1].get(name)
     raise UnknownFormatError(
         broken or f"no format is called '{name[:40]}'; there are {', '.join(names())}"
     )
 
 
-def by_path(path: str) -> FormatModule | None:
+def by_path(path: str) -> Format | None:
     """Give the format of a file name or URL by its suffix, a suffix of compression taken off first."""
     name = _file_name(path).lower()
     for suffix in COMPRESSION_SUFFIXES:
@@ -200,31 +213,30 @@ def by_path(path: str) -> FormatModule | None:
     if dot < 0:
         return None
     suffix = name[dot:]
-    return next((module for module in _each() if suffix in module.FORMAT.suffixes), None)
+    return next((format for format in _each() if suffix in format.spec.suffixes), None)
 
 
-def by_content(head: bytes) -> FormatModule | None:
-    """Give the format whose magic fits a log's first bytes (decompressed, up to 4 KiB)."""
-    return next((module for module in _each() if _fits(module.FORMAT, head)), None)
+def by_content(head: bytes) -> Format | None:
+    """Give the format that a log's first bytes (decompressed, up to 4 KiB) show."""
+    return next((format for format in _each() if _shows(format.spec, head, True)), None)
 
 
-def _fits(format: Format, head: bytes) -> bool:
-    """Whether a format's magic fits; that of a broken plug-in does not."""
-    if format.magic is None:
+def by_clear_content(head: bytes) -> Format | None:
+    """Give the built-in format that shows in what there is of a log, whatever follows."""
+    return next((format for format in built_in() if _shows(format.spec, head, False)), None)
+
+
+def _shows(spec: FormatSpec, head: bytes, complete: bool) -> bool:
+    """Whether a format shows in a log's first bytes; that of a broken plug-in does not."""
+    if spec.sniff is None:
         return False
     try:
-        return bool(format.magic(head))
+        return bool(spec.sniff(head, complete))
     except Exception as error:
-        if format.name in _BUILT_IN:
+        if spec.name in _BUILT_IN:
             raise
-        _warn(f"the magic of the format '{format.name}' fails: {type(error).__name__}: {error}")
+        _warn(f"detecting the format '{spec.name}' fails: {type(error).__name__}: {error}")
         return False
-
-
-def by_clear_content(head: bytes) -> FormatModule | None:
-    """Give the built-in format that shows in what there is of a log, whatever follows."""
-    shown = (name for name in _BUILT_IN if sniff(name, head, False))
-    return next(map(_built_in, shown), None)
 
 
 def _file_name(path: str) -> str:
@@ -240,6 +252,16 @@ def _key(name: str) -> str:
     return name.split(";")[0].strip().lower().removeprefix(".").replace("_", "-")
 
 
-def _keys(format: Format) -> set[str]:
-    others = (*format.aliases, *format.suffixes, *format.media_types, format.title)
-    return {_key(name) for name in (format.name, *others)}
+def _keys(spec: FormatSpec) -> set[str]:
+    others = (*spec.aliases, *spec.suffixes, *spec.media_types, spec.title)
+    return {_key(name) for name in (spec.name, *others)}
+
+
+def __getattr__(name: str) -> Format:
+    """A format by its name or an alias, as in `formats.nq`, with `_` for `-`."""
+    if not name.startswith("_"):
+        try:
+            return find(name)
+        except UnknownFormatError:
+            pass
+    raise AttributeError(f"module 'rdfm.formats' has no attribute {name!r}")

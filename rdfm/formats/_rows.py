@@ -2,7 +2,7 @@
 
 In: files of rows, one a message, with a column of quads. Out: batches, or the reverse.
 Cost: a group of rows at a time; bytes that come in pieces are spooled, on disk from 16 MiB on, since
-these formats are read from their end. Law: rows before a fault come first; how messages are cut into
+these formats are read from their end. Law: rows before an error come first; how messages are cut into
 batches changes no byte.
 """
 
@@ -14,23 +14,18 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
-from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch, batches_from_arrow, carries
-from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError
+from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch, Regrouper, batches_from_arrow
+from rdfm.errors import DecodeError, LimitError, MissingExtraError, Remedy
+from rdfm.formats._format import Encoder, FileDecoder
+from rdfm.formats._native import native
 
-__all__ = [
-    "CARRIES",
-    "DECODE_OPTIONS",
-    "ENCODE_OPTIONS",
-    "RowDecoder",
-    "RowEncoder",
-    "decode_rows",
-    "extra",
-]
+__all__ = ["CARRIES", "READS", "WRITES", "RowDecoder", "RowEncoder", "extra"]
 
-# Jelly holds everything too.
-CARRIES = carries("jelly")
-DECODE_OPTIONS = {"max_message_bytes": "number", "max_depth": "number"}
-ENCODE_OPTIONS = {"namespaces": "switch"}
+# Rows hold all that batches do, as Jelly does; limits and namespaces are the same options.
+_LIKE = native("jelly").spec
+CARRIES = _LIKE.carries
+READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max_depth"))
+WRITES = (*(_LIKE.options("write")[name] for name in ("namespaces", "flat")), READS[0])
 COLUMNS = ("source", "offset", "quads", "metadata")
 NAMESPACES = "namespaces"
 SPOOLED_BYTES = 16 << 20
@@ -38,8 +33,6 @@ READ_ROWS = 1024
 READ_BYTES = 32 << 20
 WRITE_ROWS = 1 << 16
 WRITE_BYTES = 32 << 20
-MAX_MESSAGE_BYTES = 64 << 20
-MAX_DEPTH = 64
 
 
 def extra(format: str) -> Any:
@@ -55,7 +48,7 @@ def extra(format: str) -> Any:
     return pyarrow
 
 
-class RowDecoder:
+class RowDecoder(FileDecoder):
     """Reads files of rows. A format says how its files are opened.
 
     Attributes:
@@ -68,16 +61,10 @@ class RowDecoder:
     def __init__(
         self,
         *,
-        max_message_bytes: int = MAX_MESSAGE_BYTES,
-        max_depth: int = MAX_DEPTH,
-        **unknown: Any,
+        max_message_bytes: int = int(READS[0].default or 0),
+        max_depth: int = int(READS[1].default or 0),
     ) -> None:
         """Take the limits: bytes of a row, and how deep triple terms may nest."""
-        for name in unknown:
-            raise OptionError(f"{self.format} takes no option '{name[:40]}' here")
-        for name, number in (("max_message_bytes", max_message_bytes), ("max_depth", max_depth)):
-            if not isinstance(number, int) or number < 1:
-                raise OptionError(f"{name} is a number from 1, not {number!r}")
         extra(self.format)
         self._spool: BinaryIO | None = None
         self._max_bytes = max_message_bytes
@@ -88,14 +75,14 @@ class RowDecoder:
         """Go to the start of another log."""
         self._close_spool()
         self._file: BinaryIO | None = None  # of the caller, or spooled
-        self._spool_fault: OSError | None = None
+        self._spool_error: OSError | None = None
         self._ended = False
         self._row = 0
         self.position = 0
         self._size = 0  # of the file
         self._rows: int | None = None  # of the file, where it says that first
         self._batches: Iterator[MessageBatch] | None = None
-        self._fault: Exception | None = None
+        self._error: Exception | None = None
 
     def feed(self, piece: bytes, /) -> None:
         """Take a piece of the log, cut anywhere."""
@@ -105,7 +92,7 @@ class RowDecoder:
         try:
             self._file.write(piece)
         except OSError as error:  # a full disk is told when batches are asked for
-            self._spool_fault = error
+            self._spool_error = error
 
     def _close_spool(self) -> None:
         if self._spool is not None:
@@ -127,29 +114,19 @@ class RowDecoder:
 
     def next_batch(self) -> MessageBatch | None:
         """Give the next batch; None means "feed me", and after `finish` "done"."""
-        if self._fault is not None:
-            raise self._fault
+        if self._error is not None:
+            raise self._error
         if not self._ended:
             return None
         try:
-            if self._spool_fault is not None:
-                raise self._spool_fault
+            if self._spool_error is not None:
+                raise self._spool_error
             if self._batches is None:
                 self._batches = self._read()
             return next(self._batches, None)
         except Exception as error:
-            self._fault = error
+            self._error = error
             raise
-
-    def skip_message(self) -> bytes | None:
-        """Raise the fault: these formats do not resume."""
-        if self._fault is None:
-            raise ValueError("there is no error to skip")
-        raise self._fault
-
-    def header(self) -> dict[str, Any]:
-        """Give nothing: rows say nothing about their log."""
-        return {}
 
     def record_batches(self) -> Iterator[Any]:
         """Give the rows in pyarrow's record batches, with the columns that messages are made of.
@@ -223,8 +200,10 @@ class RowDecoder:
             one = rows.slice(row, 1)
             if one.nbytes > self._max_bytes:
                 raise LimitError(
-                    f"a row has {one.nbytes} bytes; max_message_bytes (--max-message-bytes) allows "
-                    f"{self._max_bytes}",
+                    f"a row has {one.nbytes} bytes, more than {self._max_bytes}",
+                    remedies=[
+                        Remedy("read", "max_message_bytes", None, "if the source is trusted")
+                    ],
                     format=self.format,
                     message_index=self._row,
                 )
@@ -276,22 +255,6 @@ class _named:
                 error.message_index, error.row = error.row, None
 
 
-def decode_rows(decoder: RowDecoder, data: bytes) -> MessageBatch:
-    """Decode a whole log held in memory into one batch.
-
-    Raises:
-        DecodeError: The log breaks its format; no message is returned.
-    """
-    pa = extra(decoder.format)
-    decoder.feed(data)
-    decoder.finish()
-    rows = list(decoder.record_batches())
-    if not rows:
-        return MessageBatch.from_messages([])
-    with _named(decoder.format):
-        return MessageBatch.from_arrow(pa.Table.from_batches(rows), max_depth=decoder._max_depth)
-
-
 class _Sink(io.RawIOBase):
     """A file that gives what was written to it."""
 
@@ -316,25 +279,33 @@ class _Sink(io.RawIOBase):
         return taken
 
 
-class RowEncoder:
+class RowEncoder(Encoder):
     """Writes files of rows. A format says how its files are begun.
 
     Attributes:
         format: The format's name.
-        source: What stands in the column `source` of the batches to come: the log that they are of.
     """
 
     format: str
 
-    def __init__(self, *, namespaces: bool | None = None, **unknown: Any) -> None:
-        """Take whether there is a column of namespaces; else if the first message has any."""
-        for name in unknown:
-            raise OptionError(f"{self.format} takes no option '{name[:40]}' here")
-        if namespaces is not None and not isinstance(namespaces, bool):
-            raise OptionError(f"namespaces is True or False, not {namespaces!r}")
+    def __init__(
+        self,
+        *,
+        namespaces: bool | None = None,
+        flat: bool = False,
+        max_message_bytes: int = int(READS[0].default or 0),
+    ) -> None:
+        """Take the options of the format.
+
+        Args:
+            namespaces: Whether there is a column of namespaces; else if the first message has any.
+            flat: Write all messages as one row, their blank nodes kept apart.
+            max_message_bytes: The largest message that `flat` makes, in decoded bytes.
+        """
         extra(self.format)
-        self.source: str | None = None
         self._asked = namespaces
+        self._flat = flat
+        self._max_message_bytes = max_message_bytes
         self.reset()
 
     def reset(self) -> None:
@@ -345,26 +316,50 @@ class RowEncoder:
         self._namespaces = False
         self._lost: dict[str, str] = {}
         self._dropped = 0
+        most = self._max_message_bytes
+        self._regrouper = Regrouper("all", max_message_bytes=most) if self._flat else None
+        self._source: str | None = None
 
-    def encode(self, batch: MessageBatch, /) -> bytes:
-        """Give the bytes of a batch; rows are gathered first."""
+    def encode(self, batch: MessageBatch, /, source: str | None = None) -> bytes:
+        """Give the bytes of a batch; rows are gathered first.
+
+        Args:
+            batch: The messages.
+            source: What stands in the column `source`: the log that they are of.
+        """
+        self._source = source
+        if self._regrouper is None:
+            self._take(batch)
+        else:
+            self._regrouper.feed(batch)
+            self._take_regrouped(self._regrouper)
+        return self._sink.take()
+
+    def _take(self, batch: MessageBatch) -> None:
         if len(batch):
             coalescer = self._begin(batch)
             if not self._namespaces:
                 self._count((name, iri) for _, name, iri in batch.declarations())
-            self._write(coalescer.push(batch, self.source))
-        return self._sink.take()
+            self._write(coalescer.push(batch, self._source))
+
+    def _take_regrouped(self, regrouper: Regrouper) -> None:
+        while (batch := regrouper.next_batch()) is not None:
+            self._take(batch)
 
     def finish(self) -> bytes:
         """Give the bytes at the end of the log."""
+        if self._regrouper is not None:
+            self._regrouper.finish()
+            self._take_regrouped(self._regrouper)
         rest = self._begin(None).finish()
         self._write([rest] if rest is not None else [])
         self._writer.close()
         return self._sink.take()
 
     def dropped(self) -> dict[str, int]:
-        """Count namespaces declared where the log has no column for them."""
-        return {"namespaces": self._dropped} if self._dropped else {}
+        """Count namespaces declared where the log has no column for them, and what one message cannot have."""
+        namespaces = {"namespaces": self._dropped} if self._dropped else {}
+        return namespaces | (self._regrouper.dropped() if self._regrouper is not None else {})
 
     @abstractmethod
     def _open(self, sink: Any, schema: Any) -> Any:

@@ -11,7 +11,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,10 +19,11 @@ from rdfm.errors import (
     DecodeError,
     MissingExtraError,
     OptionError,
+    Remedy,
     UnknownFormatError,
     UnsupportedError,
 )
-from rdfm.formats import DecoderLike, FormatModule
+from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs.likely import has_unread_suffix, to_read
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
@@ -32,12 +32,10 @@ from rdfm.storage.files import storage_of, without_library
 from rdfm.storage.listing import find_files, is_glob, matches
 from rdfm.storage.paths import is_url, local_path, no_path
 
-__all__ = ["Input", "MemberInput", "Readable", "every_input", "files_of", "holds_files"]
+__all__ = ["Input", "MemberInput", "Readable", "files_of", "holds_files"]
 
-NOT_PLAIN = (
-    "a pipe, device or socket, which rdfm reads only where it is named itself; leave out what is no log "
-    "with --on-error skip (skip_message())"
-)
+NOT_PLAIN = "a pipe, device or socket, which rdfm reads only where it is named itself"
+LEFT_OUT = Remedy("stage", "on_error", "skip", "leaves out what is no log")
 
 # Of a compressed file at least so many bytes are taken at once.
 COUNTED_BYTES = 1 << 16
@@ -55,12 +53,14 @@ class Input:
         bytes_read: Bytes of it taken so far (compressed).
         bytes_given: Bytes of the log given so far (decompressed).
         compression: The compression found, or None.
-        fault: What is wrong with the compression, once it was met; or why it is not read.
+        error: What is wrong with the compression, once it was met; or why it is not read.
         refusal: Why a file among others is not read; None if it is.
+        refusal_remedies: What would help against that.
     """
 
     refusal: str | None = None
-    _reader: object = None  # a decoder that reads the file itself
+    refusal_remedies: tuple[Remedy, ...] = ()
+    _reader: FileDecoder | None = None  # a decoder that reads the file itself
     _holder: str | None = None  # the format of what it is in
 
     def __init__(
@@ -86,7 +86,7 @@ class Input:
             OSError: It cannot be read.
         """
         self.bytes_read = self.bytes_given = 0
-        self.fault: DecodeError | None = None
+        self.error: DecodeError | None = None
         self._file, self.name, self.url, self.size, self._owned = _open(source, storage_options)
         self._remote = self._owned and is_url(self.name)
         self._among = among
@@ -115,17 +115,22 @@ class Input:
             UnsupportedError: It is refused.
         """
         if self.refusal is not None:
-            self.fault = UnsupportedError(self.refusal, format=self._holder, source=self.name)
-            raise self.fault
+            self.error = UnsupportedError(
+                self.refusal,
+                format=self._holder,
+                source=self.name,
+                remedies=self.refusal_remedies,
+            )
+            raise self.error
         try:
             for piece in self._pieces:
                 self.bytes_given += len(piece)
                 yield piece
         except DecodeError as error:
-            self.fault = error
+            self.error = error
             raise
 
-    def format(self, name: str | None = None) -> FormatModule:
+    def format(self, name: str | None = None) -> Format:
         """Find the format: by its name if given, else by the suffix, else by the content.
 
         What is refused has any.
@@ -137,8 +142,8 @@ class Input:
             return formats.find(name or "nq")
         if name is not None:
             return formats.find(name)
-        if (module := formats.by_path(self.name)) is not None:
-            return module
+        if (format := formats.by_path(self.name)) is not None:
+            return format
         head = _gather(
             self._pieces,
             formats.HEAD_BYTES,
@@ -150,36 +155,35 @@ class Input:
         clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
         # Compressed bytes may look like a binary format.
         looks = None if has_unread_suffix(self.name) else formats.by_content(start)
-        if (module := clear or looks) is not None:
-            return module
+        if (shown := clear or looks) is not None:
+            return shown
         if self._among:
             return self._refuse(start)
         if (likely := to_read(self.name, start)) is not None:
-            raise UnknownFormatError(f"{self.name}: {likely}")
-        known = ", ".join(formats.names())
+            raise UnknownFormatError(f"{self.name}: {likely.text}", remedies=likely.remedies)
         reason = (
             "is empty" if not head else "shows its format neither by its name nor by its content"
         )
         raise UnknownFormatError(
-            f"{self.name} {reason}; say it with --from (format=… or from_format=…), one of {known}"
+            f"{self.name} {reason}",
+            remedies=[Remedy("stage", "from_format", "|".join(formats.names()), "says it")],
         )
 
-    def _refuse(self, head: bytes) -> FormatModule:
+    def _refuse(self, head: bytes) -> Format:
         """Refuse one of many whose format cannot be told."""
         if archives.stem(self.name) is not None or archives.is_archive(head):
             self.refusal = "an archive in an archive, which rdfm does not read; unpack it first"
         elif (likely := to_read(self.name, head)) is not None:
-            self.refusal = likely
+            self.refusal, self.refusal_remedies = likely.text, likely.remedies
         else:
             what = (
                 "neither its name nor its content shows its format"
                 if head
                 else ("it is empty, and its name does not show its format")
             )
-            self.refusal = (
-                f"{what}; say that of all with --from (format=… or from_format=…), or leave out what is no log with "
-                "--on-error skip (skip_message())"
-            )
+            self.refusal = what
+            named = Remedy("stage", "from_format", "|".join(formats.names()), "says that of all")
+            self.refusal_remedies = (named, LEFT_OUT)
         return self.format()
 
     def is_archive(self, format: str | None = None) -> bool:
@@ -216,14 +220,14 @@ class Input:
             self.close()
 
     def hand_over(self, decoder: DecoderLike) -> bool:
-        """Give a decoder the file itself, where it reads from the middle and the file can be read so.
-
-        Such a decoder has a method `feed_file`; else, and for other inputs, it is fed pieces.
-        """
-        feed_file = getattr(decoder, "feed_file", None)
-        if feed_file is None or self.compression is not None or not self.seekable:
+        """Give a decoder the file itself, where it reads from the middle and the file can be read so."""
+        if (
+            not isinstance(decoder, FileDecoder)
+            or self.compression is not None
+            or not self.seekable
+        ):
             return False
-        feed_file(self._file)
+        decoder.feed_file(self._file)
         self.bytes_read = self.bytes_given = self.size or 0
         self._reader = decoder
         return True
@@ -236,8 +240,7 @@ class Input:
     @property
     def reached(self) -> int:
         """The byte of the file (compressed) that was reached, also by a decoder that reads it itself."""
-        reached: int = getattr(self._reader, "position", self.bytes_read)
-        return reached
+        return self.bytes_read if self._reader is None else self._reader.position
 
     def close(self) -> None:
         """Close the file, unless the caller opened it."""
@@ -296,7 +299,7 @@ class MemberInput(Input):
         self.url = None
         self.size = None
         self.bytes_read = self.bytes_given = 0
-        self.fault = None
+        self.error = None
         self.compression = None
         self._owned = False
         self._among = True
@@ -335,9 +338,10 @@ class _RefusedInput(Input):
     def __init__(self, name: str, refusal: str) -> None:
         """Take its name, and why it is not read."""
         self.name = name
-        self.url = self.size = self.fault = self.compression = None
+        self.url = self.size = self.error = self.compression = None
         self.bytes_read = self.bytes_given = 0
         self.refusal = refusal
+        self.refusal_remedies = (LEFT_OUT,)
         self._owned = False
 
     def is_archive(self, format: str | None = None) -> bool:
@@ -361,31 +365,6 @@ def holds_files(source: object, storage_options: Mapping[str, Any] | None = None
     if Path(local).exists() or not is_glob(local):
         return Path(local).is_dir()
     return bool(matches(*storage_of(local)))  # else it is the name of a file that is not there
-
-
-def every_input(
-    source: Readable,
-    compression: str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    format: str | None = None,
-) -> Iterator[Input]:
-    """Open the logs that a source stands for, one after the other; each closes with its last byte.
-
-    Args:
-        source: As in `open_log`.
-        compression: As in `open_log`, of files.
-        storage_options: As in `open_log`.
-        format: As in `open_log`.
-
-    Raises:
-        FileNotFoundError: A path is not there, or a glob matches nothing.
-        DecodeError: An archive is broken, behind the members that were given.
-    """
-    for data in files_of(source, compression, storage_options):
-        if data.is_archive(format):
-            yield from chain.from_iterable(data.members())
-        else:
-            yield data
 
 
 def files_of(

@@ -6,10 +6,12 @@ In: its name, and of inputs its first bytes. Out: a sentence that says the way o
 from __future__ import annotations
 
 import re
+from typing import Literal, NamedTuple
 
 from rdfm import formats
+from rdfm.errors import Remedy
 
-__all__ = ["has_unread_suffix", "not_written", "to_read", "to_write"]
+__all__ = ["Likely", "has_unread_suffix", "not_written", "to_read", "to_write"]
 
 # Suffixes that stand for more than one format, or for more than RDF: the formats they may mean.
 _MAY_BE = {
@@ -39,24 +41,37 @@ _ZIP = b"PK\x03\x04"
 _READ = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
 
 
+class Likely(NamedTuple):
+    """What a file most likely is.
+
+    Attributes:
+        text: A sentence.
+        remedies: The options that would help.
+    """
+
+    text: str
+    remedies: tuple[Remedy, ...] = ()
+
+
 def has_unread_suffix(path: str) -> bool:
     """Whether a name is of a compression or an archive that rdfm does not read."""
     suffix = _suffix(path)
     return suffix in _COMPRESSIONS or suffix in _ARCHIVES
 
 
-def to_write(path: str) -> str | None:
+def to_write(path: str) -> Likely | None:
     """Give what helps where a file of this name is to be written.
 
     Example:
-        >>> to_write("out.nq.br")
+        >>> to_write("out.nq.br").text
         'Brotli compression (.br) is not supported; gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are'
     """
     suffix = _suffix(path)
     if (likely := _may_be(suffix, "to")) is not None:
         usual = _format(_MAY_BE[suffix][0]).suffixes[0]
-        return f"{likely}, or give the file the suffix {usual}"
-    return not_written(path)
+        return likely._replace(text=f"{likely.text}; the suffix {usual} would say it")
+    reason = not_written(path)
+    return None if reason is None else Likely(reason)
 
 
 def not_written(path: str) -> str | None:
@@ -72,13 +87,15 @@ def not_written(path: str) -> str | None:
     return _compression(suffix)
 
 
-def to_read(path: str, head: bytes) -> str | None:
+def to_read(path: str, head: bytes) -> Likely | None:
     """Give what helps where a file of this name and beginning is to be read."""
     suffix = _suffix(path)
     if (kind := _ARCHIVES.get(suffix)) is not None or head.startswith(_ZIP):
-        return f"{kind or 'zip'} archives are not supported; unpack it first, or make a tar archive of it"
+        return Likely(
+            f"{kind or 'zip'} archives are not supported; unpack it first, or make a tar archive of it"
+        )
     if (compression := _compression(suffix)) is not None:
-        return f"{compression}: decompress it first"
+        return Likely(f"{compression}: decompress it first")
     return _may_be(suffix, "from")
 
 
@@ -96,13 +113,16 @@ def _compression(suffix: str) -> str | None:
     return f"{name} compression ({suffix}) is not supported; {_READ}"
 
 
-def _may_be(suffix: str, direction: str) -> str | None:
+def _may_be(suffix: str, direction: Literal["from", "to"]) -> Likely | None:
     names = _MAY_BE.get(suffix, ())
     if not names:
         return None
-    listed = " or ".join(f"{_format(name).title} (--{direction} {name})" for name in names)
-    return f"{suffix} does not say which format it is; it may be {listed}, in Python format=… or {direction}_format=…"
+    listed = " or ".join(_format(name).title for name in names)
+    return Likely(
+        f"{suffix} does not say which format it is; it may be {listed}",
+        (Remedy("stage", f"{direction}_format", "|".join(names), "says it"),),
+    )
 
 
-def _format(name: str) -> formats.Format:
-    return formats.find(name).FORMAT
+def _format(name: str) -> formats.FormatSpec:
+    return formats.find(name).spec

@@ -1,17 +1,17 @@
 """Notes: what whoever reads a log should know, though nothing is broken.
 
-In: what decoders say in their `header()` under `notes`, and encoders by `notes()`. Out: texts.
-Cost: the first `LISTED` texts; the others are counted.
+In: what decoders say in their `header()` under `notes`. Out: texts.
+Cost: the first `MAX_LISTED` texts; the others are counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Protocol
 
-__all__ = ["Notes", "notes_of"]
+__all__ = ["Notes"]
 
-LISTED = 10
+MAX_LISTED = 10
 
 
 class _Named(Protocol):
@@ -49,14 +49,8 @@ class Notes:
     def _settle(self) -> None:
         if self._log is not None:
             for note in self._current:
-                if len(self._listed) < LISTED:
+                if len(self._listed) < MAX_LISTED:
                     self._listed.append((self._log.name, note))
                 else:
                     self._more += 1
         self._current = ()
-
-
-def notes_of(encoder: Any) -> tuple[str, ...]:
-    """Give an encoder's notes; one without the method `notes` has none."""
-    notes = getattr(encoder, "notes", None)
-    return () if notes is None else tuple(notes())

@@ -24,9 +24,10 @@ from typing import Any, BinaryIO
 from rdfm import formats
 from rdfm.errors import (
     OptionError,
+    Remedy,
     UnknownFormatError,
 )
-from rdfm.formats import EncoderLike, Format, FormatModule
+from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
@@ -219,7 +220,8 @@ class FolderOutput:
         _compressor(compression)  # one that is not there is told now
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
-                f"{self.name} holds files; --overwrite (overwrite) removes all that is in it, or name another folder"
+                f"{self.name} holds files; name another folder",
+                remedies=[Remedy("stage", "overwrite", "true", "removes all that is in it")],
             )
         beside = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
         self._staging = self._final.with_name(f"{beside}.tmp")
@@ -363,19 +365,19 @@ class Shape:
                 else "a file is no folder"
             )
             raise OptionError(
-                f"--split-messages and --split-bytes (split_messages, split_bytes) are for folders, and "
-                f"{what}; name a folder, such as out/"
+                f"split_messages and split_bytes are for folders, and {what}; name a folder, such as out/"
             )
         if overwrite and not self.folder:
-            raise OptionError(
-                "--overwrite (overwrite) is for folders; files are replaced without it"
-            )
+            raise OptionError("overwrite is for folders; files are replaced without it")
         if self.folder and path is not None and Path(path).is_file():
             raise OptionError(f"{path} is a file; name a folder")
         named = path is not None and not self.folder and compression is None
         if named and path is not None and (reason := not_written(path)) is not None:
             raise OptionError(
-                f"{path}: {reason}; --compression none (compression) writes it as it is under that name"
+                f"{path}: {reason}",
+                remedies=[
+                    Remedy("stage", "compression", "none", "writes it as it is under that name")
+                ],
             )
         self._target = target
         self._compression = compression
@@ -383,7 +385,7 @@ class Shape:
         self._overwrite = overwrite
 
     def encoder(
-        self, make: Callable[..., EncoderLike], format: Format, options: Mapping[str, Any]
+        self, make: Callable[..., EncoderLike], format: FormatSpec, options: Mapping[str, Any]
     ) -> Any:
         """Give the encoder of the output, from one that encodes a log of the format.
 
@@ -393,7 +395,7 @@ class Shape:
             options: The options.
         """
         make_empty = None
-        if options.get("dialect") == "directive":
+        if "dialect" in format.options("write") and not options.get("flat"):
             # `VERSION` and `MESSAGE` alone are refused by readers that know no messages.
             make_empty = partial(make, dialect="comment")
         suffix = (format.suffixes or (f".{format.name}",))[0]
@@ -527,7 +529,7 @@ def _free_name(final: Path) -> Path:
     raise AssertionError
 
 
-def output_format(target: Writable, name: str | None = None) -> FormatModule:
+def output_format(target: Writable, name: str | None = None) -> Format:
     """Find the format to write: by its name if given, else by the target's suffix.
 
     Raises:
@@ -538,19 +540,18 @@ def output_format(target: Writable, name: str | None = None) -> FormatModule:
     path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
     if path is not None and (inner := archives.stem(path)) is not None:
         return formats.by_path(inner) or formats.find(ARCHIVED_FORMAT)
-    if path is not None and (module := formats.by_path(path)) is not None:
-        return module
+    if path is not None and (format := formats.by_path(path)) is not None:
+        return format
     if path is not None and (likely := to_write(path)) is not None:
-        raise UnknownFormatError(f"{path}: {likely}")
+        raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     shown = path if path is not None else "the output"
-    known = ", ".join(formats.names())
     raise UnknownFormatError(
-        f"{shown} does not show its format by its suffix; say it with --to (format=… or to_format=…), "
-        f"one of {known}"
+        f"{shown} does not show its format by its suffix",
+        remedies=[Remedy("stage", "to_format", "|".join(formats.names()), "says it")],
     )
 
 
-def suffix_options(target: Writable, format: Format) -> Mapping[str, Any]:
+def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
     """Give the options of an encoder that a target's suffix stands for."""
     if not format.suffix_options or not isinstance(target, (str, os.PathLike)):
         return {}

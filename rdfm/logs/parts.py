@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rdfm._core import MessageBatch, Slices
+from rdfm._core import MessageBatch
 from rdfm.errors import EncodeError
 from rdfm.formats import EncoderLike
-from rdfm.logs.notes import notes_of
+from rdfm.logs.rotation import Rotation
 from rdfm.storage import archive
 
 __all__ = ["ArchiveEncoder", "FolderEncoder", "Part"]
@@ -37,11 +37,7 @@ class Part(NamedTuple):
 
 
 class FolderEncoder:
-    """Encodes messages as many logs: one a message, or several of a number or size.
-
-    Attributes:
-        source: The log that the batches to come are of, for formats that hold that.
-    """
+    """Encodes messages as many logs: one a message, or several of a number or size."""
 
     def __init__(
         self,
@@ -60,46 +56,36 @@ class FolderEncoder:
             bytes: Bytes after which a log ends, with its last message (not compressed).
             make_empty: Gives the encoder of a log of one empty message, if that is another.
         """
-        self.source: str | None = None
-        self._make = make
         self._encoder = make()  # an option that does not fit is told now
         self._make_empty = make_empty
         self._suffix = suffix
         self._single = messages is None and bytes is None
-        self._most_messages = 1 if self._single else messages
-        self._most_bytes = bytes
-        self._slices = Slices()
+        self._rotation = Rotation(1 if self._single else messages, bytes)
         self._number = 0
-        self._open = False
-        self._messages = self._bytes = 0
         self._dropped: Counter[str] = Counter()
         self._notes: dict[str, None] = {}  # each once, in order
 
-    def encode(self, batch: MessageBatch, /) -> list[Part]:
-        """Give the parts of a batch.
+    def encode(self, batch: MessageBatch, /, source: str | None = None) -> list[Part]:
+        """Give the parts of a batch, of which `source` is the log.
 
         Raises:
             EncodeError: A message cannot be written; `completed` holds the parts before it.
         """
         parts: list[Part] = []
-        start = 0
-        while start < len(batch):
-            stop = start + self._room(len(batch) - start)
-            for part in self._slices.take(batch, start, stop, not self._open):
-                empty = self._single and not (self._open or part.quad_count or part.continues)
-                if empty and self._make_empty is not None:
-                    usual, self._encoder = self._encoder, self._make_empty()
-                    self._put(part, parts)
-                    self._encoder = usual
-                else:
-                    self._put(part, parts)
-            start = stop
+        for part in self._rotation.parts(batch):
+            holds = self._rotation.is_open or part.quad_count or part.continues
+            if self._single and not holds and self._make_empty is not None:
+                usual, self._encoder = self._encoder, self._make_empty()
+                self._put(part, source, parts)
+                self._encoder = usual
+            else:
+                self._put(part, source, parts)
         return parts
 
     def finish(self) -> list[Part]:
         """Give the end of the last log; of no messages one log, unless each has its own."""
         parts: list[Part] = []
-        if self._open or (self._number == 0 and not self._single):
+        if self._rotation.is_open or (self._number == 0 and not self._single):
             self._end(parts)
         return parts
 
@@ -109,47 +95,29 @@ class FolderEncoder:
 
     def notes(self) -> list[str]:
         """Say what readers of the logs should know, each note once."""
-        return list(self._notes | dict.fromkeys(notes_of(self._encoder)))
+        return list(self._notes | dict.fromkeys(self._encoder.notes()))
 
-    def _room(self, left: int) -> int:
-        """How many messages may go into the log at once."""
-        if self._most_bytes is not None:
-            return 1  # each may be the last
-        return (
-            left if self._most_messages is None else min(left, self._most_messages - self._messages)
-        )
-
-    def _put(self, batch: MessageBatch, parts: list[Part]) -> None:
-        if hasattr(self._encoder, "source"):
-            self._encoder.source = self.source
-        self._open = True
+    def _put(self, batch: MessageBatch, source: str | None, parts: list[Part]) -> None:
+        self._rotation.is_open = True
         try:
-            data = self._encoder.encode(batch)
+            data = self._encoder.encode(batch, source)
         except EncodeError as error:
             if not self._single:
                 parts.append(Part(self._name(), error.completed, False))
             error.completed = parts  # type: ignore[assignment]  # as `encode` gives them
-            self._open = not self._single
+            self._rotation.is_open = not self._single
             raise
         parts.append(Part(self._name(), data, False))
-        self._messages += len(batch)
-        self._bytes += len(data)
-        full = self._most_messages is not None and self._messages >= self._most_messages
-        if full or (self._most_bytes is not None and self._bytes >= self._most_bytes):
+        if self._rotation.is_full(batch, len(data)):
             self._end(parts)
 
     def _end(self, parts: list[Part]) -> None:
         parts.append(Part(self._name(), self._encoder.finish(), True))
         self._dropped.update(self._encoder.dropped())
-        self._notes |= dict.fromkeys(notes_of(self._encoder))
-        reset = getattr(self._encoder, "reset", None)
-        if reset is None:
-            self._encoder = self._make()
-        else:
-            reset()
+        self._notes |= dict.fromkeys(self._encoder.notes())
+        self._encoder.reset()
         self._number += 1
-        self._open = False
-        self._messages = self._bytes = 0
+        self._rotation.end()
 
     def _name(self) -> str:
         if self._single:
@@ -158,11 +126,7 @@ class FolderEncoder:
 
 
 class ArchiveEncoder:
-    """Encodes messages as a tar archive with a log of one message a member.
-
-    Attributes:
-        source: As of `FolderEncoder`.
-    """
+    """Encodes messages as a tar archive with a log of one message a member."""
 
     def __init__(
         self,
@@ -171,20 +135,18 @@ class ArchiveEncoder:
         make_empty: Callable[[], EncoderLike] | None = None,
     ) -> None:
         """Take how encoders are made, and the end of the names, as `FolderEncoder` does."""
-        self.source: str | None = None
         self._parts = FolderEncoder(make, suffix, make_empty=make_empty)
         self._written = 0
         self._member: list[bytes] = []
 
-    def encode(self, batch: MessageBatch, /) -> bytes:
-        """Give the members of a batch.
+    def encode(self, batch: MessageBatch, /, source: str | None = None) -> bytes:
+        """Give the members of a batch, of which `source` is the log.
 
         Raises:
             EncodeError: A message cannot be written; `completed` holds the members before it.
         """
-        self._parts.source = self.source
         try:
-            return self._entries(self._parts.encode(batch))
+            return self._entries(self._parts.encode(batch, source))
         except EncodeError as error:
             error.completed = self._entries(error.completed)  # type: ignore[arg-type]  # of parts
             raise

@@ -12,18 +12,13 @@ from typing import Any, Literal
 
 from rdfm import _core, formats
 from rdfm._core import ArrowArray, MessageBatch
-from rdfm.formats import FormatModule
-from rdfm.formats._base import WHOLE, encode_all
-from rdfm.logs.log import make_codec
+from rdfm.formats import Format, encode_all
 
 __all__ = ["ValueDecoder", "ValueEncoder", "decode_values", "encode_values"]
 
-# Options that say how a log is cut: a value is one message.
-_OF_LOGS = {*WHOLE, "parts"}
-
 
 def decode_values(
-    format: str | FormatModule,
+    format: str | Format,
     values: Any,
     *,
     on_error: Literal["raise", "null"] = "raise",
@@ -56,7 +51,7 @@ def decode_values(
 
 
 def encode_values(
-    format: str | FormatModule, quads: Any, *, max_depth: int = 64, **options: Any
+    format: str | Format, quads: Any, *, max_depth: int = 64, **options: Any
 ) -> ArrowArray:
     r"""Encode an Arrow array of lists of quads, each as a whole log of one message.
 
@@ -65,7 +60,7 @@ def encode_values(
         quads: An array with the Arrow PyCapsule interface, as the column `quads` of
             `MessageBatch.from_arrow`.
         max_depth: How deep triple terms may nest.
-        **options: Those of the format's encoder; before those of its `Format.value_options`.
+        **options: Those of the format's encoder; before those of its `spec.value_options`.
 
     Returns:
         Bytes, for `pyarrow.array(…)` and others; null for null.
@@ -88,26 +83,21 @@ def encode_values(
 class ValueDecoder:
     """Decodes arrays of values with the same options; made once, it may be called many times."""
 
-    def __init__(self, format: str | FormatModule, **options: Any) -> None:
+    def __init__(self, format: str | Format, **options: Any) -> None:
         """Make the decoder.
 
         Raises:
             UnknownFormatError: No format has that name.
             OptionError: The format takes no such option here.
         """
-        module = _module(format)
-        known = module.FORMAT.decode_options.keys() - _OF_LOGS
-
-        def make() -> Any:
-            return make_codec(module.Decoder, module.FORMAT, known, options)
+        decoder = _format(format).decoder(options)
 
         def batches(value: bytes) -> Iterator[MessageBatch]:
-            decoder = make()
-            decoder.feed(value)
-            decoder.finish()
-            yield from iter(decoder.next_batch, None)
+            found, ended = decoder.decode_log(value)
+            yield from found
+            if not ended:
+                decoder.next_batch()
 
-        decoder = make()
         self._decoder = decoder if isinstance(decoder, _core.Decoder) else batches
 
     def __call__(self, values: Any, *, on_error: Literal["raise", "null"] = "raise") -> ArrowArray:
@@ -118,24 +108,20 @@ class ValueDecoder:
 class ValueEncoder:
     """Encodes arrays of lists of quads with the same options; made once, it may be called many times."""
 
-    def __init__(self, format: str | FormatModule, **options: Any) -> None:
+    def __init__(self, format: str | Format, **options: Any) -> None:
         """Make the encoder.
 
         Raises:
             UnknownFormatError: No format has that name.
             OptionError: The format takes no such option.
         """
-        module = _module(format)
-        options = {**module.FORMAT.value_options, **options}
-
-        def make() -> Any:
-            known = module.FORMAT.encode_options
-            return make_codec(module.Encoder, module.FORMAT, known, options)
+        found = _format(format)
+        encoder = found.encoder({**found.spec.value_options, **options})
 
         def write(batch: MessageBatch) -> bytes:
-            return encode_all(make(), batch)
+            encoder.reset()
+            return encode_all(encoder, batch)
 
-        encoder = make()
         self._encoder: _core.Encoder | Callable[[MessageBatch], bytes] = (
             encoder if isinstance(encoder, _core.Encoder) else write
         )
@@ -145,5 +131,5 @@ class ValueEncoder:
         return _core.encode_values(self._encoder, quads, max_depth=max_depth)
 
 
-def _module(format: str | FormatModule) -> FormatModule:
+def _format(format: str | Format) -> Format:
     return formats.find(format) if isinstance(format, str) else format

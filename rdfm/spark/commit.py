@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from rdfm.logs.split import MOST_THREADS
+from rdfm.logs.plan import MAX_THREADS
 from rdfm.storage.files import File, Storage, storage_of
 from rdfm.storage.listing import find_files, holders, is_glob
 
@@ -499,7 +499,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
             if folder not in targets:
                 targets[folder] = Target.of(folder, storage)
         # Each question is a request: a tree of many folders asks several at a time.
-        with ThreadPoolExecutor(MOST_THREADS) as pool:
+        with ThreadPoolExecutor(MAX_THREADS) as pool:
             ours = zip(targets.values(), pool.map(Target.is_ours, targets.values()), strict=True)
         busy = [target.settle(reads=True) for target, is_ours in ours if is_ours]
         return any(busy) if busy else None

@@ -21,11 +21,10 @@ from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # lac
 from pyspark.sql.types import BinaryType, DataType
 
 from rdfm import MessageBatch, formats
-from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
-from rdfm.formats import FormatModule
-from rdfm.formats._options import from_text, key
+from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, Remedy
+from rdfm.formats import Format, key
 from rdfm.logs.values import ValueDecoder, ValueEncoder
-from rdfm.spark.options import MODES, as_text, for_spark
+from rdfm.spark.options import MODES, Options, as_text
 from rdfm.spark.schema import QUADS
 from rdfm.spark.terms import (
     datatype,
@@ -135,21 +134,21 @@ def register_functions(spark: SparkSession) -> list[str]:
     """
     of_spark = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     names = []
-    for module in formats.every():
-        name = module.FORMAT.name.replace("-", "_")
+    for format in formats.every():
+        name = format.name.replace("-", "_")
         for function, make in ((f"from_{name}", _sql_decoding), (f"to_{name}", _sql_encoding)):
             if function in of_spark:
                 _log.warning("%s is Spark's own function, and not made for the format", function)
                 continue
-            spark.udf.register(function, make(module))
+            spark.udf.register(function, make(format))
             names.append(function)
     return names
 
 
-def _decoding(module: FormatModule, mode: str, options: Mapping[str, Any]) -> Function:
-    name = module.FORMAT.name
+def _decoding(format: Format, mode: str, options: Mapping[str, Any]) -> Function:
+    name = format.name
     on_error = _on_error(mode)
-    ValueDecoder(module, **options)  # what does not fit is refused here, not in a task
+    ValueDecoder(format, **options)  # what does not fit is refused here, not in a task
 
     def from_rdf(values: pa.Array) -> pa.Array:
         with _ways_out():
@@ -158,10 +157,10 @@ def _decoding(module: FormatModule, mode: str, options: Mapping[str, Any]) -> Fu
     return _once(from_rdf, QUADS)
 
 
-def _encoding(module: FormatModule, max_depth: int, options: Mapping[str, Any]) -> Function:
-    name = module.FORMAT.name
+def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Function:
+    name = format.name
     none = pa.record_batch(MessageBatch.from_messages([]))["quads"]
-    ValueEncoder(module, **options)(none, max_depth=max_depth)  # refuses here what does not fit
+    ValueEncoder(format, **options)(none, max_depth=max_depth)  # refuses here what does not fit
 
     def to_rdf(quads: pa.Array) -> pa.Array:
         with _ways_out():
@@ -170,25 +169,25 @@ def _encoding(module: FormatModule, max_depth: int, options: Mapping[str, Any]) 
     return _once(to_rdf, BinaryType())
 
 
-def _sql_decoding(module: FormatModule) -> Function:
-    name = module.FORMAT.name
+def _sql_decoding(format: Format) -> Function:
+    name = format.name
 
     def from_rdf(*columns: pa.Array) -> pa.Array:
         values, given = _arguments(columns)
         mode = given.pop("mode", "FAILFAST")
-        keywords = from_text(formats.find(name).FORMAT, "decoder", given)
+        keywords = Options(given).of_formats([formats.find(name).spec], "read")
         with _ways_out():
             return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error(mode)))
 
     return _once(from_rdf, QUADS)
 
 
-def _sql_encoding(module: FormatModule) -> Function:
-    name = module.FORMAT.name
+def _sql_encoding(format: Format) -> Function:
+    name = format.name
 
     def to_rdf(*columns: pa.Array) -> pa.Array:
         quads, given = _arguments(columns)
-        keywords = from_text(formats.find(name).FORMAT, "encoder", given)
+        keywords = Options(given).of_formats([formats.find(name).spec], "write")
         with _ways_out():
             return pa.array(ValueEncoder(name, **keywords)(quads))
 
@@ -230,6 +229,9 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
     }
 
 
+_NULL = Remedy("stage", "mode", "PERMISSIVE", "gives null for such a value")
+
+
 @contextmanager
 def _ways_out() -> Iterator[None]:
     """Errors say which of Spark's settings would help."""
@@ -241,12 +243,12 @@ def _ways_out() -> Iterator[None]:
             "cast(text AS binary); they are encoded from columns of the type of quads"
         ) from None
     except EncodeError as error:
-        error.reason = for_spark(error.reason)
+        error.surface = "function"
         raise
     except DecodeError as error:
-        error.reason = for_spark(error.reason)
+        error.surface = "function"
         if isinstance(error, LimitError) and error.source is None:
             error.reason += " (spark.sql.execution.arrow.maxRecordsPerBatch)"
         elif error.source is not None:
-            error.reason += '; mode="PERMISSIVE" gives null for such a value'
+            error.remedies += (_NULL,)
         raise

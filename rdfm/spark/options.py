@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
+from rdfm import formats
+from rdfm._core import option_value
 from rdfm.errors import OptionError
-from rdfm.formats._options import key, size
+from rdfm.formats import FormatSpec, OptionSpec, key
 from rdfm.storage import compression as compressions
 
-__all__ = ["COMPRESSIONS", "MODES", "Options", "as_text", "for_spark"]
+__all__ = ["COMPRESSIONS", "MODES", "Options", "as_text"]
 
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 # What users say, and how `open_log` and `create_log` take it.
@@ -72,15 +73,8 @@ class Options:
         value = self.text(name)
         if value is None:
             return default
-        try:
-            number = size(value)
-        except ValueError:
-            number = -1
-        if number < least:
-            raise OptionError(
-                f"the option {name} is a number of at least {least}, such as 1000 or 64m, "
-                f"not '{value[:40]}'"
-            )
+        most = (1 << 63) - 1
+        number: int = option_value(f"the option {name}", "bytes", least, most, [], value)
         return number
 
     def choice(self, name: str, choices: Sequence[str], default: str) -> str:
@@ -92,6 +86,49 @@ class Options:
             if choice.lower() == value.lower():
                 return choice
         raise OptionError(f"the option {name} is one of {', '.join(choices)}, not '{value[:40]}'")
+
+    def of_formats(self, specs: list[FormatSpec], side: Literal["read", "write"]) -> dict[str, Any]:
+        """Take what is left: options of formats, as text that fits.
+
+        Raises:
+            OptionError: None of the formats takes one of them, or not that value.
+        """
+        known: dict[str, OptionSpec] = {}
+        for spec in specs:
+            for name, option in spec.options(side).items():
+                if not option.python_only:
+                    known.setdefault(key(name), option)
+        values = {}
+        for written, text in self.rest.items():
+            if written not in known:
+                raise OptionError(self._refusal(written, specs, side))
+            option = known[written]
+            values[option.name] = option.value(text)
+        return values
+
+    def _refusal(
+        self, written: str, specs: list[FormatSpec], side: Literal["read", "write"]
+    ) -> str:
+        """Say that there is no such option, and what there is."""
+        for spec in formats.specs():
+            for name in spec.options(side):
+                if key(name) == written and len(specs) == 1:
+                    return specs[0].refusal(side, name)
+        names = sorted(
+            {
+                name
+                for spec in specs
+                for name, option in spec.options(side).items()
+                if not option.python_only
+            }
+        )
+        doing = "reading" if side == "read" else "writing"
+        whose = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
+        takers = ", ".join(names) or "none"
+        return (
+            f"there is no option '{written[:40]}'; {doing} takes {', '.join(sorted(self.taken))}, and "
+            f"{whose} {takers}"
+        )
 
     def moment(self, name: str) -> float | None:
         """Take a date and time, in UTC unless it says a zone; gives seconds since 1970."""
@@ -166,31 +203,3 @@ def _as_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return json.dumps(dict(value))
     return value.isoformat() if isinstance(value, datetime) else str(value)
-
-
-def for_spark(reason: str) -> str:
-    """An error's ways out as Spark's users can take them: without those of the command line.
-
-    Example:
-        >>> for_spark("raise max_depth (--max-depth) if the source is trusted, or write less")
-        'raise the option max_depth if the source is trusted'
-        >>> for_spark("split_messages=1 (--split-messages 1) writes one file a message")
-        'maxRecordsPerFile=1 writes one file a message'
-        >>> for_spark("frames=message (--frames message) reads each as one")
-        'frames=message reads each as one'
-    """
-    # What follows is for who converts.
-    reason = re.sub(r"(?<= if the source is trusted), [^;]*", "", reason)
-    for pattern, spark in (
-        (
-            r"(?:a folder as output or )?split_messages=1 \(--split-messages 1\)",
-            "maxRecordsPerFile=1",
-        ),
-        (r"--from \(format=… or from_format=…\)", "the option format"),
-        (r", in Python format=… or from_format=…", ""),
-        (r"\braise (\w+) \(--[\w-]+\)", r"raise the option \1"),
-        (r"\(--from (\w+)\)", r"(format=\1)"),
-        (r" \(--[^()]+\)", ""),
-    ):
-        reason = re.sub(pattern, spark, reason)
-    return reason

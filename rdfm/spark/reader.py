@@ -21,7 +21,7 @@ from pyspark import SparkFiles
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
-from rdfm.logs.split import MOST_THREADS
+from rdfm.logs.plan import MAX_THREADS
 from rdfm.spark.commit import find_settled, settle_around
 from rdfm.spark.options import Options
 from rdfm.spark.packing import pack
@@ -86,7 +86,7 @@ class LogSourceReader(DataSourceReader):
         self._least = options.number("minPartitions", 0, least=1)
         self.reading = Reading.of(options, schema)
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
-            # A fault would end its split, and what is left would depend on splitBytes.
+            # An error would end its split, and what is left would depend on splitBytes.
             self._split_bytes = sys.maxsize
 
     @property
@@ -186,7 +186,7 @@ class LogSourceReader(DataSourceReader):
         # Those to be split are alone.
         large = [some[0].path for some in packs if some[0].size > self._split_bytes]
         # Planning waits for the storage.
-        with ThreadPoolExecutor(MOST_THREADS) as pool:
+        with ThreadPoolExecutor(MAX_THREADS) as pool:
             planned = pool.map(lambda path: self.reading.splits(path, self._split_bytes), large)
             for packed in packs:
                 if packed[0].size > self._split_bytes:

@@ -1,4 +1,4 @@
-"""Logs as Spark's rows: files are decoded one after the other, faults go where the mode says.
+"""Logs as Spark's rows: files are decoded one after the other, errors go where the mode says.
 
 In: files, and how to read them (`Reading`, made of a query's options and schema). Out: Arrow record
 batches of exactly Spark's schema.
@@ -25,15 +25,17 @@ from rdfm.errors import (
     DecodeError,
     LimitError,
     MissingExtraError,
-    OptionError,
     RdfmError,
+    Remedy,
     UnknownFormatError,
     UnsupportedError,
 )
-from rdfm.formats._options import from_text, key
-from rdfm.logs.log import LogReader, make_codec, open_log
-from rdfm.logs.split import Split, plan
-from rdfm.spark.options import COMPRESSIONS, MODES, Options, for_spark
+from rdfm.logs.driver import Driver
+from rdfm.logs.driver import Reading as LogReading
+from rdfm.logs.plan import plan_splits
+from rdfm.logs.reader import LogReader
+from rdfm.logs.split import Split
+from rdfm.spark.options import COMPRESSIONS, MODES, Options
 from rdfm.spark.schema import columns_of, default_schema
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
@@ -58,18 +60,18 @@ class Reading(FromDriver):
         schema: The columns that Spark expects.
         columns: The core's name of each; None for the column of corrupt records.
         format: The format of every file; None where each shows its own.
-        options: Those of the decoders, by format.
+        options: Those of the decoders; each takes those that its format knows.
         compression: As `open_log` takes it.
         storage: fsspec's options.
-        mode: One of `MODES`: what happens to a message with a fault.
+        mode: One of `MODES`: what happens to a message with an error.
         ignore_missing: Pass over files that are gone.
-        ignore_corrupt: With the mode FAILFAST, a fault ends its file instead of the query.
+        ignore_corrupt: With the mode FAILFAST, an error ends its file instead of the query.
     """
 
     schema: StructType
     columns: tuple[str | None, ...]
     format: str | None
-    options: Mapping[str, Mapping[str, Any]]
+    options: Mapping[str, Any]
     compression: str | None
     storage: Mapping[str, Any] = field(repr=False)
     mode: str
@@ -103,7 +105,7 @@ class Reading(FromDriver):
         return cls(
             schema=schema,
             columns=tuple(columns_of(schema, corrupt)),
-            format=None if format is None else formats.find(format).FORMAT.name,
+            format=None if format is None else formats.find(format).name,
             options=_decoder_options(options, format),
             compression=_COMPRESSIONS[compression],
             storage=storage,
@@ -141,15 +143,11 @@ class Reading(FromDriver):
         if not self._may_split(path):
             return [None]
         try:
-            format, options = self._format(path)
-            return plan(
+            return plan_splits(
                 path,
-                format,
+                self._reading(path),
                 split_bytes=split_bytes,
                 count="offset" in self.columns,
-                compression=self.compression,
-                storage_options=self._storage(path),
-                **options,
             )
         except (FileNotFoundError, DecodeError, UnknownFormatError):
             return [None]  # whoever reads it says what is to be done
@@ -159,21 +157,13 @@ class Reading(FromDriver):
         packed = compressions.by_suffix(path) if self.compression is None else self.compression
         if packed not in (None, "none"):
             return False
-        module = formats.by_path(path) if self.format is None else formats.find(self.format)
-        return module is None or module.FORMAT.splittable
+        format = formats.by_path(path) if self.format is None else formats.find(self.format)
+        return format is None or format.spec.splittable
 
     def _read(self, path: str, split: Split | None, rows: _Rows) -> Iterator[pa.RecordBatch]:
-        faults = _Faults(self, path, split, rows)
+        errors = _Errors(self, path, split, rows)
         try:
-            format, options = self._format(path)
-            log = open_log(
-                path,
-                format,
-                compression=self.compression,
-                split=split,
-                storage_options=self._storage(path),
-                **options,
-            )
+            log = LogReader(Driver([path], self._reading(path, split)))
         except FileNotFoundError as error:
             if not self.ignore_missing:
                 raise FileNotFoundError(
@@ -185,7 +175,7 @@ class Reading(FromDriver):
             return
         except (DecodeError, UnknownFormatError) as error:
             if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
-                yield from faults.unreadable(error)
+                yield from errors.unreadable(error)
             return
         with log:
             batches = log.batches()
@@ -193,34 +183,26 @@ class Reading(FromDriver):
                 try:
                     batch = next(batches, None)
                 except DecodeError as error:
-                    yield from faults.met(log, error)
-                    if faults.ended:
+                    yield from errors.met(log, error)
+                    if errors.ended:
                         break
                     batches = log.batches()
                     continue
                 if batch is None:
                     break
                 yield from rows.add(batch, log.source)
-        faults.report()
+        errors.report()
 
-    def _format(self, path: str) -> tuple[str | None, Mapping[str, Any]]:
-        """The format of a file, where it has to be known before it is opened, and its options."""
-        format = self.format
-        if format is None and self.options:
-            module = formats.by_path(path)
-            if module is not None:
-                format = module.FORMAT.name
-            else:
-                storage = self._storage(path)
-                with open_log(path, compression=self.compression, storage_options=storage) as log:
-                    if log.several:  # each takes what its format knows
-                        return None, {
-                            name: value
-                            for options in self.options.values()
-                            for name, value in options.items()
-                        }
-                    format = log.format
-        return format, {} if format is None else self.options.get(format, {})
+    def _reading(self, path: str, split: Split | None = None) -> LogReading:
+        """How a file is read."""
+        return LogReading(
+            format=self.format or (split.format if split is not None else None),
+            options=self.options,
+            compression=self.compression,
+            storage_options=self._storage(path),
+            split=None if split is None or split.whole else split,
+            strict=False,
+        )
 
     def _is_empty(self, path: str) -> bool:
         storage, name = storage_of(path, self._storage(path))
@@ -231,36 +213,20 @@ class Reading(FromDriver):
         return self.storage if is_url(path) else None
 
 
-def _decoder_options(options: Options, format: str | None) -> dict[str, dict[str, Any]]:
-    """The options that nobody took, for each format that knows some of them."""
-    if not options.rest:
-        return {}
-    modules = [formats.find(format)] if format is not None else formats.every()
-    found: dict[str, dict[str, Any]] = {}
-    known: dict[str, str] = {}
-    for module in modules:
-        # A row is a whole message.
-        kinds = {key(name): name for name in module.FORMAT.decode_options if name != "parts"}
-        known |= kinds
-        given = {name: value for name, value in options.rest.items() if name in kinds}
-        if given:
-            values = from_text(module.FORMAT, "decoder", given)
+def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
+    """The options that nobody took: those of the formats that are read."""
+    found = [formats.find(format)] if format is not None else formats.every()
+    values = options.of_formats([each.spec for each in found], "read")
+    for each in found:
+        known = {name: value for name, value in values.items() if name in each.spec.options("read")}
+        if known:
             with contextlib.suppress(MissingExtraError):  # whoever reads such a file says so
-                make_codec(module.Decoder, module.FORMAT, module.FORMAT.decode_options, values)
-            found[module.FORMAT.name] = values
-    for name in options.rest:
-        if name not in known:
-            whose = f"the format {modules[0].FORMAT.name}" if format else "the formats"
-            takers = f"{whose} {', '.join(sorted(known.values()))}"
-            raise OptionError(
-                f"there is no option '{name[:40]}'; reading takes "
-                f"{', '.join(sorted(options.taken))}, and {takers}"
-            )
-    return found
+                each.decoder(known)
+    return values
 
 
 class _Rows:
-    """Messages regrouped into Spark's record batches; rows of faults between them."""
+    """Messages regrouped into Spark's record batches; rows of errors between them."""
 
     def __init__(self, reading: Reading) -> None:
         self._schema = to_arrow_schema(reading.schema, timezone="UTC")
@@ -270,7 +236,7 @@ class _Rows:
             max_rows=BATCH_ROWS,
             max_bytes=BATCH_BYTES,
         )
-        self._small: list[pa.RecordBatch] = []  # around faults, to be given together
+        self._small: list[pa.RecordBatch] = []  # around errors, to be given together
         self._small_rows = self._small_bytes = 0
 
     def add(self, batch: MessageBatch, source: str) -> Iterator[pa.RecordBatch]:
@@ -284,7 +250,7 @@ class _Rows:
             yield from self._together()
             yield self._shaped(complete)
 
-    def fault(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
+    def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
         """Take a message that could not be read."""
         if (rest := self._coalescer.finish()) is not None:
             self._hold(self._shaped(rest))
@@ -336,7 +302,7 @@ def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return pa.StructArray.from_arrays(fields, fields=list(wanted))
 
 
-class _Faults:
+class _Errors:
     """What was met in one file that could not be read.
 
     Attributes:
@@ -352,35 +318,36 @@ class _Faults:
         self._dropped = 0
         self._first: DecodeError | None = None
 
-    def met(self, log: LogReader, fault: DecodeError) -> Iterator[pa.RecordBatch]:
-        """Deal with a fault as the mode says.
+    def met(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
+        """Deal with an error as the mode says.
 
         Raises:
-            DecodeError: The fault, where it is not to be gone over.
+            DecodeError: The error, where it is not to be gone over.
         """
         mode = self._reading.mode
+        error.surface = "spark"
         # What is too large for a limit is not broken: it is not left out without a row that says so.
-        limit = isinstance(fault, LimitError)
+        limit = isinstance(error, LimitError)
         if limit and mode != "PERMISSIVE":
-            raise _with_ways_out(fault)
+            raise _with_ways_out(error)
         if mode == "FAILFAST":
-            if isinstance(fault, UnsupportedError):
-                self._skip(log, fault)
+            if isinstance(error, UnsupportedError):
+                self._skip(log, error)
             if not self._reading.ignore_corrupt:
-                raise _with_ways_out(fault)
-            self._give_up(fault)
+                raise _with_ways_out(error)
+            self._give_up(error)
             return
-        text, fault = self._skip(log, fault)
+        text, error = self._skip(log, error)
         if self.ended:
-            self._give_up(fault)
+            self._give_up(error)
         if mode == "PERMISSIVE":
-            yield from self._rows.fault(log.source, fault.message_index, text)
+            yield from self._rows.add_error(log.source, error.message_index, text)
         else:
             self._dropped += 1
-            self._first = self._first or fault
+            self._first = self._first or error
 
-    def _skip(self, log: LogReader, fault: DecodeError) -> tuple[str, DecodeError]:
-        """Go over a message: what to say of it, and the fault, another one where that failed.
+    def _skip(self, log: LogReader, error: DecodeError) -> tuple[str, DecodeError]:
+        """Go over a message: what to say of it, and the error, another one where that failed.
 
         Raises:
             UnsupportedError: The log cannot be read in splits. It is not broken, and nobody knows how
@@ -389,12 +356,13 @@ class _Faults:
         try:
             skipped = log.skip_message().decode("utf-8", "replace")
             if log.several and not skipped:
-                skipped = f"{fault}; the rest of {fault.source} was given up"
-            return skipped, fault
+                skipped = f"{error}; the rest of {error.source} was given up"
+            return skipped, error
         except DecodeError as last:
+            last.surface = "spark"
             # In a split, all else that is not supported can be skipped.
             if self._is_part and isinstance(last, UnsupportedError):
-                last.reason += " (splitBytes=0)"
+                last.remedies += (_WHOLE,)
                 raise
             self.ended = True
             return f"{last}; the rest of the file was given up", last
@@ -406,10 +374,11 @@ class _Faults:
             DecodeError, UnknownFormatError: The error, where it is not to be gone over.
         """
         mode = self._reading.mode
+        error.surface = "spark"
         if mode == "PERMISSIVE" and isinstance(error, DecodeError):
             text = f"{error}; the file was given up"
             self._give_up(error)
-            yield from self._rows.fault(self._path, None, text)
+            yield from self._rows.add_error(self._path, None, text)
         elif self._reading.ignore_corrupt or (
             mode == "DROPMALFORMED" and isinstance(error, DecodeError)
         ):
@@ -430,17 +399,22 @@ class _Faults:
             )
 
 
+_MODES_OF_ERRORS = (
+    Remedy("stage", "mode", "PERMISSIVE", "gives a row that holds the error"),
+    Remedy("stage", "mode", "DROPMALFORMED", "leaves it out"),
+    Remedy("stage", "ignoreCorruptFiles", "true", "ends the file there"),
+)
+_OTHER_FILES = (
+    Remedy("stage", "pathGlobFilter", "PATTERN", "chooses files by their names"),
+    Remedy("stage", "ignoreCorruptFiles", "true", "passes over such files"),
+)
+_WHOLE = Remedy("stage", "splitBytes", "0", "does that")
+
+
 def _with_ways_out(error: DecodeError | UnknownFormatError) -> DecodeError | UnknownFormatError:
     """An error that says which of Spark's options would help."""
     if isinstance(error, UnknownFormatError):
-        return UnknownFormatError(
-            f"{for_spark(str(error))}; the option pathGlobFilter chooses files by their names, format says the "
-            "format of all, ignoreCorruptFiles=true passes over such files"
-        )
-    error.reason = for_spark(error.reason)
-    if not isinstance(error, LimitError):
-        error.reason += (
-            "; mode=PERMISSIVE gives a row that holds the error, mode=DROPMALFORMED leaves it out, "
-            "ignoreCorruptFiles=true ends the file there"
-        )
+        error.remedies += _OTHER_FILES
+    elif not isinstance(error, LimitError):
+        error.remedies += _MODES_OF_ERRORS
     return error

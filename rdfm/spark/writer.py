@@ -27,12 +27,14 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
 
 from rdfm import formats
-from rdfm._core import MessageBatch, Slices, batches_from_arrow
+from rdfm._core import MessageBatch, batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
-from rdfm.formats._options import from_text, key
-from rdfm.logs.log import LogWriter, create_log
+from rdfm.formats import key
+from rdfm.logs import remedies
+from rdfm.logs.rotation import Rotation
+from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import Commit, Target, stream_job
-from rdfm.spark.options import COMPRESSIONS, Options, for_spark
+from rdfm.spark.options import COMPRESSIONS, Options
 from rdfm.spark.reader import absolute
 from rdfm.spark.schema import COLUMNS, QUADS
 from rdfm.spark.workers import FromDriver
@@ -96,19 +98,13 @@ class Plan(FromDriver):
         if to is None:
             names = ", ".join(formats.names())
             raise OptionError(f"the option to says the format to write, one of {names}")
-        format = formats.find(to).FORMAT
+        format = formats.find(to).spec
         compression = COMPRESSIONS[options.choice("compression", tuple(COMPRESSIONS), "none")]
         max_messages = options.number("maxRecordsPerFile", 0)
         storage = options.mapping("storageOptions")
-        known = {key(name): name for name in format.encode_options}
-        for name in options.rest:
-            if name not in known:
-                takers = ", ".join(sorted({*options.taken} - {*_OF_SPARK}))
-                raise OptionError(
-                    f"there is no option '{name[:40]}'; writing takes {takers}, and the format "
-                    f"{format.name} {', '.join(sorted(known.values())) or 'none'}"
-                )
-        encoder = from_text(format, "encoder", options.rest)
+        for name in _OF_SPARK:
+            options.taken.remove(name)
+        encoder = options.of_formats([format], "write")
         # Made once here, so that a value that does not fit is told before a task begins.
         create_log(io.BytesIO(), format.name, compression=compression, **encoder).discard()
         local_target(path)  # a URL with one slash is no folder to make
@@ -320,7 +316,7 @@ class _Task:
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # made for the first part
         self._names: list[str] = []
-        self._slices = Slices()
+        self._rotation = Rotation(plan.max_messages or None)
         self.dropped: Counter[str] = Counter()
         self.notes: dict[str, None] = {}  # each once, in order
         self._log: LogWriter | None = None
@@ -345,7 +341,8 @@ class _Task:
         except (DecodeError, EncodeError) as error:
             self._discard()
             error.source = f"partition {self.partition} of the rows"
-            error.reason = for_spark(error.reason)
+            error.surface = "spark"
+            remedies.add(error)
             raise
         except BaseException:
             self._discard()
@@ -358,7 +355,7 @@ class _Task:
             used = some.select(list(self._plan.columns))
             quads = used.column("quads")
             if quads.null_count:
-                # Read or decoded with the mode PERMISSIVE: an empty message would hide the fault.
+                # Read or decoded with the mode PERMISSIVE: an empty message would hide the error.
                 raise DecodeError(
                     "expected quads, found null; write `where quads is not null` to leave such rows out",
                     row=first + quads.is_null().index(True).as_py(),
@@ -367,15 +364,9 @@ class _Task:
             first += used.num_rows
 
     def _add(self, batch: MessageBatch) -> None:
-        start = 0
-        while start < len(batch):
-            log = self._log or self._begin_part()
-            room = self._plan.max_messages - log.messages if self._plan.max_messages else len(batch)
-            stop = min(start + room, len(batch))
-            for some in self._slices.take(batch, start, stop, log.messages == 0):
-                log.write_batch(some)
-            start = stop
-            if log.messages == self._plan.max_messages:
+        for part in self._rotation.parts(batch):
+            (self._log or self._begin_part()).write_batch(part)
+            if self._rotation.is_full(part):
                 self._end_part()
 
     def _begin_part(self) -> LogWriter:
@@ -397,6 +388,7 @@ class _Task:
             self.dropped.update(self._log.dropped)
             self.notes |= dict.fromkeys(self._log.notes)
             self._log = self._file = None
+            self._rotation.end()
 
     def _discard(self) -> None:
         with contextlib.suppress(Exception):

@@ -245,13 +245,13 @@ def _explained(name: str, error: Exception, source: str | None) -> DecodeError:
     if name == "xz" and "emory" in text:
         return LimitError(
             f"the xz data needs more than {XZ_MEMORY_BYTES >> 20} MiB of memory to decompress; "
-            "decompress it on its own first (xz -dc FILE | rdfm … -)",
+            "decompress it on its own first (xz -dc FILE)",
             source=source,
         )
     if name == "zstd" and "memory" in text:
         return LimitError(
             f"the zstd data asks for a window over {1 << (ZSTD_WINDOW_LOG - 20)} MiB; "
-            "decompress it on its own first (zstd -dc --long=31 FILE | rdfm … -)",
+            "decompress it on its own first (zstd -dc --long=31 FILE)",
             source=source,
         )
     return DecodeError(f"the {name} data is broken: {text}", source=source)

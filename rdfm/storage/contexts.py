@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ContextLoader", "cache_folder", "context_text"]
 
-MOST_BYTES = 16 << 20
-MOST_SECONDS = 30
-MOST_REDIRECTS = 5
+MAX_BYTES = 16 << 20
+MAX_SECONDS = 30
+MAX_REDIRECTS = 5
 ACCEPT = "application/ld+json, application/json;q=0.9, */*;q=0.1"
 INDEX = "index.json"
 SUFFIXES = ("", ".jsonld", ".json")
@@ -217,11 +217,11 @@ def fetch(url: str) -> tuple[bytes, str]:
     """
     from urllib.request import Request  # costly to import
 
-    deadline = time.monotonic() + MOST_SECONDS
+    deadline = time.monotonic() + MAX_SECONDS
     for _ in range(2):
         _check_scheme(url)
         request = Request(quote(url, safe=_KEPT), headers={"Accept": ACCEPT, "User-Agent": "rdfm"})
-        with _opener().open(request, timeout=MOST_SECONDS) as response:
+        with _opener().open(request, timeout=MAX_SECONDS) as response:
             final = str(response.geturl())
             other = _alternate(response)
             if other is None:
@@ -235,7 +235,7 @@ def _opener() -> Any:
     from urllib.request import HTTPRedirectHandler, build_opener
 
     class Redirects(HTTPRedirectHandler):
-        max_redirections = MOST_REDIRECTS
+        max_redirections = MAX_REDIRECTS
 
         def redirect_request(self, req, fp, code, msg, headers, newurl):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
             _check_scheme(newurl)
@@ -275,21 +275,21 @@ def _body(response: HTTPResponse, deadline: float) -> bytes:
     while part := response.read1(_CHUNK):
         parts.append(part)
         size += len(part)
-        if size > MOST_BYTES:
-            raise OSError(f"it is larger than {MOST_BYTES} bytes")
+        if size > MAX_BYTES:
+            raise OSError(f"it is larger than {MAX_BYTES} bytes")
         if time.monotonic() > deadline:
-            raise OSError(f"it takes more than {MOST_SECONDS} seconds")
+            raise OSError(f"it takes more than {MAX_SECONDS} seconds")
     return b"".join(parts)
 
 
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise OSError(f"{path}: {error.strerror or error}") from error
-    if len(data) > MOST_BYTES:
-        raise OSError(f"{path} is larger than {MOST_BYTES} bytes")
+    if len(data) > MAX_BYTES:
+        raise OSError(f"{path} is larger than {MAX_BYTES} bytes")
     return data
 
 

@@ -84,16 +84,16 @@ def test_nothing_binary_on_a_terminal(rdfm, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "texts"),
     [
-        ("out.json", ["JSON-LD (--to jsonld) or NDJSON-LD (--to ndjsonld)", "suffix .jsonld"]),
-        ("out.json.gz", ["JSON-LD (--to jsonld) or NDJSON-LD"]),
-        ("out.yaml", ["YAML-LD (--to yamlld)", "suffix .yamlld"]),
-        ("out.yml", ["YAML-LD (--to yamlld)"]),
-        ("out.xml", ["RDF/XML (--to rdfxml)", "suffix .rdf"]),
-        ("out.n3", ["Turtle (--to ttl)"]),
+        ("out.json", ["JSON-LD or NDJSON-LD", "--to jsonld or ndjsonld says", "suffix .jsonld"]),
+        ("out.json.gz", ["JSON-LD or NDJSON-LD"]),
+        ("out.yaml", ["YAML-LD;", "--to yamlld says it", "suffix .yamlld"]),
+        ("out.yml", ["may be YAML-LD"]),
+        ("out.xml", ["RDF/XML;", "--to rdfxml says it", "suffix .rdf"]),
+        ("out.n3", ["Turtle;", "--to ttl says it"]),
         ("out.zip", ["zip archives are not supported", "out.tar.gz", "out/"]),
         ("out.nq.br", ["Brotli compression (.br) is not supported; gzip (.gz), zstd"]),
         ("out.nq.LZ4", ["LZ4 compression (.lz4) is not supported"]),
-        ("out.foo", ["out.foo does not show its format by its suffix; say it with --to"]),
+        ("out.foo", ["out.foo does not show its format by its suffix; --to nt, nq"]),
     ],
 )
 def test_outputs_of_no_known_format(rdfm, name, texts):
@@ -108,7 +108,7 @@ def test_a_format_is_no_reason_to_write_what_the_name_does_not_say(rdfm, name):
     run = rdfm("convert", "a.nq", name, "--to", "nq")
     assert run.code == 2
     assert "not supported" in run.error
-    assert "--compression none (compression)" in run.error
+    assert "--compression none writes it as it is" in run.error
     assert not Path(name).exists()
     assert rdfm("convert", "a.nq", name, "--to", "nq", "--compression", "none").code == 0
     assert Path(name).read_bytes() == Path("a.nq").read_bytes()
@@ -116,24 +116,27 @@ def test_a_format_is_no_reason_to_write_what_the_name_does_not_say(rdfm, name):
         package.create_log(name, "nq")
 
 
-def test_errors_name_the_options_of_both_functions(rdfm):
+def test_errors_name_the_options_of_commands_and_functions(rdfm):
     Path("unknown").write_bytes(b"")
     Path("in.json").write_bytes(b"")
-    for words, options in (
-        (["a.nq", "out.foo"], ("--to ", "format=…", "to_format=…")),
-        (["a.nq", "out.json"], ("--to jsonld", "format=…", "to_format=…")),
-        (["unknown", "out.nq"], ("--from ", "format=…", "from_format=…")),
-        (["in.json", "out.nq"], ("--from jsonld", "format=…", "from_format=…")),
+    for words, option, python in (
+        (["a.nq", "out.foo"], "--to nt, nq, ", '"nq", "ttl", '),
+        (["a.nq", "out.json"], "--to jsonld or", '"ndjsonld" (to_format in convert) says it'),
+        (["unknown", "out.nq"], "--from nt, nq", "(from_format in convert) says it"),
+        (["in.json", "out.nq"], "--from jsonld", '"ndjsonld" (from_format in convert) says it'),
     ):
         run = rdfm("convert", *words)
-        assert all(option in run.error for option in options), run.error
+        assert option in run.error
+        with pytest.raises(package.UnknownFormatError) as caught:
+            package.convert(*words)
+        assert python in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("name", "data", "texts"),
     [
-        ("in.json", b"", ["JSON-LD (--from jsonld) or NDJSON-LD (--from ndjsonld)"]),
-        ("in.yaml", b"hello", ["YAML-LD (--from yamlld)"]),
+        ("in.json", b"", ["it may be JSON-LD or NDJSON-LD; "]),
+        ("in.yaml", b"hello", ["it may be YAML-LD; "]),
         ("in.zip", b"PK\x03\x04 and so on", ["zip archives are not supported; unpack"]),
         ("in", b"PK\x03\x04 and so on", ["zip archives are not supported; unpack"]),
         ("in.nq.br", b"\x0b\x02\x80hello\x03", ["Brotli compression (.br)", "decompress it"]),

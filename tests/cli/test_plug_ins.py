@@ -58,6 +58,15 @@ def test_the_page_shows_a_package_that_works(install):
     assert "2 messages" in rdfm("convert", "b.jelly", "c.jsonq").stderr
     assert Path("c.jsonq").read_text() == log
     assert "2 messages" in rdfm("convert", "a.log", "d.nq", "--from", "jsonq").stderr
+    assert "2 messages" in rdfm("convert", "b.jelly", "e.jsonq", "--no-spaces").stderr
+    assert Path("e.jsonq").read_text() == log.replace(", ", ",")
+    assert "2 messages" in rdfm("convert", "e.jsonq", "f.jsonq", "--to-quote", "ascii").stderr
+    assert "--no-spaces" in rdfm("convert", "--help").stdout
+    refused = rdfm("convert", "a.log", "f.nq", "--from", "jsonq", "--quote", "ascii")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "rdfm: error: the option quote is for writing JSON quads, not N-Quads\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,9 +74,14 @@ def test_the_page_shows_a_package_that_works(install):
     [
         ("", "my_package.jsonq", "No module named 'my_package.jsonq'"),
         ("import nowhere", "my_package:jsonq", "No module named 'nowhere'"),
-        ("", "my_package", "it has no FORMAT; a format has FORMAT, Decoder and Encoder"),
-        ("FORMAT = Decoder = 1", "my_package", "it has no Encoder"),
-        ("FORMAT = Decoder = Encoder = 1", "my_package", "its FORMAT is a int, expected rdfm.form"),
+        ("", "my_package", "it is a module, expected rdfm.formats.Format"),
+        ("jsonq = 1", "my_package:jsonq", "it is a int, expected rdfm.formats.Format"),
+        (
+            "from rdfm.formats import *\n"
+            "jsonq = Format(FormatSpec('jsonq', 'J', reads=[OptionSpec('skip')]), None, None)",
+            "my_package:jsonq",
+            "has an option skip, a name that rdfm itself uses",
+        ),
     ],
 )
 def test_a_broken_one_is_left_out_with_a_warning(install, code, value, reason):

@@ -137,7 +137,7 @@ from pathlib import Path
 from rdfm.cli import main
 from rdfm.conversion.channel import Channel
 from rdfm.analysis.inspect import _Counts
-def stuck(*_):
+def stuck(*_, **__):
     Path("stuck").touch()
     lock = threading.Lock()
     lock.acquire()

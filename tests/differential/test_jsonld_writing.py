@@ -11,7 +11,7 @@ from logs import logs
 from nquads import isomorphic, literal, map_terms
 from support import as_batch, assert_same, decoded, encode
 
-from rdfm._core import JsonLdEncoder, NdjsonLdEncoder
+from rdfm import formats
 
 # Names of namespaces, some of which are schemes or keywords of JSON-LD's to whoever is careless.
 names = st.sampled_from(["e", "x", "urn", "http", "a.b", "type", "é", "", "id"])
@@ -36,7 +36,7 @@ namespaces = st.sampled_from(
 def test_others_read_the_same_datasets(reader, contexts, log, prefixes):
     if reader is pyld_reads and not plainest(log):
         return
-    encoder = NdjsonLdEncoder(context_lines=contexts, prefixes=prefixes)
+    encoder = formats.ndjsonld.Encoder(context_lines=contexts, prefixes=prefixes)
     data = encoder.encode(as_batch(log)) + encoder.finish()
     documents = list(wrapped(data.split(b"\n")[:-1]))
     assert len(documents) == len(log)
@@ -63,7 +63,7 @@ knots = st.lists(
 @pytest.mark.parametrize("contexts", ["first", "none"])
 @given(message=knots)
 def test_lists_and_nested_nodes_that_are_none_stay_apart(contexts, message):
-    encoder = NdjsonLdEncoder(context_lines=contexts, prefixes={"rdf": RDF})
+    encoder = formats.ndjsonld.Encoder(context_lines=contexts, prefixes={"rdf": RDF})
     data = encoder.encode(as_batch([message])) + encoder.finish()
     (document,) = wrapped(data.split(b"\n")[:-1])
     assert isomorphic(pyoxigraph_reads(document), message), data.decode()
@@ -102,13 +102,13 @@ def test_long_lists_are_lists_and_long_chains_are_cut(length):
     for at in range(length):
         message.append((cells[at], ("iri", f"{RDF}first"), literal(str(at)), None))
         message.append((cells[at], ("iri", f"{RDF}rest"), cells[at + 1], None))
-    data = NdjsonLdEncoder().encode(as_batch([message]))
+    data = formats.ndjsonld.Encoder().encode(as_batch([message]))
     assert json.loads(data) == {
         "@id": "x:s",
         "x:p": {"@list": [str(at) for at in range(length)]},
     }
     chain = [head, *((a, ("iri", "x:p"), b, None) for a, b in itertools.pairwise(cells))]
-    document = json.loads(JsonLdEncoder().encode(as_batch([chain])))
+    document = json.loads(formats.jsonld.Encoder().encode(as_batch([chain])))
     assert depth(document) < 64
     assert len(pyoxigraph_reads(document)) == length + 1
 
@@ -121,14 +121,14 @@ def depth(value):
 @given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
 def test_a_message_is_one_document(log, prefixes):
     for message in log:
-        encoder = JsonLdEncoder(prefixes=prefixes)
+        encoder = formats.jsonld.Encoder(prefixes=prefixes)
         data = encoder.encode(as_batch([message])) + encoder.finish()
         assert isomorphic(lower(pyoxigraph_reads(json.loads(data))), lower(message))
 
 
 @given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
 def test_messages_made_one_keep_their_blank_nodes_apart(log, prefixes):
-    encoder = JsonLdEncoder(prefixes=prefixes, flat=True)
+    encoder = formats.jsonld.Encoder(prefixes=prefixes, flat=True)
     data = encoder.encode(as_batch(log)) + encoder.finish()
     if not log:
         assert data == b""

@@ -41,7 +41,7 @@ def lower(messages):
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_pyoxigraph_reads_what_we_write(name, data):
-    log = data.draw(logs(graphs=formats.find(name).FORMAT.carries["graphs"], plain="tags"))
+    log = data.draw(logs(graphs=formats.find(name).spec.carries["graphs"], plain="tags"))
     for message in log:
         found = read(encode(name, [message]), name)
         assert relabelled(lower(found)) == relabelled(lower(message))
@@ -50,7 +50,7 @@ def test_pyoxigraph_reads_what_we_write(name, data):
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_we_read_what_pyoxigraph_writes(name, data):
-    graphs = formats.find(name).FORMAT.carries["graphs"]
+    graphs = formats.find(name).spec.carries["graphs"]
     log = data.draw(logs(graphs=graphs, plain="terms"))
     for message in log:
         kind = ox.Quad if graphs else ox.Triple

@@ -12,7 +12,7 @@ from logs import logs
 from nquads import isomorphic, literal
 from support import as_batch, decode
 
-from rdfm._core import NdjsonLdEncoder, YamlLdEncoder
+from rdfm import formats
 
 
 class CoreLoader(yaml.SafeLoader):
@@ -84,7 +84,7 @@ def test_a_document_is_the_line_of_ndjson_ld(loader, contexts, log, data):
     batch = as_batch(log)
     prefixes = {"ex": "http://example.org/", "x": "urn:x", "no": "http://a.b/"}
     written = []
-    for make in (NdjsonLdEncoder, YamlLdEncoder):
+    for make in (formats.ndjsonld.Encoder, formats.yamlld.Encoder):
         encoder = make(context_lines=contexts, prefixes=prefixes)
         written.append((encoder.encode(batch) + encoder.finish()).decode())
     lines, documents = written
@@ -110,7 +110,7 @@ def test_blocks_are_as_people_write_them():
         (("bnode", "b"), iri("name"), literal("Bob", "en"), None),
         (iri("g"), iri("p"), literal("1"), iri("g")),
     ]
-    encoder = YamlLdEncoder(prefixes={"ex": ex})
+    encoder = formats.yamlld.Encoder(prefixes={"ex": ex})
     data = encoder.encode(as_batch([message, [], message[:1]])) + encoder.finish()
     assert (
         data.decode()
@@ -148,7 +148,7 @@ def test_a_long_key_is_a_key(length):
     subject = ("iri", "http://example.org/s")
     predicate = ("iri", "http://example.org/" + "p" * length)
     message = [(subject, predicate, literal("x"), None), (subject, predicate, subject, None)]
-    data = YamlLdEncoder().encode(as_batch([message]))
+    data = formats.yamlld.Encoder().encode(as_batch([message]))
     wanted = {"@id": subject[1], predicate[1]: ["x", {"@id": subject[1]}]}
     assert yaml.safe_load(data) == wanted
 
@@ -177,4 +177,4 @@ def test_scalars_without_quotes_are_what_the_core_schema_says(word):
 
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader])
 def test_a_log_without_messages_is_read_by_all(loader):
-    assert list(yaml.load_all(YamlLdEncoder().finish(), loader)) == [{"@context": {}}]
+    assert list(yaml.load_all(formats.yamlld.Encoder().finish(), loader)) == [{"@context": {}}]

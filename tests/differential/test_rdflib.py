@@ -87,7 +87,7 @@ def without_directions(message):
 
 
 def plain_logs(name):
-    return logs(graphs=formats.find(name).FORMAT.carries["graphs"], triples=False, plain="terms")
+    return logs(graphs=formats.find(name).spec.carries["graphs"], triples=False, plain="terms")
 
 
 @pytest.mark.parametrize("name", FORMATS)

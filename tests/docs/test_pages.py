@@ -31,18 +31,18 @@ def test_there_are_pages():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_shows_is_what_happens(page):
-    faults = CHECK.block_faults(page, page.read_text("utf-8"))
-    assert not faults, "\n".join(faults)
+    errors = CHECK.block_errors(page, page.read_text("utf-8"))
+    assert not errors, "\n".join(errors)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
-    assert not CHECK.link_faults(page, page.read_text("utf-8"))
+    assert not CHECK.link_errors(page, page.read_text("utf-8"))
 
 
 def test_what_users_read_says_error():
-    texts = {str(page): page.read_text("utf-8") for page in [ROOT / "README.md", *PAGES]}
-    read = {name: text for name, text in texts.items() if "docs/" in name or "README" in name}
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    read = {page.name: page.read_text("utf-8") for page in pages}
     for name in ("convert", "inspect", "formats", "completion"):
         command = importlib.import_module(f"rdfm.cli.{name}").command
         with click.Context(command, info_name=name) as context:
@@ -74,6 +74,6 @@ def test_a_here_document_belongs_to_its_command():
 
 def test_a_difference_is_told(tmp_path):
     page = ROOT / "page.md"
-    faults = CHECK.block_faults(page, "```console\n$ echo a\nb\n```\n\n```python\n>>> 1\n2\n```\n")
-    assert len(faults) == 2
-    assert "--- printed\na" in faults[0]
+    errors = CHECK.block_errors(page, "```console\n$ echo a\nb\n```\n\n```python\n>>> 1\n2\n```\n")
+    assert len(errors) == 2
+    assert "--- printed\na" in errors[0]

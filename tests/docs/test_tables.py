@@ -11,26 +11,15 @@ import pytest
 import rdfm
 from rdfm import errors, formats
 from rdfm.cli.app import app
+from rdfm.conversion.options import STAGES
 
 ROOT = Path(__file__).parents[2]
-BUILT_IN = tuple(formats.names())
-PAGE_OF = {
-    "nt": "nt-nq.md",
-    "nq": "nt-nq.md",
-    "ttl": "ttl-trig.md",
-    "trig": "ttl-trig.md",
-    "jelly": "jelly.md",
-    "rdf-protobuf": "rdf-binary.md",
-    "rdf-thrift": "rdf-binary.md",
-    "rdfxml": "rdfxml.md",
-    "ndjsonld": "jsonld.md",
-    "jsonld": "jsonld.md",
-    "yamlld": "yamlld.md",
-    "parquet": "tables.md",
-    "arrow": "tables.md",
-}
-# Explained once, in docs/limits.md: options of how messages are cut into batches.
+BUILT_IN = tuple(format.name for format in formats.built_in())
+OPTIONS = "docs/options-generated.md"
+# Options of how messages are cut into batches, which docs/limits.md explains.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
+# Of a plug-in in docs/plugins.md, of spark-submit, of benchmarks/run.py.
+OF_OTHER_PROGRAMS = {"--no-spaces", "--conf", "--quick", "--only"}
 TRIPLE_TERMS = {"no": "no", "object": "as objects", "anywhere": "anywhere"}
 
 
@@ -56,7 +45,7 @@ def rows(text: str) -> list[list[str]]:
 
 def carries_row(name: str) -> list[str]:
     """The row of the formats table, as the registry would write it."""
-    format = formats.find(name).FORMAT
+    format = formats.find(name).spec
     carries = format.carries
 
     def yes(key: str) -> str:
@@ -88,23 +77,73 @@ def test_the_formats_table_is_what_the_registry_says(name):
     assert [cell.strip("| ") for cell in cells] == carries_row(name)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
-@pytest.mark.parametrize(
-    ("heading", "kind"), [("Reading options", "decode"), ("Writing options", "encode")]
-)
-def test_a_formats_page_names_every_option(name, heading, kind):
-    page = section(read(f"docs/formats/{PAGE_OF[name]}"), heading)
-    named = {found for row in rows(page) for found in re.findall(r"`(\w+)`", row[0])}
-    format = formats.find(name).FORMAT
-    options = set(format.decode_options if kind == "decode" else format.encode_options) - BATCHING
-    assert options <= named
-    others = {
-        option
-        for other, other_page in PAGE_OF.items()
-        if other_page == PAGE_OF[name]
-        for option in getattr(formats.find(other).FORMAT, f"{kind}_options")
-    }
-    assert named <= others
+def formats_of(cell: str) -> set[str]:
+    """The formats that a cell of the table of options names."""
+    names = set(re.findall(r"`([^`]+)`", cell))
+    if cell == "all":
+        return set(BUILT_IN)
+    return set(BUILT_IN) - names if cell.startswith("all but ") else names
+
+
+@pytest.mark.parametrize(("heading", "side"), [("Reading", "read"), ("Writing", "write")])
+def test_the_table_of_options_has_every_option_with_its_formats(heading, side):
+    told: dict[str, set[str]] = {}
+    for name, _flags, _value, _default, holders, _help in rows(section(read(OPTIONS), heading))[1:]:
+        told.setdefault(name.strip("`| "), set()).update(formats_of(holders))
+    declared: dict[str, set[str]] = {}
+    for format in formats.built_in():
+        for name in format.spec.options(side):
+            declared.setdefault(name, set()).add(format.name)
+    assert told == declared
+
+
+@pytest.mark.parametrize("format", formats.built_in(), ids=lambda format: format.name)
+def test_a_format_has_its_own_list_of_options(format):
+    page = section(read(OPTIONS), "By format")
+    listed = re.search(
+        rf"^### {re.escape(format.spec.title)}\n\n- reading: (.*)\n- writing: (.*)$", page, re.M
+    )
+    assert listed
+    for text, side in zip(listed.groups(), ("read", "write"), strict=True):
+        assert set(re.findall(r"`(\w+)`", text)) == set(format.spec.options(side))
+
+
+@pytest.mark.parametrize("format", formats.built_in(), ids=lambda format: format.name)
+def test_a_page_explains_a_formats_options(format):
+    anchor = re.sub(r"[^\w\- ]", "", format.spec.title.lower()).replace(" ", "-")
+    link = f"](../options-generated.md#{anchor})"
+    (page,) = [
+        text for path in ROOT.glob("docs/formats/*.md") if link in (text := path.read_text("utf-8"))
+    ]
+    assert link in section(page, "Options")
+    assert f"`{format.name}`" in page
+
+
+def test_the_index_has_every_page():
+    index = read("docs/index.md")
+    pages = [path.relative_to(ROOT / "docs") for path in ROOT.glob("docs/**/*.md")]
+    assert not [
+        str(page) for page in pages if page.name != "index.md" and f"]({page})" not in index
+    ]
+
+
+@pytest.mark.parametrize("name", ["index.md", "cli.md", "python.md", "spark.md"])
+def test_other_pages_link_to_the_options(name):
+    assert re.search(r"\]\(options-generated\.md[#)]", read(f"docs/{name}"))
+
+
+def test_the_table_of_conversions_has_every_option_of_the_stages():
+    table = rows(section(read(OPTIONS), "Conversions"))[1:]
+    assert {row[0].strip("`| ") for row in table} == set(STAGES)
+
+
+def test_the_page_of_the_command_line_explains_the_stages_of_a_conversion():
+    page = section(read("docs/cli.md"), "rdfm convert")
+    assert not [
+        option.option
+        for option in STAGES.values()
+        if not re.search(rf"`--{option.option}[` ]", page)
+    ]
 
 
 def test_the_batching_options_are_on_the_page_of_limits():
@@ -124,7 +163,7 @@ def commands(group: click.Group) -> list[tuple[str, click.Command]]:
 
 
 @pytest.mark.parametrize(("name", "command"), commands(app), ids=lambda value: str(value))
-def test_the_page_of_the_command_line_names_every_option(name, command):
+def test_the_page_of_the_command_line_names_every_option_of_its_own(name, command):
     page = read("docs/cli.md") if name == "rdfm" else section(read("docs/cli.md"), name)
     missing = [
         option
@@ -136,9 +175,23 @@ def test_the_page_of_the_command_line_names_every_option(name, command):
     assert not missing
 
 
+def test_the_docs_name_options_of_the_command_line_that_exist():
+    known = {"--help", *OF_OTHER_PROGRAMS}
+    for name, command in commands(app):
+        for parameter in command.get_params(click.Context(command, info_name=name)):
+            known |= {*parameter.opts, *parameter.secondary_opts}
+    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
+        named = re.findall(r"`(--[a-z][a-z-]*)(?![\w-])", page.read_text("utf-8"))
+        assert set(named) <= known, page.name
+
+
 def test_the_page_of_errors_draws_every_error():
     page = read("docs/errors.md")
-    assert not [name for name in errors.__all__ if not re.search(rf"\b{name}\b", page)]
+    assert not [
+        name
+        for name in errors.__all__
+        if name.endswith("Error") and not re.search(rf"\b{name}\b", page)
+    ]
 
 
 def test_the_docs_name_every_public_name():

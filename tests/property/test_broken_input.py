@@ -23,7 +23,7 @@ CUT = {
 
 
 def logs_of(name):
-    carries = formats.find(name).FORMAT.carries
+    carries = formats.find(name).spec.carries
     return logs(
         graphs=carries["graphs"],
         boundaries=carries["boundaries"],
@@ -81,10 +81,10 @@ def test_any_bytes(name, data):
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_the_error_says_class_place_and_message(name):
+def test_the_error_says_class_position_and_message(name):
     module = formats.find(name)
     # A message that holds all of its log is broken with it.
-    whole = 2 if module.FORMAT.carries["boundaries"] else 0
+    whole = 2 if module.spec.carries["boundaries"] else 0
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
     good = encode(name, [[quad]] * max(whole, 1)) if name != "jsonld" else b""
     decoder = module.Decoder()
@@ -100,4 +100,4 @@ def test_the_error_says_class_place_and_message(name):
     assert error.format == name
     assert error.message_index == whole
     assert error.offset >= len(good)
-    assert (error.line is None) == module.FORMAT.binary
+    assert (error.line is None) == module.spec.binary

@@ -47,9 +47,9 @@ def outcome(request):
                     decoder.finish()
                     end = True
     except LimitError as error:
-        return {"kind": "limit", "text": error.reason, "message": error.message_index}
+        return {"kind": "limit", "text": str(error), "message": error.message_index}
     except DecodeError as error:
-        return {"kind": "error", "text": error.reason, "message": error.message_index}
+        return {"kind": "error", "text": str(error), "message": error.message_index}
     except BaseException as error:
         return {"kind": type(error).__name__, "text": str(error)}
 

@@ -178,7 +178,9 @@ def test_the_cut_into_batches_changes_nothing(log):
 @pytest.mark.parametrize("how", ["subject", "count=3", "all"])
 def test_a_log_larger_than_a_message_is_regrouped_in_parts(how):
     lines = [f'<x:{at // 4}> <x:p> "{at}" .\n'.encode() for at in range(40_000)]
-    decoder = rdfm.formats.find("nq").Decoder(parts=True, max_message_bytes=1_000_000)
+    decoder = rdfm.formats.nq.decoder(
+        {"max_message_bytes": 1_000_000}, rdfm.formats.Opening("always")
+    )
     regrouper = make(how, parts=True, max_message_bytes=1_000_000)
     sizes = []
     for start in range(0, len(lines), 5000):

@@ -18,7 +18,7 @@ PAIRS = [(a, b) for a in EVERY for b in EVERY]
 
 def carried(*names):
     """A strategy of logs that all these formats can hold, from what they say of themselves."""
-    carries = [formats.find(name).FORMAT.carries for name in names]
+    carries = [formats.find(name).spec.carries for name in names]
     return logs(
         graphs=all(each["graphs"] for each in carries),
         generalized=all(each["generalized"] for each in carries),
@@ -60,7 +60,7 @@ def test_a_third_format_between_changes_nothing(middle, data):
 @pytest.mark.parametrize("name", EVERY)
 @given(log=logs(generalized=True))
 def test_what_a_format_cannot_hold_is_refused_by_name(name, log):
-    carries = formats.find(name).FORMAT.carries
+    carries = formats.find(name).spec.carries
     try:
         data = written(name, log)
     except rdfm.EncodeError as error:
@@ -128,7 +128,7 @@ def test_the_cut_into_batches_changes_no_byte(name, data):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in EVERY if formats.find(name).FORMAT.carries["boundaries"]]
+    "name", [name for name in EVERY if formats.find(name).spec.carries["boundaries"]]
 )
 def test_ids_of_one_batch_are_not_taken_for_those_of_the_next(name):
     """Also where the next has more of them: there rdf:type has the id that another predicate gets."""

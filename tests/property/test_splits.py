@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from logs import logs
 from support import encode
 
-from rdfm._core import DelimiterCounter, NQuadsDecoder
+from rdfm import formats
+from rdfm._core import DelimiterCounter
 from rdfm.errors import DecodeError
+from rdfm.formats import Opening
 
 ENDS = ("\n", "\r\n", "\r")
 NOISE = {
@@ -41,23 +43,23 @@ def texts(draw):
     return dialect, text.encode()
 
 
-def read(data, piece, **options):
-    """Messages as index, position and quads; faults as index, place, reason and bytes skipped."""
-    decoder, found, fault = NQuadsDecoder(**options), [], None
+def read(data, piece, **opening):
+    """Messages as index, position and quads; errors as index, position, reason and bytes skipped."""
+    decoder, found, pending = formats.nq.decoder({}, Opening(**opening)), [], None
     pieces = iter([data[at : at + piece] for at in range(0, len(data), piece)])
     finished = False
     while True:
-        if fault is not None:
+        if pending is not None:
             skipped = decoder.skip_message()
             if skipped is not None:
-                found.append((fault.message_index, fault.offset, fault.reason, skipped))
-                fault = None
+                found.append((pending.message_index, pending.offset, pending.reason, skipped))
+                pending = None
                 continue
         else:
             try:
                 batch = decoder.next_batch()
             except DecodeError as error:
-                fault = error
+                pending = error
                 continue
             if batch is not None:
                 found += [(m.index, m.position, [str(quad) for quad in m]) for m in batch]

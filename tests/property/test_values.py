@@ -16,7 +16,7 @@ pa = pytest.importorskip("pyarrow")
 @pytest.mark.parametrize("name", formats.names())
 @given(data=st.data())
 def test_values_round_trip(name, data):
-    format = formats.find(name).FORMAT
+    format = formats.find(name).spec
     carries = format.carries
     log = data.draw(
         logs(
@@ -27,8 +27,8 @@ def test_values_round_trip(name, data):
         )
     )
     everything = {"generalized": True, "rdf_star": True}
-    writing = {key: value for key, value in everything.items() if key in format.encode_options}
-    reading = {key: value for key, value in everything.items() if key in format.decode_options}
+    writing = {key: value for key, value in everything.items() if key in format.writes}
+    reading = {key: value for key, value in everything.items() if key in format.reads}
     quads = pa.record_batch(as_batch(log))["quads"]
     values = encode_values(name, quads, **writing)
     table = pa.record_batch({"quads": pa.array(decode_values(name, values, **reading))})

@@ -162,8 +162,8 @@ both = pytest.mark.parametrize("source", ["read_stream", "format"])
 def test_each_file_is_read_once_over_many_runs(spark_place, source):
     place = spark_place
     for module in formats.every():
-        few = {} if module.FORMAT.carries["boundaries"] else {"count": 1}
-        place.arrive(f"log{module.FORMAT.suffixes[0]}", format=module.FORMAT.name, **few)
+        few = {} if module.spec.carries["boundaries"] else {"count": 1}
+        place.arrive(f"log{module.spec.suffixes[0]}", format=module.name, **few)
     place.run(source)
     assert place.numbers() == list(range(place.written)) != []
     assert place.run(source) == []

@@ -23,7 +23,7 @@ def rows(spark):
 
 @pytest.mark.parametrize("name", formats.names())
 def test_every_format_is_written_as_convert_writes_it_and_read_back(spark, tmp_path, name):
-    format = formats.find(name).FORMAT
+    format = formats.find(name).spec
     source = tmp_path / "source.nq"
     kind = "nanopubs" if format.carries["graphs"] else "iot"
     count = 40 if format.carries["boundaries"] else 1
@@ -66,7 +66,7 @@ def test_metadata_and_namespaces_are_written_where_the_rows_have_them(spark, tmp
         "map('key', encode(concat('v', id), 'utf-8')) AS metadata",
         "map('ex', 'http://ex/') AS namespaces",
     )
-    save(rows, tmp_path / "jelly", "jelly", version=2)
+    save(rows, tmp_path / "jelly", "jelly", jelly_version=2)
     messages = messages_in(tmp_path / "jelly")
     assert [message.metadata for message in messages] == [{"key": b"v0"}, {"key": b"v1"}]
     assert messages[0].namespaces == {"ex": "http://ex/"}
@@ -207,7 +207,10 @@ def test_what_a_format_cannot_hold_is_refused_by_its_encoder(spark, tmp_path):
     assert "message 0" in text
     save(rows, tmp_path / "out", "trig")
     text = refused(numbered(spark.range(2)).coalesce(1), tmp_path / "many", "jsonld")
-    assert "; maxRecordsPerFile=1 writes one file a message, flat makes them one message" in text
+    assert (
+        '; .option("flat", "true") makes them one message, or .option("maxRecordsPerFile", "1")'
+        in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,19 +17,19 @@ CASES = [
 
 def test_no_fixture_is_lost():
     assert len(CASES) >= 100
-    assert {formats.by_path(path.name).FORMAT.name for path in CASES} == set(NATIVE)
+    assert {formats.by_path(path.name).name for path in CASES} == set(NATIVE)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_fixture(path):
-    name = formats.by_path(path.name).FORMAT.name
+    name = formats.by_path(path.name).name
     options = {"generalized": True} if name in ("nt", "nq") else {}
     found, error = decode(name, path.read_bytes(), **options)
     assert error is None
     wanted = read_expected(path.parent / "expected.txt")
     if path.stem.startswith("message-"):
         wanted = [wanted[int(path.stem.removeprefix("message-"))]]
-    if path.stem == "unordered" or not formats.find(name).FORMAT.carries["order"]:
+    if path.stem == "unordered" or not formats.find(name).spec.carries["order"]:
         assert len(found) == len(wanted)
         assert all(map(isomorphic, found, wanted))
     else:

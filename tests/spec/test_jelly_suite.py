@@ -52,7 +52,7 @@ def write(case):
     batches = [formats.find("nq").decode(text, generalized=True) for text in texts]
     messages = [batch.quads(0) if len(batch) else [] for batch in batches]
     batch = rdfm.MessageBatch.from_messages(messages)
-    return formats.find("jelly").encode(batch, **decoder.header()["jelly"])
+    return formats.find("jelly").encode(batch, **decoder.header()["options"])
 
 
 @pytest.mark.parametrize("case", ids("to_jelly"))

@@ -27,7 +27,7 @@ def test_jelly_and_messages(tmp_path):
         "cases.py",
         *("--python", sys.executable, "--reading", "mixed"),
         # Among the messages suite is a Jelly file of a flat type, whose frames a live stream sent one by one.
-        *("--dialect-directive", "--dialect directive --frames message"),
+        *("--dialect-directive", "--from-dialect directive --from-frames message"),
         *("--announce-arg", "--announced {label}", "--context-arg", "--context {url}={file}"),
     )
     # The two that are skipped are live streams, which no file stands for.

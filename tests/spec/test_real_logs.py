@@ -51,7 +51,7 @@ def carried(batch) -> list[str]:
     return [
         name
         for name in (NATIVE if len(batch) == 1 else DELIMITED)
-        if not batch.has_graphs or formats.find(name).FORMAT.carries["graphs"]
+        if not batch.has_graphs or formats.find(name).spec.carries["graphs"]
     ]
 
 

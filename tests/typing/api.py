@@ -45,7 +45,7 @@ def write(target: io.BytesIO) -> int:
 
 
 def convert() -> dict[str, int]:
-    summary = rdfm.convert(["a.nq", Path("b.jelly")], "c.trig", dialect="comment", take=3)
+    summary = rdfm.convert(["a.nq", Path("b.jelly")], "c.trig", to_dialect="comment", take=3)
     rate: float = summary.quads / summary.seconds
     return {"rate": int(rate), **summary.dropped}
 
@@ -58,12 +58,12 @@ def other_libraries(message: rdfm.Message) -> rdfm.Message:
 
 
 def registry() -> list[formats.Format]:
-    module: formats.FormatModule = formats.find("nq")
+    module: formats.Format = formats.find("nq")
     decoder: formats.DecoderLike = module.Decoder(lenient=True)
     decoder.feed(b"")
-    return [each.FORMAT for each in formats.every()]
+    return formats.every()
 
 
 def report() -> str | None:
     found: rdfm.Report = rdfm.inspect("a.nq")
-    return found.fault
+    return found.error

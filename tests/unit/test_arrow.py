@@ -288,7 +288,7 @@ def test_batches_are_made_when_asked_for():
     assert next(batches, None) is None
 
 
-def test_rows_before_a_fault_come_first_and_the_fault_comes_again():
+def test_rows_before_an_error_come_first_and_the_error_comes_again():
     bad = {"subject": "<a>", "predicate": "<b>", "object": "<c"}
     rows = pa.record_batch(
         {"quads": [[], [dict(bad, object="<c>")], [dict(bad, object="<c>"), bad]]}
@@ -314,7 +314,7 @@ def test_namespaces_and_metadata_go_over_batches():
     assert [part for batch in made for part in content(batch)] == content(many)
 
 
-def test_text_that_is_no_utf8_is_a_fault():
+def test_text_that_is_no_utf8_is_an_error():
     for text in (b'"\xff"', b"<a:\xc3>"):
         wrong = pa.array([text]).view(pa.string())
         right = pa.array(["<a:b>"])

@@ -10,37 +10,17 @@ import threading
 from pathlib import Path
 
 import pytest
+from support import NATIVE
 
-from rdfm import _core
-from rdfm._core import (
-    Iri,
-    JellyDecoder,
-    JellyEncoder,
-    MessageBatch,
-    NQuadsDecoder,
-    NQuadsEncoder,
-    NTriplesEncoder,
-    Quad,
-    carries,
-    option_kinds,
-    traits,
-)
+from rdfm import _core, formats
+from rdfm._core import Iri, MessageBatch, Quad
 from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
 
 LOG = b"<http://ex/a> <http://ex/b> <http://ex/c> .\n"
 A = Iri("http://ex/a")
-FORMATS = {
-    "nt": "NTriples",
-    "nq": "NQuads",
-    "ttl": "Turtle",
-    "trig": "TriG",
-    "jelly": "Jelly",
-    "rdf-protobuf": "RdfProtobuf",
-    "rdf-thrift": "RdfThrift",
-}
 
 
-def quads(*pieces, make=NQuadsDecoder):
+def quads(*pieces, make=formats.nq.Decoder):
     decoder = make()
     for piece in pieces:
         decoder.feed(piece)
@@ -83,75 +63,73 @@ def test_other_pieces_are_refused():
             quads(piece)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_its_classes(name):
-    decoder, encoder = (getattr(_core, FORMATS[name] + kind) for kind in ("Decoder", "Encoder"))
-    assert decoder().format == encoder().format == name
-    assert isinstance(decoder(), _core.Decoder)
-    assert isinstance(encoder(), _core.Encoder)
-    assert traits(name).keys() == {"resumable", "splittable"}
-    assert carries(name)["boundaries"] == (name != "rdf-thrift")
-    for kind, make in (("decoder", decoder), ("encoder", encoder)):
+@pytest.mark.parametrize("name", NATIVE)
+def test_every_format_has_its_codecs(name):
+    spec = _core.format_spec(name)
+    for make, options in ((_core.Decoder, spec["reads"]), (_core.Encoder, spec["writes"])):
+        assert make(name).format == name
         with pytest.raises(OptionError) as caught:
-            make(no_such=1)
-        known = str(caught.value).split("known: ")[1].split(", ")
-        assert known == list(option_kinds(name, kind))
+            make(name, {"no_such": 1})
+        known = str(caught.value).split("there are ")[1].split(", ")
+        assert known == [option["name"] for option in options]
 
 
 def test_unknown_formats():
-    with pytest.raises(UnknownFormatError, match="known: nt, nq, ttl, trig, jelly"):
-        carries("hdt")
-    with pytest.raises(OptionError):
-        option_kinds("nq", "codec")
+    for make in (_core.Decoder, _core.Encoder, _core.format_spec, _core.DelimiterCounter):
+        with pytest.raises(UnknownFormatError, match="known: nt, nq, ttl, trig, jelly"):
+            make("hdt")
+    with pytest.raises(OptionError, match="jelly logs have no splits"):
+        _core.DelimiterCounter("jelly")
 
 
 GOOD = {
     "max_message_bytes": 1 << 20, "max_depth": 1000, "batch_quads": 1, "batch_bytes": 1, "batch_messages": 1,
-    "parts": True, "lenient": True, "generalized": True, "dialect": "comment", "announced": "1.2-messages",
+    "lenient": True, "generalized": True, "dialect": "comment", "announced": "1.2-messages",
     "base": "http://ex/", "frames": "flat", "delimited": True, "max_frame_bytes": 1, "max_name_table": 8,
     "max_prefix_table": 0, "max_datatype_table": 0, "version_label": "1.2-messages", "merge_graphs": True,
     "rdf_star_syntax": True, "prefixes": {"ex": "http://ex/"}, "namespaces": True, "frame_rows": 1,
     "stream_name": "s", "physical_type": "triples", "logical_type": "datasets", "rdf_star": True, "name_table": 8,
-    "prefix_table": 8, "datatype_table": 8, "version": 2,
-    "framing": "rows", "flat": True, "prefixed_names": False, "values": True,
+    "prefix_table": 8, "datatype_table": 8, "jelly_version": 2,
+    "framing": "rows", "flat": True, "prefixed_names": False, "values": True, "options_from": "a.jelly",
+    "rdf_direction": "none", "expand_context": "{}", "context_lines": "every", "compact_with": "{}",
+    "context": {}, "contexts": "c", "context_cache": "c", "allow_network": False,
 }  # fmt: skip
 WRONG = {
-    "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "1", None], "max_depth": [0, 1001],
-    "batch_quads": [0], "batch_bytes": [0, 1 << 40], "batch_messages": [0], "parts": [1, "yes", None],
-    "dialect": ["Comment", 3], "announced": [3, "\ud800"], "base": [3], "frames": ["flat ", None],
+    "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "x"], "max_depth": [0, 1001],
+    "batch_quads": [0], "batch_bytes": [0, 1 << 40], "batch_messages": [0],
+    "dialect": ["Comments", 3], "announced": [3, "\ud800"], "base": [3], "frames": ["flats", 3],
     "delimited": ["yes"], "prefixes": [3, {"a": 3}, {3: "a"}, [("a", "b")]], "physical_type": ["triple", 1],
-    "framing": ["frames", 3], "flat": ["yes"], "prefixed_names": [1], "values": [None],
-    "logical_type": ["graph", 5, True], "version": [0, 3], "name_table": [-1, 1 << 40], "frame_rows": [0],
+    "framing": ["frames", 3], "flat": ["yes"], "prefixed_names": [1], "values": [3],
+    "logical_type": ["graph", 5, True], "jelly_version": [0, 3], "name_table": [-1, 1 << 40], "frame_rows": [0],
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("kind", ["decoder", "encoder"])
-def test_options(name, kind):
-    make = getattr(_core, FORMATS[name] + kind.capitalize())
-    for option in option_kinds(name, kind):
-        make(**{option: GOOD[option]})
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("side", ["read", "write"])
+def test_options(name, side):
+    make = _core.Decoder if side == "read" else _core.Encoder
+    for option in formats.find(name).spec.options(side):
+        make(name, {option: GOOD[option]})
+        make(name, {option: None})  # as if it were not given
         for wrong in WRONG.get(option, []):
-            if wrong is None and option in ("dialect", "delimited"):
-                continue
             with pytest.raises(OptionError, match=f"^{option} is "):
-                make(**{option: wrong})
+                make(name, {option: wrong})
 
 
 def test_options_that_contradict_each_other_are_refused():
-    with pytest.raises(OptionError, match=r"flat .*framing=messages"):
-        _core.RdfProtobufEncoder(flat=True, framing="messages")
+    with pytest.raises(OptionError, match=r"flat .*framing messages"):
+        formats.rdf_protobuf.Encoder(flat=True, framing="messages")
 
 
 def test_options_that_are_found_out_may_be_none():
-    _core.RdfProtobufDecoder(framing=None)
-    _core.RdfProtobufEncoder(framing=None, prefixed_names=None)
-    NQuadsDecoder(dialect=None, announced=None)
-    JellyDecoder(delimited=None)
+    formats.rdf_protobuf.Decoder(framing=None)
+    formats.rdf_protobuf.Encoder(framing=None, prefixed_names=None)
+    formats.nq.Decoder(dialect=None, announced=None)
+    formats.jelly.Decoder(delimited=None)
 
 
 def test_a_decode_error_has_every_attribute():
-    decoder = NQuadsDecoder()
+    decoder = formats.nq.Decoder()
     decoder.feed(LOG + b"<x> y")
     decoder.finish()
     errors = []
@@ -168,48 +146,49 @@ def test_a_decode_error_has_every_attribute():
     assert (error.frame, error.row, error.source) == (None, None, None)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     assert str(error).startswith(
-        f"nq: {error.reason} (line 2, column {error.column}, byte {error.offset}, "
+        f"nq: {error.reason}; lenient=True accepts relative ones "
+        f"(line 2, column {error.column}, byte {error.offset}, "
     )
 
 
 def test_an_encode_error_holds_what_is_complete():
     batch = MessageBatch.from_messages([[Quad(A, A, A)], [Quad(A, A, A)], [Quad(A, A, A, A)]])
-    encoder = NTriplesEncoder()
+    encoder = formats.nt.Encoder()
     with pytest.raises(EncodeError, match="merge_graphs") as caught:
         encoder.encode(batch)
     assert caught.value.message_index == 2
     assert caught.value.format == "nt"
-    assert caught.value.completed == NTriplesEncoder().encode(batch.slice(0, 2))
+    assert caught.value.completed == formats.nt.Encoder().encode(batch.slice(0, 2))
     assert pickle.loads(pickle.dumps(caught.value)).completed == caught.value.completed
 
 
 def test_jelly_options_come_back_as_the_encoder_takes_them():
     options = {
         "stream_name": "s", "physical_type": "triples", "logical_type": "graphs", "generalized": True,
-        "rdf_star": True, "name_table": 16, "prefix_table": 0, "datatype_table": 8, "version": 1,
+        "rdf_star": True, "name_table": 16, "prefix_table": 0, "datatype_table": 8, "jelly_version": 1,
     }  # fmt: skip
     data = bytearray()
-    encoder = JellyEncoder(**options)
+    encoder = formats.jelly.Encoder(**options)
     data += encoder.encode(MessageBatch.from_messages([[Quad(A, A, A)]]))
     data += encoder.finish()
-    decoder = JellyDecoder()
-    assert "jelly" not in decoder.header()
+    decoder = formats.jelly.Decoder()
+    assert "options" not in decoder.header()
     decoder.feed(data)
     decoder.finish()
     decoder.next_batch()
-    assert decoder.header()["jelly"] == options
-    JellyEncoder(**decoder.header()["jelly"])
+    assert decoder.header()["options"] == options
+    formats.jelly.Encoder(**decoder.header()["options"])
 
 
 def test_a_logical_type_follows_what_is_given():
     def logical_type(**options):
-        encoder = JellyEncoder(**options)
+        encoder = formats.jelly.Encoder(**options)
         data = encoder.encode(MessageBatch.from_messages([[Quad(A, A, A)]])) + encoder.finish()
-        decoder = JellyDecoder()
+        decoder = formats.jelly.Decoder()
         decoder.feed(data)
         decoder.finish()
         decoder.next_batch()
-        return decoder.header()["jelly"]["logical_type"]
+        return decoder.header()["options"]["logical_type"]
 
     assert logical_type() == "datasets"
     assert logical_type(physical_type="triples") == "graphs"
@@ -219,8 +198,8 @@ def test_a_logical_type_follows_what_is_given():
 
 
 def test_one_decoder_in_two_threads_is_an_error_or_works():
-    decoder = NQuadsDecoder()
-    faults = []
+    decoder = formats.nq.Decoder()
+    errors = []
 
     def work():
         for _ in range(200):
@@ -228,21 +207,21 @@ def test_one_decoder_in_two_threads_is_an_error_or_works():
                 decoder.feed(LOG * 500)
                 decoder.next_batch()
             except RuntimeError as error:
-                faults.append(str(error))
+                errors.append(str(error))
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all("another thread" in fault for fault in faults)
+    assert all("another thread" in error for error in errors)
 
 
 def test_encoding_is_the_same_however_batches_are_cut():
     batch = MessageBatch.from_messages([[Quad(A, A, A)], [], [Quad(A, A, A)] * 2])
-    whole = NQuadsEncoder()
+    whole = formats.nq.Encoder()
     expected = whole.encode(batch) + whole.finish()
-    cut = NQuadsEncoder()
+    cut = formats.nq.Encoder()
     made = b"".join(cut.encode(batch.slice(at, at + 1)) for at in range(3)) + cut.finish()
     assert made == expected
 
@@ -260,8 +239,8 @@ def test_importing_starts_no_thread():
 def test_a_decoder_goes_on_after_a_fork():
     code = """
 import os
-from rdfm._core import NQuadsDecoder
-decoder = NQuadsDecoder()
+from rdfm._core import Decoder
+decoder = Decoder("nq")
 decoder.feed(b"<http://ex/a> <http://ex/b> <http://ex/c> .\\n" * 3)
 child = os.fork()
 decoder.finish()

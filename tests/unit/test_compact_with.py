@@ -8,7 +8,6 @@ from support import as_batch, decode
 
 import rdfm
 from rdfm import formats
-from rdfm.formats._options import from_text
 
 CONTEXT = {
     "@vocab": "http://schema.org/",
@@ -159,8 +158,8 @@ def test_namespaces_that_the_context_lacks_are_dropped_and_counted():
 def test_a_value_that_arrives_as_text_is_read_at_once(tmp_path):
     path = tmp_path / "c.jsonld"
     path.write_bytes(b'\xef\xbb\xbf{"a": "http://a/"}')
-    module = formats.find("ndjsonld").FORMAT
-    assert from_text(module, "encoder", {"compactWith": str(path)}) == {
+    spec = formats.ndjsonld.spec
+    assert spec.values("write", {"compact_with": str(path)}) == {
         "compact_with": '{"a": "http://a/"}'
     }
-    assert from_text(module, "encoder", {"compactWith": "{}"}) == {"compact_with": "{}"}
+    assert spec.values("write", {"compact_with": "{}"}) == {"compact_with": "{}"}

@@ -5,7 +5,6 @@ import gzip
 import io
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ def test_the_summary_counts(tmp_path):
     assert (summary.messages, summary.quads, summary.skipped) == (4, 6, 0)
     assert summary.bytes_in == path.stat().st_size + len(LOG)
     assert summary.bytes_out == (tmp_path / "out.nt").stat().st_size
-    assert 0 < summary.seconds < 60
+    assert summary.seconds > 0
     assert summary.dropped == {}
 
 
@@ -74,17 +73,15 @@ def test_progress_is_reported():
 
 
 def test_unknown_options_and_values():
-    with pytest.raises(
-        OptionError, match="convert takes no option 'lenent'; it takes allow_network, announced"
-    ):
+    with pytest.raises(OptionError, match="there is no option 'lenent'; did you mean lenient"):
         converted(LOG, lenent=True)
-    with pytest.raises(OptionError, match="on_error is 'fail' or 'skip'"):
+    with pytest.raises(OptionError, match="on_error is one of 'fail', 'skip'"):
         converted(LOG, on_error="ignore")
     with pytest.raises(OptionError, match="progress is a function that takes a Progress, not True"):
         converted(LOG, progress=True)
-    with pytest.raises(OptionError, match="is a number of messages, 0 or more"):
+    with pytest.raises(OptionError, match="take is a number from 0 on, not -1"):
         converted(LOG, take=-1)
-    with pytest.raises(OptionError, match="no logical type is called 'x'"):
+    with pytest.raises(OptionError, match=r"logical_type is one of 'unspecified', .*, not 'x'"):
         converted(LOG, to_format="jelly", logical_type="x")
     with pytest.raises(OptionError, match="there is nothing to convert"):
         converted([])
@@ -100,7 +97,7 @@ def test_what_the_options_say_wrong_is_said_before_anything_is_read(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_messages_before_a_fault_reach_a_file_object():
+def test_messages_before_an_error_reach_a_file_object():
     out = io.BytesIO()
     with pytest.raises(DecodeError, match=r"^bytes: nq: "):
         convert(LINE + MARK + b"oops\n", out, from_format="nq", to_format="nq")
@@ -114,10 +111,10 @@ def test_messages_before_a_cut_reach_a_file_object():
     assert out.getvalue().startswith(LINE + MARK + LINE)
 
 
-def test_faults_are_skipped_message_by_message():
+def test_errors_are_skipped_message_by_message():
     bad = b"".join(LINE + MARK + b"oops\n" + MARK for _ in range(20))
     summary, out = converted(bad + LINE, on_error="skip")
-    assert (summary.messages, summary.skipped, len(summary.faults)) == (21, 20, 10)
+    assert (summary.messages, summary.skipped, len(summary.errors)) == (21, 20, 10)
     assert out == MARK.join([LINE] * 21)
     assert summary.abandoned == ()
 
@@ -176,10 +173,10 @@ def test_an_error_of_reading_ends_all(tmp_path):
 
 
 def test_an_error_of_writing_ends_all():
-    start = time.monotonic()
+    log = io.BytesIO((LINE + MARK) * 1_000_000)
     with pytest.raises(OSError, match="No space left"):
-        convert((LINE + MARK) * 200_000, Failing(b"", 1), from_format="nq", to_format="nq")
-    assert time.monotonic() - start < 30
+        convert(log, Failing(b"", 1), from_format="nq", to_format="nq")
+    assert 0 < log.tell() < len(log.getbuffer()) / 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
@@ -220,10 +217,11 @@ def test_a_channel_waits_and_ends():
         next(items)
 
 
-def test_a_limit_is_no_fault_to_skip():
+def test_a_limit_is_no_error_to_skip():
     with pytest.raises(rdfm.LimitError, match="max_message_bytes") as caught:
         converted(LINE * 50_000, on_error="skip", max_message_bytes=1 << 20)
-    assert "held whole" in caught.value.__notes__[0]
+    assert 'on_error="fail"' in str(caught.value)
+    assert str(caught.value).count("group_by=") == 1
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -281,9 +279,9 @@ def test_what_is_no_input_is_refused():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"take": "five"}, "take is a number of messages, 0 or more, not 'five'"),
-        ({"skip": 1.5}, "skip is a number of messages, 0 or more, not 1.5"),
-        ({"group_by": 5}, "group_by is a text, such as 'count=100', not 5"),
+        ({"take": "five"}, "take is a number from 0 on, not 'five'"),
+        ({"skip": 1.5}, "skip is a number from 0 on, not 1.5"),
+        ({"group_by": 5}, "group_by is a text without lone surrogates, not 5"),
         ({"from_format": 5}, "a format is the text of its name, such as 'nq', not 5"),
         ({"to_format": 5}, "a format is the text of its name, such as 'nq', not 5"),
     ],
@@ -296,8 +294,8 @@ def test_options_of_another_type_are_told(tmp_path, options, text):
 
 
 def test_a_part_of_another_type_is_told(tmp_path):
-    with pytest.raises(OptionError, match="split_messages is a number from 1, not '2'"):
-        rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to_format="nq", split_messages="2")
+    with pytest.raises(OptionError, match="split_messages is a number from 1 on, not 'x'"):
+        rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to_format="nq", split_messages="x")
 
 
 def test_an_empty_path_is_not_the_folder_one_is_in(tmp_path, monkeypatch):

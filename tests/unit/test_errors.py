@@ -1,11 +1,26 @@
-"""Exceptions: one tree, texts with a place, pickling."""
+"""Exceptions: one tree, texts with a position and with the options that help, pickling."""
 
 import inspect
 import pickle
+import re
+from pathlib import Path
 
+import click
 import pytest
 
-from rdfm import errors
+from rdfm import (
+    Iri,
+    Literal,
+    MessageBatch,
+    Quad,
+    TripleTerm,
+    errors,
+    formats,
+)
+from rdfm.errors import Remedy, told
+
+ROOT = Path(__file__).parents[2]
+LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 PLACED = errors.LimitError(
     "too large", format="jelly", offset=7, message_index=2, frame=2, row=0, source="a.jelly"
@@ -18,7 +33,7 @@ def test_the_tree_in_the_docstring_is_the_tree():
         for name, value in vars(errors).items()
         if inspect.isclass(value) and issubclass(value, Exception)
     }
-    assert set(errors.__all__) == classes
+    assert set(errors.__all__) - {"Remedy", "Surface", "told"} == classes
     assert all(f" {name}" in errors.__doc__ for name in classes)
 
 
@@ -35,7 +50,13 @@ def test_texts_say_where():
     [
         PLACED,
         errors.EncodeError("bad", format="ttl", message_index=4, completed=b"<a> <b> <c> .\n"),
+        errors.LimitError(
+            "too deep", remedies=[Remedy("read", "max_depth", None, "if the source is trusted")]
+        ),
         errors.OptionError("no such option"),
+        errors.OptionError(
+            "holds files", remedies=[Remedy("stage", "overwrite", "true", "removes them")]
+        ),
         errors.UnknownFormatError("no such format"),
         errors.MissingExtraError("pip install rdfm[arrow]"),
         errors.InternalError("a bug"),
@@ -57,4 +78,311 @@ def test_builtin_bases():
     assert issubclass(errors.OptionError, ValueError)
     assert issubclass(errors.UnknownFormatError, LookupError)
     assert issubclass(errors.MissingExtraError, ImportError)
-    assert all(issubclass(getattr(errors, name), errors.RdfmError) for name in errors.__all__)
+    assert all(
+        issubclass(getattr(errors, name), errors.RdfmError)
+        for name in set(errors.__all__) - {"Remedy", "Surface", "told"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("remedy", "python", "command", "spark", "function"),
+    [
+        (
+            Remedy("write", "merge_graphs", "true", "drops them"),
+            "merge_graphs=True drops them",
+            "--merge-graphs drops them",
+            '.option("mergeGraphs", "true") drops them',
+            "merge_graphs=True drops them",
+        ),
+        (
+            Remedy("read", "max_message_bytes", None, "if it is trusted"),
+            "a larger max_message_bytes allows it, if it is trusted",
+            "a larger --max-message-bytes allows it, if it is trusted",
+            "a larger option maxMessageBytes allows it, if it is trusted",
+            "a larger max_message_bytes allows it, if it is trusted",
+        ),
+        (
+            Remedy("write", "name_table", None, ""),
+            "a larger name_table allows it",
+            "a larger --name-table allows it",
+            "a larger option nameTable allows it",
+            "a larger name_table allows it",
+        ),
+        (
+            Remedy("read", "frames", "message", "reads each as one"),
+            'frames="message" reads each as one',
+            "--from-frames message reads each as one",
+            '.option("frames", "message") reads each as one',
+            'frames="message" reads each as one',
+        ),
+        (
+            Remedy("write", "delimited", "false", "writes none"),
+            "delimited=False writes none",
+            "--to-undelimited writes none",
+            '.option("delimited", "false") writes none',
+            "delimited=False writes none",
+        ),
+        (
+            Remedy("read", "framing", "rows", "reads it"),
+            'framing="rows" reads it',
+            "--from-framing rows reads it",
+            '.option("framing", "rows") reads it',
+            'framing="rows" reads it',
+        ),
+        (
+            Remedy("read", "context", "URL=FILE", "names its file"),
+            "context={URL: FILE} names its file",
+            "--context URL=FILE names its file",
+            """.option("context", '{"URL": "FILE"}') names its file""",
+            "context={URL: FILE} names its file",
+        ),
+        (
+            Remedy("read", "base", "IRI", "makes it absolute"),
+            "base=IRI makes it absolute",
+            "--base IRI makes it absolute",
+            '.option("base", "IRI") makes it absolute',
+            "base=IRI makes it absolute",
+        ),
+        (
+            Remedy("stage", "to_format", "nq|trig|jelly", "holds it"),
+            'format="nq", "trig" or "jelly" (to_format in convert) holds it',
+            "--to nq, trig or jelly holds it",
+            '.option("to", …) with nq, trig or jelly holds it',
+            'format="nq", "trig" or "jelly" holds it',
+        ),
+        (
+            Remedy("stage", "from_format", "trig", "reads it"),
+            'format="trig" (from_format in convert) reads it',
+            "--from trig reads it",
+            '.option("format", "trig") reads it',
+            'format="trig" reads it',
+        ),
+        (
+            Remedy("stage", "split_messages", "1", "writes files"),
+            "split_messages=1 writes files",
+            "--split-messages 1 writes files",
+            '.option("maxRecordsPerFile", "1") writes files',
+            None,
+        ),
+        (
+            Remedy("stage", "on_error", "skip", "leaves it out"),
+            'on_error="skip" (skip_message() of a log) leaves it out',
+            "--on-error skip leaves it out",
+            '.option("mode", "DROPMALFORMED") leaves it out',
+            'mode="DROPMALFORMED" leaves it out',
+        ),
+        (
+            Remedy("stage", "group_by", "count=N", "divides messages"),
+            'group_by="count=N" divides messages',
+            "--group-by count=N divides messages",
+            None,
+            None,
+        ),
+    ],
+    ids=lambda value: value.option if isinstance(value, Remedy) else "",
+)
+def test_each_surface_shows_options_as_its_users_write_them(
+    remedy, python, command, spark, function
+):
+    assert remedy.shown() == python
+    assert remedy.shown("command") == command
+    assert remedy.shown("spark") == spark
+    assert remedy.shown("function") == function
+
+
+def test_an_option_that_the_command_line_lacks_is_left_out_there():
+    assert Remedy("write", "values", "false", "writes none").shown("command") is None
+
+
+def test_remedies_stand_between_the_reason_and_the_place():
+    error = errors.EncodeError(
+        "no graph names",
+        format="ttl",
+        message_index=4,
+        source="a.nq",
+        remedies=(
+            Remedy("write", "merge_graphs", "true", "drops them"),
+            Remedy("stage", "group_by", "graph", "parts them"),
+            Remedy("stage", "to_format", "nq", "holds them"),
+        ),
+    )
+    assert error.reason == "no graph names"
+    assert str(error) == (
+        "a.nq: ttl: no graph names; merge_graphs=True drops them, or "
+        'group_by="graph" parts them, or format="nq" (to_format in convert) holds them (message 4)'
+    )
+    assert told(error, "spark") == (
+        'a.nq: ttl: no graph names; .option("mergeGraphs", "true") drops them, or '
+        '.option("to", "nq") holds them (message 4)'
+    )
+    error.surface = "command"
+    assert str(pickle.loads(pickle.dumps(error))) == (
+        "a.nq: ttl: no graph names; --merge-graphs drops them, or "
+        "--group-by graph parts them, or --to nq holds them (message 4)"
+    )
+
+
+def test_errors_without_remedies_are_told_as_they_are():
+    assert told(errors.OptionError("no such option"), "command") == "no such option"
+    assert told(OSError("broken"), "spark") == "broken"
+    assert errors.DecodeError("bad").remedies == ()
+    option = errors.OptionError(
+        "is full", remedies=[Remedy("stage", "overwrite", "true", "empties it")]
+    )
+    assert told(option, "command") == "is full; --overwrite empties it"
+
+
+def _quads(text: str):
+    return formats.find("nq").decode(text.encode(), generalized=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "log", "reason", "remedies", "lacks"),
+    [
+        ("nq", b"<a> <b> <c> .", "absolute IRI", ["lenient=true"], None),
+        ("nq", b"MESSAGE", "announces none", ["lenient=true", "announced=1.2-messages"], None),
+        ("nq", b"a:b <x:b> <x:c> .", "prefixed names", ["from_format=trig"], "prefixed_names"),
+        ("nt", b"a:b <x:b> <x:c> .", "prefixed names", ["from_format=ttl"], "prefixed_names"),
+        ("nt", b"<x:a> <x:b> <x:c> <x:g> .", "graph names", ["from_format=nq"], "graphs"),
+        ("ttl", b"<x:g> { }", "a graph block", ["from_format=trig"], "graphs"),
+        ("ttl", b"<a> <b> <c> .", "needs a base", ["base=IRI", "lenient=true"], None),
+        ("ttl", b"<x:a> <x:b> " + b"(" * 65, "nested deeper", ["max_depth=None"], None),
+        ("ndjsonld", b'{"a": 1, "a": 2}', "stands twice", ["lenient=true"], None),
+        (
+            "ndjsonld",
+            b'{"@context": "http://x/c"}',
+            "not at hand",
+            ["context=URL=FILE", "contexts=DIR", "allow_network=true"],
+            None,
+        ),
+        ("yamlld", b"[" * 65 + b"]" * 65, "nested more than", ["max_depth=None"], None),
+    ],
+)
+def test_decoders_say_which_options_help(name, log, reason, remedies, lacks):
+    with pytest.raises(errors.DecodeError) as caught:
+        formats.find(name).decode(log)
+    error = caught.value
+    assert reason in error.reason
+    assert [f"{each.option}={each.value}" for each in error.remedies] == remedies
+    assert error.lacks == lacks
+    assert all(each.shown("command") in told(error, "command") for each in error.remedies)
+
+
+@pytest.mark.parametrize(
+    ("name", "quads", "remedies", "lacks"),
+    [
+        (
+            "ttl",
+            "<x:a> <x:b> <x:c> <x:g> .",
+            [
+                "merge_graphs=true",
+                "to_format=nq|trig|jelly|rdf-protobuf|rdf-thrift|ndjsonld|jsonld|yamlld",
+            ],
+            "graphs",
+        ),
+        (
+            "trig",
+            '"a" <x:b> <x:c> .',
+            ["to_format=nt|nq|jelly|rdf-protobuf|rdf-thrift"],
+            "generalized",
+        ),
+        (
+            "ndjsonld",
+            "<x:a> <x:b> <<( <x:a> <x:b> <x:c> )>> .",
+            ["to_format=nt|nq|ttl|trig|jelly|rdf-protobuf|rdf-thrift|rdfxml"],
+            "triple_term_objects",
+        ),
+        (
+            "rdfxml",
+            "<x:a> <x:1> <x:c> .",
+            ["to_format=nt|nq|ttl|trig|jelly|rdf-protobuf|rdf-thrift|ndjsonld|jsonld|yamlld"],
+            "any_text",
+        ),
+        ("rdf-thrift", "<x:a> <x:b> <x:c> .\n# @message", ["flat=true"], "boundaries"),
+    ],
+)
+def test_encoders_say_which_options_and_formats_help(name, quads, remedies, lacks):
+    batch = _quads(quads + "\n<x:a> <x:b> <x:d> .\n")
+    with pytest.raises(errors.EncodeError) as caught:
+        formats.find(name).encode(batch)
+    error = caught.value
+    assert [f"{each.option}={each.value}" for each in error.remedies] == remedies
+    assert error.lacks == lacks
+
+
+P = Iri("http://e/p")
+
+
+@pytest.mark.parametrize(
+    ("name", "quad", "lacks"),
+    [
+        ("ttl", Quad(P, P, P, P), "graphs"),
+        ("trig", Quad(Literal("a"), P, P), "generalized"),
+        ("trig", Quad(TripleTerm(P, P, P), P, P), "triple_terms"),
+        ("jsonld", Quad(P, P, TripleTerm(P, P, P)), "triple_term_objects"),
+        ("jsonld", Quad(P, P, TripleTerm(Literal("a"), P, P)), "triple_terms"),
+        ("ndjsonld", Quad(Iri("relative"), P, P), "any_iri"),
+        ("ndjsonld", Quad(P, P, Literal("a", datatype=LANG_STRING)), "any_iri"),
+        ("trig", Quad(P, P, Literal("a", language="a_b")), "any_language"),
+        ("rdfxml", Quad(P, Iri("http://e/1"), P), "any_text"),
+        ("rdfxml", Quad(P, P, Literal("\x02")), "any_text"),
+    ],
+)
+def test_the_formats_that_are_named_hold_what_another_lacks(name, quad, lacks):
+    batch = MessageBatch.from_messages([[quad]])
+    module = formats.find(name)
+    with pytest.raises(errors.EncodeError) as caught:
+        module.encode(batch)
+    assert caught.value.lacks == lacks
+    named = caught.value.remedies[-1].value.split("|")
+    assert named
+    for other in map(formats.find, named):
+        reads, writes = other.spec.options("read"), other.spec.options("write")
+        read = {option: True for option in ("lenient", "generalized") if option in reads}
+        write = {option: True for option in ("generalized", "rdf_star") if option in writes}
+        (back,) = other.decode(other.encode(batch, **write), **read)
+        assert back.quads == [quad], other.name
+
+
+# Of base directions, and of other programs.
+OTHER_FLAGS = ("ltr", "rtl", "long", "glob", "release")
+
+
+def _flags(path: Path) -> list[str]:
+    """The flags of rdfm's command line in the texts of a file: not in its comments and tests."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".rs":
+        text = re.sub(r"(?m)^\s*//.*$", "", text.partition("#[cfg(test)]\nmod ")[0])
+    found = re.findall(r"(?<![-\w])--([a-z][a-z-]+)", text)
+    return [flag for flag in found if flag not in OTHER_FLAGS]
+
+
+def test_no_text_below_the_command_line_writes_its_flags():
+    rust = [*ROOT.glob("crates/*/src/**/*.rs")]
+    python = [path for path in ROOT.glob("rdfm/**/*.py") if path.parent.name != "cli"]
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in (*rust, *python)
+        if path.name != "errors.py" and _flags(path)
+    }
+    assert rust
+    assert not found
+
+
+def test_the_command_line_has_every_option_that_helps():
+    from rdfm.cli.app import app
+
+    command = app.get_command(None, "convert")
+    parameters = command.get_params(click.Context(command))
+    flags = {flag for option in parameters for flag in (*option.opts, *option.secondary_opts)}
+    texts = [path.read_text("utf-8") for path in ROOT.glob("crates/*/src/**/*.rs")]
+    found = {
+        made
+        for text in texts
+        for made in re.findall(r'Remedy::(read|write|stage)\(\s*"(\w+)"', text)
+    }
+    found |= {("read", name) for text in texts for name in re.findall(r'"(max_\w+)",?\s*\)', text)}
+    assert {("write", "merge_graphs"), ("read", "max_depth")} < found
+    for side, name in found:
+        shown = Remedy(side, name, "true", "").shown("command")
+        assert shown is None or shown.strip() in flags, name

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import rdfm
 from rdfm import formats
+from rdfm.formats import Opening
 
 TEXTS = ["nt", "nq", "ttl", "trig"]
 Q = "<a:s> <a:p> <a:o> ."
@@ -31,7 +32,7 @@ def notes(name, log, size=0, **options):
                 if decoder.next_batch() is None:
                     break
             except rdfm.DecodeError:
-                resuming = formats.find(name).FORMAT.resumable
+                resuming = formats.find(name).spec.resumable
                 if not resuming:
                     return decoder.header().get("notes", [])
     assert finished
@@ -118,7 +119,7 @@ def test_each_is_counted_in_one_split(log, data):
     cuts = data.draw(st.lists(st.integers(1, max(len(text), 1)), unique=True).map(sorted))
     total = 0
     for start, stop in zip([0, *cuts], [*cuts, len(text) + 1], strict=True):
-        decoder = formats.find("nq").Decoder(split=(start, stop, "comment"))
+        decoder = formats.nq.decoder({}, Opening(split=(start, stop, "comment")))
         decoder.feed(text[max(start - 1, 0) :].encode())
         decoder.finish()
         while decoder.next_batch() is not None:
@@ -133,4 +134,4 @@ def test_a_report_and_a_summary_tell_them(tmp_path):
     path, out = tmp_path / "a.trig", tmp_path / "b.nq"
     path.write_text(f"{Q}\n# @message\n{Q}\n# @message\n# @Message\n")
     assert rdfm.inspect(path).notes == rdfm.convert(path, out).notes == tuple(one("# @Message", 5))
-    assert rdfm.convert(path, out, dialect="plain").notes == ()
+    assert rdfm.convert(path, out, from_dialect="plain").notes == ()

@@ -189,7 +189,7 @@ def test_the_column_of_namespaces_holds_what_a_message_declares_or_uses(size):
 
 @pytest.mark.parametrize("format", ["arrow", "ndjsonld", "ttl"])
 def test_messages_written_one_by_one_are_written_as_by_convert(tmp_path, monkeypatch, format):
-    monkeypatch.setattr("rdfm.logs.log.PENDING_MESSAGES", 3)
+    monkeypatch.setattr("rdfm.logs.writer.PENDING_MESSAGES", 3)
     whole = written(tmp_path, CHANGING, f"whole.{format}")
     single = tmp_path / f"single.{format}"
     with rdfm.open_log(CHANGING, "ttl") as source, rdfm.create_log(single) as out:

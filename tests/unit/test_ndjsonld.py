@@ -1,4 +1,4 @@
-"""NDJSON-LD: what lines mean, what faults say, and how reading goes on behind them."""
+"""NDJSON-LD: what lines mean, what errors say, and how reading goes on behind them."""
 
 import json
 
@@ -41,21 +41,27 @@ def test_a_context_may_be_an_array_whatever_it_holds():
     ("line", "reason"),
     [
         (b'{"a":,}', "expected a JSON value, found ',' (line 3, column 6, byte 52, message 1)"),
-        (b"", "a blank line; lenient (--lenient) passes over blank lines (line 3, column 1"),
+        (b"", "a blank line; lenient=True passes over blank lines (line 3, column 1"),
         (b"[]", "expected an object ({…}), found an array; several nodes are one message as"),
         (b"7", "expected an object ({…}), found a number (line 3, column 1"),
         (b'{"a": 1, "a": 2}', "the key 'a' stands twice in an object"),
         (b'{"a": "\xff"}', "invalid UTF-8"),
         (b'{"@id": "x y:z", "a": 1}', "is no IRI"),
-        (b'{"@id": "rel", "a": 1}', "is a relative IRI, and no base (--base) or @base is given"),
+        (
+            b'{"@id": "rel", "a": 1}',
+            "is a relative IRI, and no base or @base is given; lenient=True",
+        ),
         (b'{"a": {"@value": "x", "@language": "a_b"}}', "'a_b' is no language tag"),
         (b'{"@id": "_:a b", "a": 1}', "the blank node label 'a b' is none"),
-        (b'{"a": {"@value": "x", "@direction": "rtl"}}', "rdf_direction i18n-datatype"),
+        (
+            b'{"a": {"@value": "x", "@direction": "rtl"}}',
+            'rdf_direction="i18n-datatype" or "compound-literal" keeps it',
+        ),
         (b'{"@type": 1}', "JSON-LD: invalid type value"),
-        (b'{"a": ' * 70, "max_depth (--max-depth)"),
+        (b'{"a": ' * 70, "a larger max_depth allows it"),
     ],
 )
-def test_a_fault_is_one_sentence_behind_the_messages_before_it(line, reason):
+def test_an_error_is_one_sentence_behind_the_messages_before_it(line, reason):
     data = CONTEXT + b'{"p": 0}\n' + line + b"\n"
     found, error = objects(data)
     assert found == [["0"]]
@@ -96,7 +102,7 @@ def test_a_context_behind_a_byte_order_mark_is_lost_or_read_and_never_passed_ove
     decoder.finish()
     if before:
         assert len(decoder.next_batch()) == 1
-    for reason in ("a byte order mark; remove it", "context message before it"):
+    for reason in ("a byte order mark; lenient=True passes over it", "context message before it"):
         with pytest.raises(rdfm.DecodeError, match=reason):
             decoder.next_batch()
         decoder.skip_message()

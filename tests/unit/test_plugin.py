@@ -1,7 +1,6 @@
 """A format in pure Python, as docs/plugins.md builds one, through all that rdfm does with formats."""
 
 import json
-import types
 
 import pytest
 
@@ -9,23 +8,21 @@ import rdfm
 from rdfm import DecodeError, MessageBatch, Quad, formats, parse_term
 
 
-class Decoder:
+class Decoder(formats.Decoder):
     """A line of JSON for each message: its quads as lists of terms."""
 
     def __init__(self, *, shout=False):
-        self.rest, self.index, self.error, self.shout = b"", 0, None, shout
+        self.shout = shout
+        self.reset()
+
+    def reset(self):
+        self.rest, self.index, self.error = b"", 0, None
 
     def feed(self, piece):
         self.rest += piece
 
     def finish(self):
         pass
-
-    def header(self):
-        return {}
-
-    def skip_message(self):
-        raise self.error
 
     def next_batch(self):
         messages = []
@@ -47,10 +44,13 @@ class Decoder:
         return None if text is None else parse_term(text)
 
 
-class Encoder:
+class Encoder(formats.Encoder):
     """The reverse."""
 
-    def encode(self, batch):
+    def reset(self):
+        pass
+
+    def encode(self, batch, source=None):
         lines = [
             [[None if term is None else str(term) for term in quad] for quad in m] for m in batch
         ]
@@ -59,21 +59,18 @@ class Encoder:
     def finish(self):
         return b""
 
-    def dropped(self):
-        return {}
 
-
-JSONQ = types.SimpleNamespace(
-    FORMAT=formats.Format(
+JSONQ = formats.Format(
+    formats.FormatSpec(
         "jsonq",
         "JSON quads",
         suffixes=(".jsonq",),
-        magic=lambda head: head.startswith((b"[]\n", b"[[")),
-        decode_options=frozenset({"shout"}),
+        sniff=lambda head, _: head.startswith((b"[]\n", b"[[")),
+        reads=[formats.OptionSpec("shout", "switch")],
         carries={"graphs": True, "triple_terms": "anywhere", "boundaries": True},
     ),
-    Decoder=Decoder,
-    Encoder=Encoder,
+    Decoder,
+    Encoder,
 )
 LOG = b'<http://e/s> <http://e/p> "a" .\n# @message\n# @message\n_:b <http://e/p> "b" <http://e/g> .\n'
 
@@ -115,23 +112,21 @@ def test_messages_before_its_error_are_delivered(tmp_path):
 
 def test_its_options_are_checked():
     rdfm.open_log(b"", "jsonq", shout=True).close()
-    with pytest.raises(rdfm.OptionError, match="jsonq takes no option 'loud' here; it takes shout"):
+    with pytest.raises(rdfm.OptionError, match="no option 'loud'; reading JSON quads takes shout"):
         rdfm.open_log(b"", "jsonq", loud=True)
 
 
-def test_a_magic_that_fails_does_not_fit():
-    def magic(head):
+def test_detection_that_fails_detects_nothing():
+    def sniff(head, complete):
         raise IndexError(len(head))
 
-    formats.register(
-        types.SimpleNamespace(
-            FORMAT=formats.Format("worse", "Worse", magic=magic), Decoder=None, Encoder=None
-        )
-    )
+    formats.register(formats.Format(formats.FormatSpec("worse", "Worse", sniff=sniff), None, None))
     try:
-        with pytest.warns(RuntimeWarning, match="magic of the format 'worse' fails: IndexError: 1"):
+        with pytest.warns(
+            RuntimeWarning, match="detecting the format 'worse' fails: IndexError: 1"
+        ):
             assert formats.by_content(b"x") is None
-        assert formats.by_content(LOG).FORMAT.name == "nq"
+        assert formats.by_content(LOG).name == "nq"
     finally:
         formats.unregister("worse")
 
@@ -140,5 +135,5 @@ def test_a_folder_of_it_is_inspected(tmp_path):
     (tmp_path / "a.jsonq").write_bytes(b"[]\n[]\n")
     for format in (None, "jsonq"):  # which has no option that others have, such as parts
         assert rdfm.inspect(tmp_path, format).messages == 2
-    with pytest.raises(rdfm.OptionError, match="jsonq takes no option 'loud' here"):
+    with pytest.raises(rdfm.OptionError, match="no option 'loud'; reading JSON quads takes shout"):
         rdfm.inspect(tmp_path, "jsonq", loud=True)

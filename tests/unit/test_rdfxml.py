@@ -1,13 +1,12 @@
 """RDF/XML: where documents end, what makes them wrong, how they are written."""
 
-import time
-
 import pytest
 from nquads import literal
 from support import decode, decoded, encode
 
 import rdfm
 from rdfm import formats
+from rdfm.formats import Opening
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 S, P, O = (("iri", f"http://e/{name}") for name in "spo")  # noqa: E741 - object
@@ -76,7 +75,7 @@ def test_markup_declares_the_namespaces_that_it_uses():
         (document("<p r:about='x'/>"), "rdf:about belongs on a node"),
         (
             document("<p r:resource='x'/>"),
-            "the relative IRI 'x' needs a base; give base (--base IRI)",
+            "the relative IRI 'x' needs a base",
         ),
         (document("<p r:nodeID='1'/>"), "rdf:nodeID is a name, not '1'"),
         (document("<p>&nbsp;</p>"), "the entity 'nbsp' is not declared"),
@@ -105,7 +104,7 @@ def test_what_is_wrong_is_said(log, text):
     assert text in error
 
 
-def test_documents_before_a_fault_are_delivered():
+def test_documents_before_an_error_are_delivered():
     messages, error = decode("rdfxml", (document("<p>1</p>") + "\n<oops").encode())
     assert len(messages) == 1
     assert "line 2, column 6" in error
@@ -115,7 +114,7 @@ def test_documents_before_a_fault_are_delivered():
 def test_nesting_has_a_bound():
     deep = "<p><T>" * 40 + "</T></p>" * 40
     _, error = decode("rdfxml", document(deep).encode())
-    assert "elements are nested deeper than 64; raise max_depth (--max-depth)" in error
+    assert "elements are nested deeper than 64" in error
     assert len(decoded("rdfxml", document(deep).encode(), max_depth=100)[0]) == 81
 
 
@@ -155,10 +154,12 @@ def doubled(seed, times):
         "<p r:parseType='Literal'><b xmlns:n='&e;'/></p>",
     ],
 )
-def test_a_short_document_takes_a_short_time(text, parts):
+def test_what_a_short_document_repeats_has_a_bound(text, parts):
     """Also what no quad holds is bounded."""
     seed = "        " if text[0] == "&" else "a-b-c-d-"
-    decoder = formats.find("rdfxml").Decoder(max_message_bytes=100_000, parts=parts)
+    decoder = formats.rdfxml.decoder(
+        {"max_message_bytes": 100_000}, Opening("always" if parts else "never")
+    )
     decoder.feed((doubled(seed, 11) + document(text * 200)).encode())
     decoder.finish()
     with pytest.raises(rdfm.LimitError, match="max_message_bytes") as error:
@@ -166,7 +167,7 @@ def test_a_short_document_takes_a_short_time(text, parts):
     assert parts is False or "repeat more than" in str(error.value)
 
 
-def test_a_short_log_takes_a_short_time():
+def test_what_a_short_log_repeats_has_a_bound():
     log = f"{doubled('abcdefgh', 12)}{document('')}\n" * 100
     messages, error = decode("rdfxml", log.encode(), max_message_bytes=100_000)
     assert 0 < len(messages) < 10
@@ -195,7 +196,7 @@ def test_what_an_entity_stands_for_is_read_where_it_is():
 
 def test_a_document_of_any_size_is_read_in_parts():
     module = formats.find("rdfxml")
-    decoder = module.Decoder(parts=True, max_message_bytes=100_000, batch_quads=1000)
+    decoder = module.decoder({"max_message_bytes": 100_000, "batch_quads": 1000}, Opening("always"))
     decoder.feed(f'<r:RDF xmlns:r="{RDF}" xmlns="http://e/">'.encode())
     quads = parts = 0
     for _ in range(50):
@@ -227,14 +228,12 @@ def test_a_message_is_a_line_with_the_prefixes_of_the_log():
     ]
 
 
-def test_many_namespaces_take_a_short_time():
+def test_of_many_namespaces_those_in_use_are_declared():
     declared = "".join(f"PREFIX ns{at}: <http://n/{at}/>\n" for at in range(1, 50_000))
     again = "".join(f"PREFIX ns{at}: <http://n/>\n" for at in range(1, 50_000))
     quads = "# @message\n<http://s> <http://a/p> 1 ; <http://b/p> 1 ; <http://n/p> 1 .\n" * 2000
     batch = formats.find("ttl").decode(f"{declared}{again}{quads}".encode())
-    start = time.monotonic()
     written = formats.find("rdfxml").encode(batch).decode()
-    assert time.monotonic() - start < 10
     assert written.splitlines()[-1].startswith(
         f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:ns0="http://a/" xmlns:ns50000="http://b/" xmlns:ns1="http://n/">'
     )
@@ -248,7 +247,7 @@ def test_many_namespaces_take_a_short_time():
         ((S, ("iri", "http://e/ /p"), O, None), "has characters that an IRI cannot have"),
         ((S, ("iri", "http://e/\ufffe/p"), O, None), "XML holds no character U+FFFE"),
         ((S, P, literal("a\x02"), None), "XML holds no character U+0002, found in 'a\\u0002'"),
-        ((S, P, O, O), "merge_graphs (--merge-graphs)"),
+        ((S, P, O, O), "merge_graphs=True drops them"),
     ],
 )
 def test_what_cannot_be_written_is_named(quad, text):

@@ -18,13 +18,16 @@ NQ = formats.find("nq")
         ("", "count=N, bytes=N or all, not ''"),
         ("messages", "count=N, bytes=N or all, not 'messages'"),
         ("count", "count=N, bytes=N or all, not 'count'"),
-        ("count=", "is 'count=': '' is not a number"),
-        ("count=0", "is 'count=0': N is at least 1"),
-        ("count=-1", "is 'count=-1': N is at least 1"),
-        ("bytes=0K", "is 'bytes=0K': N is at least 1"),
-        ("count=99999999999999999999", "N is at least 1, and at most 9223372036854775807"),
-        ("count=999999999999999999G", "N is at least 1, and at most 9223372036854775807"),
-        ("bytes=x", "is 'bytes=x': 'x' is not a number"),
+        ("count=", "N of group_by count=N is a number from 1 on"),
+        (
+            "count=0",
+            "count=N is a number from 1 on, such as 1000, 64K or 64M (powers of 1024), not '0'",
+        ),
+        ("count=-1", "not '-1'"),
+        ("bytes=0K", "N of group_by bytes=N is a number from 1 on"),
+        ("count=99999999999999999999", "N of group_by count=N is a number from 1 on"),
+        ("count=999999999999999999G", "N of group_by count=N is a number from 1 on"),
+        ("bytes=x", "not 'x'"),
     ],
 )
 def test_what_is_no_way_to_group_is_refused(how, text):

@@ -29,7 +29,7 @@ def test_a_live_log_shows_its_format_at_its_first_lines(start, name):
     try:
         os.write(write, start)
         with os.fdopen(read, "rb", buffering=0) as file:
-            assert Input(file).format().FORMAT.name == name
+            assert Input(file).format().name == name
     finally:
         os.close(write)
 
@@ -43,7 +43,7 @@ def test_triples_wait_for_more():
         def read(self, size):
             return pieces.pop(0)
 
-    assert Input(Slow()).format().FORMAT.name == "trig"
+    assert Input(Slow()).format().name == "trig"
 
 
 TYPE = b"<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:b> .\n"
@@ -62,7 +62,7 @@ def test_a_format_does_not_depend_on_how_a_log_arrives(log, name):
     for size in (1, 20, len(log)):
         pieces = [log[at : at + size] for at in range(0, len(log), size)] + [b""]
         file = types.SimpleNamespace(read=lambda _, pieces=pieces: pieces.pop(0))
-        assert Input(file).format().FORMAT.name == name
+        assert Input(file).format().name == name
 
 
 def test_the_web_without_ranges(tmp_path):

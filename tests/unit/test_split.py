@@ -20,7 +20,7 @@ SIZE = 10_000
 
 
 def read(source, splits, **options):
-    """The messages of all splits: index, place and literal."""
+    """The messages of all splits: index, position and literal."""
     found = []
     for split in splits:
         with rdfm.open_log(source, split=split, **options) as log:
@@ -69,7 +69,7 @@ def test_a_split_is_read_from_about_its_place_alone(tmp_path):
     split = Split(6 << 20, (6 << 20) + 1000, format="nq", dialect="comment")
     with rdfm.open_log(path, split=split) as log:
         assert 0 < sum(1 for _ in log) < 40
-        assert log._input.bytes_read <= 1 << 20
+        assert log.input.bytes_read <= 1 << 20
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_options_of_plan_are_those_of_the_decoder(path):
 
 def test_splits_are_no_option_of_the_formats(path):
     for name in ("split", "first_index"):
-        assert name not in formats.find("nq").FORMAT.decode_options
+        assert name not in formats.find("nq").spec.reads
     with pytest.raises(OptionError, match="no option 'first_index'"):
         rdfm.open_log(path, first_index=3)
 
@@ -181,7 +181,7 @@ def test_storage_options_are_for_urls(path):
         rdfm.open_log("memory://x.nq", storage_options={"protocol": "s"})
 
 
-def test_faults_are_skipped_in_the_split_that_owns_their_message(tmp_path):
+def test_errors_are_skipped_in_the_split_that_owns_their_message(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT.replace(b'"1234" .', b'"1234').replace(b'"2000" .', b'"2000'))
     found, skipped = [], []

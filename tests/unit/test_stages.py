@@ -14,7 +14,7 @@ from rdfm import convert
 from rdfm.conversion.channel import Channel
 from rdfm.formats import jelly, nquads
 
-stages = importlib.import_module("rdfm.conversion.convert")
+stages = importlib.import_module("rdfm.conversion.pipeline")
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 MARK = b"# @message\n"
 MANY = (LINE + MARK) * 9000  # more messages than a batch holds
@@ -124,7 +124,7 @@ def test_what_lies_behind_take_is_not_counted():
         counted = [outcome([bad * 20], **skip, take=n, group_by=group_by)[1] for n in range(4)]
         assert [summary.messages for summary in counted] == [0, 1, 2, 3]
         assert [summary.skipped for summary in counted] == [0, 0, 1, 2]
-        assert [len(summary.faults) for summary in counted] == [0, 0, 1, 2]
+        assert [len(summary.errors) for summary in counted] == [0, 0, 1, 2]
     # All but the one behind the last quad.
     assert outcome([bad * 20], **skip, take=1, group_by="all")[1].skipped == 19
     summary = outcome([BAD + b"<http://e/s> <http://e/p"], **skip, take=0)[1]

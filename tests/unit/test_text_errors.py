@@ -39,8 +39,8 @@ def test_a_string_that_is_not_closed(name, end):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("nt", "N-Triples has no prefixed names, try --from ttl"),
-        ("nq", "N-Quads has no prefixed names, try --from trig"),
+        ("nt", 'N-Triples has no prefixed names; format="ttl"'),
+        ("nq", 'N-Quads has no prefixed names; format="trig"'),
     ],
 )
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_string_that_is_not_closed(name, end):
 )
 def test_turtle_in_a_log_of_lines(name, hint, line):
     _, error = decode(name, f"{line}\n".encode())
-    assert f"; {hint} (line 1" in error
+    assert f"; {hint} (from_format in convert) reads it (line 1" in error
 
 
 @pytest.mark.parametrize("line", ["http://e/a <a:p> <a:o> .", "junk", "<a:s> a <a:o> .", "_x:a"])

@@ -8,6 +8,7 @@ use std::fmt;
 
 use arrow_schema::ArrowError;
 use rdfm_core::model::error::{ErrorClass, LimitExceeded};
+use rdfm_core::model::remedy::Reason;
 
 /// Why Arrow could not be made or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,25 +18,25 @@ pub struct Error {
     /// The row, counted from the index of the first message; none where it is of no single one.
     pub row: Option<u64>,
     /// What is wrong, what was expected, the way out. No row.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 impl Error {
     /// The columns are not those of rows.
-    pub(crate) const fn shape(reason: String) -> Self {
+    pub(crate) fn shape(reason: String) -> Self {
         Self {
             class: ErrorClass::Malformed,
             row: None,
-            reason,
+            reason: reason.into(),
         }
     }
 
     /// A row breaks the rules.
-    pub(crate) const fn in_row(row: u64, class: ErrorClass, reason: String) -> Self {
+    pub(crate) fn in_row(row: u64, class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self {
             class,
             row: Some(row),
-            reason,
+            reason: reason.into(),
         }
     }
 }

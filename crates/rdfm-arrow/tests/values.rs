@@ -12,32 +12,35 @@ use arrow_schema::DataType;
 use rdfm_arrow::schema::{Column, quads_type};
 use rdfm_arrow::to_arrow;
 use rdfm_arrow::values::{self, Cause, OnError, ValueError};
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, Decoder, EncodeOptions, Encoder};
+use rdfm_core::codec::values::Values;
+use rdfm_core::codec::{Decoder, Encoder, Opening};
 use rdfm_core::model::batch::MessageBatch;
-use rdfm_core::model::error::{DecodeError, ErrorClass, Place};
+use rdfm_core::model::error::{DecodeError, ErrorClass, Position};
+use rdfm_core::registry;
 use support::{Message, Terms, batch, lists, quad, reader};
 
-const FORMATS: [Format; 4] = [Format::Nq, Format::Trig, Format::Jelly, Format::RdfThrift];
+const FORMATS: [&str; 4] = ["nq", "trig", "jelly", "rdf-thrift"];
 const DEPTH: u32 = 8;
 
-fn decoder(format: Format) -> Box<dyn Decoder> {
-    format.decoder(&DecodeOptions::default()).unwrap()
+fn decoder(format: &str) -> Box<dyn Decoder> {
+    let spec = registry::find(format).unwrap();
+    registry::decoder(spec, &Values::default(), &Opening::default()).unwrap()
 }
 
-fn encoder(format: Format) -> Box<dyn Encoder> {
-    format.encoder(&EncodeOptions::default()).unwrap()
+fn encoder(format: &str) -> Box<dyn Encoder> {
+    let spec = registry::find(format).unwrap();
+    registry::encoder(spec, &Values::default(), None).unwrap()
 }
 
 fn binary(values: &[Option<&[u8]>]) -> ArrayRef {
     Arc::new(BinaryArray::from(values.to_vec()))
 }
 
-fn decode(format: Format, values: ArrayRef, on_error: OnError) -> Result<ArrayRef, ValueError> {
+fn decode(format: &str, values: ArrayRef, on_error: OnError) -> Result<ArrayRef, ValueError> {
     values::decode(reader(vec![values]), on_error, &mut *decoder(format))
 }
 
-fn encode(format: Format, quads: ArrayRef) -> Result<ArrayRef, ValueError> {
+fn encode(format: &str, quads: ArrayRef) -> Result<ArrayRef, ValueError> {
     values::encode(reader(vec![quads]), DEPTH, &mut *encoder(format))
 }
 
@@ -79,7 +82,7 @@ fn there_and_back() {
         assert_eq!(nulls, [false, true, false, false, false, true]);
         let back = decode(format, values, OnError::Raise).unwrap();
         assert_eq!(back.data_type(), &quads_type());
-        assert_eq!(lists(&back), rows(), "{}", format.name());
+        assert_eq!(lists(&back), rows(), "{format}");
     }
 }
 
@@ -89,13 +92,13 @@ fn a_value_does_not_depend_on_its_neighbours() {
         let all = encode(format, column(&rows())).unwrap();
         for (number, row) in rows().into_iter().enumerate() {
             let alone = encode(format, column(&[row])).unwrap();
-            assert_eq!(&alone, &all.slice(number, 1), "{}", format.name());
+            assert_eq!(&alone, &all.slice(number, 1), "{format}");
         }
     }
     let declares: &[u8] = b"PREFIX e: <http://e/> e:s e:p _:b .";
     let uses: &[u8] = b"e:s e:p _:b .";
     let values = binary(&[Some(declares), Some(uses), Some(declares)]);
-    let made = decode(Format::Trig, values, OnError::Null).unwrap();
+    let made = decode("trig", values, OnError::Null).unwrap();
     let one = Some(vec![quad("<http://e/s>", "<http://e/p>", "_:b", "")]);
     assert_eq!(lists(&made), [one.clone(), None, one]);
 }
@@ -115,13 +118,13 @@ fn arrays_of_bytes_of_every_width_are_taken_one_after_the_other() {
         small,
     ];
     let count = arrays.len();
-    let made = values::decode(reader(arrays), OnError::Raise, &mut *decoder(Format::Nq)).unwrap();
+    let made = values::decode(reader(arrays), OnError::Raise, &mut *decoder("nq")).unwrap();
     let pair = [Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "")]), None];
     let mut expected = vec![pair.as_slice(); count - 2];
     expected.extend([&pair[1..], &pair]);
     assert_eq!(lists(&made), expected.concat());
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
-    let error = decode(Format::Nq, numbers, OnError::Null).unwrap_err();
+    let error = decode("nq", numbers, OnError::Null).unwrap_err();
     assert_eq!(
         error.to_string(),
         "arrow: values are an array of bytes, not of Int32"
@@ -133,15 +136,15 @@ fn a_value_that_breaks_its_format_is_an_error_or_null() {
     let good: &[u8] = b"<a:s> <a:p> <a:o> .\n";
     let many: &[u8] = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n";
     let values = [Some(good), None, Some(b"<a:s> oops"), Some(many), Some(b"")];
-    let made = decode(Format::Nq, binary(&values), OnError::Null).unwrap();
+    let made = decode("nq", binary(&values), OnError::Null).unwrap();
     let one = Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "")]);
     assert_eq!(lists(&made), [one, None, None, None, Some(vec![])]);
 
-    let error = decode(Format::Nq, binary(&values), OnError::Raise).unwrap_err();
+    let error = decode("nq", binary(&values), OnError::Raise).unwrap_err();
     assert_eq!(error.value, Some(2));
     assert!(matches!(&*error.cause, Cause::Decode(error) if error.format == "nq"));
     assert!(error.to_string().starts_with("value 2: nq: "), "{error}");
-    let error = decode(Format::Nq, binary(&values[3..]), OnError::Raise).unwrap_err();
+    let error = decode("nq", binary(&values[3..]), OnError::Raise).unwrap_err();
     assert_eq!((error.value, *error.cause), (Some(0), Cause::Several));
 }
 
@@ -157,13 +160,13 @@ fn choices_are_known_by_name() {
 fn a_row_that_cannot_be_encoded_says_which() {
     let named = vec![quad("<a:s>", "<a:p>", "<a:o>", "<a:g>")];
     let column = column(&[None, Some(vec![]), Some(named)]);
-    let error = encode(Format::Ttl, column).unwrap_err();
+    let error = encode("ttl", column).unwrap_err();
     assert_eq!(error.value, Some(2));
     // The value is a log of its own.
     assert!(matches!(&*error.cause, Cause::Encode(error) if error.message == 0));
     assert!(error.to_string().starts_with("value 2: ttl: "), "{error}");
     let texts: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
-    let error = encode(Format::Nq, texts).unwrap_err();
+    let error = encode("nq", texts).unwrap_err();
     let reason = "arrow: quads is a list of structs, not Utf8";
     assert_eq!(error.to_string(), reason);
 }
@@ -173,13 +176,13 @@ fn more_rows_than_a_batch_has_keep_their_numbers() {
     let one = quad("<a:s>", "<a:p>", "<a:o>", "");
     let mut rows = vec![Some(vec![one.clone()]); 10_000];
     rows[9_000] = None;
-    let values = encode(Format::Nq, column(&rows)).unwrap();
+    let values = encode("nq", column(&rows)).unwrap();
     assert_eq!(values.null_count(), 1);
     assert!(values.is_null(9_000));
-    let back = decode(Format::Nq, values, OnError::Raise).unwrap();
+    let back = decode("nq", values, OnError::Raise).unwrap();
     assert_eq!(lists(&back), rows);
     rows[9_500] = Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "<a:g>")]);
-    let error = encode(Format::Nt, column(&rows)).unwrap_err();
+    let error = encode("nt", column(&rows)).unwrap_err();
     assert_eq!(error.value, Some(9_500));
 }
 
@@ -195,8 +198,8 @@ impl Decoder for Broken {
         Err(DecodeError {
             format: "broken",
             class: ErrorClass::Internal,
-            reason: "a bug".to_owned(),
-            place: Place::default(),
+            reason: "a bug".into(),
+            position: Position::default(),
         })
     }
 
@@ -210,5 +213,5 @@ fn a_bug_is_never_a_null() {
     let values = binary(&[None, Some(b"")]);
     let error = values::decode(reader(vec![values]), OnError::Null, &mut Broken).unwrap_err();
     assert_eq!(error.value, Some(1));
-    assert!(matches!(&*error.cause, Cause::Decode(error) if error.reason == "a bug"));
+    assert!(matches!(&*error.cause, Cause::Decode(error) if error.reason.text() == "a bug"));
 }

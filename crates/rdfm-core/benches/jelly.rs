@@ -8,12 +8,14 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, EncodeOptions};
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::values::Values;
+use rdfm_core::formats::jelly::spec::JELLY;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
+use rdfm_core::registry;
 
 const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const SOSA: &str = "http://www.w3.org/ns/sosa/";
@@ -150,7 +152,8 @@ fn batches(messages: u32, message: Make) -> Vec<MessageBatch> {
 }
 
 fn decode(log: &[u8]) -> Vec<MessageBatch> {
-    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let (values, opening) = (Values::default(), Opening::default());
+    let mut decoder = registry::decoder(&JELLY, &values, &opening).unwrap();
     let mut found = Vec::new();
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
@@ -167,7 +170,8 @@ fn decode(log: &[u8]) -> Vec<MessageBatch> {
 
 /// Decodes and drops each batch, as a converter does.
 fn read(log: &[u8]) -> usize {
-    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let (values, opening) = (Values::default(), Opening::default());
+    let mut decoder = registry::decoder(&JELLY, &values, &opening).unwrap();
     let mut quads = 0;
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
@@ -183,7 +187,7 @@ fn read(log: &[u8]) -> usize {
 }
 
 fn encode(batches: &[MessageBatch], out: &mut Vec<u8>) {
-    let mut encoder = Format::Jelly.encoder(&EncodeOptions::default()).unwrap();
+    let mut encoder = registry::encoder(&JELLY, &Values::default(), None).unwrap();
     for batch in batches {
         encoder.encode(batch, out).unwrap();
     }

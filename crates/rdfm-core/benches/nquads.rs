@@ -10,8 +10,10 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::codec::DecodeOptions;
-use rdfm_core::codec::format::Format;
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::values::Values;
+use rdfm_core::formats::nquads::spec::NQUADS;
+use rdfm_core::registry;
 
 const MESSAGES: usize = 2_000;
 const RUNS: usize = 300;
@@ -133,7 +135,8 @@ fn escapes() -> String {
 
 /// Quads and arena bytes.
 fn read(log: &[u8]) -> (usize, usize) {
-    let mut decoder = Format::Nq.decoder(&DecodeOptions::default()).unwrap();
+    let (values, opening) = (Values::default(), Opening::default());
+    let mut decoder = registry::decoder(&NQUADS, &values, &opening).unwrap();
     let (mut quads, mut bytes) = (0, 0);
     let mut pieces = log.chunks(PIECE);
     loop {

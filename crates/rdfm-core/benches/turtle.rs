@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::codec::DecodeOptions;
-use rdfm_core::codec::format::Format;
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::values::Values;
+use rdfm_core::registry;
 
 const PIECE: usize = 64 << 10;
 const MESSAGES: usize = 2_000;
@@ -83,8 +84,10 @@ fn iris() -> String {
     log
 }
 
-fn ours(format: Format, log: &[u8]) -> usize {
-    let mut decoder = format.decoder(&DecodeOptions::default()).unwrap();
+fn ours(format: &str, log: &[u8]) -> usize {
+    let spec = registry::find(format).unwrap();
+    let (values, opening) = (Values::default(), Opening::default());
+    let mut decoder = registry::decoder(spec, &values, &opening).unwrap();
     let mut quads = 0;
     let mut pieces = log.chunks(PIECE);
     let mut finished = false;
@@ -104,9 +107,9 @@ fn ours(format: Format, log: &[u8]) -> usize {
     }
 }
 
-fn theirs(format: Format, log: &[u8]) -> usize {
+fn theirs(format: &str, log: &[u8]) -> usize {
     let mut quads = 0;
-    if format == Format::Trig {
+    if format == "trig" {
         for quad in oxttl::TriGParser::new().for_slice(log) {
             black_box(quad.unwrap());
             quads += 1;
@@ -136,9 +139,9 @@ fn main() {
         .filter(|argument| !argument.starts_with('-'))
         .collect();
     for (name, format, log) in [
-        ("iot", Format::Ttl, iot()),
-        ("nanopubs", Format::Trig, nanopubs()),
-        ("iris", Format::Ttl, iris()),
+        ("iot", "ttl", iot()),
+        ("nanopubs", "trig", nanopubs()),
+        ("iris", "ttl", iris()),
     ] {
         if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
             continue;

@@ -9,12 +9,12 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::codec::EncodeOptions;
-use rdfm_core::codec::format::Format;
+use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId, TermKind, flags::PLAIN};
+use rdfm_core::registry;
 
 const EX: &str = "http://example.org/iot/";
 
@@ -160,14 +160,14 @@ fn nanopubs(messages: usize) -> Vec<MessageBatch> {
     batches
 }
 
-fn measure(name: &str, format: Format, batches: &[MessageBatch]) {
+fn measure(name: &str, format: &str, batches: &[MessageBatch]) {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let names = |word: &String| word.starts_with('-') || word == name || word == format.name();
+    let names = |word: &String| word.starts_with('-') || word == name || word == format;
     if !wanted.iter().all(names) {
         return;
     }
-    let options = EncodeOptions::default();
-    let Ok(mut encoder) = format.encoder(&options) else {
+    let spec = registry::find(format).unwrap();
+    let Ok(mut encoder) = registry::encoder(spec, &Values::default(), None) else {
         return;
     };
     let quads: usize = batches.iter().map(|batch| batch.quads().len()).sum();
@@ -188,7 +188,7 @@ fn measure(name: &str, format: Format, batches: &[MessageBatch]) {
     let best = seconds[0];
     println!(
         "{name:10} {:5} {:7.1} M quads/s {:8.0} MB/s {:6.1} bytes/quad",
-        format.name(),
+        format,
         quads as f64 / best / 1e6,
         bytes as f64 / best / 1e6,
         bytes as f64 / quads as f64
@@ -199,10 +199,10 @@ fn main() {
     let triples = iot(50_000, false);
     let quads = iot(50_000, true);
     let nanopubs = nanopubs(5000);
-    measure("iot", Format::Nt, &triples);
-    measure("iot", Format::Ttl, &triples);
-    measure("iot", Format::Nq, &quads);
-    measure("iot", Format::Trig, &quads);
-    measure("nanopubs", Format::Nq, &nanopubs);
-    measure("nanopubs", Format::Trig, &nanopubs);
+    measure("iot", "nt", &triples);
+    measure("iot", "ttl", &triples);
+    measure("iot", "nq", &quads);
+    measure("iot", "trig", &quads);
+    measure("nanopubs", "nq", &nanopubs);
+    measure("nanopubs", "trig", &nanopubs);
 }

@@ -1,61 +1,139 @@
 //! Where to get the codecs of each format: the one file that knows them all.
 
-use crate::codec::format::Format;
-use crate::codec::sniff::Sniff;
-use crate::codec::{DecodeOptions, Decoder, EncodeOptions, Encoder};
-use crate::formats::nquads::LineDecoder;
+use crate::codec::options::{FLAT, LARGEST_MESSAGE};
+use crate::codec::spec::{Continuable, FormatSpec, Made};
+use crate::codec::values::Values;
+use crate::codec::{Decoder, DelimiterCounter, Encoder, Opening, Source};
 use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdfxml, turtle};
+use crate::model::remedy::{Feature, Remedy, Side};
+use crate::regroup::flat::FlatEncoder;
 
-impl Format {
-    /// Tells from the head of a log whether it is of the format, given whether the head is complete; see
-    /// [`Sniff`]. N-Quads stands for N-Triples and TriG for Turtle, since they read all of it.
-    pub fn sniff(self) -> Option<fn(&[u8], bool) -> Sniff> {
-        match self {
-            Self::Nt | Self::Ttl => None,
-            Self::Nq => Some(nquads::sniff::sniff),
-            Self::Trig => Some(turtle::sniff::sniff),
-            Self::Jelly => Some(jelly::sniff::sniff),
-            Self::RdfProtobuf => Some(rdf_binary::sniff::protobuf),
-            Self::RdfThrift => Some(rdf_binary::sniff::thrift),
-            Self::RdfXml => Some(rdfxml::sniff::sniff),
-            Self::Ndjsonld => Some(jsonld::sniff::lines),
-            Self::Jsonld => Some(jsonld::sniff::document),
-            Self::Yamlld => Some(jsonld::sniff::yaml),
+/// The formats, in the order in which they are asked and listed.
+pub static FORMATS: [&FormatSpec; 11] = [
+    &nquads::spec::NTRIPLES,
+    &nquads::spec::NQUADS,
+    &turtle::spec::TURTLE,
+    &turtle::spec::TRIG,
+    &jelly::spec::JELLY,
+    &rdf_binary::spec::PROTOBUF,
+    &rdf_binary::spec::THRIFT,
+    &rdfxml::spec::RDFXML,
+    &jsonld::spec::NDJSONLD,
+    &jsonld::spec::JSONLD,
+    &jsonld::spec::YAMLLD,
+];
+
+/// The format of a name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static FormatSpec> {
+    FORMATS.into_iter().find(|format| format.name == name)
+}
+
+/// A decoder of a format.
+///
+/// # Errors
+/// An option does not fit; the text says which.
+pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> Made<dyn Decoder> {
+    (spec.decoder)(values, opening)
+}
+
+/// An encoder of a format; `source` is where the messages come from, if that is known.
+///
+/// # Errors
+/// An option does not fit; the text says which.
+pub fn encoder(spec: &FormatSpec, values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
+    let made = (spec.encoder)(values, source)?;
+    let whole = spec.carries.boundaries && spec.continuable == Continuable::Never;
+    if whole && values.switch(&FLAT) {
+        return Ok(Box::new(FlatEncoder::new(
+            made,
+            spec.name,
+            values.number(&LARGEST_MESSAGE),
+        )?));
+    }
+    Ok(made)
+}
+
+/// A counter of the delimiters of a split.
+///
+/// # Errors
+/// The format has no splits.
+pub fn counter(
+    spec: &FormatSpec,
+    values: &Values,
+    opening: &Opening,
+) -> Made<dyn DelimiterCounter> {
+    match spec.splitter {
+        Some(splitter) => Ok(splitter(values, opening)),
+        None => Err(format!("{} logs have no splits", spec.name).into()),
+    }
+}
+
+/// The names of the formats that hold something.
+pub fn holders(feature: Feature) -> Vec<&'static str> {
+    FORMATS
+        .into_iter()
+        .filter(|spec| spec.carries.has(feature))
+        .map(|spec| spec.name)
+        .collect()
+}
+
+/// Another format to write, where one lacks something. Of the messages that one log cannot hold the remedy is
+/// several logs.
+pub fn another_target(feature: Feature) -> Option<Remedy> {
+    let names = match feature {
+        Feature::Boundaries => Vec::new(),
+        _ => holders(feature),
+    };
+    (!names.is_empty()).then(|| Remedy {
+        side: Side::Stage,
+        option: "to_format",
+        value: Some(names.join("|").into()),
+        text: "holds it".into(),
+    })
+}
+
+/// Another format to read as, where a log shows that it is not of the format it was read as.
+pub fn another_source(format: &str, feature: Feature) -> Option<Remedy> {
+    let name = match (format, feature) {
+        ("nt", Feature::Graphs) => "nq",
+        ("nt", Feature::PrefixedNames) => "ttl",
+        ("nq", Feature::PrefixedNames) | ("ttl", Feature::Graphs) => "trig",
+        _ => return None,
+    };
+    Some(Remedy::stage("from_format", name, "reads it"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+
+    #[test]
+    fn holders_are_those_that_carry_it() {
+        assert_eq!(
+            holders(Feature::Generalized),
+            ["nt", "nq", "jelly", "rdf-protobuf", "rdf-thrift"]
+        );
+        for feature in Feature::ALL {
+            for spec in FORMATS {
+                let holds = holders(feature).contains(&spec.name);
+                assert_eq!(holds, spec.carries.has(feature), "{}", spec.name);
+            }
         }
     }
 
-    /// A decoder.
-    ///
-    /// # Errors
-    /// An option does not fit; the text says which.
-    pub fn decoder(self, options: &DecodeOptions) -> Result<Box<dyn Decoder>, String> {
-        match self {
-            Self::Nt => Ok(Box::new(LineDecoder::ntriples(options))),
-            Self::Nq => Ok(Box::new(LineDecoder::nquads(options))),
-            Self::Jelly => Ok(Box::new(jelly::decode::JellyDecoder::new(options))),
-            Self::RdfProtobuf | Self::RdfThrift => Ok(Box::new(
-                rdf_binary::decode::BinaryDecoder::new(self, options),
-            )),
-            Self::RdfXml => rdfxml::decode::decoder(options),
-            Self::Ndjsonld => Ok(Box::new(jsonld::lines::NdjsonDecoder::new(options)?)),
-            Self::Jsonld => Ok(Box::new(jsonld::document::DocumentDecoder::new(options)?)),
-            Self::Yamlld => Ok(Box::new(jsonld::yaml::decode::YamlDecoder::new(options)?)),
-            Self::Ttl | Self::Trig => turtle::decode::decoder(self, options),
-        }
-    }
-
-    /// An encoder.
-    ///
-    /// # Errors
-    /// An option does not fit; the text says which.
-    pub fn encoder(self, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
-        match self {
-            Self::Nt | Self::Nq => nquads::encode::encoder(self, options),
-            Self::Ttl | Self::Trig => turtle::encode::encoder(self, options),
-            Self::Ndjsonld | Self::Jsonld | Self::Yamlld => jsonld::encode::encoder(self, options),
-            Self::Jelly => Ok(Box::new(jelly::encode::JellyEncoder::new(options)?)),
-            Self::RdfProtobuf | Self::RdfThrift => rdf_binary::encode::encoder(self, options),
-            Self::RdfXml => Ok(Box::new(rdfxml::encode::RdfXmlEncoder::new(options))),
-        }
+    #[test]
+    fn another_format_is_named_where_one_helps() {
+        let remedy = another_target(Feature::AnyLanguage).unwrap();
+        assert_eq!(
+            remedy.value.as_deref(),
+            Some("jelly|rdf-protobuf|rdf-thrift")
+        );
+        assert_eq!(another_target(Feature::Parts), None);
+        let remedy = another_source("ttl", Feature::Graphs).unwrap();
+        assert_eq!(remedy.value.as_deref(), Some("trig"));
+        assert_eq!(another_source("trig", Feature::Graphs), None);
+        assert_eq!(another_source("parquet", Feature::Graphs), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Turtle and TriG as read: delimiters and their look-alikes, places, parts, limits, faults and their texts,
+//! Turtle and TriG as read: delimiters and their look-alikes, positions, parts, limits, errors and their texts,
 //! real logs beside oxttl, truncation and bit flips.
 #![allow(
     clippy::unwrap_used,
@@ -13,31 +13,18 @@ use std::fmt::Write as _;
 
 mod support;
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, Dialect};
 use rdfm_core::model::error::ErrorClass;
-use rdfm_core::model::limits::Limits;
-use support::{decode, decode_every_way};
+use support::{Options, decode, decode_every_way, decoder};
 
 const EX: &str = "PREFIX ex: <http://ex/>\n";
 const ANNOUNCED: &str = "VERSION \"1.2-messages\"\nPREFIX ex: <http://ex/>\n";
 
-fn lenient() -> DecodeOptions {
-    DecodeOptions {
-        lenient: true,
-        ..DecodeOptions::default()
-    }
-}
-
-fn with_limits(limits: Limits) -> DecodeOptions {
-    DecodeOptions {
-        limits,
-        ..DecodeOptions::default()
-    }
+fn lenient() -> Options {
+    Options::with("lenient", true)
 }
 
 /// The lines of each message, with `http://ex/` shortened to `:`.
-fn messages(format: Format, options: &DecodeOptions, log: &str) -> Vec<Vec<String>> {
+fn messages(format: &str, options: &Options, log: &str) -> Vec<Vec<String>> {
     let read = decode_every_way(format, options, log.as_bytes());
     assert_eq!(read.error.map(|error| error.to_string()), None, "{log}");
     read.messages
@@ -52,7 +39,7 @@ fn messages(format: Format, options: &DecodeOptions, log: &str) -> Vec<Vec<Strin
 }
 
 fn trig(log: &str) -> Vec<Vec<String>> {
-    messages(Format::Trig, &DecodeOptions::default(), log)
+    messages("trig", &Options::default(), log)
 }
 
 fn counts(log: &str) -> Vec<usize> {
@@ -60,7 +47,7 @@ fn counts(log: &str) -> Vec<usize> {
 }
 
 /// How many messages came before the error, and its text.
-fn fault(format: Format, options: &DecodeOptions, log: &[u8]) -> (usize, String) {
+fn error(format: &str, options: &Options, log: &[u8]) -> (usize, String) {
     let read = decode_every_way(format, options, log);
     let error = read
         .error
@@ -68,8 +55,8 @@ fn fault(format: Format, options: &DecodeOptions, log: &[u8]) -> (usize, String)
     (read.messages.len(), error.to_string())
 }
 
-fn trig_fault(log: &str) -> (usize, String) {
-    fault(Format::Trig, &DecodeOptions::default(), log.as_bytes())
+fn trig_error(log: &str) -> (usize, String) {
+    error("trig", &Options::default(), log.as_bytes())
 }
 
 #[test]
@@ -150,11 +137,8 @@ fn directives_delimit_where_announced() {
         ),
     ] {
         assert_eq!(counts(&format!("{ANNOUNCED}{log}")), expected, "{log}");
-        let announced = DecodeOptions {
-            announced: Some("1.1-messages".to_owned()),
-            ..DecodeOptions::default()
-        };
-        let read = messages(Format::Trig, &announced, &format!("{EX}{log}"));
+        let announced = Options::with("announced", "1.1-messages");
+        let read = messages("trig", &announced, &format!("{EX}{log}"));
         assert_eq!(
             read.iter().map(Vec::len).collect::<Vec<_>>(),
             expected,
@@ -162,13 +146,10 @@ fn directives_delimit_where_announced() {
         );
     }
     let riverbench = format!("VERSION \"1.1\"\n{EX}{q}MESSAGE {q}");
-    assert_eq!(messages(Format::Ttl, &lenient(), &riverbench).len(), 2);
-    let plain = DecodeOptions {
-        dialect: Some(Dialect::Plain),
-        ..DecodeOptions::default()
-    };
+    assert_eq!(messages("ttl", &lenient(), &riverbench).len(), 2);
+    let plain = Options::with("dialect", "plain");
     assert_eq!(
-        messages(Format::Ttl, &plain, &format!("{EX}{q}# @message\n{q}")).len(),
+        messages("ttl", &plain, &format!("{EX}{q}# @message\n{q}")).len(),
         1
     );
 }
@@ -181,7 +162,7 @@ fn delimiters_inside_are_errors() {
         "ex:s ex:p ex:o .\n#@message\nex:s ex:p ex:o # @message\n .",
         "ex:s ex:p ex:o .\n#@message\nPREFIX # @message\n ex: <http://ex/>",
     ] {
-        let (count, text) = trig_fault(&format!("{EX}{log}"));
+        let (count, text) = trig_error(&format!("{EX}{log}"));
         assert_eq!(count, 1, "{log}");
         assert!(text.contains("'# @message' inside a "), "{text}");
     }
@@ -195,7 +176,7 @@ fn delimiters_inside_are_errors() {
         "ex:s ex:p ex:o .MESSAGE @Message .",
         "ex:s ex:p ex:o .MESSAGE MESSAGES",
     ] {
-        let (count, text) = trig_fault(&format!("{ANNOUNCED}{log}"));
+        let (count, text) = trig_error(&format!("{ANNOUNCED}{log}"));
         assert_eq!(count, 1, "{log}: {text}");
     }
 }
@@ -287,7 +268,7 @@ fn prefixes_and_bases_persist_and_change() {
         )
         .unwrap();
     }
-    let read = decode(Format::Ttl, &DecodeOptions::default(), log.as_bytes(), 4096);
+    let read = decode("ttl", &Options::default(), log.as_bytes(), 4096);
     assert!(read.error.is_none());
     for (n, line) in read.messages[0].iter().enumerate() {
         let first = n / 100 * 100;
@@ -311,12 +292,12 @@ fn namespaces_behind_the_last_message_are_counted() {
         (format!("{a}a:s a a:o .\n# @message\n{b}"), 1),
         (format!("{a}a:s a a:o .\n# @message\n{a}"), 0),
     ] {
-        let mut decoder = Format::Ttl.decoder(&DecodeOptions::default()).unwrap();
+        let mut decoder = decoder("ttl", &Options::default()).unwrap();
         decoder.feed(log.as_bytes());
-        assert_eq!(decoder.header().trailing_namespaces, 0, "{log}");
+        assert_eq!(decoder.noticed().trailing_namespaces, 0, "{log}");
         decoder.finish();
         while decoder.next_batch().unwrap().is_some() {}
-        assert_eq!(decoder.header().trailing_namespaces, expected, "{log}");
+        assert_eq!(decoder.noticed().trailing_namespaces, expected, "{log}");
     }
 }
 
@@ -324,7 +305,7 @@ fn namespaces_behind_the_last_message_are_counted() {
 fn namespaces_reach_the_batch() {
     let log = "PREFIX a: <http://ex/a> a:s a:p a:o .\n#@message\nPREFIX a: <http://ex/a>\nPREFIX b: <http://ex/b> a:s a:p a:o .\n\
                #@message\nPREFIX a: <http://ex/c>\n#@message\n";
-    let mut decoder = Format::Ttl.decoder(&DecodeOptions::default()).unwrap();
+    let mut decoder = decoder("ttl", &Options::default()).unwrap();
     decoder.feed(log.as_bytes());
     decoder.finish();
     let batch = decoder.next_batch().unwrap().unwrap();
@@ -367,7 +348,7 @@ fn positions_are_those_of_the_first_statement() {
     ] {
         let expected: Vec<u64> = expected;
         for size in [1, 2, 3, 7, 4096] {
-            let mut decoder = Format::Trig.decoder(&DecodeOptions::default()).unwrap();
+            let mut decoder = decoder("trig", &Options::default()).unwrap();
             let mut found = Vec::new();
             let mut take = |decoder: &mut dyn rdfm_core::codec::Decoder| {
                 while let Some(batch) = decoder.next_batch().unwrap() {
@@ -387,7 +368,7 @@ fn positions_are_those_of_the_first_statement() {
 
 #[test]
 fn errors_say_what_and_where() {
-    let relative = "the relative IRI 'a' needs a base; give base (--base IRI), or pass lenient=True (--lenient) to keep it as it is";
+    let relative = "the relative IRI 'a' needs a base";
     for (log, text) in [
         (
             "<a:b> x:y 1 .",
@@ -443,7 +424,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a 1 .\nMESSAGE\n",
-            "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages) (line 2, column 1, byte 12, message 0)",
+            "MESSAGE in a log that announces none; expected VERSION \"1.2-messages\" before it (line 2, column 1, byte 12, message 0)",
         ),
         (
             "SELECT * {}",
@@ -458,24 +439,22 @@ fn errors_say_what_and_where() {
             "PREFIX inside a graph block; end the block with '}' before it (line 1, column 9, byte 8, message 0)",
         ),
     ] {
-        assert_eq!(trig_fault(log).1, format!("trig: {text}"), "{log}");
+        assert_eq!(trig_error(log).1, format!("trig: {text}"), "{log}");
     }
 }
 
 #[test]
 fn errors_of_turtle_and_of_bytes() {
     for log in ["<a:g> { <a:b> a 1 }", "{ <a:b> a 1 }", "GRAPH <a:g> {}"] {
-        let (_, text) = fault(Format::Ttl, &DecodeOptions::default(), log.as_bytes());
+        let (_, text) = error("ttl", &Options::default(), log.as_bytes());
         assert!(
-            text.starts_with(
-                "ttl: a graph block; Turtle has none, read the log as TriG (--from trig)"
-            ),
+            text.starts_with("ttl: a graph block, and Turtle has none"),
             "{text}"
         );
     }
-    let (count, text) = fault(
-        Format::Ttl,
-        &DecodeOptions::default(),
+    let (count, text) = error(
+        "ttl",
+        &Options::default(),
         b"<a:b> a 1 .\n#@message\n<a:b> a 2 . # \xff\n",
     );
     assert_eq!(count, 1);
@@ -483,11 +462,7 @@ fn errors_of_turtle_and_of_bytes() {
         text,
         "ttl: invalid UTF-8; the log must be UTF-8 text (line 3, column 15, byte 36, message 1)"
     );
-    let (_, text) = fault(
-        Format::Ttl,
-        &DecodeOptions::default(),
-        b"<a:b> a \"\xe2\x82",
-    );
+    let (_, text) = error("ttl", &Options::default(), b"<a:b> a \"\xe2\x82");
     assert_eq!(
         text,
         "ttl: invalid UTF-8; the log must be UTF-8 text (line 1, column 10, byte 9, message 0)"
@@ -498,13 +473,13 @@ fn errors_of_turtle_and_of_bytes() {
 fn lenient_takes_the_escapes_of_a_lenient_writer() {
     let log = r"<a\u003E\u0020.> <http://ex/\u0020> <http://ex/o>.";
     assert_eq!(
-        messages(Format::Ttl, &lenient(), log),
+        messages("ttl", &lenient(), log),
         [[r"<a\u003E\u0020.> <\u0020> <o> ."]]
     );
-    let strict = fault(Format::Ttl, &DecodeOptions::default(), log.as_bytes()).1;
+    let strict = error("ttl", &Options::default(), log.as_bytes()).1;
     assert!(strict.contains("must not contain '>'"), "{strict}");
     for directive in [r"PREFIX : <http://ex/\u003E>", r"BASE <http://ex/\u003E>"] {
-        let text = fault(Format::Ttl, &lenient(), directive.as_bytes()).1;
+        let text = error("ttl", &lenient(), directive.as_bytes()).1;
         assert!(text.contains("must not contain '>'"), "{text}");
     }
 }
@@ -512,30 +487,24 @@ fn lenient_takes_the_escapes_of_a_lenient_writer() {
 #[test]
 fn lenient_keeps_relative_iris() {
     assert_eq!(
-        messages(Format::Ttl, &lenient(), "PREFIX : <#> <a> :b <../c>."),
+        messages("ttl", &lenient(), "PREFIX : <#> <a> :b <../c>."),
         [["<a> <#b> <../c> ."]]
     );
-    let based = DecodeOptions {
-        base: Some("http://ex/x/y".to_owned()),
-        ..DecodeOptions::default()
-    };
+    let based = Options::with("base", "http://ex/x/y");
     assert_eq!(
         messages(
-            Format::Ttl,
+            "ttl",
             &based,
             "PREFIX : <#> <a> :b <../c>, <http://a/../b>."
         ),
         [["<x/a> <x/y#b> <c> .", "<x/a> <x/y#b> <http://a/../b> ."]]
     );
-    let wrong = DecodeOptions {
-        base: Some("x".to_owned()),
-        ..DecodeOptions::default()
-    };
+    let wrong = Options::with("base", "x");
     assert!(
-        Format::Ttl
-            .decoder(&wrong)
+        decoder("ttl", &wrong)
             .err()
             .unwrap()
+            .text()
             .starts_with("base is not an absolute IRI: 'x'")
     );
 }
@@ -545,27 +514,22 @@ fn limits_bound_depth_messages_and_tokens() {
     let deep = |open: &str, close: &str, n: usize| {
         format!("<a:s> <a:p> {}1{} .", open.repeat(n), close.repeat(n))
     };
-    let shallow = with_limits(Limits {
-        max_depth: 5,
-        ..Limits::default()
-    });
+    let shallow = Options::with("max_depth", 5);
     for (open, close) in [
         ("(", ")"),
         ("[ <a:p> ", " ]"),
         ("<<( <a:s> <a:p> ", " )>>"),
         ("<< <a:s> <a:p> ", " >>"),
     ] {
-        assert_eq!(
-            messages(Format::Ttl, &shallow, &deep(open, close, 5)).len(),
-            1
-        );
-        let read = decode_every_way(Format::Ttl, &shallow, deep(open, close, 6).as_bytes());
+        assert_eq!(messages("ttl", &shallow, &deep(open, close, 5)).len(), 1);
+        let read = decode_every_way("ttl", &shallow, deep(open, close, 6).as_bytes());
         let error = read.error.unwrap();
         assert_eq!(error.class, ErrorClass::Limit);
         assert!(
             error
                 .reason
-                .starts_with("brackets are nested deeper than 5; raise max_depth")
+                .text()
+                .starts_with("brackets are nested deeper than 5")
         );
     }
     // Depth is of open brackets only, and a million of them is no more than an error.
@@ -573,19 +537,16 @@ fn limits_bound_depth_messages_and_tokens() {
         "<a:s> <a:p> {} .",
         "(), [], [ <a:p> (1) ], ".repeat(100) + "1"
     );
-    assert_eq!(messages(Format::Ttl, &shallow, &many).len(), 1);
+    assert_eq!(messages("ttl", &shallow, &many).len(), 1);
     let read = decode(
-        Format::Ttl,
-        &DecodeOptions::default(),
+        "ttl",
+        &Options::default(),
         deep("(", ")", 1_000_000).as_bytes(),
         4096,
     );
     assert_eq!(read.error.unwrap().class, ErrorClass::Limit);
 
-    let small = with_limits(Limits {
-        max_message_bytes: 300,
-        ..Limits::default()
-    });
+    let small = Options::with("max_message_bytes", 300);
     for log in [
         format!("<a:s> <a:p> {}", "'x',".repeat(100)),
         format!("<a:s> <a:p> \"{}\" .", "x".repeat(301)),
@@ -602,7 +563,7 @@ fn limits_bound_depth_messages_and_tokens() {
         format!("@{}", "x".repeat(400)),
     ] {
         let read = decode_every_way(
-            Format::Ttl,
+            "ttl",
             &small,
             format!("<a:s> a <a:o> .#@message\n{log}").as_bytes(),
         );
@@ -616,15 +577,12 @@ fn limits_bound_depth_messages_and_tokens() {
         " ".repeat(2000),
         " ".repeat(3000)
     );
-    assert_eq!(messages(Format::Ttl, &small, &long).len(), 1);
+    assert_eq!(messages("ttl", &small, &long).len(), 1);
     let delimiting = format!(
         "<a:s> a <a:o> .# @message {}\n<a:s> a <a:o> .",
         "é".repeat(3000)
     );
-    assert_eq!(
-        messages(Format::Ttl, &DecodeOptions::default(), &delimiting).len(),
-        2
-    );
+    assert_eq!(messages("ttl", &Options::default(), &delimiting).len(), 2);
 }
 
 #[test]
@@ -638,15 +596,12 @@ fn a_message_counts_the_same_however_the_log_is_cut() {
         )
         .unwrap();
     }
-    let whole = decode_every_way(Format::Trig, &DecodeOptions::default(), log.as_bytes());
+    let whole = decode_every_way("trig", &Options::default(), log.as_bytes());
     assert_eq!((whole.error, whole.messages.len()), (None, 6));
     let mut ends = std::collections::BTreeSet::new();
     for max_message_bytes in (100..2500).step_by(13) {
-        let options = with_limits(Limits {
-            max_message_bytes,
-            ..Limits::default()
-        });
-        let read = decode_every_way(Format::Trig, &options, log.as_bytes());
+        let options = Options::with("max_message_bytes", max_message_bytes);
+        let read = decode_every_way("trig", &options, log.as_bytes());
         ends.insert(read.messages.len());
     }
     assert_eq!(ends.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
@@ -654,8 +609,8 @@ fn a_message_counts_the_same_however_the_log_is_cut() {
 
 #[test]
 fn a_complete_message_does_not_wait_for_the_next() {
-    let mut decoder = Format::Trig.decoder(&DecodeOptions::default()).unwrap();
-    let options = DecodeOptions::default();
+    let mut decoder = decoder("trig", &Options::default()).unwrap();
+    let options = Options::default();
     let log = "PREFIX ex: <http://ex/> ex:a ex:p 'x'@en . # @message\n\
                ex:g { ex:a ex:p 'x'@en , ( 1 [ ex:q <<( ex:a ex:p 'x'^^ex:t )>> ] ) . ex:b ex:p \"y\"";
     decoder.feed(log.as_bytes());
@@ -672,12 +627,7 @@ fn a_complete_message_does_not_wait_for_the_next() {
         (second.len(), second.first_index(), second.continued()),
         (1, 1, false)
     );
-    let whole = decode(
-        Format::Trig,
-        &options,
-        format!("{log}@en }}").as_bytes(),
-        4096,
-    );
+    let whole = decode("trig", &options, format!("{log}@en }}").as_bytes(), 4096);
     assert_eq!(support::lines(&first, 0), whole.messages[0]);
     assert_eq!(support::lines(&second, 0), whole.messages[1]);
     assert_eq!(second.position(0), 54);
@@ -690,40 +640,30 @@ fn parts_of_a_message_are_the_message() {
     log += "ex:g { ex:s ex:p \"x\"@en , \"y\" ^^ ex:t , <<( ex:a ex:b <<( ex:c ex:d 'e'^^ex:f )>> )>> {| ex:q ( 1 2 [ ex:r 3 ; a 4 ] 5 ) |} ;";
     log += " ex:q << _:x ex:p _:y ~ ex:r >> , [] ~ _:r ~ {| ex:s 5 |} . _:x ex:y _:_g0 }";
     log += "MESSAGE ex:z ex:p 1 , 2 , 3 .";
-    let whole = decode_every_way(Format::Trig, &DecodeOptions::default(), log.as_bytes());
+    let whole = decode_every_way("trig", &Options::default(), log.as_bytes());
     assert_eq!(whole.error, None);
     for quads in [1, 2, 3, 7] {
         for (batch_bytes, parts) in [(1, true), (4 << 20, true), (4 << 20, false), (1, false)] {
-            let options = DecodeOptions {
-                parts,
-                ..with_limits(Limits {
-                    batch_quads: quads,
-                    batch_bytes,
-                    ..Limits::default()
-                })
-            };
-            let read = decode_every_way(Format::Trig, &options, log.as_bytes());
+            let options = Options::with("batch_quads", quads)
+                .and("batch_bytes", batch_bytes)
+                .parts(parts);
+            let read = decode_every_way("trig", &options, log.as_bytes());
             assert_eq!(read, whole, "batches of {quads}, parts {parts}");
         }
     }
     // A statement without an end goes on from part to part, bounded.
-    let options = DecodeOptions {
-        parts: true,
-        ..with_limits(Limits {
-            batch_quads: 100,
-            max_message_bytes: 100_000,
-            ..Limits::default()
-        })
-    };
+    let options = Options::with("batch_quads", 100)
+        .and("max_message_bytes", 100_000)
+        .parts(true);
     let list = format!("<a:s> <a:p> ( {} ) .", "<a:x> ".repeat(20_000));
-    let read = decode(Format::Ttl, &options, list.as_bytes(), 4096);
+    let read = decode("ttl", &options, list.as_bytes(), 4096);
     assert_eq!(read.error, None);
     assert_eq!(read.messages[0].len(), 40_001);
 }
 
 #[test]
-fn long_tokens_in_small_pieces_take_linear_time() {
-    let size = 300_000;
+fn long_tokens_are_read_in_small_pieces() {
+    let size = 300_000; // work that grows with its square would take minutes
     for log in [
         format!("PREFIX a: <a:> a:s a:p a:{} .", "x".repeat(size)),
         format!("PREFIX a: <a:> a:s a:p a:{}x .", "é.".repeat(size / 3)),
@@ -737,11 +677,8 @@ fn long_tokens_in_small_pieces_take_linear_time() {
         format!("<a:s> a 'x'@x{} .", "-x".repeat(size / 2)),
         format!("<a:s> a 1 .#{}\n{}", "x".repeat(size), " ".repeat(size)),
     ] {
-        let start = std::time::Instant::now();
-        let read = decode(Format::Ttl, &DecodeOptions::default(), log.as_bytes(), 2);
-        assert_eq!(read.error, None);
-        // Quadratic would be minutes.
-        assert!(start.elapsed().as_secs() < 20, "{}", &log[..30]);
+        let read = decode("ttl", &Options::default(), log.as_bytes(), 2);
+        assert_eq!(read.error, None, "{}", &log[..30]);
     }
 }
 
@@ -751,25 +688,25 @@ fn truncation_and_bit_flips_never_panic() {
         "{ANNOUNCED}ex:g {{ _:é ex:p \"x\\u0041\"@en--ltr , 'y'^^ex:t, '''z''' , <<( ex:a a 1.5e3 )>> ~ _:r {{| a ( 1 [] ) |}} }}\n\
          MESSAGE\n@prefix é: <b:\\u00e9> .# @message\n<< é:a\\~%20 a true >> a [ a .5 ; ; ] . @message . GRAPH [] {{ [] a [] . }}"
     );
-    let options = [DecodeOptions::default(), lenient()];
+    let options = [Options::default(), lenient()];
     assert_eq!(trig(&log).len(), 3);
     let bytes = log.as_bytes();
     for cut in 0..bytes.len() {
-        for format in [Format::Trig, Format::Ttl] {
+        for format in ["trig", "ttl"] {
             decode_every_way(format, &options[cut % 2], &bytes[..cut]);
         }
         for bit in 0..8 {
             let mut flipped = bytes.to_vec();
             flipped[cut] ^= 1 << bit;
-            decode_every_way(Format::Trig, &options[bit % 2], &flipped);
+            decode_every_way("trig", &options[bit % 2], &flipped);
         }
         // A byte left out, and a byte twice.
         let mut other = bytes.to_vec();
         other.remove(cut);
-        decode_every_way(Format::Trig, &options[0], &other);
+        decode_every_way("trig", &options[0], &other);
         other = bytes.to_vec();
         other.insert(cut, bytes[cut]);
-        decode_every_way(Format::Trig, &options[0], &other);
+        decode_every_way("trig", &options[0], &other);
     }
 }
 
@@ -794,14 +731,11 @@ fn real_logs_are_read_as_oxttl_reads_them() {
             let data = std::fs::read(&path).unwrap();
             let (format, expected): (_, Result<Vec<_>, _>) = if path.extension().unwrap() == "trig"
             {
-                (
-                    Format::Trig,
-                    oxttl::TriGParser::new().for_slice(&data).collect(),
-                )
+                ("trig", oxttl::TriGParser::new().for_slice(&data).collect())
             } else {
                 let triples = oxttl::TurtleParser::new().for_slice(&data);
                 (
-                    Format::Ttl,
+                    "ttl",
                     triples
                         .map(|triple| {
                             triple.map(|triple| triple.in_graph(oxrdf::GraphName::DefaultGraph))
@@ -809,7 +743,7 @@ fn real_logs_are_read_as_oxttl_reads_them() {
                         .collect(),
                 )
             };
-            let read = decode_every_way(format, &DecodeOptions::default(), &data);
+            let read = decode_every_way(format, &Options::default(), &data);
             assert_eq!(read.error, None, "{}", path.display());
             count += 1;
             // The directive dialect is beyond oxttl.

@@ -13,9 +13,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use oxrdf::{Term, Triple};
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, Dialect};
-use support::{archive, decode_every_way, shared};
+use support::{Options, archive, decode_every_way, shared};
 
 const MANIFESTS: [&str; 6] = [
     "rdf/rdf11/rdf-turtle/manifest.ttl",
@@ -74,14 +72,11 @@ fn cases(files: &BTreeMap<String, Vec<u8>>, manifest: &str) -> Vec<Case> {
 
 fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
     let format = if case.kind.contains("Trig") {
-        Format::Trig
+        "trig"
     } else {
-        Format::Ttl
+        "ttl"
     };
-    let options = DecodeOptions {
-        base: Some(case.base.clone()),
-        ..DecodeOptions::default()
-    };
+    let options = Options::with("base", case.base.as_str());
     let read = decode_every_way(format, &options, &files[&case.action]);
     match (read.error, case.kind.contains("Negative")) {
         (Some(_), true) => return Ok(()),
@@ -127,8 +122,8 @@ fn message_cases() {
     let mut count = 0;
     for case in manifest["cases"].as_array().unwrap() {
         let format = match case["format"].as_str() {
-            Some("ttl") => Format::Ttl,
-            Some("trig") => Format::Trig,
+            Some("ttl") => "ttl",
+            Some("trig") => "trig",
             _ => continue,
         };
         if case["disputed"] == true || !matches!(case["kind"].as_str(), Some("parse" | "error")) {
@@ -137,14 +132,13 @@ fn message_cases() {
         count += 1;
         let id = case["id"].as_str().unwrap();
         let path = format!("conformance/messages/{}", case["input"].as_str().unwrap());
-        let options = DecodeOptions {
-            dialect: match case["dialect"].as_str() {
-                Some("comment") => None,
-                _ => Some(Dialect::Directive),
-            },
-            announced: case["announce"].as_str().map(str::to_owned),
-            ..DecodeOptions::default()
-        };
+        let mut options = Options::default();
+        if case["dialect"] != "comment" {
+            options = options.and("dialect", "directive");
+        }
+        if let Some(label) = case["announce"].as_str() {
+            options = options.and("announced", label);
+        }
         let read = decode_every_way(format, &options, &shared(&path).unwrap());
         let expected = &case["expected"];
         assert_eq!(

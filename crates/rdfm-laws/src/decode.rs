@@ -6,12 +6,12 @@
 //! - Truncation: of any prefix, the messages are those of the whole, the last perhaps shorter.
 //! - An error repeats; nothing panics; every loop ends.
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, Decoder};
+use rdfm_core::codec::Decoder;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::DecodeError;
 
 use crate::message::{Message, messages};
+use crate::options::Reading;
 
 /// The sizes of pieces to try; the whole comes first.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
@@ -30,11 +30,6 @@ struct Driver<'a> {
     decoder: Box<dyn Decoder>,
     pieces: std::slice::Chunks<'a, u8>,
     finished: bool,
-}
-
-fn make(format: Format, options: &DecodeOptions) -> Box<dyn Decoder> {
-    let decoder = format.decoder(options);
-    decoder.expect("the format takes these options")
 }
 
 impl<'a> Driver<'a> {
@@ -86,13 +81,12 @@ impl<'a> Driver<'a> {
 
 /// Decodes and hands every batch over.
 pub fn drive(
-    format: Format,
-    options: &DecodeOptions,
+    reading: &Reading,
     data: &[u8],
     piece: usize,
     each: impl FnMut(MessageBatch),
 ) -> Option<DecodeError> {
-    drive_on(make(format, options), data, piece, each)
+    drive_on(reading.decoder(), data, piece, each)
 }
 
 fn drive_on(
@@ -112,8 +106,8 @@ fn drive_on(
 }
 
 /// Decodes in pieces of a size.
-pub fn outcome(format: Format, options: &DecodeOptions, data: &[u8], piece: usize) -> Outcome {
-    outcome_of(make(format, options), data, piece)
+pub fn outcome(reading: &Reading, data: &[u8], piece: usize) -> Outcome {
+    outcome_of(reading.decoder(), data, piece)
 }
 
 fn outcome_of(decoder: Box<dyn Decoder>, data: &[u8], piece: usize) -> Outcome {
@@ -135,35 +129,29 @@ pub fn outcome_in(batches: &[MessageBatch], error: Option<DecodeError>) -> Outco
 }
 
 /// Whole = in pieces. Gives the outcome.
-pub fn pieces(format: Format, options: &DecodeOptions, data: &[u8]) -> Outcome {
-    let whole = outcome(format, options, data, data.len());
+pub fn pieces(reading: &Reading, data: &[u8]) -> Outcome {
+    let whole = outcome(reading, data, data.len());
     for size in PIECES {
-        in_pieces(format, options, data, size, &whole);
+        in_pieces(reading, data, size, &whole);
     }
     whole
 }
 
 /// In pieces of a size = whole.
-pub fn in_pieces(
-    format: Format,
-    options: &DecodeOptions,
-    data: &[u8],
-    size: usize,
-    whole: &Outcome,
-) {
-    let found = outcome(format, options, data, size);
+pub fn in_pieces(reading: &Reading, data: &[u8], size: usize, whole: &Outcome) {
+    let found = outcome(reading, data, size);
     assert!(
         found == *whole,
         "{}: pieces of {size} bytes give another outcome than the whole:\n{found:#?}\nwhole:\n{whole:#?}",
-        format.name(),
+        reading.format.name,
     );
 }
 
 /// A decoder that was reset, wherever it was, is as a new one.
-pub fn reset(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outcome) {
+pub fn reset(reading: &Reading, data: &[u8], whole: &Outcome) {
     for end in [data.len() / 3, data.len()] {
         for finished in [false, true] {
-            let mut decoder = make(format, options);
+            let mut decoder = reading.decoder();
             decoder.feed(&data[..end]);
             if finished {
                 decoder.finish();
@@ -171,7 +159,7 @@ pub fn reset(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outco
             while let Ok(Some(_)) = decoder.next_batch() {}
             decoder.reset();
             assert_same(
-                format,
+                reading,
                 &outcome_of(decoder, data, data.len()),
                 whole,
                 "log before a reset",
@@ -181,59 +169,58 @@ pub fn reset(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outco
 }
 
 /// Batches of any size hold the same messages.
-pub fn batch_sizes(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outcome) {
+pub fn batch_sizes(reading: &Reading, data: &[u8], whole: &Outcome) {
     for size in [1, 2, 7] {
-        let mut small = options.clone();
-        small.limits.batch_messages = size;
+        let small = reading.clone().with("batch_messages", size);
         assert_same(
-            format,
-            &outcome(format, &small, data, data.len()),
+            reading,
+            &outcome(&small, data, data.len()),
             whole,
             "batch_messages",
         );
-        let mut small = options.clone();
-        small.limits.batch_quads = size;
-        assert_same(
-            format,
-            &outcome(format, &small, data, 5),
-            whole,
-            "batch_quads",
-        );
+        let small = reading.clone().with("batch_quads", size);
+        assert_same(reading, &outcome(&small, data, 5), whole, "batch_quads");
     }
-    let mut small = options.clone();
-    small.limits.batch_bytes = 64;
+    let small = reading.clone().with("batch_bytes", 64);
     assert_same(
-        format,
-        &outcome(format, &small, data, data.len()),
+        reading,
+        &outcome(&small, data, data.len()),
         whole,
         "batch_bytes",
     );
 }
 
-fn assert_same(format: Format, found: &Outcome, whole: &Outcome, what: &str) {
+fn assert_same(reading: &Reading, found: &Outcome, whole: &Outcome, what: &str) {
     assert!(
         found == whole,
         "{}: another {what} gives another outcome:\n{found:#?}\nwhole:\n{whole:#?}",
-        format.name()
+        reading.format.name
     );
 }
 
 /// The parts of messages join to the messages; an error may leave a part of the unfinished one.
-pub fn parts(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outcome) {
-    let mut options = options.clone();
-    options.parts = true;
-    options.limits.batch_quads = 1;
+pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
+    let options = reading.clone().in_parts().with("batch_quads", 1);
     for piece in [data.len(), 3] {
         let mut joined: Vec<Message> = Vec::new();
         let mut open = false;
-        let error = drive(format, &options, data, piece, |batch| {
-            assert_eq!(batch.continued(), open, "{}: continued", format.name());
+        let error = drive(&options, data, piece, |batch| {
+            assert_eq!(
+                batch.continued(),
+                open,
+                "{}: continued",
+                reading.format.name
+            );
             open = batch.continues();
             let mut found = messages(&batch).into_iter();
             if batch.continued() {
                 let (rest, last) = (found.next(), joined.last_mut());
                 let (rest, last) = (rest.expect("a part"), last.expect("a part before"));
-                assert_eq!(rest.index, last.index, "{}: index of a part", format.name());
+                assert_eq!(
+                    rest.index, last.index,
+                    "{}: index of a part",
+                    reading.format.name
+                );
                 last.quads.extend(rest.quads);
                 last.metadata.extend(rest.metadata);
                 last.namespaces = rest.namespaces;
@@ -244,13 +231,13 @@ pub fn parts(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outco
             error.as_ref().map(|error| &error.reason),
             whole.error.as_ref().map(|error| &error.reason),
             "{}: read in parts, another error",
-            format.name()
+            reading.format.name
         );
         if open {
             assert!(
                 error.is_some(),
                 "{}: a part goes on at the end",
-                format.name()
+                reading.format.name
             );
             joined.pop();
         }
@@ -265,21 +252,21 @@ pub fn parts(format: Format, options: &DecodeOptions, data: &[u8], whole: &Outco
                 .map(|message| &message.quads)
                 .collect::<Vec<_>>(),
             "{}: parts do not join to the whole",
-            format.name()
+            reading.format.name
         );
     }
 }
 
 /// Every prefix of the bytes gives a prefix of the messages, the last perhaps shorter, up to its last
 /// quad.
-pub fn truncations(format: Format, options: &DecodeOptions, data: &[u8]) {
-    let whole = outcome(format, options, data, data.len());
+pub fn truncations(reading: &Reading, data: &[u8]) {
+    let whole = outcome(reading, data, data.len());
     for end in 0..data.len() {
-        let cut = outcome(format, options, &data[..end], end);
+        let cut = outcome(reading, &data[..end], end);
         let Some((last, before)) = cut.messages.split_last() else {
             continue;
         };
-        // What is cut before the fault of the whole may end where a message may end; and the last
+        // What is cut before the error of the whole may end where a message may end; and the last
         // token may be another one: of `21.5`, `21.` is a number and a dot.
         let sure = last.quads.len().saturating_sub(1);
         let known = whole.messages.get(before.len());
@@ -294,22 +281,20 @@ pub fn truncations(format: Format, options: &DecodeOptions, data: &[u8]) {
         assert!(
             fits,
             "{}: the first {end} bytes give other messages than the whole:\n{:#?}\nwhole:\n{:#?}",
-            format.name(),
-            cut,
-            whole
+            reading.format.name, cut, whole
         );
     }
 }
 
 /// With skipping, decoding ends, and pieces change nothing.
-pub fn skipping(format: Format, options: &DecodeOptions, data: &[u8]) {
-    let whole = skip_all(format, options, data, data.len());
+pub fn skipping(reading: &Reading, data: &[u8]) {
+    let whole = skip_all(reading, data, data.len());
     for piece in [1, 7] {
         assert!(
-            skip_all(format, options, data, piece) == whole,
+            skip_all(reading, data, piece) == whole,
             "{}: skipping in pieces of {piece} bytes:\n{:#?}\nwhole:\n{whole:#?}",
-            format.name(),
-            skip_all(format, options, data, piece),
+            reading.format.name,
+            skip_all(reading, data, piece),
         );
     }
 }
@@ -317,20 +302,20 @@ pub fn skipping(format: Format, options: &DecodeOptions, data: &[u8]) {
 /// The messages, and every error with the bytes skipped after it; None where nothing could resume.
 type Skipped = (Vec<Message>, Vec<(DecodeError, Option<Vec<u8>>)>);
 
-fn skip_all(format: Format, options: &DecodeOptions, data: &[u8], piece: usize) -> Skipped {
-    let mut driver = Driver::new(make(format, options), data, piece);
-    let (mut found, mut faults) = (Vec::new(), Vec::new());
+fn skip_all(reading: &Reading, data: &[u8], piece: usize) -> Skipped {
+    let mut driver = Driver::new(reading.decoder(), data, piece);
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
     loop {
         match driver.next_batch() {
             Ok(Some(batch)) => found.extend(messages(&batch)),
-            Ok(None) => return (found, faults),
+            Ok(None) => return (found, errors),
             Err(error) => {
-                assert!(faults.len() <= data.len(), "skipping does not end");
+                assert!(errors.len() <= data.len(), "skipping does not end");
                 if let Ok(bytes) = driver.skip_message() {
-                    faults.push((error, Some(bytes)));
+                    errors.push((error, Some(bytes)));
                 } else {
-                    faults.push((error, None));
-                    return (found, faults);
+                    errors.push((error, None));
+                    return (found, errors);
                 }
             }
         }

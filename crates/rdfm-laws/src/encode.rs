@@ -5,31 +5,26 @@
 //! - Reset: an encoder that was reset writes the same again.
 //! - A refused message leaves whole messages before it, and those alone.
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, Dialect, EncodeOptions, Encoder};
+use rdfm_core::codec::Encoder;
+use rdfm_core::codec::spec::FormatSpec;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::EncodeError;
 
 use crate::decode::{drive, outcome};
 use crate::message::{Message, messages};
+use crate::options::{Reading, Writing};
 use crate::structure::dataset;
 
 /// What encoding gives: the bytes, and why it stopped. On an error the end is not written.
-fn encode(
-    format: Format,
-    options: &EncodeOptions,
-    batches: &[MessageBatch],
-) -> (Vec<u8>, Option<EncodeError>) {
-    let mut encoder = format
-        .encoder(options)
-        .expect("the format takes these options");
+fn encode(writing: &Writing, batches: &[MessageBatch]) -> (Vec<u8>, Option<EncodeError>) {
+    let mut encoder = writing.encoder();
     let first = encode_with(&mut *encoder, batches);
     encoder.reset();
     let again = encode_with(&mut *encoder, batches);
     assert!(
         first == again,
         "{}: an encoder that was reset writes something else:\n{}\nand\n{}",
-        format.name(),
+        writing.format.name,
         String::from_utf8_lossy(&first.0),
         String::from_utf8_lossy(&again.0)
     );
@@ -51,20 +46,18 @@ fn encode_with(
 }
 
 /// Batches of `data`, as decoded with default sizes.
-fn batches(format: Format, options: &DecodeOptions, data: &[u8]) -> Vec<MessageBatch> {
+fn batches(reading: &Reading, data: &[u8]) -> Vec<MessageBatch> {
     let mut found = Vec::new();
-    drive(format, options, data, data.len(), |batch| found.push(batch));
+    drive(reading, data, data.len(), |batch| found.push(batch));
     found
 }
 
 /// How the output is read back: with everything allowed that may have been written.
-fn reading(options: &EncodeOptions) -> DecodeOptions {
-    DecodeOptions {
-        generalized: true,
-        lenient: true,
-        dialect: (options.dialect == Dialect::Plain).then_some(Dialect::Plain),
-        ..DecodeOptions::default()
-    }
+fn reading(writing: &Writing) -> Reading {
+    Reading::new(writing.format)
+        .where_taken("lenient", true)
+        .where_taken("generalized", true)
+        .where_taken("frames", "message")
 }
 
 fn datasets(messages: &[Message]) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
@@ -83,89 +76,77 @@ fn alike(left: &[Message], right: &[Message], order: bool) -> bool {
             .all(|(one, other)| dataset(one) == dataset(other))
 }
 
-/// Decodes `data` (as far as it is right), writes it in `target`, reads that, and compares.
-pub fn round_trip(
-    target: Format,
-    options: &EncodeOptions,
-    source: Format,
-    decoding: &DecodeOptions,
-    data: &[u8],
-) {
-    let batches = batches(source, decoding, data);
+/// Decodes `data` (as far as it is right), writes it as `writing` says, reads that, and compares.
+pub fn round_trip(writing: &Writing, reading: &Reading, data: &[u8]) {
+    let batches = batches(reading, data);
     let wanted: Vec<Message> = batches.iter().flat_map(messages).collect();
-    let (out, refused) = encode(target, options, &batches);
+    let (out, refused) = encode(writing, &batches);
 
     let single: Vec<MessageBatch> = batches
         .iter()
         .flat_map(|batch| (0..batch.len()).map(|at| batch.slice(at..at + 1)))
         .collect();
     // The same with a table of terms for each message.
-    let mut small = decoding.clone();
-    small.limits.batch_messages = 1;
-    let apart = self::batches(source, &small, data);
+    let small = reading.clone().with("batch_messages", 1);
+    let apart = self::batches(&small, data);
     for cut in [&single, &apart] {
-        let (again, refused_again) = encode(target, options, cut);
+        let (again, refused_again) = encode(writing, cut);
         assert_eq!(
-            refused,
-            refused_again,
+            refused, refused_again,
             "{}: batches change the refusal",
-            target.name()
+            writing.format.name
         );
         assert!(
             out == again,
             "{}: batches change the bytes:\n{}\nand\n{}",
-            target.name(),
+            writing.format.name,
             String::from_utf8_lossy(&out),
             String::from_utf8_lossy(&again)
         );
     }
 
-    reads_back(target, options, source, &wanted, &out, refused.as_ref());
+    reads_back(writing, reading.format, &wanted, &out, refused.as_ref());
 }
 
-/// Writes batches that hold the messages `wanted` in `target`, reads that, and compares.
+/// Writes batches that hold the messages `wanted` as `writing` says, reads that, and compares.
 pub fn there_and_back(
-    target: Format,
-    options: &EncodeOptions,
-    source: Format,
+    writing: &Writing,
+    source: &FormatSpec,
     batches: &[MessageBatch],
     wanted: &[Message],
 ) {
-    let mut encoder = target
-        .encoder(options)
-        .expect("the format takes these options");
+    let mut encoder = writing.encoder();
     let (out, refused) = encode_with(&mut *encoder, batches);
-    reads_back(target, options, source, wanted, &out, refused.as_ref());
+    reads_back(writing, source, wanted, &out, refused.as_ref());
 }
 
 /// What was written is read as the messages `wanted`, or as those before the refused one.
 fn reads_back(
-    target: Format,
-    options: &EncodeOptions,
-    source: Format,
+    writing: &Writing,
+    source: &FormatSpec,
     wanted: &[Message],
     out: &[u8],
     refused: Option<&EncodeError>,
 ) {
-    let back = outcome(target, &reading(options), out, out.len());
+    let back = outcome(&reading(writing), out, out.len());
     assert_eq!(
         back.error,
         None,
         "{}: what was written is not read: {}",
-        target.name(),
+        writing.format.name,
         String::from_utf8_lossy(out)
     );
     let delivered = refused.map_or(wanted.len(), |error| {
         usize::try_from(error.message).expect("an index fits")
     });
     let wanted = &wanted[..delivered.min(wanted.len())];
-    if !target.carries().boundaries && wanted.is_empty() {
+    if !writing.format.carries.boundaries && wanted.is_empty() {
         // Where nothing is written, such a log may still be one message.
         assert!(
             back.messages.len() <= 1
                 && back.messages.iter().all(|message| message.quads.is_empty()),
             "{}: nothing written is read as something",
-            target.name()
+            writing.format.name
         );
         return;
     }
@@ -178,13 +159,13 @@ fn reads_back(
         &wanted[..back.messages.len().min(wanted.len())]
     };
     assert!(
-        alike(&back.messages, written, target.carries().order)
+        alike(&back.messages, written, writing.format.carries.order)
             && wanted[written.len()..]
                 .iter()
                 .all(|message| message.quads.is_empty()),
         "{} -> {}: other messages came back:\n{:#?}\nwanted:\n{:#?}\nwritten:\n{}\nrefused: {:?}",
-        source.name(),
-        target.name(),
+        source.name,
+        writing.format.name,
         datasets(&back.messages),
         datasets(wanted),
         String::from_utf8_lossy(out),

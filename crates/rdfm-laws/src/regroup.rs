@@ -7,8 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use rdfm_core::codec::DecodeOptions;
-use rdfm_core::codec::format::Format;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::EncodeError;
 use rdfm_core::model::limits::Limits;
@@ -16,6 +14,7 @@ use rdfm_core::regroup::{GroupBy, RegroupOptions, Regrouper};
 
 use crate::decode::drive;
 use crate::message::{Message, messages};
+use crate::options::Reading;
 
 const WAYS: [GroupBy; 6] = [
     GroupBy::Message,
@@ -27,17 +26,14 @@ const WAYS: [GroupBy; 6] = [
 ];
 
 /// Groups what `data` holds in every way.
-pub fn every_way(format: Format, options: &DecodeOptions, data: &[u8]) {
-    let whole = batches(format, options, data);
-    let mut small = options.clone();
-    small.limits.batch_messages = 1;
-    let mut in_parts = options.clone();
-    in_parts.parts = true;
-    in_parts.limits.batch_quads = 1;
-    let mut cuts = vec![batches(format, &small, data)];
+pub fn every_way(reading: &Reading, data: &[u8]) {
+    let whole = batches(reading, data);
+    let small = reading.clone().with("batch_messages", 1);
+    let in_parts = reading.clone().in_parts().with("batch_quads", 1);
+    let mut cuts = vec![batches(&small, data)];
     // What an error leaves open is delivered in parts only.
     if whole.1 {
-        cuts.push(batches(format, &in_parts, data));
+        cuts.push(batches(&in_parts, data));
     }
     let given: Vec<Message> = whole.0.iter().flat_map(messages).collect();
     for by in WAYS {
@@ -64,9 +60,9 @@ pub fn every_way(format: Format, options: &DecodeOptions, data: &[u8]) {
 }
 
 /// The batches, and whether the log was read to its end.
-fn batches(format: Format, options: &DecodeOptions, data: &[u8]) -> (Vec<MessageBatch>, bool) {
+fn batches(reading: &Reading, data: &[u8]) -> (Vec<MessageBatch>, bool) {
     let mut found = Vec::new();
-    let error = drive(format, options, data, data.len(), |batch| found.push(batch));
+    let error = drive(reading, data, data.len(), |batch| found.push(batch));
     (found, error.is_none())
 }
 

@@ -1,7 +1,7 @@
 //! The laws of detection: what the head of a log says of every format.
 
-use rdfm_core::codec::format::Format;
 use rdfm_core::codec::sniff::{HEAD_BYTES, Sniff};
+use rdfm_core::registry::FORMATS;
 
 use crate::mutate::Random;
 
@@ -11,8 +11,8 @@ pub fn stays(data: &[u8]) {
     let mut random = Random::of(data);
     let mut cuts = [0; 4].map(|_| random.below(head.len() + 1));
     cuts.sort_unstable();
-    for format in Format::ALL {
-        let Some(sniff) = format.sniff() else {
+    for format in FORMATS {
+        let Some(sniff) = format.sniff else {
             continue;
         };
         let mut told = None;
@@ -23,7 +23,7 @@ pub fn stays(data: &[u8]) {
             assert!(
                 complete != Sniff::More && answer != (Sniff::No, Sniff::Yes),
                 "{}: {answer:?} of b\"{}\"",
-                format.name(),
+                format.name,
                 part.escape_ascii()
             );
             match told {
@@ -32,7 +32,7 @@ pub fn stays(data: &[u8]) {
                     answer,
                     (first, first),
                     "{}: {first:?} of the first {before} bytes of b\"{}\"",
-                    format.name(),
+                    format.name,
                     part.escape_ascii()
                 ),
             }

@@ -1,45 +1,45 @@
-//! The law of splits: those of any cuts hold what the whole log holds, message by message and fault by
-//! fault, once each and in order; and counting numbers them as decoding does.
+//! The law of splits: those of any cuts hold what the whole log holds, message by message and error by
+//! error, once each and in order; and counting numbers them as decoding does.
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, Dialect, Split};
-use rdfm_core::formats::nquads::count::DelimiterCounter;
+use rdfm_core::codec::options::{LENIENT, READ_DIALECT};
+use rdfm_core::codec::{Dialect, Split};
 use rdfm_core::model::error::DecodeError;
 
 use crate::message::{Message, messages};
 use crate::mutate::Random;
+use crate::options::Reading;
 
 /// What reading gives, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 enum Event {
     Message(Message),
     /// An error, and what was skipped after it; None where nothing could resume.
-    Fault(DecodeError, Option<Vec<u8>>),
+    Error(DecodeError, Option<Vec<u8>>),
 }
 
 /// Cuts the log in several ways: every split, in pieces of several sizes.
-pub fn every_cut(format: Format, options: &DecodeOptions, data: &[u8]) {
+pub fn every_cut(reading: &Reading, data: &[u8]) {
     let length = data.len();
     for step in [7, 40, length / 3 + 1, length / 2 + 1] {
         let cuts: Vec<usize> = (step..length).step_by(step).collect();
-        at_cuts(format, options, data, &cuts, 4096);
+        at_cuts(reading, data, &cuts, 4096);
     }
 }
 
 /// Cuts the log at one to three places that its bytes choose.
-pub fn some_cuts(format: Format, options: &DecodeOptions, data: &[u8]) {
+pub fn some_cuts(reading: &Reading, data: &[u8]) {
     let mut random = Random::of(data);
     let mut cuts: Vec<usize> = (0..=random.below(3))
         .map(|_| 1 + random.below(data.len()))
         .collect();
     cuts.sort_unstable();
     cuts.dedup();
-    at_cuts(format, options, data, &cuts, 1 + random.below(64));
+    at_cuts(reading, data, &cuts, 1 + random.below(64));
 }
 
 /// The splits between the cuts, which ascend from 1 on, are the whole.
-pub fn at_cuts(format: Format, options: &DecodeOptions, data: &[u8], cuts: &[usize], piece: usize) {
-    let Some(dialect) = head(format, options, data) else {
+pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
+    let Some(dialect) = head(reading, data) else {
         return;
     };
     let starts = [0].iter().chain(cuts);
@@ -48,16 +48,14 @@ pub fn at_cuts(format: Format, options: &DecodeOptions, data: &[u8], cuts: &[usi
     let (mut delimiters, mut leading) = (0, 0);
     let mut splits = Vec::new();
     for (&start, &stop) in starts.zip(stops) {
-        let split = DecodeOptions {
-            split: Some(Split {
-                start: start as u64,
-                stop: stop as u64,
-                dialect,
-            }),
-            ..options.clone()
-        };
+        let mut split = reading.clone();
+        split.opening.split = Some(Split {
+            start: start as u64,
+            stop: stop as u64,
+            dialect,
+        });
         let fed = data.get(start.saturating_sub(1)..).unwrap_or_default();
-        let mut counter = DelimiterCounter::new(&split);
+        let mut counter = split.counter();
         for piece in fed.chunks(piece) {
             counter.feed(piece);
         }
@@ -70,67 +68,69 @@ pub fn at_cuts(format: Format, options: &DecodeOptions, data: &[u8], cuts: &[usi
         delimiters += counter.delimiters();
     }
     for (mut split, fed, before) in splits {
-        let inner = split.split.is_some_and(|split| split.start > 0);
-        split.first_index = inner.then_some(before + leading);
-        let events = read(format, &split, fed, piece);
-        // The faults that cannot be skipped say that there are no splits.
+        let inner = split.opening.split.is_some_and(|split| split.start > 0);
+        split.opening.first_index = inner.then_some(before + leading);
+        let events = read(&split, fed, piece);
+        // The errors that cannot be skipped say that there are no splits.
         strayed |= events
             .iter()
-            .any(|event| matches!(event, Event::Fault(_, None)));
+            .any(|event| matches!(event, Event::Error(_, None)));
         found.extend(events);
     }
     if strayed {
         let word = |word: &[u8]| data.windows(word.len()).any(|window| window == word);
         assert!(
-            word(b"VERSION") || options.lenient && word(b"MESSAGE"),
+            word(b"VERSION") || reading.values().switch(&LENIENT) && word(b"MESSAGE"),
             "{}: a log that never changes its dialect has splits at {cuts:?}: {}",
-            format.name(),
+            reading.format.name,
             String::from_utf8_lossy(data)
         );
         return;
     }
-    let mut whole = read(format, options, data, data.len());
+    let mut whole = read(reading, data, data.len());
     for event in whole.iter_mut().chain(&mut found) {
-        if let Event::Fault(error, _) = event {
-            error.place.line_column = None;
+        if let Event::Error(error, _) = event {
+            error.position.line_column = None;
         }
     }
     assert!(
         found == whole,
-        "{}: the splits at {cuts:?} (pieces of {piece}, {options:?}) give\n{found:#?}\nwhole:\n{whole:#?}\nof {:?}",
-        format.name(),
+        "{}: the splits at {cuts:?} (pieces of {piece}, {reading:?}) give\n{found:#?}\nwhole:\n{whole:#?}\nof {:?}",
+        reading.format.name,
         String::from_utf8_lossy(data)
     );
 }
 
 /// The dialect that the log's first message shows, if it shows one.
-fn head(format: Format, options: &DecodeOptions, data: &[u8]) -> Option<Dialect> {
-    let mut options = options.clone();
-    options.limits.batch_messages = 1;
-    let mut decoder = format.decoder(&options).ok()?;
+fn head(reading: &Reading, data: &[u8]) -> Option<Dialect> {
+    let reading = reading.clone().with("batch_messages", 1);
+    let mut decoder = reading.decoder();
     decoder.feed(data);
     decoder.finish();
     drop(decoder.next_batch());
     let met = decoder.header().dialect?;
-    Some(options.dialect.unwrap_or(met))
+    let asked = reading
+        .values()
+        .text(&READ_DIALECT)
+        .and_then(Dialect::named);
+    Some(asked.unwrap_or(met))
 }
 
-fn read(format: Format, options: &DecodeOptions, data: &[u8], piece: usize) -> Vec<Event> {
-    let decoder = format.decoder(options);
-    let mut decoder = decoder.expect("the format takes these options");
+fn read(reading: &Reading, data: &[u8], piece: usize) -> Vec<Event> {
+    let mut decoder = reading.decoder();
     let mut pieces = data.chunks(piece.max(1));
     let (mut found, mut finished) = (Vec::new(), false);
-    let mut fault: Option<DecodeError> = None;
+    let mut pending: Option<DecodeError> = None;
     loop {
-        if let Some(error) = fault.take() {
+        if let Some(error) = pending.take() {
             match decoder.skip_message() {
                 Ok(Some(bytes)) => {
-                    found.push(Event::Fault(error, Some(bytes)));
+                    found.push(Event::Error(error, Some(bytes)));
                     continue;
                 }
-                Ok(None) => fault = Some(error),
+                Ok(None) => pending = Some(error),
                 Err(last) => {
-                    found.push(Event::Fault(last, None));
+                    found.push(Event::Error(last, None));
                     return found;
                 }
             }
@@ -143,7 +143,7 @@ fn read(format: Format, options: &DecodeOptions, data: &[u8], piece: usize) -> V
                 Ok(None) if finished || decoder.done() => return found,
                 Ok(None) => {}
                 Err(error) => {
-                    fault = Some(error);
+                    pending = Some(error);
                     continue;
                 }
             }
@@ -160,6 +160,8 @@ fn read(format: Format, options: &DecodeOptions, data: &[u8], piece: usize) -> V
 
 #[cfg(test)]
 mod tests {
+    use rdfm_core::codec::options::DIALECTS;
+
     use super::*;
 
     const LOGS: [&str; 14] = [
@@ -179,37 +181,34 @@ mod tests {
         "\n\n\n\n# @message\n\n\n# @message",
     ];
 
-    fn options_of_all_kinds() -> Vec<DecodeOptions> {
-        let mut small = DecodeOptions::default();
-        small.limits.max_message_bytes = 120;
-        small.limits.batch_messages = 1;
-        let mut all = vec![DecodeOptions::default(), small];
-        for dialect in [Dialect::Comment, Dialect::Directive, Dialect::Plain] {
-            all.push(DecodeOptions {
-                dialect: Some(dialect),
-                ..DecodeOptions::default()
-            });
+    fn ways_of_all_kinds(format: &str) -> Vec<Reading> {
+        let plain = Reading::of(format);
+        let mut all = vec![
+            plain.clone(),
+            plain
+                .clone()
+                .with("max_message_bytes", 120)
+                .with("batch_messages", 1),
+            plain.clone().with("announced", "1.2-messages"),
+        ];
+        for dialect in DIALECTS {
+            all.push(plain.clone().with("dialect", *dialect));
         }
-        all.push(DecodeOptions {
-            announced: Some("1.2-messages".to_owned()),
-            ..DecodeOptions::default()
-        });
-        let lenient = all.clone().into_iter().map(|options| DecodeOptions {
-            lenient: true,
-            generalized: true,
-            ..options
-        });
+        let lenient = all
+            .clone()
+            .into_iter()
+            .map(|reading| reading.with("lenient", true).with("generalized", true));
         all.extend(lenient.collect::<Vec<_>>());
         all
     }
 
     #[test]
     fn a_cut_at_any_byte_loses_nothing() {
-        for options in options_of_all_kinds() {
+        for reading in ways_of_all_kinds("nq") {
             for log in LOGS {
                 for cut in 1..=log.len() + 1 {
                     for piece in [1, 2, 3, 7, 4096] {
-                        at_cuts(Format::Nq, &options, log.as_bytes(), &[cut], piece);
+                        at_cuts(&reading, log.as_bytes(), &[cut], piece);
                     }
                 }
             }
@@ -218,11 +217,11 @@ mod tests {
 
     #[test]
     fn nor_do_cuts_at_all_bytes() {
-        for options in options_of_all_kinds() {
+        for reading in ways_of_all_kinds("nt") {
             for log in LOGS {
                 for step in 1..20 {
                     let cuts: Vec<usize> = (1..=log.len()).step_by(step).collect();
-                    at_cuts(Format::Nt, &options, log.as_bytes(), &cuts, 5);
+                    at_cuts(&reading, log.as_bytes(), &cuts, 5);
                 }
             }
         }

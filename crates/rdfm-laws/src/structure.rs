@@ -84,15 +84,12 @@ fn hash(value: impl Hash) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use rdfm_core::codec::DecodeOptions;
-    use rdfm_core::codec::format::Format;
-
     use super::*;
     use crate::decode::outcome;
+    use crate::options::Reading;
 
     fn of(text: &str) -> Vec<[u64; 4]> {
-        let options = DecodeOptions::default();
-        let found = outcome(Format::Nq, &options, text.as_bytes(), text.len());
+        let found = outcome(&Reading::of("nq"), text.as_bytes(), text.len());
         assert_eq!(found.error, None);
         dataset(&found.messages[0])
     }

@@ -3,26 +3,23 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use rdfm_core::codec::{DecodeOptions, RdfDirection};
 use rdfm_laws::jsonld::standing::DIFFERENCES;
 use rdfm_laws::jsonld::{Compared, compare, generate};
 use rdfm_laws::mutate::{Random, mutate};
+use rdfm_laws::options::Reading;
 
 /// Logs of the test, unless `RDFM_JSONLD_DOCUMENTS` says another number.
 const DOCUMENTS: u64 = 5000;
 
-fn options(seed: u64) -> DecodeOptions {
-    let directions = [
-        RdfDirection::Literal,
-        RdfDirection::None,
-        RdfDirection::I18n,
-        RdfDirection::Compound,
-    ];
-    DecodeOptions {
-        lenient: seed.is_multiple_of(2),
-        base: (!seed.is_multiple_of(3)).then(|| "http://example.org/base/".to_owned()),
-        rdf_direction: directions[Random::new(seed).below(4)],
-        ..DecodeOptions::default()
+fn reading(seed: u64) -> Reading {
+    let directions = ["literal", "none", "i18n-datatype", "compound-literal"];
+    let reading = Reading::of("ndjsonld")
+        .with("lenient", seed.is_multiple_of(2))
+        .with("rdf_direction", directions[Random::new(seed).below(4)]);
+    if seed.is_multiple_of(3) {
+        reading
+    } else {
+        reading.with("base", "http://example.org/base/")
     }
 }
 
@@ -39,11 +36,11 @@ fn documents_are_read_as_the_oracle_has_them() {
         if random.below(8) == 0 {
             data = mutate(&mut random, &data);
         }
-        let options = options(seed);
-        let caught = catch_unwind(AssertUnwindSafe(|| compare(&options, &data)));
+        let reading = reading(seed);
+        let caught = catch_unwind(AssertUnwindSafe(|| compare(&reading, &data)));
         let Ok(compared) = caught else {
             panic!(
-                "seed {seed}: {options:?}\n{}",
+                "seed {seed}: {reading:?}\n{}",
                 String::from_utf8_lossy(&data)
             );
         };
@@ -333,18 +330,16 @@ const SHOWN: &[(&str, &str)] = &[
 
 #[test]
 fn each_known_difference_is_still_there() {
-    let options = DecodeOptions {
-        lenient: true,
-        rdf_direction: RdfDirection::I18n,
-        ..DecodeOptions::default()
-    };
+    let reading = Reading::of("ndjsonld")
+        .with("lenient", true)
+        .with("rdf_direction", "i18n-datatype");
     let names: Vec<&str> = DIFFERENCES
         .iter()
         .map(|difference| difference.name)
         .collect();
     let shown: Vec<&str> = SHOWN.iter().map(|(name, _)| *name).collect();
     for (name, log) in SHOWN {
-        let compared = compare(&options, log.as_bytes());
+        let compared = compare(&reading, log.as_bytes());
         let expected = Compared::Differs(name);
         assert_eq!(compared.last(), Some(&expected), "{log}");
     }

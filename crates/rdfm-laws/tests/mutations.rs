@@ -8,7 +8,7 @@ mod corpus;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rdfm_core::codec::format::Format;
+use rdfm_core::registry::FORMATS;
 use rdfm_laws::mutate::{Random, mutate};
 use rdfm_laws::{any_bytes, sniff};
 
@@ -20,8 +20,8 @@ fn try_mutations() {
     let seconds = std::env::var("RDFM_FUZZ_SECONDS").ok();
     let seconds = seconds.and_then(|text| text.parse().ok()).unwrap_or(12);
     let fixtures = corpus::fixtures();
-    let corpora = Format::ALL.map(|format| {
-        let of_format = fixtures.iter().filter(|file| file.0 == format);
+    let corpora = FORMATS.map(|format| {
+        let of_format = fixtures.iter().filter(|file| file.0 == format.name);
         let data: Vec<&[u8]> = of_format.map(|file| file.2.as_slice()).collect();
         (format, data)
     });
@@ -35,12 +35,12 @@ fn try_mutations() {
             let input = mutate(&mut random, corpus[chosen]);
             let caught = std::panic::catch_unwind(|| {
                 sniff::stays(&input);
-                any_bytes(*format, &input);
+                any_bytes(format, &input);
             });
             assert!(
                 caught.is_ok(),
                 "{}, seed {seed}: a law is broken by b\"{}\"",
-                format.name(),
+                format.name,
                 input.escape_ascii()
             );
         }

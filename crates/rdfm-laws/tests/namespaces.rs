@@ -1,8 +1,8 @@
 //! The laws of encoders over a log whose namespaces change.
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{ContextLines, DecodeOptions, EncodeOptions};
+use rdfm_core::registry::FORMATS;
 use rdfm_laws::encode;
+use rdfm_laws::options::{Reading, Writing};
 
 const LOG: &str = "PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p a:o .\n# @message\n\
     b:s b:p \"1\"^^b:t .\n# @message\nPREFIX c: <http://c/>\n<http://x/s> b:p c:o .\n# @message\n\
@@ -12,15 +12,12 @@ const LOG: &str = "PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p a:o .\n
 
 #[test]
 fn batches_change_no_byte_where_namespaces_change() {
-    for context_lines in [ContextLines::First, ContextLines::Every, ContextLines::None] {
-        let options = EncodeOptions {
-            context_lines,
-            namespaces: true,
-            ..EncodeOptions::default()
-        };
-        for target in Format::ALL {
-            let decoding = DecodeOptions::default();
-            encode::round_trip(target, &options, Format::Ttl, &decoding, LOG.as_bytes());
+    for context_lines in ["first", "every", "none"] {
+        for target in FORMATS {
+            let writing = Writing::new(target)
+                .where_taken("context_lines", context_lines)
+                .where_taken("namespaces", true);
+            encode::round_trip(&writing, &Reading::of("ttl"), LOG.as_bytes());
         }
     }
 }

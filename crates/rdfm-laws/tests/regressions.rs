@@ -1,28 +1,27 @@
 //! Minimal inputs that once broke a law.
 
-use rdfm_core::codec::DecodeOptions;
-use rdfm_core::codec::format::Format;
+use rdfm_laws::options::{Reading, format};
 use rdfm_laws::{any_bytes, decode};
 
 /// Whole against pieces, where a token may have 64 bytes.
-fn within_64_bytes(format: Format, data: &[u8]) {
-    let mut options = DecodeOptions::default();
-    options.limits.max_message_bytes = 64;
-    options.limits.batch_messages = 1;
-    decode::pieces(format, &options, data);
+fn within_64_bytes(format: &str, data: &[u8]) {
+    let reading = Reading::of(format)
+        .with("max_message_bytes", 64)
+        .with("batch_messages", 1);
+    decode::pieces(&reading, data);
 }
 
 #[test]
 fn triple_terms_that_hold_blank_nodes_are_compared_by_structure() {
     let nested = b"PREFIX : <http://e/>\n:s :p :o {| :a :b {| :a2 :b2 |} |}.";
-    any_bytes(Format::Ttl, nested);
-    any_bytes(Format::Trig, nested);
+    any_bytes(format("ttl"), nested);
+    any_bytes(format("trig"), nested);
 }
 
 #[test]
 fn a_language_type_without_a_tag_is_not_written_as_what_readers_of_json_ld_drop() {
     let literal = b"<a:> <b:> \"x\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .";
-    any_bytes(Format::Nq, literal);
+    any_bytes(format("nq"), literal);
 }
 
 #[test]
@@ -35,26 +34,26 @@ fn a_token_that_is_too_long_and_wrong_gives_one_error_however_it_arrives() {
         format!("<s> <p> \"{long}\n\" .\n"),
         format!("_:a <http://e/p> <http://e/o> # {long}{long}\n."),
     ] {
-        within_64_bytes(Format::Ttl, wrong.as_bytes());
-        within_64_bytes(Format::Trig, wrong.as_bytes());
+        within_64_bytes("ttl", wrong.as_bytes());
+        within_64_bytes("trig", wrong.as_bytes());
     }
     for wrong in [
         format!("<?xml?><a b=\"{long}<\"/>"),
         format!("<a {long}<=''/>"),
         format!("<a><![CDATA[{long}]]></a><!--{long}---->"),
     ] {
-        within_64_bytes(Format::RdfXml, wrong.as_bytes());
+        within_64_bytes("rdfxml", wrong.as_bytes());
     }
 }
 
 #[test]
 fn a_length_of_all_bits_at_the_start_of_rdf_protobuf_is_an_error() {
     any_bytes(
-        Format::RdfProtobuf,
+        format("rdf-protobuf"),
         b"\x1c\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
     );
     any_bytes(
-        Format::RdfProtobuf,
+        format("rdf-protobuf"),
         b"\x1c\x22\xff\xff\xff\xff\xff\xff\xff\xffam?ple.org\x12\0\0::\x1a9http:",
     );
 }
@@ -63,11 +62,11 @@ fn a_length_of_all_bits_at_the_start_of_rdf_protobuf_is_an_error() {
 fn a_yaml_document_of_the_largest_size_ends_where_the_next_begins_however_it_arrives() {
     for length in 58..=62 {
         let text = "x".repeat(length);
-        within_64_bytes(Format::Yamlld, format!("a: {text}\n--- {{}}\n").as_bytes());
-        within_64_bytes(Format::Yamlld, format!("a: {text}\n---").as_bytes());
-        within_64_bytes(Format::Yamlld, format!("a: {text}\n--").as_bytes());
-        within_64_bytes(Format::Yamlld, format!("a: {text}\n...\n").as_bytes());
+        within_64_bytes("yamlld", format!("a: {text}\n--- {{}}\n").as_bytes());
+        within_64_bytes("yamlld", format!("a: {text}\n---").as_bytes());
+        within_64_bytes("yamlld", format!("a: {text}\n--").as_bytes());
+        within_64_bytes("yamlld", format!("a: {text}\n...\n").as_bytes());
     }
     let long = " ".repeat(100);
-    within_64_bytes(Format::Yamlld, format!("a: 1\n---{long}\n").as_bytes());
+    within_64_bytes("yamlld", format!("a: 1\n---{long}\n").as_bytes());
 }

@@ -25,11 +25,11 @@ use crate::errors;
 /// The exception of an error.
 pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
     match (error.row, error.class) {
-        (Some(row), class) => errors::row(py, row, class, &error.reason),
+        (Some(row), class) => errors::row(py, row, class, error.reason),
         (None, ErrorClass::Limit) => errors::limit(error.reason),
-        (None, ErrorClass::Internal) => errors::internal(error.reason),
+        (None, ErrorClass::Internal) => errors::internal(error.reason.to_string()),
         // The columns have other types.
-        (None, _) => PyTypeError::new_err(error.reason),
+        (None, _) => PyTypeError::new_err(error.reason.to_string()),
     }
 }
 

@@ -4,17 +4,19 @@
 //! - Law: a codec is used by one thread at a time (another gets a RuntimeError); after a caught panic
 //!   it only raises `InternalError`.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView};
-use rdfm_core::codec::format::{Format, TripleTerms};
+use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
-use rdfm_core::codec::{self, Dialect, Frames, LogHeader};
-use rdfm_core::formats::nquads::count;
+use rdfm_core::codec::spec::FormatSpec;
+use rdfm_core::codec::{self, Dialect, LogHeader, Noticed, Opening, Parts, Split};
+use rdfm_core::registry;
 
 use crate::batch::MessageBatch;
+use crate::contexts::PyLoader;
 use crate::{errors, options};
 
 /// A codec, or why it cannot be used any more.
@@ -54,22 +56,13 @@ fn run<T: ?Sized + Send, R: Send>(
 
 /// Bytes to batches: `feed` pieces, then take batches with `next_batch` until it gives None;
 /// after the last piece call `finish` and take the rest.
-#[pyclass(subclass, frozen, module = "rdfm._core")]
+#[pyclass(frozen, module = "rdfm._core")]
 pub struct Decoder {
-    kind: Format,
+    spec: &'static FormatSpec,
     state: Mutex<State<dyn codec::Decoder>>,
 }
 
 impl Decoder {
-    fn open(kind: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let options = options::decode(kind, given)?;
-        let decoder = kind.decoder(&options).map_err(errors::option)?;
-        Ok(Self {
-            kind,
-            state: Mutex::new(State::Live(decoder)),
-        })
-    }
-
     /// Works with the decoder at the start of a log, without the GIL, and leaves it at the start of one.
     pub fn with<R: Send>(
         &self,
@@ -86,10 +79,42 @@ impl Decoder {
 
 #[pymethods]
 impl Decoder {
+    /// Takes the format's name, and its options by name.
+    ///
+    /// Args:
+    ///     format: A native format's name.
+    ///     options: See `format_spec`.
+    ///     parts: Which messages may come in parts: "never", those of many "frames", or "always".
+    ///     split: Start, stop (or None) and dialect of the part of the log to read.
+    ///     first_index: The index of the first message, where that is known.
+    ///     context_loader: Takes a URL and gives `(document, final URL)`, or None where it has none.
+    /// Raises:
+    ///     OptionError: There is no such option, or its value does not fit.
+    ///     UnknownFormatError: No native format has that name.
+    #[new]
+    #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_index=None, context_loader=None))]
+    fn new(
+        format: &str,
+        options: Option<&Bound<'_, PyDict>>,
+        parts: &str,
+        split: Option<(u64, Option<u64>, String)>,
+        first_index: Option<u64>,
+        context_loader: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let spec = find(format)?;
+        let values = options::values(spec.reads(), options)?;
+        let opening = opening(parts, split, first_index, context_loader)?;
+        let decoder = registry::decoder(spec, &values, &opening).map_err(errors::option)?;
+        Ok(Self {
+            spec,
+            state: Mutex::new(State::Live(decoder)),
+        })
+    }
+
     /// The format's name.
     #[getter]
     fn format(&self) -> &'static str {
-        self.kind.name()
+        self.spec.name
     }
 
     /// Take a piece of the log, cut anywhere. Decodes nothing.
@@ -119,7 +144,7 @@ impl Decoder {
     ///
     /// Raises:
     ///     DecodeError: The log breaks its format; raised after every message completed before the
-    ///         fault, and again on later calls.
+    ///         error, and again on later calls.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
         let mut state = take(&self.state, "decoder")?;
         run(py, &mut state, codec::Decoder::next_batch)?
@@ -150,7 +175,7 @@ impl Decoder {
     /// Decode another log, of which all bytes are here, with the same options.
     ///
     /// Returns:
-    ///     Its batches, and whether that is all; if not, `next_batch` raises the fault behind them.
+    ///     Its batches, and whether that is all; if not, `next_batch` raises the error behind them.
     #[pyo3(signature = (log, /))]
     fn decode_log(
         &self,
@@ -181,16 +206,18 @@ impl Decoder {
     }
 
     /// What the log says about itself, complete once a batch was yielded: `dialect` (of the first
-    /// message; `changes_dialect` is True if a later one has another), `version_label`, `jelly` (its
-    /// stream options, by the names that JellyEncoder takes), `frames` (what they mean: "message" or
+    /// message; `changes_dialect` is True if a later one has another), `version_label`, `options` (its
+    /// stream options, by the names of the options of the same format's encoder), `frames` (what they mean: "message" or
     /// "flat"), `dropped_metadata` (entries so far that the message of flat frames leaves out),
     /// `dropped_keys` (JSON-LD keys so far that no context maps to an IRI) and `dropped_key` (the first of
     /// them, quoted), `notes` (what whoever reads the log should know).
     /// Absent keys are unknown.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "decoder")?;
-        let header = run(py, &mut state, |decoder| decoder.header())?;
-        header_dict(py, &header)
+        let (header, noticed) = run(py, &mut state, |decoder| {
+            (decoder.header(), decoder.noticed())
+        })?;
+        header_dict(py, &header, &noticed)
     }
 }
 
@@ -220,15 +247,45 @@ pub fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes
     Ok(view.call_method0("tobytes")?.cast_into()?)
 }
 
-fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, PyDict>> {
+fn opening(
+    parts: &str,
+    split: Option<(u64, Option<u64>, String)>,
+    first_index: Option<u64>,
+    context_loader: Option<Py<PyAny>>,
+) -> PyResult<Opening> {
+    let parts = match parts {
+        "never" => Parts::Never,
+        "frames" => Parts::Frames,
+        "always" => Parts::Always,
+        _ => return Err(errors::option("parts is 'never', 'frames' or 'always'")),
+    };
+    let split = split.map(|(start, stop, dialect)| {
+        let dialect = Dialect::named(&dialect).ok_or_else(|| {
+            errors::option("a split is a tuple of start, stop (or None) and dialect")
+        })?;
+        Ok::<_, PyErr>(Split {
+            start,
+            stop: stop.unwrap_or(u64::MAX),
+            dialect,
+        })
+    });
+    Ok(Opening {
+        parts,
+        split: split.transpose()?,
+        first_index,
+        contexts: context_loader
+            .map(|load| Arc::new(PyLoader::new(load)) as Arc<dyn ContextLoader>),
+    })
+}
+
+fn header_dict<'py>(
+    py: Python<'py>,
+    header: &LogHeader,
+    noticed: &Noticed,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     if let Some(dialect) = header.dialect {
-        let name = match dialect {
-            Dialect::Comment => "comment",
-            Dialect::Directive => "directive",
-            Dialect::Plain => "plain",
-        };
-        dict.set_item("dialect", name)?;
+        dict.set_item("dialect", dialect.name())?;
     }
     if header.changes_dialect {
         dict.set_item("changes_dialect", true)?;
@@ -236,28 +293,24 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
     if let Some(label) = &header.version_label {
         dict.set_item("version_label", label)?;
     }
-    if let Some(jelly) = &header.jelly {
-        dict.set_item("jelly", options::jelly_dict(py, jelly)?)?;
+    if !header.options.is_empty() {
+        dict.set_item("options", options::values_dict(py, &header.options)?)?;
     }
-    if let Some(frames) = header.frames {
-        let name = match frames {
-            Frames::Message => "message",
-            Frames::Flat => "flat",
-        };
-        dict.set_item("frames", name)?;
+    if let Some(flat) = header.flat {
+        dict.set_item("frames", if flat { "flat" } else { "message" })?;
     }
-    if header.dropped_metadata > 0 {
-        dict.set_item("dropped_metadata", header.dropped_metadata)?;
+    if noticed.dropped_metadata > 0 {
+        dict.set_item("dropped_metadata", noticed.dropped_metadata)?;
     }
-    if header.trailing_namespaces > 0 {
-        dict.set_item("trailing_namespaces", header.trailing_namespaces)?;
+    if noticed.trailing_namespaces > 0 {
+        dict.set_item("trailing_namespaces", noticed.trailing_namespaces)?;
     }
-    if header.dropped_keys > 0 {
-        dict.set_item("dropped_keys", header.dropped_keys)?;
-        dict.set_item("dropped_key", &header.dropped_key)?;
+    if noticed.dropped_keys > 0 {
+        dict.set_item("dropped_keys", noticed.dropped_keys)?;
+        dict.set_item("dropped_key", &noticed.dropped_key)?;
     }
-    if !header.notes.is_empty() {
-        dict.set_item("notes", &header.notes)?;
+    if !noticed.notes.is_empty() {
+        dict.set_item("notes", &noticed.notes)?;
     }
     Ok(dict)
 }
@@ -266,23 +319,26 @@ fn header_dict<'py>(py: Python<'py>, header: &LogHeader) -> PyResult<Bound<'py, 
 /// it is `done`, or call `finish`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct DelimiterCounter {
-    state: Mutex<State<count::DelimiterCounter>>,
+    state: Mutex<State<dyn codec::DelimiterCounter>>,
 }
 
 #[pymethods]
 impl DelimiterCounter {
-    /// Takes the options that the decoder takes.
+    /// Takes what the decoder takes.
     #[new]
-    #[pyo3(signature = (format, **options))]
-    fn new(format: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let kind = by_name(format)?;
-        if !kind.splittable() {
-            return Err(errors::option(format!("{format} logs have no splits")));
-        }
-        let options = options::decode(kind, options)?;
-        let counter = count::DelimiterCounter::new(&options);
+    #[pyo3(signature = (format, options=None, /, *, split=None, first_index=None))]
+    fn new(
+        format: &str,
+        options: Option<&Bound<'_, PyDict>>,
+        split: Option<(u64, Option<u64>, String)>,
+        first_index: Option<u64>,
+    ) -> PyResult<Self> {
+        let spec = find(format)?;
+        let values = options::values(spec.reads(), options)?;
+        let opening = opening("never", split, first_index, None)?;
+        let counter = registry::counter(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
-            state: Mutex::new(State::Live(Box::new(counter))),
+            state: Mutex::new(State::Live(counter)),
         })
     }
 
@@ -296,7 +352,7 @@ impl DelimiterCounter {
 
     /// Mark the end of the log.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, count::DelimiterCounter::finish)
+        self.with(py, |counter| counter.finish())
     }
 
     /// Whether nothing more need be fed.
@@ -328,29 +384,22 @@ impl DelimiterCounter {
     fn with<R: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut count::DelimiterCounter) -> R + Send,
+        work: impl FnOnce(&mut dyn codec::DelimiterCounter) -> R + Send,
     ) -> PyResult<R> {
-        run(py, &mut *take(&self.state, "counter")?, work)
+        run(py, &mut *take(&self.state, "counter")?, |counter| {
+            work(counter)
+        })
     }
 }
 
 /// Batches to bytes: `encode` each batch, then `finish`.
-#[pyclass(subclass, frozen, module = "rdfm._core")]
+#[pyclass(frozen, module = "rdfm._core")]
 pub struct Encoder {
-    kind: Format,
+    spec: &'static FormatSpec,
     state: Mutex<State<dyn codec::Encoder>>,
 }
 
 impl Encoder {
-    fn open(kind: Format, given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let options = options::encode(kind, given)?;
-        let encoder = kind.encoder(&options).map_err(errors::option)?;
-        Ok(Self {
-            kind,
-            state: Mutex::new(State::Live(encoder)),
-        })
-    }
-
     /// Works with the encoder without the GIL, and leaves it at the start of a log.
     pub fn with<R: Send>(
         &self,
@@ -388,23 +437,55 @@ impl Encoder {
 
 #[pymethods]
 impl Encoder {
+    /// Takes the format's name, its options by name, and where the messages come from.
+    ///
+    /// Args:
+    ///     format: A native format's name.
+    ///     options: See `format_spec`.
+    ///     source: What is known about the log that the messages come from, when the first is written:
+    ///         `carries` (of its format), `dialect`, `options` (its stream options, where it is of this format),
+    ///         `asked` (whether these were asked for), `namespaces` (whether its first message declares some),
+    ///         `flat` (whether it is one message of many frames that stays so).
+    /// Raises:
+    ///     OptionError: There is no such option, or its value does not fit.
+    ///     UnknownFormatError: No native format has that name.
+    #[new]
+    #[pyo3(signature = (format, options=None, /, *, source=None))]
+    fn new(
+        format: &str,
+        options: Option<&Bound<'_, PyDict>>,
+        source: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let spec = find(format)?;
+        let values = options::values(spec.writes(), options)?;
+        let source = source.map(options::source).transpose()?;
+        let encoder = registry::encoder(spec, &values, source.as_ref()).map_err(errors::option)?;
+        Ok(Self {
+            spec,
+            state: Mutex::new(State::Live(encoder)),
+        })
+    }
+
     /// The format's name.
     #[getter]
     fn format(&self) -> &'static str {
-        self.kind.name()
+        self.spec.name
     }
 
-    /// The bytes of a batch's messages.
+    /// The bytes of a batch's messages; `source` is the name of the log that they are of, which no native format
+    /// holds.
     ///
     /// Raises:
     ///     EncodeError: A message cannot be written; the exception's `completed` holds the bytes of
     ///         the messages before it.
-    #[pyo3(signature = (batch, /))]
+    #[pyo3(signature = (batch, /, source=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         batch: &Bound<'py, MessageBatch>,
+        source: Option<&str>,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        let _ = source; // no native format holds it
         let batch = batch.get().inner();
         self.step(py, |encoder, out| encoder.encode(batch, out))
     }
@@ -439,104 +520,19 @@ impl Encoder {
     }
 }
 
-/// One format's classes: the base classes with the format fixed.
-macro_rules! codecs {
-    ($($format:ident $title:literal $decoder:ident $encoder:ident;)*) => {
-        $(
-            #[doc = concat!("Decodes ", $title, " logs; options as keywords, see `option_kinds`.")]
-            #[pyclass(extends = Decoder, frozen, module = "rdfm._core")]
-            pub struct $decoder;
-
-            #[pymethods]
-            impl $decoder {
-                #[new]
-                #[pyo3(signature = (**options))]
-                fn new(options: Option<&Bound<'_, PyDict>>) -> PyResult<PyClassInitializer<Self>> {
-                    let base = Decoder::open(Format::$format, options)?;
-                    Ok(PyClassInitializer::from(base).add_subclass(Self))
-                }
-            }
-
-            #[doc = concat!("Encodes ", $title, " logs; options as keywords, see `option_kinds`.")]
-            #[pyclass(extends = Encoder, frozen, module = "rdfm._core")]
-            pub struct $encoder;
-
-            #[pymethods]
-            impl $encoder {
-                #[new]
-                #[pyo3(signature = (**options))]
-                fn new(options: Option<&Bound<'_, PyDict>>) -> PyResult<PyClassInitializer<Self>> {
-                    let base = Encoder::open(Format::$format, options)?;
-                    Ok(PyClassInitializer::from(base).add_subclass(Self))
-                }
-            }
-        )*
-
-        fn register_all(module: &Bound<'_, PyModule>) -> PyResult<()> {
-            $(
-                module.add_class::<$decoder>()?;
-                module.add_class::<$encoder>()?;
-            )*
-            Ok(())
-        }
-    };
-}
-
-codecs! {
-    Nt "N-Triples" NTriplesDecoder NTriplesEncoder;
-    Nq "N-Quads" NQuadsDecoder NQuadsEncoder;
-    Ttl "Turtle" TurtleDecoder TurtleEncoder;
-    Trig "TriG" TriGDecoder TriGEncoder;
-    Jelly "Jelly-RDF" JellyDecoder JellyEncoder;
-    Ndjsonld "NDJSON-LD" NdjsonLdDecoder NdjsonLdEncoder;
-    Jsonld "JSON-LD" JsonLdDecoder JsonLdEncoder;
-    RdfProtobuf "RDF Protobuf" RdfProtobufDecoder RdfProtobufEncoder;
-    RdfThrift "RDF Thrift" RdfThriftDecoder RdfThriftEncoder;
-    Yamlld "YAML-LD" YamlLdDecoder YamlLdEncoder;
-    RdfXml "RDF/XML" RdfXmlDecoder RdfXmlEncoder;
-}
-
-fn by_name(name: &str) -> PyResult<Format> {
-    Format::by_name(name).ok_or_else(|| {
-        let known = Format::ALL.map(Format::name).join(", ");
+fn find(name: &str) -> PyResult<&'static FormatSpec> {
+    registry::find(name).ok_or_else(|| {
+        let known = registry::FORMATS.map(|spec| spec.name).join(", ");
         errors::unknown_format(format!(
             "no native format is named '{name}'; known: {known}"
         ))
     })
 }
 
-/// What a native format can hold, by name: `graphs`, `generalized`, `triple_terms` ("no", "object",
-/// "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text` (any character
-/// in a text, and any IRI as a predicate).
+/// The names of the native formats, in the order in which they are asked and listed.
 #[pyfunction]
-fn carries<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
-    let carries = by_name(format)?.carries();
-    let triple_terms = match carries.triple_terms {
-        TripleTerms::No => "no",
-        TripleTerms::Object => "object",
-        TripleTerms::Anywhere => "anywhere",
-    };
-    let dict = PyDict::new(py);
-    dict.set_item("graphs", carries.graphs)?;
-    dict.set_item("generalized", carries.generalized)?;
-    dict.set_item("triple_terms", triple_terms)?;
-    dict.set_item("directions", carries.directions)?;
-    dict.set_item("boundaries", carries.boundaries)?;
-    dict.set_item("order", carries.order)?;
-    dict.set_item("namespaces", carries.namespaces)?;
-    dict.set_item("metadata", carries.metadata)?;
-    dict.set_item("any_text", carries.any_text)?;
-    Ok(dict)
-}
-
-/// How a native format can be read: `resumable` after a fault, `splittable` at a byte offset.
-#[pyfunction]
-fn traits<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
-    let format = by_name(format)?;
-    let dict = PyDict::new(py);
-    dict.set_item("resumable", format.resumable())?;
-    dict.set_item("splittable", format.splittable())?;
-    Ok(dict)
+fn format_names() -> Vec<&'static str> {
+    registry::FORMATS.map(|spec| spec.name).to_vec()
 }
 
 /// Whether a log's first bytes (decompressed, up to 4 KiB) show that it is of a format: True or False, or None if
@@ -547,46 +543,29 @@ fn traits<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyDict>> {
 ///     head: The bytes.
 ///     complete: Whether they are all that is to be looked at: 4 KiB, or the whole log.
 #[pyfunction]
-fn sniff(format: &str, head: &[u8], complete: bool) -> Option<bool> {
-    let sniff = Format::by_name(format).and_then(Format::sniff);
-    match sniff.map_or(Sniff::No, |sniff| sniff(head, complete)) {
+fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
+    let answer = find(format)?
+        .sniff
+        .map_or(Sniff::No, |sniff| sniff(head, complete));
+    Ok(match answer {
         Sniff::Yes => Some(true),
         Sniff::No => Some(false),
         Sniff::More => None,
-    }
+    })
 }
 
-/// The options that a native format's codec takes: name and kind ("switch", "number", "text", "pairs").
-///
-/// Args:
-///     format: The format's name.
-///     codec: "decoder" or "encoder".
+/// What is declared about a native format, as plain values: the fields of `rdfm.formats.FormatSpec`.
 #[pyfunction]
-fn option_kinds<'py>(py: Python<'py>, format: &str, codec: &str) -> PyResult<Bound<'py, PyDict>> {
-    let format = by_name(format)?;
-    let kinds = match codec {
-        "decoder" => options::decode_kinds(format),
-        "encoder" => options::encode_kinds(format),
-        _ => {
-            return Err(errors::option(format!(
-                "codec is 'decoder' or 'encoder', not '{codec}'"
-            )));
-        }
-    };
-    let dict = PyDict::new(py);
-    for (name, kind) in kinds {
-        dict.set_item(name, kind.name())?;
-    }
-    Ok(dict)
+fn format_spec<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+    options::spec_dict(py, find(name)?)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Decoder>()?;
     module.add_class::<Encoder>()?;
     module.add_class::<DelimiterCounter>()?;
-    register_all(module)?;
-    module.add_function(wrap_pyfunction!(carries, module)?)?;
-    module.add_function(wrap_pyfunction!(traits, module)?)?;
     module.add_function(wrap_pyfunction!(sniff, module)?)?;
-    module.add_function(wrap_pyfunction!(option_kinds, module)?)
+    module.add_function(wrap_pyfunction!(format_names, module)?)?;
+    module.add_function(wrap_pyfunction!(format_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(options::option_value, module)?)
 }

@@ -4,7 +4,6 @@
 //! - Out: the core's loader. It is called with the GIL, on the thread that decodes.
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use rdfm_core::codec::contexts::{ContextLoader, RemoteContext};
 
 /// A callable as a loader.
@@ -14,13 +13,9 @@ pub struct PyLoader {
 }
 
 impl PyLoader {
-    /// The loader that `rdfm.contexts` makes of options.
-    pub fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let module = options.py().import("rdfm.storage.contexts")?;
-        let load = module.getattr("ContextLoader")?.call((), Some(options))?;
-        Ok(Self {
-            load: load.unbind(),
-        })
+    /// Takes the callable.
+    pub fn new(load: Py<PyAny>) -> Self {
+        Self { load }
     }
 }
 

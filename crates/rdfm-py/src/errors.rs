@@ -4,8 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, LimitExceeded};
+use rdfm_core::model::remedy::{Reason, Remedy};
+use rdfm_core::registry;
 
 /// The exceptions, taken from Python so that they are written once.
 mod py {
@@ -17,6 +19,44 @@ mod py {
     pyo3::import_exception!(rdfm.errors, OptionError);
     pyo3::import_exception!(rdfm.errors, UnknownFormatError);
     pyo3::import_exception!(rdfm.errors, InternalError);
+}
+
+/// `rdfm.errors.Remedy`.
+fn remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> {
+    let class = py.import("rdfm.errors")?.getattr("Remedy")?;
+    class.call1((
+        remedy.side.name(),
+        remedy.option,
+        remedy.value.as_deref(),
+        &*remedy.text,
+    ))
+}
+
+/// An exception of a reason with its remedies, and one more.
+fn make(
+    class: &Bound<'_, PyType>,
+    reason: &Reason,
+    more: Option<Remedy>,
+    attributes: &Bound<'_, PyDict>,
+) -> PyResult<PyErr> {
+    let py = class.py();
+    let remedies = reason.remedies().iter().chain(&more);
+    let remedies: Vec<_> = remedies
+        .map(|found| remedy(py, found))
+        .collect::<PyResult<_>>()?;
+    attributes.set_item("remedies", PyTuple::new(py, remedies)?)?;
+    if let Some(feature) = reason.lacks() {
+        attributes.set_item("lacks", feature.name())?;
+    }
+    let error = class.call((reason.text(),), Some(attributes))?;
+    Ok(PyErr::from_value(error))
+}
+
+/// An exception that has no attributes but its remedies.
+fn plain<E: pyo3::PyTypeInfo>(reason: &Reason) -> PyErr {
+    Python::attach(|py| {
+        make(&py.get_type::<E>(), reason, None, &PyDict::new(py)).unwrap_or_else(|error| error)
+    })
 }
 
 fn decode_class(py: Python<'_>, class: ErrorClass) -> Bound<'_, PyType> {
@@ -34,23 +74,24 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
         return internal(error.to_string());
     }
     let class = decode_class(py, error.class);
-    let make = || -> PyResult<PyErr> {
+    let made = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", error.format)?;
-        attributes.set_item("offset", error.place.offset)?;
-        attributes.set_item("message_index", error.place.message)?;
-        if let Some((line, column)) = error.place.line_column {
+        attributes.set_item("offset", error.position.offset)?;
+        attributes.set_item("message_index", error.position.message)?;
+        if let Some((line, column)) = error.position.line_column {
             attributes.set_item("line", line)?;
             attributes.set_item("column", column)?;
         }
-        if let Some((frame, row)) = error.place.frame_row {
+        if let Some((frame, row)) = error.position.frame_row {
             attributes.set_item("frame", frame)?;
             attributes.set_item("row", row)?;
         }
-        let error = class.call((error.reason.as_str(),), Some(&attributes))?;
-        Ok(PyErr::from_value(error))
+        let lacks = error.reason.lacks();
+        let more = lacks.and_then(|lacks| registry::another_source(error.format, lacks));
+        make(&class, &error.reason, more, &attributes)
     };
-    make().unwrap_or_else(|error| error)
+    made().unwrap_or_else(|error| error)
 }
 
 /// The exception of an encoder's error, with the bytes of the messages before it.
@@ -58,37 +99,35 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
     if error.class == ErrorClass::Internal {
         return internal(error.to_string());
     }
-    let make = || -> PyResult<PyErr> {
+    let made = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", error.format)?;
         attributes.set_item("message_index", error.message)?;
         attributes.set_item("completed", PyBytes::new(py, completed))?;
-        let error = py
-            .get_type::<py::EncodeError>()
-            .call((error.reason.as_str(),), Some(&attributes))?;
-        Ok(PyErr::from_value(error))
+        let more = error.lacks().and_then(registry::another_target);
+        let class = py.get_type::<py::EncodeError>();
+        make(&class, &error.reason, more, &attributes)
     };
-    make().unwrap_or_else(|error| error)
+    made().unwrap_or_else(|error| error)
 }
 
-/// A fault in a row of Arrow.
-pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: &str) -> PyErr {
-    let make = || -> PyResult<PyErr> {
+/// An error in a row of Arrow.
+pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: Reason) -> PyErr {
+    let made = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", "arrow")?;
         attributes.set_item("row", row)?;
-        let error = decode_class(py, class).call((reason,), Some(&attributes))?;
-        Ok(PyErr::from_value(error))
+        make(&decode_class(py, class), &reason, None, &attributes)
     };
-    make().unwrap_or_else(|error| error)
+    made().unwrap_or_else(|error| error)
 }
 
 /// A term whose text is none.
-pub fn term(reason: impl Into<String>) -> PyErr {
-    py::DecodeError::new_err(reason.into())
+pub fn term(reason: impl Into<Reason>) -> PyErr {
+    plain::<py::DecodeError>(&reason.into())
 }
 
-/// Input that is valid, but not what was asked for; without a place in a log.
+/// Input that is valid, but not what was asked for; without a position in a log.
 pub fn unsupported(reason: &str) -> PyErr {
     py::UnsupportedError::new_err(reason.to_owned())
 }
@@ -107,9 +146,9 @@ pub fn set_source(py: Python<'_>, error: &PyErr, source: &str) {
     }
 }
 
-/// A limit that has no place in a log.
-pub fn limit(reason: impl Into<String>) -> PyErr {
-    py::LimitError::new_err(reason.into())
+/// A limit that has no position in a log.
+pub fn limit(reason: impl Into<Reason>) -> PyErr {
+    plain::<py::LimitError>(&reason.into())
 }
 
 /// A limit met while a batch was built.
@@ -118,8 +157,8 @@ pub fn exceeded(limit_exceeded: LimitExceeded) -> PyErr {
 }
 
 /// An option that does not fit.
-pub fn option(reason: impl Into<String>) -> PyErr {
-    py::OptionError::new_err(reason.into())
+pub fn option(reason: impl Into<Reason>) -> PyErr {
+    plain::<py::OptionError>(&reason.into())
 }
 
 /// A format that does not exist.

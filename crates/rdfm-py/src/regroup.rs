@@ -77,7 +77,7 @@ impl Regrouper {
     /// The next batch; None means "feed me", and after `finish` "done".
     ///
     /// Raises:
-    ///     EncodeError: Messages cannot be regrouped so; raised after those before the fault.
+    ///     EncodeError: Messages cannot be regrouped so; raised after those before the error.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
         errors::guarded(py, || self.state().next_batch())?
             .map(|batch| batch.map(MessageBatch::new))

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyIterator};
 use rdfm_arrow::values::{self, Cause, OnError, SEVERAL, ValueError};
 use rdfm_core::codec;
 use rdfm_core::model::batch;
-use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, Place};
+use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, Position};
 
 use crate::arrow::{self, ArrowArray};
 use crate::batch::MessageBatch;
@@ -70,8 +70,8 @@ impl DecodeFunction {
         DecodeError {
             format: "python",
             class,
-            reason: String::new(),
-            place: Place::default(),
+            reason: "".into(),
+            position: Position::default(),
         }
     }
 }
@@ -164,7 +164,7 @@ impl codec::Encoder for EncodeFunction {
             EncodeError {
                 format: "python",
                 class: ErrorClass::Internal,
-                reason: String::new(),
+                reason: "".into(),
                 message: 0,
             }
         })

@@ -67,8 +67,8 @@ public final class Peer {
           write(read(Path.of(fields[0]), fields[1]), Path.of(fields[2]), fields);
         }
         answers.println("ok");
-      } catch (Exception | StackOverflowError fault) {
-        answers.println("error " + fault.toString().replaceAll("\\s+", " "));
+      } catch (Exception | StackOverflowError error) {
+        answers.println("error " + error.toString().replaceAll("\\s+", " "));
       }
     }
   }

@@ -1,6 +1,6 @@
 """A session in a process of its own: `session.py MASTER SETTINGS STEP…`, all but the master as JSON.
 
-It prints for each step whether it is done or failed, and `without a fault` where one was to happen and did not.
+It prints for each step whether it is done or failed, and `without a failure` where one was to happen and did not.
 """
 
 import json
@@ -33,20 +33,20 @@ def main(master, settings, *steps):
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
-    folder = Path(os.environ["RDFM_TEST_FAULTS"])
+    folder = Path(os.environ["RDFM_TEST_FAILURES"])
     jvm = spark._jvm.java.lang.ProcessHandle.current().pid()
     (folder / "driver.json").write_text(json.dumps([jvm, os.getpid()]))
     for step in map(json.loads, steps):
-        faults = step.pop("faults")
-        (folder / "spec.json").write_text(json.dumps(faults))
+        failures = step.pop("failures")
+        (folder / "spec.json").write_text(json.dumps(failures))
         try:
             for wait in [begin(spark, **one) for one in step.get("together", [step])]:
                 wait()
         except Exception as error:
             print("failed", str(error).replace("\n", " ")[-2000:], flush=True)
         else:
-            happened = len(list(folder.glob("happened*"))) == len(faults)
-            print("done" if happened else "done without a fault", flush=True)
+            happened = len(list(folder.glob("happened*"))) == len(failures)
+            print("done" if happened else "done without a failure", flush=True)
         for path in [*folder.glob("count*"), *folder.glob("happened*")]:
             path.rename(path.with_name(f"old-{path.name}-{os.urandom(3).hex()}"))
     spark.stop()

@@ -2,7 +2,7 @@
 
 import os
 
-if "RDFM_TEST_FAULTS" in os.environ:
-    import faults
+if "RDFM_TEST_FAILURES" in os.environ:
+    import failures
 
-    faults.install()
+    failures.install()

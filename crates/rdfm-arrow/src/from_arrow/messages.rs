@@ -4,7 +4,7 @@
 //! - Cost: a comparison for a term that recurs, mostly; parsing of others.
 //! - Law: a row that breaks the rules adds nothing, and the messages before it stay.
 
-use rdfm_core::formats::nquads::{CellFault, CellReader};
+use rdfm_core::formats::nquads::{CellError, CellReader};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::ErrorClass;
@@ -58,15 +58,18 @@ impl Messages {
             }
             let added = match quads.cells(at) {
                 Ok((cells, graph)) => self.cells.quad(&mut self.builder, cells, graph),
-                Err(part) => Err(CellFault {
+                Err(part) => Err(CellError {
                     part,
                     class: ErrorClass::Malformed,
-                    reason: "expected a term, found null".to_owned(),
+                    reason: "expected a term, found null".into(),
                 }),
             };
-            added.map_err(|fault| {
-                let reason = format!("quad {number}, {}: {}", PARTS[fault.part], fault.reason);
-                Error::in_row(self.builder.message_index(), fault.class, reason)
+            added.map_err(|error| {
+                let part = PARTS[error.part];
+                let reason = error
+                    .reason
+                    .reworded(|text| format!("quad {number}, {part}: {text}"));
+                Error::in_row(self.builder.message_index(), error.class, reason)
             })?;
         }
         Ok(())

@@ -35,12 +35,13 @@ impl MakeError {
         Error {
             class,
             row: None,
-            reason,
+            reason: reason.into(),
         }
     }
 }
 
 /// Counts bytes of strings of a record batch.
+#[inline]
 pub fn charge(bytes: &mut usize, more: usize) -> Result<(), MakeError> {
     *bytes += more;
     if *bytes > MAX_BYTES {

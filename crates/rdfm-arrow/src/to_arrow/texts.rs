@@ -52,16 +52,19 @@ impl Texts {
     }
 
     /// The bytes, to append the current value's to.
+    #[inline]
     pub const fn values(&mut self) -> &mut Vec<u8> {
         &mut self.values
     }
 
     /// Ends the current value. Its bytes were counted, so the length fits.
+    #[inline]
     pub fn end(&mut self) {
         self.offsets.push(self.values.len() as i32);
     }
 
     /// Appends a value.
+    #[inline]
     pub fn add(&mut self, text: &[u8]) {
         self.values.extend_from_slice(text);
         self.end();

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use tar::{EntryType, Header, PaxExtensions};
 
-use crate::model::error::{DecodeError, ErrorClass, Place, quote};
+use crate::model::error::{DecodeError, ErrorClass, Position, quote};
 
 const BLOCK: usize = 512;
 /// What is said where the first header is none.
@@ -134,10 +134,10 @@ impl TarMembers {
         DecodeError {
             format: "tar",
             class,
-            reason,
-            place: Place {
+            reason: reason.into(),
+            position: Position {
                 offset,
-                ..Place::default()
+                ..Position::default()
             },
         }
     }

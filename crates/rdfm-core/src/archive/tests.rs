@@ -105,8 +105,8 @@ fn fails(data: &[u8], class: ErrorClass, reason: &str, offset: u64) -> usize {
     let (found, error) = read(data);
     let error = error.expect("an error");
     assert_eq!(error.class, class, "{error}");
-    assert!(error.reason.contains(reason), "{error}");
-    assert_eq!(error.place.offset, offset, "{error}");
+    assert!(error.reason.text().contains(reason), "{error}");
+    assert_eq!(error.position.offset, offset, "{error}");
     found.len()
 }
 
@@ -230,7 +230,7 @@ fn an_archive_that_ends_anywhere_gives_the_members_before_and_an_error() {
         assert_eq!(found, all[..length / 1536], "{length} bytes");
         let error = error.expect("an error");
         assert_eq!(error.class, ErrorClass::Truncated);
-        assert!(error.reason.contains("cut off"), "{error}");
+        assert!(error.reason.text().contains("cut off"), "{error}");
     }
     let cut = &data[..512 + 600];
     fails(cut, ErrorClass::Truncated, "inside 'a.nq'", 512);

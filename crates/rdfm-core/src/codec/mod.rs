@@ -1,23 +1,26 @@
-//! The contract of every codec, and the options that reach it.
+//! The contract of every codec, and how it is described and opened.
 //!
 //! A [`Decoder`] turns bytes into batches and an [`Encoder`] batches into bytes; neither does I/O,
 //! looks at a clock or starts a thread. How the bytes are cut into pieces changes neither the
 //! messages nor the error, and how messages are cut into batches changes no output byte.
 
+pub mod carries;
 pub mod contexts;
-pub mod format;
+pub mod options;
 pub mod refuse;
 pub mod sniff;
+pub mod spec;
 pub mod start;
+pub mod values;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use self::carries::Carries;
 use self::contexts::ContextLoader;
+use self::values::{Given, Value};
 
-use crate::formats::jelly::options::JellyOptions;
 use crate::model::batch::MessageBatch;
 use crate::model::error::{DecodeError, EncodeError};
-use crate::model::limits::Limits;
 
 /// Bytes to batches.
 pub trait Decoder: Send {
@@ -30,7 +33,7 @@ pub trait Decoder: Send {
     /// The next batch; None means "feed me", and after [`finish`](Self::finish) "done".
     ///
     /// # Errors
-    /// After every message completed before the fault; the same error again on later calls.
+    /// After every message completed before the error; the same error again on later calls.
     fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError>;
 
     /// After an error: goes to the next delimiter and gives the bytes skipped (at most the first
@@ -48,9 +51,15 @@ pub trait Decoder: Send {
         false
     }
 
-    /// What the log says about itself, as far as read: complete once a batch was yielded.
-    fn header(&self) -> LogHeader {
-        LogHeader::default()
+    /// What the log says about itself, as far as read: complete once a batch was yielded. It is another
+    /// one only where it says something else.
+    fn header(&self) -> Arc<LogHeader> {
+        LogHeader::none()
+    }
+
+    /// What was noticed so far: complete at the end of the log.
+    fn noticed(&self) -> Noticed {
+        Noticed::default()
     }
 }
 
@@ -82,6 +91,48 @@ pub trait Encoder: Send {
     }
 }
 
+/// How a log is opened for reading, besides the options of its format.
+#[derive(Clone, Debug, Default)]
+pub struct Opening {
+    /// Which messages may come in parts.
+    pub parts: Parts,
+    /// The part of the log to read, or all of it, where the format has splits.
+    pub split: Option<Split>,
+    /// The index of the first message, where that is known.
+    pub first_index: Option<u64>,
+    /// Gives remote contexts; without it none is at hand.
+    pub contexts: Option<Arc<dyn ContextLoader>>,
+}
+
+/// Which messages a decoder may yield in parts, where they are larger than a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parts {
+    /// None.
+    #[default]
+    Never,
+    /// Those of many frames.
+    Frames,
+    /// All.
+    Always,
+}
+
+/// Where the messages come from that are written, as far as that is known when the first of them is.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What the log is written in can hold.
+    pub carries: Carries,
+    /// The dialect of a text log.
+    pub dialect: Option<Dialect>,
+    /// The stream options of a log of the format that is written, by the names of the encoder's options.
+    pub options: Vec<(String, Given)>,
+    /// Whether they were asked for, and are not those of the log that is read.
+    pub asked: bool,
+    /// Whether its first message declares namespaces.
+    pub namespaces: bool,
+    /// Whether it is one message of many frames that is to stay so.
+    pub flat: bool,
+}
+
 /// How messages are delimited in a text log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
@@ -91,6 +142,29 @@ pub enum Dialect {
     Directive,
     /// Nothing delimits.
     Plain,
+}
+
+impl Dialect {
+    /// The dialect of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "comment" => Some(Self::Comment),
+            "directive" => Some(Self::Directive),
+            "plain" => Some(Self::Plain),
+            _ => None,
+        }
+    }
+
+    /// The name of the dialect.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Comment => "comment",
+            Self::Directive => "directive",
+            Self::Plain => "plain",
+        }
+    }
 }
 
 /// A part of a log of lines: the messages after those delimiters whose lines begin in it. What precedes
@@ -108,41 +182,8 @@ pub struct Split {
     pub dialect: Dialect,
 }
 
-/// What a Jelly frame means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Frames {
-    /// A frame is a message, or becomes one.
-    #[default]
-    Message,
-    /// Frames are transport: the whole log is one message.
-    Flat,
-}
-
-/// How the rows of an RDF Protobuf log are held together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framing {
-    /// Each message is a length and an `RDF_Stream`.
-    Messages,
-    /// Each row is behind its length, as Jena has it: the whole log is one message.
-    Rows,
-}
-
-/// What becomes of the base directions of JSON-LD.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RdfDirection {
-    /// Literals of RDF 1.2 with a language and a direction.
-    #[default]
-    Literal,
-    /// They are left out.
-    None,
-    /// Literals of datatypes that name language and direction.
-    I18n,
-    /// Blank nodes with value, language and direction.
-    Compound,
-}
-
 /// What a log says about itself.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogHeader {
     /// The dialect of a text log, once a delimiter or an announcement was seen: that of its first
     /// message.
@@ -151,168 +192,56 @@ pub struct LogHeader {
     pub changes_dialect: bool,
     /// The version label of a text log.
     pub version_label: Option<String>,
-    /// The stream options of a Jelly log.
-    pub jelly: Option<JellyOptions>,
-    /// What the frames of a Jelly log mean, once that is known.
-    pub frames: Option<Frames>,
-    /// Metadata entries of a Jelly log so far that are left out: where its frames are one message, those
-    /// of all frames but the first.
+    /// What the same format's encoder is to be given to say the same: names of its options, and values.
+    pub options: Vec<(&'static str, Value)>,
+    /// Of a log of frames, once that is known: whether all of them are one message.
+    pub flat: Option<bool>,
+}
+
+impl LogHeader {
+    /// That of a log that says nothing.
+    #[must_use]
+    pub fn none() -> Arc<Self> {
+        static NONE: LazyLock<Arc<LogHeader>> = LazyLock::new(Arc::default);
+        Arc::clone(&NONE)
+    }
+}
+
+/// What was noticed while a log was read, as far as it is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Noticed {
+    /// Metadata entries that are left out: where the frames of a log are one message, those of all frames
+    /// but the first.
     pub dropped_metadata: u64,
     /// At the end of the log: namespaces that its last declarations set, with no message behind them to
     /// carry them.
     pub trailing_namespaces: u64,
-    /// JSON-LD: keys so far that no context maps to an IRI, so that they were dropped with their values.
+    /// Keys of objects that no context maps to an IRI, so that they were dropped with their values.
     pub dropped_keys: u64,
-    /// JSON-LD: the first of them, quoted.
+    /// The first of them, quoted.
     pub dropped_key: Option<String>,
     /// What whoever reads the log should know, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// Options of the decoders; each takes those its format knows.
-#[derive(Clone, Debug)]
-pub struct DecodeOptions {
-    /// Bounds.
-    pub limits: Limits,
-    /// Yield a message larger than a batch in parts.
-    pub parts: bool,
-    /// Accept the deviations that the format's page lists.
-    pub lenient: bool,
-    /// N-Triples, N-Quads: accept generalized quads and RDF-star.
-    pub generalized: bool,
-    /// Text: the dialect, or found out.
-    pub dialect: Option<Dialect>,
-    /// Text: a version label announced outside the log.
-    pub announced: Option<String>,
-    /// N-Triples, N-Quads: the part of the log to read, or all of it.
-    pub split: Option<Split>,
-    /// N-Triples, N-Quads: the index of the first message, where that is known.
-    pub first_index: Option<u64>,
-    /// Turtle, TriG, JSON-LD: the base IRI at the start.
-    pub base: Option<String>,
-    /// JSON-LD: what becomes of base directions.
-    pub rdf_direction: RdfDirection,
-    /// JSON-LD: the JSON text of a context that is in force before any other, or of a document that holds it.
-    pub expand_context: Option<String>,
-    /// JSON-LD: gives remote contexts; without it none is at hand.
-    pub context_loader: Option<Arc<dyn ContextLoader>>,
-    /// Jelly: what a frame means, or what the log's logical type says: flat types are
-    /// [`Frames::Flat`], all others and none [`Frames::Message`].
-    pub frames: Option<Frames>,
-    /// Jelly: yield in parts a message of all frames, whatever `parts` says.
-    pub flat_parts: bool,
-    /// RDF Protobuf: how rows are held together, or found out.
-    pub framing: Option<Framing>,
-    /// Jelly: whether frames are length-prefixed, or found out.
-    pub delimited: Option<bool>,
-    /// Jelly: largest frame, in bytes.
-    pub max_frame_bytes: u64,
-    /// Jelly: largest name table that a log may declare, in entries.
-    pub max_name_table: u32,
-    /// Jelly: largest prefix table that a log may declare, in entries.
-    pub max_prefix_table: u32,
-    /// Jelly: largest datatype table that a log may declare, in entries.
-    pub max_datatype_table: u32,
-}
+/// Counts the delimiters of a split without decoding, so that its messages can be numbered.
+pub trait DelimiterCounter: Send {
+    /// Takes a piece of the log, as a decoder of the split is fed, and counts.
+    fn feed(&mut self, piece: &[u8]);
 
-impl Default for DecodeOptions {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            parts: false,
-            lenient: false,
-            generalized: false,
-            dialect: None,
-            announced: None,
-            split: None,
-            first_index: None,
-            base: None,
-            rdf_direction: RdfDirection::Literal,
-            expand_context: None,
-            context_loader: None,
-            frames: None,
-            flat_parts: false,
-            framing: None,
-            delimited: None,
-            max_frame_bytes: 64 << 20,
-            max_name_table: 65_536,
-            max_prefix_table: 65_536,
-            max_datatype_table: 4096,
-        }
-    }
-}
+    /// Marks the end of the log.
+    fn finish(&mut self);
 
-/// Where the documents of a JSON-LD log have the context of the log's namespaces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContextLines {
-    /// In a context message before the first, and again when it changes.
-    #[default]
-    First,
-    /// In every document.
-    Every,
-    /// Nowhere: the expanded form.
-    None,
-}
+    /// Whether nothing more need be fed.
+    fn done(&self) -> bool;
 
-/// Options of the encoders; each takes those its format knows.
-#[derive(Clone, Debug)]
-pub struct EncodeOptions {
-    /// Text: the dialect; Comment unless given. Plain writes no delimiters (`flat`).
-    pub dialect: Dialect,
-    /// Text: the label of a directive log.
-    pub version_label: String,
-    /// Escape what a text grammar does not allow where an escape can say it.
-    pub lenient: bool,
-    /// Write quads of named graphs as triples where the format has no graphs.
-    pub merge_graphs: bool,
-    /// Formats that hold no boundaries: write all messages as one, their blank nodes kept apart.
-    pub flat: bool,
-    /// Text: write triple terms as `<< s p o >>` instead of `<<( s p o )>>` (N-Triples, N-Quads).
-    pub rdf_star_syntax: bool,
-    /// Namespaces to declare at the start, names and IRIs.
-    pub prefixes: Vec<(String, String)>,
-    /// JSON-LD: where the context stands.
-    pub context_lines: ContextLines,
-    /// JSON-LD: the JSON text of a context to compact with, instead of one of the namespaces.
-    pub compact_with: Option<String>,
-    /// RDF Protobuf: how rows are held together; messages unless given or `flat`.
-    pub framing: Option<Framing>,
-    /// RDF Protobuf, RDF Thrift: abbreviate IRIs with the namespaces; Thrift unless given, as Jena does.
-    pub prefixed_names: Option<bool>,
-    /// RDF Protobuf, RDF Thrift: write numbers as values where their lexical forms are read back.
-    pub values: bool,
-    /// Jelly: write namespace declarations (version 2).
-    pub namespaces: bool,
-    /// Jelly: the stream options to write with.
-    pub jelly: JellyOptions,
-    /// Jelly: one frame a message, or one message over many frames.
-    pub frames: Frames,
-    /// Jelly: rows a frame with [`Frames::Flat`].
-    pub frame_rows: usize,
-    /// Jelly: length-prefix frames. Without it a log of more than one frame is refused.
-    pub delimited: bool,
-}
+    /// Delimiters whose lines begin in the split.
+    fn delimiters(&self) -> u64;
 
-impl Default for EncodeOptions {
-    fn default() -> Self {
-        Self {
-            dialect: Dialect::Comment,
-            version_label: "1.2-messages".to_owned(),
-            lenient: false,
-            merge_graphs: false,
-            flat: false,
-            rdf_star_syntax: false,
-            prefixes: Vec::new(),
-            context_lines: ContextLines::First,
-            compact_with: None,
-            framing: None,
-            prefixed_names: None,
-            values: false,
-            namespaces: false,
-            jelly: JellyOptions::default(),
-            frames: Frames::Message,
-            frame_rows: 256,
-            delimited: true,
-        }
-    }
+    /// Whether a message begins before the first of them: by a statement or an error, or as every log in
+    /// the directive dialect begins with one.
+    fn content_first(&self) -> bool;
+
+    /// Whether the log changes its dialect behind its head, so that it cannot be read in splits.
+    fn strayed(&self) -> bool;
 }

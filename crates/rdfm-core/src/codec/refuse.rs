@@ -1,26 +1,28 @@
 //! What a format cannot hold is refused, message by message.
 
-use super::format::{Carries, Format, TripleTerms};
+use super::carries::{Carries, TripleTerms};
+use super::spec::FormatSpec;
 use crate::model::batch::MessageBatch;
 use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::Style;
 
 /// Bytes of terms that an error may show before it cuts them.
-const MOST_TOKEN: usize = 200;
+const MAX_TOKEN: usize = 200;
 
 /// Refuses the first message of a batch that a format cannot hold. Gives the message's index in the
 /// batch beside the error, so that an encoder can write those before it.
 ///
 /// # Errors
-/// Names what cannot be held, and the option that would allow it.
+/// Names what cannot be held; the option that would allow it is a remedy.
 pub fn refuse(
     batch: &MessageBatch,
-    format: Format,
+    format: &FormatSpec,
     merge_graphs: bool,
 ) -> Result<(), (usize, EncodeError)> {
-    let carries = format.carries();
+    let carries = format.carries;
     let graphs = carries.graphs || merge_graphs || !batch.has_graphs();
     if graphs && carries.generalized && carries.triple_terms == TripleTerms::Anywhere {
         return Ok(());
@@ -29,7 +31,7 @@ pub fn refuse(
         for quad in batch.message(message) {
             if let Some(reason) = refused_quad(batch, *quad, carries, graphs) {
                 let error = EncodeError {
-                    format: format.name(),
+                    format: format.name,
                     class: ErrorClass::Unsupported,
                     reason,
                     message: batch.first_index() + message as u64,
@@ -47,13 +49,15 @@ fn refused_quad(
     quad: Quad,
     carries: Carries,
     graphs: bool,
-) -> Option<String> {
+) -> Option<Reason> {
     let kind = |id: TermId| batch.table().term(id).kind;
     if !graphs && quad.graph != TermId::DEFAULT_GRAPH {
-        return Some(format!(
-            "the format holds no graph names; merge_graphs (--merge-graphs) drops them on purpose; found graph {}",
+        let text = format!(
+            "the format holds no graph names; found graph {}",
             token(batch.table(), &[quad.graph])
-        ));
+        );
+        let merge = Remedy::write("merge_graphs", "true", "drops them on purpose");
+        return Some(Reason::from(text).with(merge).lacking(Feature::Graphs));
     }
     let (s, p, o, g) = (
         kind(quad.subject),
@@ -65,7 +69,9 @@ fn refused_quad(
         && (s == TermKind::TripleTerm
             || p == TermKind::TripleTerm
             || g == TermKind::TripleTerm
-            || (o == TermKind::TripleTerm && !plain_triple_term(batch, quad.object, carries)))
+            || (o == TermKind::TripleTerm
+                && (carries.triple_terms == TripleTerms::No
+                    || !is_object_term(batch, quad.object))))
     {
         let part = [
             (s, quad.subject),
@@ -75,28 +81,37 @@ fn refused_quad(
         ]
         .into_iter()
         .find(|(kind, _)| *kind == TermKind::TripleTerm);
-        return Some(format!(
-            "a triple term {}; N-Quads and Jelly hold these; found {}",
-            if carries.triple_terms == TripleTerms::Object {
+        let elsewhere = carries.triple_terms == TripleTerms::Object;
+        let as_object = [s, p, g].iter().all(|&kind| kind != TermKind::TripleTerm)
+            && is_object_term(batch, quad.object);
+        let text = format!(
+            "a triple term {}; found {}",
+            if elsewhere {
                 "stands elsewhere than as an object, which the format cannot hold"
             } else {
                 "cannot be held by the format"
             },
             token(batch.table(), part.map(|(_, id)| id).as_slice())
-        ));
+        );
+        return Some(Reason::from(text).lacking(if as_object {
+            Feature::TripleTermObjects
+        } else {
+            Feature::TripleTerms
+        }));
     }
     if !carries.generalized
         && (!matches!(s, TermKind::Iri | TermKind::Bnode | TermKind::TripleTerm)
             || p != TermKind::Iri
             || !matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph))
     {
-        return Some(format!(
-            "a generalized quad, which the format cannot hold; N-Quads and Jelly hold these; found {}",
+        let text = format!(
+            "a generalized quad, which the format cannot hold; found {}",
             token(
                 batch.table(),
                 &[quad.subject, quad.predicate, quad.object, quad.graph]
             )
-        ));
+        );
+        return Some(Reason::from(text).lacking(Feature::Generalized));
     }
     None
 }
@@ -105,19 +120,15 @@ fn refused_quad(
 /// that all are to be one. `begun` counts the messages before it.
 ///
 /// # Errors
-/// Names the options that help; `more` adds one of the format's own, such as `; framing=messages …`.
-pub fn refuse_second(begun: u64, flat: bool, more: &str) -> Result<(), (ErrorClass, String)> {
+/// Names the option that helps.
+pub fn refuse_second(begun: u64, flat: bool) -> Result<(), (ErrorClass, Reason)> {
     if begun == 0 || flat {
         return Ok(());
     }
-    Err((
-        ErrorClass::Unsupported,
-        format!(
-            "a second message, and nothing can stand between messages here; a folder as output or \
-             split_messages=1 (--split-messages 1) writes one file a message, flat (--flat) makes them \
-             one message{more}"
-        ),
-    ))
+    let reason = Reason::new("a second message, and nothing can stand between messages here")
+        .with(Remedy::write("flat", "true", "makes them one message"))
+        .lacking(Feature::Boundaries);
+    Err((ErrorClass::Unsupported, reason))
 }
 
 /// Terms as N-Triples, cut and safe to print.
@@ -126,14 +137,14 @@ fn token(table: &TermTable, ids: &[TermId]) -> String {
     let mut text = Vec::new();
     for &id in ids {
         // What is cut off anyway is not written: a triple term may share its parts.
-        if text.len() > MOST_TOKEN {
+        if text.len() > MAX_TOKEN {
             break;
         }
         if !text.is_empty() {
             text.push(b' ');
         }
         let style = Style {
-            most: MOST_TOKEN,
+            most: MAX_TOKEN,
             ..Style::CANONICAL
         };
         style.write(table, id, &mut text);
@@ -141,18 +152,17 @@ fn token(table: &TermTable, ids: &[TermId]) -> String {
     quote(text.trim_ascii_end())
 }
 
-/// Whether a triple term is one of RDF 1.2, at every depth.
-fn plain_triple_term(batch: &MessageBatch, id: TermId, carries: Carries) -> bool {
+/// Whether a term is one that RDF 1.2 has as an object: triple terms at every depth.
+fn is_object_term(batch: &MessageBatch, id: TermId) -> bool {
     let table = batch.table();
     let term = table.term(id);
     if term.kind != TermKind::TripleTerm {
         return true;
     }
     let [s, p, o] = table.triple(term);
-    carries.triple_terms >= TripleTerms::Object
-        && matches!(table.term(s).kind, TermKind::Iri | TermKind::Bnode)
+    matches!(table.term(s).kind, TermKind::Iri | TermKind::Bnode)
         && table.term(p).kind == TermKind::Iri
-        && plain_triple_term(batch, o, carries)
+        && is_object_term(batch, o)
 }
 
 #[cfg(test)]
@@ -162,12 +172,11 @@ mod tests {
 
     #[test]
     fn a_second_message_is_refused_where_nothing_delimits_unless_all_are_to_be_one() {
-        assert_eq!(refuse_second(0, false, ""), Ok(()));
-        assert_eq!(refuse_second(1, true, ""), Ok(()));
-        let (class, reason) = refuse_second(1, false, "; more").unwrap_err();
+        assert_eq!(refuse_second(0, false), Ok(()));
+        assert_eq!(refuse_second(1, true), Ok(()));
+        let (class, reason) = refuse_second(1, false).unwrap_err();
         assert_eq!(class, ErrorClass::Unsupported);
-        for part in ["--flat", "folder", "--split-messages 1", "; more"] {
-            assert!(reason.contains(part), "{reason}");
-        }
+        assert_eq!(reason.remedies()[0].option, "flat");
+        assert_eq!(reason.lacks(), Some(Feature::Boundaries));
     }
 }

@@ -5,6 +5,7 @@
 //! - Law: the position stays; where the format shows in the bytes, the error stays as it is.
 
 use crate::model::error::ErrorClass;
+use crate::model::remedy::Reason;
 
 /// What the first bytes of a log look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +24,18 @@ pub enum Start {
 pub fn explained(
     start: Start,
     file: &str,
-    (class, reason): (ErrorClass, String),
-) -> (ErrorClass, String) {
+    (class, reason): (ErrorClass, Reason),
+) -> (ErrorClass, Reason) {
     let broken = matches!(class, ErrorClass::Malformed | ErrorClass::Truncated);
     match start {
         Start::Other if broken => (
             ErrorClass::Malformed,
-            format!("not {file} (or cut off); if it is of another format, name that format"),
+            format!("not {file} (or cut off); if it is of another format, name that format").into(),
         ),
-        Start::Unclear if broken => (class, format!("not {file} (or cut off): {reason}")),
+        Start::Unclear if broken => {
+            let words = |text: &str| format!("not {file} (or cut off): {text}");
+            (class, reason.reworded(words))
+        }
         _ => (class, reason),
     }
 }

@@ -13,6 +13,7 @@ use super::batch::{MessageBatch, Metadata};
 use super::error::LimitExceeded;
 use super::limits::Limits;
 use super::namespaces::{NamespaceChange, Namespaces, Undo};
+use super::remedy::{Feature, Reason};
 use super::table::{Span, TermTable};
 use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
 use super::written::Written;
@@ -104,8 +105,7 @@ impl BatchBuilder {
         let records = 16 * (self.table.terms.len() + self.quads.len());
         if (self.table.arena.len() + records) as u64 > MAX_BATCH_BYTES {
             return Err(LimitExceeded(
-                "the messages together are larger than 2 GiB; make smaller batches of them"
-                    .to_owned(),
+                "the messages together are larger than 2 GiB; make smaller batches of them".into(),
             ));
         }
         Ok(())
@@ -198,13 +198,9 @@ impl BatchBuilder {
 
     #[cold]
     fn too_large(&self) -> LimitExceeded {
-        LimitExceeded(format!(
-            "the message is larger than {} decoded bytes; raise max_message_bytes (--max-message-bytes) if the \
-             source is trusted, or write a format that can go on with a message in parts (nt, nq, ttl, trig, \
-             rdf-thrift, jelly with frames=flat, --frames flat, or rdf-protobuf with framing=rows, --framing rows), or \
-             divide messages (--group-by)",
-            self.limits.max_message_bytes
-        ))
+        let most = self.limits.max_message_bytes;
+        let text = format!("the message is larger than {most} decoded bytes");
+        LimitExceeded(Reason::limit(text, "max_message_bytes").lacking(Feature::Parts))
     }
 
     /// Appends text to the arena, uncounted: the caller charges it. Returns its offset.
@@ -361,12 +357,12 @@ impl BatchBuilder {
 
     #[cold]
     fn too_many_namespaces(&self) -> LimitExceeded {
-        LimitExceeded(format!(
-            "the {} namespaces in force take more than {} bytes of memory; raise max_message_bytes \
-             (--max-message-bytes) if the source is trusted",
+        let text = format!(
+            "the {} namespaces in force take more than {} bytes of memory",
             self.in_force.len(),
             self.limits.max_message_bytes
-        ))
+        );
+        LimitExceeded(Reason::limit(text, "max_message_bytes"))
     }
 
     /// Declarations that wait for the next message and say what is not in force yet. Only when nothing
@@ -487,6 +483,7 @@ mod tests {
 
     use super::*;
     use crate::model::batch::InForce;
+    use crate::model::remedy::Remedy;
 
     #[test]
     fn a_batch_is_full_by_what_its_quads_would_take_written() {
@@ -759,7 +756,8 @@ mod tests {
         let error = builder
             .add_simple(TermKind::Literal, &[b'x'; 101], 0)
             .unwrap_err();
-        assert!(error.0.contains("max_message_bytes"), "{}", error.0);
+        assert_eq!(error.0.remedies(), [Remedy::limit("max_message_bytes")]);
+        assert_eq!(error.0.lacks(), Some(Feature::Parts));
         assert!(builder.table().arena().is_empty());
     }
 }

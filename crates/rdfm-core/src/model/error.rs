@@ -1,9 +1,11 @@
 //! Errors of the codecs: what a caller can do about it, what is wrong, and where.
 //!
-//! Texts say what was found, what was expected and the way out; tokens of the input are cut to
-//! 40 characters and control-escaped by [`quote`].
+//! Texts say what was found and what was expected; the way out is beside them, as [`super::remedy`]. Tokens of
+//! the input are cut to 40 characters and control-escaped by [`quote`].
 
 use std::fmt::{self, Write as _};
+
+use super::remedy::{Feature, Reason};
 
 /// What a caller can do about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +14,7 @@ pub enum ErrorClass {
     Malformed,
     /// The input ends inside a message.
     Truncated,
-    /// A limit of the caller was met; the text names its option.
+    /// A limit of the caller was met; a remedy names its option.
     Limit,
     /// Valid, but needs a feature that this codec lacks or that was not asked for.
     Unsupported,
@@ -22,7 +24,7 @@ pub enum ErrorClass {
 
 /// Where in the input an error is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// Byte in the decompressed log, from 0.
     pub offset: u64,
     /// Index of the message in the log, from 0; unknown in a split of a log that was not counted.
@@ -34,31 +36,31 @@ pub struct Place {
     pub frame_row: Option<(u64, u64)>,
 }
 
-/// Why decoding stopped. Delivered after every message completed before the fault.
+/// Why decoding stopped. Delivered after every message completed before the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// Name of the format, such as `nq`.
     pub format: &'static str,
     /// What a caller can do.
     pub class: ErrorClass,
-    /// What is wrong, what was expected, the way out. No place.
-    pub reason: String,
+    /// What is wrong, what was expected, and what would help. No position.
+    pub reason: Reason,
     /// Where.
-    pub place: Place,
+    pub position: Position,
 }
 
 impl fmt::Display for DecodeError {
     /// As in `nq: expected '.' after the object, found '<http://ex/…' (line 3, column 41, byte 127, message 1)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} (", self.format, self.reason)?;
-        if let Some((line, column)) = self.place.line_column {
+        if let Some((line, column)) = self.position.line_column {
             write!(f, "line {line}, column {column}, ")?;
         }
-        if let Some((frame, row)) = self.place.frame_row {
+        if let Some((frame, row)) = self.position.frame_row {
             write!(f, "frame {frame}, row {row}, ")?;
         }
-        write!(f, "byte {}", self.place.offset)?;
-        if let Some(message) = self.place.message {
+        write!(f, "byte {}", self.position.offset)?;
+        if let Some(message) = self.position.message {
             write!(f, ", message {message}")?;
         }
         f.write_str(")")
@@ -74,10 +76,17 @@ pub struct EncodeError {
     pub format: &'static str,
     /// What a caller can do.
     pub class: ErrorClass,
-    /// What cannot be written, and the option that helps.
-    pub reason: String,
+    /// What cannot be written, and what would help.
+    pub reason: Reason,
     /// Index of the message in the log, from 0.
     pub message: u64,
+}
+
+impl EncodeError {
+    /// What the format would have to hold.
+    pub fn lacks(&self) -> Option<Feature> {
+        self.reason.lacks()
+    }
 }
 
 impl fmt::Display for EncodeError {
@@ -94,7 +103,7 @@ impl std::error::Error for EncodeError {}
 
 /// A limit of [`crate::model::limits::Limits`] was met while a batch was built.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LimitExceeded(pub String);
+pub struct LimitExceeded(pub Reason);
 
 /// A token of the input, safe to print: quoted, cut to 40 characters, controls escaped.
 pub fn quote(token: &[u8]) -> String {
@@ -142,8 +151,8 @@ mod tests {
         let error = DecodeError {
             format: "nq",
             class: ErrorClass::Malformed,
-            reason: "expected '.'".to_owned(),
-            place: Place {
+            reason: "expected '.'".into(),
+            position: Position {
                 offset: 127,
                 message: Some(1),
                 line_column: Some((3, 41)),

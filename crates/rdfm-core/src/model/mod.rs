@@ -2,7 +2,7 @@
 //!
 //! - [`term`], [`table`], [`batch`], [`builder`]: terms, quads and messages, dictionary-encoded; [`namespaces`].
 //! - [`write`]: how a term is written, its characters ([`chars`]) and labels.
-//! - [`limits`], [`error`]: what stops a codec, and where.
+//! - [`limits`], [`error`], [`remedy`]: what stops a codec, where, and what would help.
 
 pub mod batch;
 pub mod builder;
@@ -11,6 +11,7 @@ pub mod error;
 pub(crate) mod labels;
 pub mod limits;
 pub mod namespaces;
+pub mod remedy;
 pub mod table;
 pub mod term;
 pub mod write;

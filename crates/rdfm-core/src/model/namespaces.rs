@@ -8,7 +8,7 @@ use rpds::{HashTrieMapSync, VectorSync};
 use super::table::Span;
 
 /// So many namespaces in force may be declared in each of many logs, or messages, that use a few of them.
-pub const MOST_WHOLE: usize = 256;
+pub const MAX_WHOLE: usize = 256;
 
 /// Bytes that a namespace takes beside its name and its IRI: entries of tables and lists, here, in decoders
 /// and in encoders.

@@ -7,7 +7,7 @@
 //!
 //! What the grammar cannot hold is rewritten: characters of an IRI as `\uXXXX`, labels by [`write_label`],
 //! language tags by [`write_language`]. The encoders refuse such IRIs and tags unless told otherwise
-//! (see [`fault`]).
+//! (see [`term_error`]).
 
 use crate::model::chars::{self, ESCAPE, IRI, NAME};
 use crate::model::labels::{self, write_hex};
@@ -284,7 +284,7 @@ fn made_tag(tag: &[u8]) -> Option<Vec<u8>> {
 
 /// What a text grammar cannot hold of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum TermError {
     /// This IRI has characters that `IRIREF` forbids; escapes can say them.
     Iri(TermId),
     /// This IRI is not absolute, so that readers drop the statements it stands in.
@@ -296,18 +296,20 @@ pub enum Fault {
 }
 
 /// What a text grammar cannot hold of a term as it is; the parts of a triple term are the caller's to check.
-/// Labels are no fault: they are rewritten one-to-one. With `lenient`, IRIs are none: they are escaped.
-pub fn fault(table: &TermTable, id: TermId, lenient: bool) -> Option<Fault> {
+/// Labels are no error: they are rewritten one-to-one. With `lenient`, IRIs are none: they are escaped.
+pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);
     match term.kind {
         TermKind::Iri => {
             (term.flags & flags::PLAIN == 0 && !lenient && !chars::is_iri_text(table.text_of(term)))
-                .then_some(Fault::Iri(id))
+                .then_some(TermError::Iri(id))
         }
         TermKind::Language => (term.flags & flags::PLAIN == 0
             && !chars::is_language_tag(table.text_of(term)))
-        .then_some(Fault::Language(id)),
-        TermKind::LangLiteral | TermKind::TypedLiteral => fault(table, TermId(term.aux), lenient),
+        .then_some(TermError::Language(id)),
+        TermKind::LangLiteral | TermKind::TypedLiteral => {
+            term_error(table, TermId(term.aux), lenient)
+        }
         TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::TripleTerm => None,
     }
 }
@@ -420,8 +422,11 @@ mod tests {
                 .add_with_aux(TermKind::TypedLiteral, b"1", bad.0, 0)
                 .unwrap();
             let inner = b.add_triple_term([iri, iri, typed]).unwrap();
-            assert_eq!(fault(b.table(), typed, false), Some(Fault::Iri(bad)));
-            assert_eq!(fault(b.table(), typed, true), None);
+            assert_eq!(
+                term_error(b.table(), typed, false),
+                Some(TermError::Iri(bad))
+            );
+            assert_eq!(term_error(b.table(), typed, true), None);
             b.add_triple_term([iri, iri, inner]).unwrap()
         });
         assert_eq!(text, r#"<<( <a> <a> <<( <a> <a> "1"^^<t\u003E> )>> )>>"#);

@@ -8,6 +8,7 @@
 //!   becomes two: labels are kept apart by the message that they came from, and a blank node that would
 //!   stand in two messages is refused, or made an IRI on request.
 
+pub mod flat;
 pub mod slices;
 
 use rustc_hash::FxHashMap;
@@ -18,6 +19,7 @@ use crate::model::chars::{self, NAME};
 use crate::model::error::{EncodeError, ErrorClass, LimitExceeded, quote};
 use crate::model::limits::Limits;
 use crate::model::namespaces::Namespaces;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{set_apart, write_apart, write_term};
@@ -98,9 +100,12 @@ pub struct Regrouper {
     failed: Option<EncodeError>,
 }
 
+/// What makes blank nodes the same in all messages.
+const SKOLEMIZE: Remedy = Remedy::stage("skolemize", "IRI", "makes IRIs of blank nodes");
+
 /// Why a quad cannot be copied.
 enum Stop {
-    Limit(String),
+    Limit(Reason),
     Divided(Vec<u8>),
 }
 
@@ -115,17 +120,18 @@ impl Regrouper {
     ///
     /// # Errors
     /// An option does not fit; the text says which.
-    pub fn new(options: RegroupOptions) -> Result<Self, String> {
+    pub fn new(options: RegroupOptions) -> Result<Self, Reason> {
         if let Some(base) = &options.skolemize
             && !(chars::is_iri_text(base.as_bytes()) && oxiri::Iri::parse(base.as_str()).is_ok())
         {
             return Err(format!(
-                "skolemize (--skolemize) takes an absolute IRI, not {}",
+                "skolemize takes an absolute IRI, not {}",
                 quote(base.as_bytes())
-            ));
+            )
+            .into());
         }
         if matches!(options.by, GroupBy::Count(0) | GroupBy::Bytes(0)) {
-            return Err("group_by (--group-by) takes a number from 1 on".to_owned());
+            return Err("group_by takes a number from 1 on".into());
         }
         let mut limits = options.limits.clone();
         limits.max_message_bytes = limits.max_message_bytes.min(3 << 30);
@@ -173,7 +179,7 @@ impl Regrouper {
     /// The next batch; None means "feed me", and after [`finish`](Self::finish) "done".
     ///
     /// # Errors
-    /// After every message completed before the fault; the same error again on later calls.
+    /// After every message completed before the error; the same error again on later calls.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, EncodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -226,11 +232,11 @@ impl Regrouper {
             Stop::Limit(reason) => (ErrorClass::Limit, reason),
             Stop::Divided(label) => (
                 ErrorClass::Unsupported,
-                format!(
-                    "the blank node {} would stand in two messages, and each has blank nodes of its own; \
-                     skolemize (--skolemize IRI) makes IRIs of blank nodes",
+                Reason::from(format!(
+                    "the blank node {} would stand in two messages, and each has blank nodes of its own",
                     quote(&[b"_:", &*label].concat())
-                ),
+                ))
+                .with(SKOLEMIZE),
             ),
         };
         self.failed = Some(EncodeError {
@@ -470,11 +476,16 @@ impl Regrouper {
         }
         self.label_bytes += label.len() as u64 + 64;
         if self.label_bytes > self.options.limits.max_message_bytes {
-            return Err(Stop::Limit(format!(
-                "the labels of a message that is divided take more than {} bytes; raise max_message_bytes \
-                 (--max-message-bytes), or skolemize (--skolemize IRI)",
-                self.options.limits.max_message_bytes
-            )));
+            return Err(Stop::Limit(
+                Reason::limit(
+                    format!(
+                        "the labels of a message that is divided take more than {} bytes",
+                        self.options.limits.max_message_bytes
+                    ),
+                    "max_message_bytes",
+                )
+                .with(SKOLEMIZE),
+            ));
         }
         self.labels.insert(label.into(), here);
         Ok(())

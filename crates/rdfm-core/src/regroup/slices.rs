@@ -2,7 +2,7 @@
 //!
 //! - In: batches, and how many of their messages go into which log.
 //! - Out: slices, one behind the other. A log begins with the namespaces in force there; with those alone
-//!   that its messages declare or use where more than [`MOST_WHOLE`] are in force.
+//!   that its messages declare or use where more than [`MAX_WHOLE`] are in force.
 //! - Cost: the quads and declarations of the slices, whatever is in force.
 //! - Law: how messages are cut into batches changes no log.
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::batch::MessageBatch;
-use crate::model::namespaces::{MOST_WHOLE, Namespaces};
+use crate::model::namespaces::{MAX_WHOLE, Namespaces};
 use crate::syntax::needed::Needs;
 
 /// Cuts batches into slices.
@@ -44,7 +44,7 @@ impl Slices {
         let range = self.next..stop;
         self.next = stop;
         if begins {
-            self.whole = self.in_force.len() <= MOST_WHOLE;
+            self.whole = self.in_force.len() <= MAX_WHOLE;
         }
         if !self.whole {
             return Some(range.map(|message| self.alone(batch, message)).collect());

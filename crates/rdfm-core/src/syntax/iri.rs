@@ -9,6 +9,7 @@ use oxiri::Iri;
 
 use crate::model::chars::{DIGIT, LETTER, is};
 use crate::model::error::quote;
+use crate::model::remedy::{Reason, Remedy};
 
 /// Whether an IRI reference begins with a scheme.
 #[inline]
@@ -45,16 +46,17 @@ pub(crate) fn resolve(
     base: Option<&Iri<String>>,
     lenient: bool,
     out: &mut String,
-) -> Result<bool, String> {
+) -> Result<bool, Reason> {
     let Some(base) = base else {
         if lenient {
             return Ok(false);
         }
-        return Err(format!(
-            "the relative IRI {} needs a base; give base (--base IRI), or pass lenient=True (--lenient) \
-             to keep it as it is",
+        return Err(Reason::from(format!(
+            "the relative IRI {} needs a base",
             quote(reference)
-        ));
+        ))
+        .with(Remedy::read("base", "IRI", "makes it absolute"))
+        .with(Remedy::lenient("keeps it as it is")));
     };
     // The text is valid UTF-8, so this cannot fail.
     let relative = std::str::from_utf8(reference).unwrap_or_default();
@@ -62,9 +64,9 @@ pub(crate) fn resolve(
     match base.resolve_into(relative, out) {
         Ok(()) => Ok(true),
         Err(_) if lenient => Ok(false),
-        Err(error) => Err(format!(
-            "{} is not a valid relative IRI ({error})",
-            quote(reference)
-        )),
+        Err(error) => {
+            let text = format!("{} is not a valid relative IRI ({error})", quote(reference));
+            Err(Reason::from(text).with(Remedy::lenient("keeps it as it is")))
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! - In: declarations in log order, later ones override; IRIs to abbreviate.
 //! - Out: the name and the local part, by the longest namespace that leaves a local part without escapes.
-//! - Cost: a look-up and a few searches in a sorted map an IRI, at most [`MOST_STEPS`].
+//! - Cost: a look-up and a few searches in a sorted map an IRI, at most [`MAX_STEPS`].
 //! - Law: namespace and local part together are the IRI, byte for byte, for every reader.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use crate::model::chars::{self, NAME};
 
 /// Searches for the namespace of one IRI. Only thousands of namespaces that share long beginnings with
 /// the IRI need more; the IRI is then written in full.
-const MOST_STEPS: usize = 16;
+const MAX_STEPS: usize = 16;
 
 /// What became of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Prefixes {
                 .map(|name| (&**name, local));
         }
         let mut bound = rest;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let below = (Bound::Unbounded, Bound::Included(bound));
             let (tail, names) = tails.range::<[u8], _>(below).next_back()?;
             let common = common_prefix(tail, rest);

@@ -6,19 +6,20 @@
 //! - Law: never reads outside the bytes; unknown fields are skipped as protobuf says.
 
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::model::remedy::Reason;
 
-/// What is wrong with a row or a frame; the place is added by the decoder. One word wide, so that
+/// What is wrong with a row or a frame; the position is added by the decoder. One word wide, so that
 /// results stay small.
 #[derive(Debug)]
-pub(crate) struct Fault(Box<(ErrorClass, String)>);
+pub(crate) struct WireError(Box<(ErrorClass, Reason)>);
 
 /// A result of reading.
-pub(crate) type Checked<T> = Result<T, Fault>;
+pub(crate) type Checked<T> = Result<T, WireError>;
 
-impl Fault {
-    /// A fault of a class.
+impl WireError {
+    /// An error of a class.
     #[cold]
-    pub fn new(class: ErrorClass, reason: impl Into<String>) -> Self {
+    pub fn new(class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self(Box::new((class, reason.into())))
     }
 
@@ -28,12 +29,12 @@ impl Fault {
     }
 
     /// Class and text.
-    pub fn into_parts(self) -> (ErrorClass, String) {
+    pub fn into_parts(self) -> (ErrorClass, Reason) {
         *self.0
     }
 }
 
-impl From<LimitExceeded> for Fault {
+impl From<LimitExceeded> for WireError {
     fn from(limit: LimitExceeded) -> Self {
         Self::new(ErrorClass::Limit, limit.0)
     }
@@ -41,20 +42,20 @@ impl From<LimitExceeded> for Fault {
 
 /// A rule of the format is broken.
 #[cold]
-pub(crate) fn malformed(reason: impl Into<String>) -> Fault {
-    Fault::new(ErrorClass::Malformed, reason)
+pub(crate) fn malformed(reason: impl Into<Reason>) -> WireError {
+    WireError::new(ErrorClass::Malformed, reason)
 }
 
 /// The bytes end inside a field: a cut log, or lengths that do not fit.
 #[cold]
-pub(crate) fn cut(reason: impl Into<String>) -> Fault {
-    Fault::new(ErrorClass::Truncated, reason)
+pub(crate) fn cut(reason: impl Into<Reason>) -> WireError {
+    WireError::new(ErrorClass::Truncated, reason)
 }
 
 /// A limit of the caller is met.
 #[cold]
-pub(crate) fn limit(reason: impl Into<String>) -> Fault {
-    Fault::new(ErrorClass::Limit, reason)
+pub(crate) fn limit(reason: impl Into<Reason>) -> WireError {
+    WireError::new(ErrorClass::Limit, reason)
 }
 
 /// Wire type of a varint.
@@ -91,7 +92,7 @@ impl<'a> Wire<'a> {
     }
 
     /// The next field, which is length-delimited if its number is in `known` (a set of bits up to
-    /// 31); number 0 is a field that is not, which was skipped. The number is as wide as a fault, whose
+    /// 31); number 0 is a field that is not, which was skipped. The number is as wide as an error, whose
     /// place in the result it shares: a narrower one would be read back from memory slowly.
     #[inline(always)]
     #[allow(clippy::inline_always)] // the hottest function: one call a field
@@ -243,14 +244,14 @@ impl<'a> Wire<'a> {
 }
 
 #[cold]
-fn bad_number(field: u64) -> Fault {
+fn bad_number(field: u64) -> WireError {
     malformed(format!(
         "field number {field} is not allowed; the bytes are of another format, or damaged"
     ))
 }
 
 #[cold]
-fn runs_over(length: u64, rest: usize) -> Fault {
+fn runs_over(length: u64, rest: usize) -> WireError {
     cut(format!(
         "a field of {length} bytes runs past the end of its message, {rest} bytes are left"
     ))
@@ -282,7 +283,7 @@ pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
     }
 }
 
-/// The length that stands at a place, and the place behind it. None if it is not all there, or larger than any
+/// The length that stands at a position, and the position behind it. None if it is not all there, or larger than any
 /// field's.
 pub(crate) fn length_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     match long_varint(bytes.get(at..)?) {
@@ -308,9 +309,9 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], what: &'static str) -> Checked<&'a str> 
     simdutf8::basic::from_utf8(bytes).map_err(|_| invalid_utf8(bytes, what))
 }
 
-/// The fault of a text that is not UTF-8.
+/// The error of a text that is not UTF-8.
 #[cold]
-pub(crate) fn invalid_utf8(bytes: &[u8], what: &'static str) -> Fault {
+pub(crate) fn invalid_utf8(bytes: &[u8], what: &'static str) -> WireError {
     malformed(format!("{what} is not valid UTF-8: {}", quote(bytes)))
 }
 
@@ -385,10 +386,13 @@ mod tests {
     }
 
     #[test]
-    fn overlong_and_cut_varints_are_faults() {
+    fn overlong_and_cut_varints_are_errors() {
         assert!(Wire::new(&[0x80; 9]).varint().is_err());
-        let fault = Wire::new(&[0x80; 11]).varint().unwrap_err();
-        assert_eq!(fault.into_parts().1, "a varint is longer than 10 bytes");
+        let error = Wire::new(&[0x80; 11]).varint().unwrap_err();
+        assert_eq!(
+            error.into_parts().1.text(),
+            "a varint is longer than 10 bytes"
+        );
     }
 
     #[test]

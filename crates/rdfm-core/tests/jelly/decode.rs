@@ -1,21 +1,23 @@
 //! What a Jelly decoder accepts, refuses and promises; logs made by hand.
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, Decoder, Frames, LogHeader};
+use std::sync::Arc;
+
+use rdfm_core::codec::values::Value;
+use rdfm_core::codec::{Decoder, LogHeader, Noticed};
 use rdfm_core::model::error::ErrorClass;
-use rdfm_core::model::limits::Limits;
 
 use crate::model::{Message, Term, decode_every_way, outcome};
+use crate::support::{Options, decoder};
 use crate::wire::{
     bnodes, bytes, datatype, frame, iri, name, number, options, prefix, row, varint,
 };
 
-fn decode_with(options: &DecodeOptions, log: &[u8]) -> (Vec<Message>, Option<String>) {
-    decode_every_way(&|| Format::Jelly.decoder(options).unwrap(), log)
+fn decode_with(options: &Options, log: &[u8]) -> (Vec<Message>, Option<String>) {
+    decode_every_way(&|| decoder("jelly", options).unwrap(), log)
 }
 
 fn decode(log: &[u8]) -> (Vec<Message>, Option<String>) {
-    decode_with(&DecodeOptions::default(), log)
+    decode_with(&Options::default(), log)
 }
 
 fn ok(log: &[u8]) -> Vec<Message> {
@@ -24,8 +26,8 @@ fn ok(log: &[u8]) -> Vec<Message> {
     messages
 }
 
-fn class(options: &DecodeOptions, log: &[u8]) -> ErrorClass {
-    let mut decoder = Format::Jelly.decoder(options).unwrap();
+fn class(options: &Options, log: &[u8]) -> ErrorClass {
+    let mut decoder = decoder("jelly", options).unwrap();
     decoder.feed(log);
     decoder.finish();
     loop {
@@ -389,21 +391,11 @@ fn flat_frames_are_one_message() {
         frame(&[bnodes("d", "e", "f"), row(2, "")]),
     ]
     .concat();
-    let flat = DecodeOptions {
-        frames: Some(Frames::Flat),
-        ..DecodeOptions::default()
-    };
+    let flat = Options::with("frames", "flat");
     assert_eq!(counts(&decode_with(&flat, &log).0), [3]);
     assert_eq!(decode_with(&flat, &[]), (vec![], None));
     assert_eq!(counts(&decode_with(&flat, &[0]).0), [0]);
-    let parts = DecodeOptions {
-        parts: true,
-        limits: Limits {
-            batch_quads: 1,
-            ..Limits::default()
-        },
-        ..flat
-    };
+    let parts = flat.parts(true).and("batch_quads", 1);
     assert_eq!(counts(&decode_with(&parts, &log).0), [3]);
     let cut = [log, vec![5, 1]].concat();
     assert!(decode_with(&parts, &cut).1.is_some());
@@ -414,22 +406,15 @@ fn metadata(key: &str, value: &str) -> Vec<u8> {
 }
 
 /// Options that read with a batch a quad, in parts.
-fn parts_of(options: &DecodeOptions) -> DecodeOptions {
-    DecodeOptions {
-        parts: true,
-        limits: Limits {
-            batch_quads: 1,
-            ..Limits::default()
-        },
-        ..options.clone()
-    }
+fn parts_of(options: &Options) -> Options {
+    options.clone().parts(true).and("batch_quads", 1)
 }
 
-/// The header at the end of a log.
-fn header(options: &DecodeOptions, log: &[u8]) -> LogHeader {
-    let mut decoder = Format::Jelly.decoder(options).unwrap();
+/// What was said and noticed at the end of a log.
+fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Noticed) {
+    let mut decoder = decoder("jelly", options).unwrap();
     outcome(&mut *decoder, log, log.len());
-    decoder.header()
+    (decoder.header(), decoder.noticed())
 }
 
 #[test]
@@ -463,19 +448,17 @@ fn the_logical_type_says_what_frames_are() {
                     frame(&[statement(), statement()]),
                 ]
                 .concat();
-                let auto = DecodeOptions::default();
+                let auto = Options::default();
                 assert_eq!(counts(&ok(&log)), messages, "{physical} {logical}");
                 assert_eq!(counts(&decode_with(&parts_of(&auto), &log).0), messages);
-                let found = header(&auto, &log);
+                let (_, found) = end(&auto, &log);
                 assert_eq!(found.notes.len(), 2 - messages.len());
-                for (asked, expected) in [(Frames::Message, vec![1, 2]), (Frames::Flat, vec![3])] {
-                    let asked = DecodeOptions {
-                        frames: Some(asked),
-                        ..DecodeOptions::default()
-                    };
-                    assert_eq!(counts(&decode_with(&asked, &log).0), expected);
-                    assert_eq!(header(&asked, &log).notes, [""; 0]);
-                    assert_eq!(header(&asked, &log).frames, asked.frames);
+                for (asked, expected) in [("message", vec![1, 2]), ("flat", vec![3])] {
+                    let options = Options::with("frames", asked);
+                    assert_eq!(counts(&decode_with(&options, &log).0), expected);
+                    let (said, noticed) = end(&options, &log);
+                    assert_eq!(noticed.notes, [""; 0]);
+                    assert_eq!(said.flat, Some(asked == "flat"));
                 }
             }
         }
@@ -499,12 +482,12 @@ fn frames_before_the_options_are_what_the_options_say() {
         .concat()
     };
     let entry = |key: &str, value: &str| (key.to_owned(), value.as_bytes().to_vec());
-    let auto = DecodeOptions::default();
+    let auto = Options::default();
     for options in [auto.clone(), parts_of(&auto)] {
         let (messages, error) = decode_with(&options, &log(1));
         assert_eq!((counts(&messages), error), (vec![2], None));
         assert_eq!(messages[0].metadata, [entry("k", "first")]);
-        assert_eq!(header(&options, &log(1)).dropped_metadata, 3);
+        assert_eq!(end(&options, &log(1)).1.dropped_metadata, 3);
         let (messages, error) = decode_with(&options, &log(3));
         assert_eq!((counts(&messages), error), (vec![0, 0, 0, 1, 1], None));
         assert_eq!(
@@ -513,25 +496,17 @@ fn frames_before_the_options_are_what_the_options_say() {
         );
         let positions: Vec<u64> = messages.iter().map(|m| m.position).collect();
         assert_eq!(positions[..2], [0, 13]);
-        assert_eq!(header(&options, &log(3)).dropped_metadata, 0);
+        assert_eq!(end(&options, &log(3)).1.dropped_metadata, 0);
     }
     // Without options nothing says that they are one.
     let none = [frame(&[metadata("k", "v")]), frame(&[])].concat();
     assert_eq!(counts(&ok(&none)), [0, 0]);
-    assert_eq!(header(&auto, &none).frames, None);
+    assert_eq!(end(&auto, &none).0.flat, None);
     // They wait within a bound.
-    let small = DecodeOptions {
-        limits: Limits {
-            max_message_bytes: 1000,
-            ..Limits::default()
-        },
-        ..auto
-    };
+    let small = auto.and("max_message_bytes", 1000);
     let error = decode_with(&small, &[0; 100]).1.unwrap();
     assert!(
-        error.contains(
-            "frames 0 to 15 have no rows, and what frames mean stands behind them; frames=message"
-        ),
+        error.contains("frames 0 to 15 have no rows, and what frames mean stands behind them"),
         "{error}"
     );
 }
@@ -553,19 +528,16 @@ fn frames_read_as_one_message_have_the_metadata_of_the_first() {
         ]),
     ]
     .concat();
-    let auto = DecodeOptions::default();
-    let flat = DecodeOptions {
-        frames: Some(Frames::Flat),
-        ..DecodeOptions::default()
-    };
+    let auto = Options::default();
+    let flat = Options::with("frames", "flat");
     for options in [&auto, &parts_of(&auto), &flat, &parts_of(&flat)] {
         let (messages, error) = decode_with(options, &log);
         assert_eq!((counts(&messages), error), (vec![3], None));
         assert_eq!(messages[0].metadata, [("k".to_owned(), b"again".to_vec())]);
-        assert_eq!(header(options, &log).dropped_metadata, 2);
+        assert_eq!(end(options, &log).1.dropped_metadata, 2);
     }
     // It is there from the first part on.
-    let mut decoder = Format::Jelly.decoder(&parts_of(&auto)).unwrap();
+    let mut decoder = decoder("jelly", &parts_of(&auto)).unwrap();
     decoder.feed(&log);
     assert_eq!(decoder.next_batch().unwrap().unwrap().metadata(0).len(), 1);
     // What is left out is checked all the same.
@@ -579,20 +551,13 @@ fn a_decoder_that_was_reset_asks_the_next_log() {
         let first = frame(&[options(1, &[number(14, logical)]), bnodes("a", "b", "c")]);
         [first, frame(&[bnodes("d", "e", "f"), metadata("k", "v")])].concat()
     };
-    let flat_parts = DecodeOptions {
-        flat_parts: true,
-        ..parts_of(&DecodeOptions::default())
-    };
-    let options = DecodeOptions {
-        parts: false,
-        ..flat_parts
-    };
-    let mut decoder = Format::Jelly.decoder(&options).unwrap();
+    let options = parts_of(&Options::default()).frames_in_parts();
+    let mut decoder = decoder("jelly", &options).unwrap();
     for (logical, messages, dropped) in [(1, vec![2], 1), (3, vec![1, 1], 0), (1, vec![2], 1)] {
         let data = log(logical);
         let (found, error) = outcome(&mut *decoder, &data, data.len());
         assert_eq!((counts(&found), error), (messages, None));
-        assert_eq!(decoder.header().dropped_metadata, dropped);
+        assert_eq!(decoder.noticed().dropped_metadata, dropped);
         decoder.reset();
         // Only the message of all frames comes in parts.
         decoder.feed(&log(logical));
@@ -609,33 +574,18 @@ fn a_message_of_all_frames_that_is_too_large_tells_the_way_out() {
         let head = frame(&[options(1, &[number(14, logical)])]);
         [head, frame(&rows), frame(&rows)].concat()
     };
-    let small = |frames| DecodeOptions {
-        frames,
-        limits: Limits {
-            max_message_bytes: 3000,
-            ..Limits::default()
-        },
-        ..DecodeOptions::default()
-    };
-    let hint =
-        "by its type flat_triples all frames are this message: frames=message (--frames message)";
-    let told = |options: &DecodeOptions, logical| {
+    let small = |frames: &str| Options::with("frames", frames).and("max_message_bytes", 3000);
+    let hint = "by its type flat_triples all frames are this message";
+    let told = |options: &Options, logical| {
         decode_with(options, &log(logical))
             .1
             .unwrap()
             .contains(hint)
     };
-    assert!(told(&small(None), 1));
-    assert!(!told(&small(None), 3));
-    assert!(!told(&small(Some(Frames::Message)), 1));
-    let flat = DecodeOptions {
-        flat_parts: true,
-        limits: Limits {
-            batch_quads: 10,
-            ..small(None).limits
-        },
-        ..small(None)
-    };
+    assert!(told(&small("auto"), 1));
+    assert!(!told(&small("auto"), 3));
+    assert!(!told(&small("message"), 1));
+    let flat = small("auto").frames_in_parts().and("batch_quads", 10);
     assert_eq!(counts(&decode_with(&flat, &log(1)).0), [200]);
     assert!(decode_with(&flat, &log(3)).1.is_some());
 }
@@ -647,24 +597,16 @@ fn a_frame_comes_in_parts_when_asked() {
         .chain([bytes(15, [bytes(1, "k"), bytes(2, "v")].concat())])
         .collect();
     let log = [frame(&rows), frame(&[row(2, "")])].concat();
-    let options = DecodeOptions {
-        parts: true,
-        limits: Limits {
-            batch_quads: 7,
-            max_message_bytes: 2000,
-            ..Limits::default()
-        },
-        ..DecodeOptions::default()
-    };
+    let options = Options::default()
+        .parts(true)
+        .and("batch_quads", 7)
+        .and("max_message_bytes", 2000);
     let (messages, error) = decode_with(&options, &log);
     assert_eq!(error, None);
     assert_eq!(counts(&messages), [100, 1]);
     assert_eq!(messages[0].metadata.len(), 1);
     assert_eq!(messages[1].statements[0][0], bnode("s99"));
-    let whole = DecodeOptions {
-        parts: false,
-        ..options
-    };
+    let whole = options.parts(false);
     assert_eq!(class(&whole, &log), ErrorClass::Limit);
 }
 
@@ -676,13 +618,7 @@ fn a_statement_counts_once_whatever_its_graph_is() {
         let rows = vec![row(3, quad); 10];
         frame(&[options(2, &[number(3, 1)]), rows.concat()])
     };
-    let options = DecodeOptions {
-        limits: Limits {
-            max_message_bytes: 13_000,
-            ..Limits::default()
-        },
-        ..DecodeOptions::default()
-    };
+    let options = Options::with("max_message_bytes", 13_000);
     for graph in [bytes(14, "g"), bytes(15, ""), bytes(16, bytes(1, "g"))] {
         let (messages, error) = decode_with(&options, &log(&graph));
         assert_eq!(error, None, "{graph:?}");
@@ -699,10 +635,7 @@ fn bare_and_delimited_are_found_out_or_forced() {
         assert_eq!(counts(&ok(&bare)), [1]);
         assert_eq!(counts(&ok(&delimited)), [1]);
         for (log, is_delimited) in [(&bare, false), (&delimited, true)] {
-            let options = |forced| DecodeOptions {
-                delimited: Some(forced),
-                ..DecodeOptions::default()
-            };
+            let options = |forced| Options::with("delimited", forced);
             assert_eq!(counts(&decode_with(&options(is_delimited), log).0), [1]);
             assert!(decode_with(&options(!is_delimited), log).1.is_some());
         }
@@ -720,7 +653,7 @@ fn bare_and_delimited_are_found_out_or_forced() {
 fn truncation_is_told_from_damage() {
     let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
     let log = frame(std::slice::from_ref(&payload));
-    let defaults = DecodeOptions::default();
+    let defaults = Options::default();
     assert_eq!(
         class(&defaults, &log[..log.len() - 1]),
         ErrorClass::Truncated
@@ -743,13 +676,10 @@ fn truncation_is_told_from_damage() {
 #[test]
 fn limits_hold_before_memory_is_taken() {
     let huge = varint(u64::from(u32::MAX));
-    assert_eq!(class(&DecodeOptions::default(), &huge), ErrorClass::Limit);
+    assert_eq!(class(&Options::default(), &huge), ErrorClass::Limit);
     let (_, error) = decode(&huge);
-    assert!(error.unwrap().contains("raise max_frame_bytes"));
-    let small = DecodeOptions {
-        max_frame_bytes: 20,
-        ..DecodeOptions::default()
-    };
+    assert!(error.unwrap().contains("is larger than 67108864 bytes"));
+    let small = Options::with("max_frame_bytes", 20);
     let bare = [options(1, &[]), bnodes("a", "b", "c")].concat();
     assert_eq!(class(&small, &bare), ErrorClass::Limit);
     let piecewise = decode_with(&small, &bare).1.unwrap();
@@ -775,10 +705,10 @@ fn two_long_prefixes_are_no_bomb() {
         rows.push(row(2, terms.concat()));
     }
     let log = frame(&rows);
-    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let mut decoder = decoder("jelly", &Options::default()).unwrap();
     let (messages, error) = outcome(&mut *decoder, &log, log.len());
     assert!(messages.is_empty());
-    assert!(error.unwrap().contains("raise max_message_bytes"));
+    assert!(error.unwrap().contains("decoded bytes"));
     // Lookup entries alone, never used.
     let mut rows = vec![options(1, &[number(9, 4000)])];
     for id in 1..1000 {
@@ -788,7 +718,7 @@ fn two_long_prefixes_are_no_bomb() {
         .iter()
         .flat_map(|row| frame(std::slice::from_ref(row)))
         .collect();
-    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    decoder.reset();
     let (_, error) = outcome(&mut *decoder, &log, log.len());
     assert!(error.unwrap().contains("the lookup tables hold more than"));
 }
@@ -805,18 +735,8 @@ fn triple_terms_nest_to_a_bounded_depth() {
     };
     assert_eq!(counts(&ok(&nested(64))), [1]);
     let (_, error) = decode(&nested(65));
-    assert!(
-        error
-            .unwrap()
-            .contains("deeper than 64 levels; raise max_depth")
-    );
-    let deep = DecodeOptions {
-        limits: Limits {
-            max_depth: u32::MAX,
-            ..Limits::default()
-        },
-        ..DecodeOptions::default()
-    };
+    assert!(error.unwrap().contains("deeper than 64 levels"));
+    let deep = Options::with("max_depth", 1000);
     assert_eq!(class(&deep, &nested(1500)), ErrorClass::Limit);
 }
 
@@ -919,13 +839,7 @@ fn repeated_terms_reach_over_frames_and_batches() {
     assert_eq!(whole[0].statements[0][3], named("http://ex/g"));
     assert_eq!(whole[3].statements[0][3], Term::Default);
     for batch_messages in [1, 2] {
-        let options = DecodeOptions {
-            limits: Limits {
-                batch_messages,
-                ..Limits::default()
-            },
-            ..DecodeOptions::default()
-        };
+        let options = Options::with("batch_messages", batch_messages);
         assert_eq!(decode_with(&options, &log), (whole.clone(), None));
     }
 }
@@ -1021,25 +935,30 @@ fn the_header_is_what_the_log_says() {
         2,
         &[bytes(1, "name"), number(3, 1), number(14, 4), number(15, 2)],
     )]);
-    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let mut decoder = decoder("jelly", &Options::default()).unwrap();
     outcome(&mut *decoder, &log, log.len());
-    let header = decoder.header().jelly.unwrap();
-    assert_eq!(header.stream_name, "name");
-    assert_eq!((header.generalized, header.rdf_star), (true, false));
+    let word = |word: &str| Value::Text(word.to_owned());
     assert_eq!(
-        (
-            header.name_table,
-            header.prefix_table,
-            header.datatype_table
-        ),
-        (16, 4, 4)
+        decoder.header().options,
+        [
+            ("stream_name", word("name")),
+            ("physical_type", word("quads")),
+            ("logical_type", word("datasets")),
+            ("generalized", Value::Switch(true)),
+            ("rdf_star", Value::Switch(false)),
+            ("name_table", Value::Number(16)),
+            ("prefix_table", Value::Number(4)),
+            ("datatype_table", Value::Number(4)),
+            ("jelly_version", Value::Number(2)),
+        ]
     );
-    assert_eq!((header.logical_type, header.version), (4, 2));
+    // The same until something else is said.
+    assert!(Arc::ptr_eq(&decoder.header(), &decoder.header()));
 }
 
 #[test]
 fn nothing_can_be_skipped() {
-    let mut decoder: Box<dyn Decoder> = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let mut decoder: Box<dyn Decoder> = decoder("jelly", &Options::default()).unwrap();
     decoder.feed(&[1, 0]);
     decoder.finish();
     let error = decoder.next_batch().unwrap_err();
@@ -1061,5 +980,5 @@ fn fields_to_be_merged_at_every_level_are_no_bomb() {
         .concat();
     }
     let log = frame(&[options(1, &[number(4, 1)]), name(0, "p"), row(2, term)]);
-    assert_eq!(class(&DecodeOptions::default(), &log), ErrorClass::Limit);
+    assert_eq!(class(&Options::default(), &log), ErrorClass::Limit);
 }

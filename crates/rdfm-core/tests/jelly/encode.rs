@@ -1,32 +1,24 @@
 //! What a Jelly encoder writes, refuses and promises.
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, EncodeOptions, Frames};
-use rdfm_core::formats::jelly::options::{JellyOptions, PhysicalType};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::EncodeError;
 
 use crate::model::{Maker, Message, Statement, Term, batch, outcome};
+use crate::support::{Options, decoder, encoder};
 
-fn options(change: impl FnOnce(&mut EncodeOptions)) -> EncodeOptions {
-    let mut options = EncodeOptions {
-        jelly: JellyOptions {
-            rdf_star: true,
-            generalized: true,
-            ..JellyOptions::default()
-        },
-        ..EncodeOptions::default()
-    };
-    change(&mut options);
-    options
+/// Frames are messages, and the logical type says so even where they are written otherwise.
+fn options() -> Options {
+    Options::with("rdf_star", true)
+        .and("generalized", true)
+        .and("logical_type", "datasets")
 }
 
 /// The log, what was dropped, and the error.
 fn write(
-    options: &EncodeOptions,
+    options: &Options,
     batches: &[MessageBatch],
 ) -> (Vec<u8>, Vec<(&'static str, u64)>, Option<EncodeError>) {
-    let mut encoder = Format::Jelly.encoder(options).unwrap();
+    let mut encoder = encoder("jelly", options).unwrap();
     let mut out = Vec::new();
     for batch in batches {
         if let Err(error) = encoder.encode(batch, &mut out) {
@@ -42,7 +34,7 @@ fn write(
 }
 
 fn read(log: &[u8]) -> Vec<Message> {
-    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let mut decoder = decoder("jelly", &Options::default()).unwrap();
     let (messages, error) = outcome(&mut *decoder, log, log.len());
     assert_eq!(error, None);
     messages
@@ -182,30 +174,29 @@ fn what_was_written_is_read_again_however_small_the_tables() {
     for (name_table, prefix_table, datatype_table) in
         [(4000, 150, 32), (8, 0, 1), (9, 4, 1), (12, 6, 3)]
     {
-        for physical_type in [PhysicalType::Quads, PhysicalType::Graphs] {
-            for frames in [Frames::Message, Frames::Flat] {
-                let options = options(|o| {
-                    o.jelly.name_table = name_table;
-                    o.jelly.prefix_table = prefix_table;
-                    o.jelly.datatype_table = datatype_table;
-                    o.jelly.physical_type = physical_type;
-                    o.namespaces = true;
-                    o.frames = frames;
-                    o.frame_rows = 9;
-                });
+        for physical_type in ["quads", "graphs"] {
+            for frames in ["message", "flat"] {
+                let options = options()
+                    .and("name_table", name_table)
+                    .and("prefix_table", prefix_table)
+                    .and("datatype_table", datatype_table)
+                    .and("physical_type", physical_type)
+                    .and("namespaces", true)
+                    .and("frames", frames)
+                    .and("frame_rows", 9);
                 let (bytes, _, error) = write(&options, &[batch(&log)]);
                 if let Some(error) = error {
                     // A statement may need more datatypes or names at once; never a wrong statement.
-                    assert!(error.reason.contains("at once; raise"), "{error}");
+                    assert!(error.reason.text().ends_with("at once"), "{error}");
                     assert!(name_table < 4000);
                     let whole = error.message as usize;
-                    if frames == Frames::Message {
+                    if frames == "message" {
                         assert_eq!(statements(&read(&bytes)), statements(&log[..whole]));
                     }
                     continue;
                 }
                 let back = read(&bytes);
-                if frames == Frames::Message {
+                if frames == "message" {
                     assert_eq!(statements(&back), statements(&log));
                     for (a, b) in back.iter().zip(&log) {
                         assert_eq!(a.metadata, b.metadata);
@@ -225,11 +216,10 @@ fn what_was_written_is_read_again_however_small_the_tables() {
 fn small_tables_that_suffice_never_corrupt() {
     for seed in 0..20 {
         let log = random(seed, 30, false);
-        let options = options(|o| {
-            o.jelly.name_table = 8;
-            o.jelly.prefix_table = 4;
-            o.jelly.datatype_table = 1;
-        });
+        let options = options()
+            .and("name_table", 8)
+            .and("prefix_table", 4)
+            .and("datatype_table", 1);
         let (bytes, _, error) = write(&options, &[batch(&log)]);
         assert_eq!(error, None);
         assert_eq!(statements(&read(&bytes)), statements(&log));
@@ -242,7 +232,7 @@ fn one_prefix_slot_is_refused_where_a_statement_needs_two() {
         statements: vec![[iri(s), iri(p), iri("http://a/y"), Term::Default]],
         ..Message::default()
     };
-    let options = options(|o| o.jelly.prefix_table = 1);
+    let options = options().and("prefix_table", 1);
     let good = message("http://a/x", "http://a/p");
     let (bytes, _, error) = write(
         &options,
@@ -251,23 +241,22 @@ fn one_prefix_slot_is_refused_where_a_statement_needs_two() {
     let error = error.unwrap();
     assert_eq!(
         error.to_string(),
-        "jelly: one statement needs more than 1 entries at once; raise prefix_table (message 1)"
+        "jelly: one statement needs more than 1 entries at once (message 1)"
     );
     assert_eq!(statements(&read(&bytes)), statements(&[good]));
 }
 
 #[test]
 fn the_bytes_do_not_depend_on_the_batches() {
-    for physical_type in [PhysicalType::Quads, PhysicalType::Graphs] {
-        for frames in [Frames::Message, Frames::Flat] {
+    for physical_type in ["quads", "graphs"] {
+        for frames in ["message", "flat"] {
             let log = random(3, 40, true);
-            let options = options(|o| {
-                o.jelly.physical_type = physical_type;
-                o.jelly.name_table = 40;
-                o.frames = frames;
-                o.namespaces = true;
-                o.frame_rows = 20;
-            });
+            let options = options()
+                .and("physical_type", physical_type)
+                .and("name_table", 40)
+                .and("frames", frames)
+                .and("namespaces", true)
+                .and("frame_rows", 20);
             let (whole, dropped, error) = write(&options, &[batch(&log)]);
             assert_eq!(error, None);
             for size in [1, 2, 7, 0] {
@@ -276,7 +265,7 @@ fn the_bytes_do_not_depend_on_the_batches() {
                 assert_eq!(again, dropped);
                 assert!(
                     bytes == whole,
-                    "in batches of {size}, {physical_type:?}, {frames:?}"
+                    "in batches of {size}, {physical_type}, {frames}"
                 );
             }
             let sliced: Vec<MessageBatch> = {
@@ -291,12 +280,9 @@ fn the_bytes_do_not_depend_on_the_batches() {
 #[test]
 fn jelly_to_jelly_is_the_same_bytes() {
     let log = random(11, 50, true);
-    let options = options(|o| {
-        o.namespaces = true;
-        o.jelly.version = 2;
-    });
+    let options = options().and("namespaces", true).and("jelly_version", 2);
     let (bytes, _, _) = write(&options, &[batch(&log)]);
-    let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+    let mut decoder = decoder("jelly", &Options::default()).unwrap();
     decoder.feed(&bytes);
     decoder.finish();
     let back = decoder.next_batch().unwrap().unwrap();
@@ -312,25 +298,21 @@ fn what_the_options_forbid_is_refused_by_name() {
     ]));
     let [s, p, o, g] = ["http://a/s", "http://a/p", "http://a/o", "http://a/g"].map(iri);
     let literal = typed("1", "http://d/1");
-    let plain = options(|o| {
-        o.jelly.rdf_star = false;
-        o.jelly.generalized = false;
-    });
-    let triples = options(|o| {
-        o.jelly.physical_type = PhysicalType::Triples;
-        o.jelly.logical_type = 3;
-    });
-    let no_datatypes = options(|o| o.jelly.datatype_table = 0);
+    let plain = options().and("rdf_star", false).and("generalized", false);
+    let triples = options()
+        .and("physical_type", "triples")
+        .and("logical_type", "graphs");
+    let no_datatypes = options().and("datatype_table", 0);
     let cases = [
         (
             &plain,
             [triple.clone(), p.clone(), o.clone(), Term::Default],
-            "option rdf_star",
+            "rdf_star",
         ),
         (
             &plain,
             [literal.clone(), p.clone(), o.clone(), Term::Default],
-            "option generalized",
+            "generalized",
         ),
         (
             &plain,
@@ -340,20 +322,20 @@ fn what_the_options_forbid_is_refused_by_name() {
                 o.clone(),
                 Term::Default,
             ],
-            "option generalized",
+            "generalized",
         ),
         (
             &plain,
             [s.clone(), p.clone(), o.clone(), literal.clone()],
-            "option generalized",
+            "generalized",
         ),
         (
-            &options(|o| o.jelly.generalized = false),
+            &options().and("generalized", false),
             [s.clone(), triple.clone(), o.clone(), Term::Default],
-            "option generalized",
+            "generalized",
         ),
         (
-            &options(|_| ()),
+            &options(),
             [s.clone(), p.clone(), o.clone(), triple.clone()],
             "a triple term as graph",
         ),
@@ -365,7 +347,7 @@ fn what_the_options_forbid_is_refused_by_name() {
         (
             &no_datatypes,
             [s.clone(), p.clone(), literal.clone(), Term::Default],
-            "datatype_table is 0",
+            "datatype_table",
         ),
     ];
     let good = Message {
@@ -379,17 +361,17 @@ fn what_the_options_forbid_is_refused_by_name() {
         };
         let (bytes, _, error) = write(options, &[batch(&[good.clone(), bad])]);
         let error = error.unwrap();
-        assert!(error.reason.contains(expected), "{error}");
+        let remedies = error.reason.remedies();
+        let found = error.reason.text().contains(expected)
+            || remedies.iter().any(|remedy| remedy.option == expected);
+        assert!(found, "{error}");
         assert_eq!(error.message, 1);
         assert_eq!(
             statements(&read(&bytes)),
             statements(std::slice::from_ref(&good))
         );
     }
-    let merged = EncodeOptions {
-        merge_graphs: true,
-        ..triples
-    };
+    let merged = triples.and("merge_graphs", true);
     let named = Message {
         statements: vec![[s, p, o, g]],
         ..Message::default()
@@ -401,40 +383,37 @@ fn what_the_options_forbid_is_refused_by_name() {
 
 #[test]
 fn options_that_do_not_fit_are_refused_at_once() {
-    let cases: [(EncodeOptions, &str); 5] = [
-        (options(|o| o.jelly.name_table = 7), "name_table is 7"),
-        (options(|o| o.jelly.version = 3), "version is 3"),
-        (options(|o| o.jelly.version = 0), "version is 0"),
+    let cases: [(Options, &str); 6] = [
         (
-            options(|o| o.jelly.physical_type = PhysicalType::Triples),
+            options().and("jelly_version", 1).and("namespaces", true),
+            "jelly_version=1 has no namespaces",
+        ),
+        (options().and("name_table", 7), "name_table is 7"),
+        (options().and("jelly_version", 3), "from 1 to 2, not 3"),
+        (options().and("jelly_version", 0), "from 1 to 2, not 0"),
+        (
+            options().and("physical_type", "triples"),
             "logical type 4 DATASETS",
         ),
-        (options(|o| o.frame_rows = 0), "frame_rows is 0"),
+        (options().and("frame_rows", 0), "frame_rows is a number"),
     ];
     for (options, expected) in cases {
-        let error = Format::Jelly.encoder(&options).err().unwrap();
-        assert!(error.contains(expected), "{error}");
+        let error = encoder("jelly", &options).err().unwrap();
+        assert!(error.text().contains(expected), "{error}");
     }
 }
 
 #[test]
 fn a_bare_log_is_one_frame() {
     let log = random(5, 3, true);
-    let bare = options(|o| {
-        o.delimited = false;
-        o.namespaces = true;
-    });
+    let bare = options().and("delimited", false).and("namespaces", true);
     let (bytes, _, error) = write(&bare, &[batch(&log[..1])]);
     assert_eq!(error, None);
     assert_eq!(statements(&read(&bytes)), statements(&log[..1]));
     let (bytes, _, error) = write(&bare, &cut(&log, 1));
-    assert!(error.unwrap().reason.contains("delimited"));
+    assert_eq!(error.unwrap().reason.remedies()[0].option, "delimited");
     assert_eq!(statements(&read(&bytes)), statements(&log[..1]));
-    let flat = EncodeOptions {
-        frames: Frames::Flat,
-        frame_rows: 1,
-        ..bare
-    };
+    let flat = bare.and("frames", "flat").and("frame_rows", 1);
     let (bytes, dropped, error) = write(&flat, &[batch(&log)]);
     assert_eq!((error, dropped), (None, vec![("boundaries", 2)]));
     assert_eq!(read(&bytes).len(), 1);
@@ -442,7 +421,7 @@ fn a_bare_log_is_one_frame() {
 
 #[test]
 fn empty_logs_and_messages() {
-    let options = options(|_| ());
+    let options = options();
     assert_eq!(write(&options, &[]).0, []);
     let (bytes, _, _) = write(
         &options,
@@ -450,10 +429,7 @@ fn empty_logs_and_messages() {
     );
     assert_eq!(statements(&read(&bytes)), [&[] as &[Statement], &[]]);
     assert_eq!(bytes.last(), Some(&0), "an empty message is an empty frame");
-    let flat = EncodeOptions {
-        frames: Frames::Flat,
-        ..options
-    };
+    let flat = options.and("frames", "flat");
     assert_eq!(write(&flat, &[]).0, []);
     assert_eq!(
         read(&write(&flat, &[batch(&[Message::default()])]).0).len(),
@@ -474,17 +450,16 @@ fn namespaces_are_written_in_version_2_or_counted() {
             ..Message::default()
         },
     ];
-    let two = options(|o| {
-        o.namespaces = true;
-        o.prefixes = vec![ns("p", "http://p/")];
-    });
+    let two = options()
+        .and("namespaces", true)
+        .and("prefixes", vec![ns("p", "http://p/")]);
     let (bytes, dropped, _) = write(&two, &[batch(&log)]);
     assert_eq!(dropped, []);
     let back = read(&bytes);
     let first = [ns("p", "http://p/"), ns("a", "http://a/"), ns("", "urn:x")];
     assert_eq!(back[0].namespaces, first);
     assert_eq!(back[1].namespaces[1], ns("a", "http://other/"));
-    let one = options(|_| ());
+    let one = options();
     let (bytes, dropped, _) = write(&one, &[batch(&log)]);
     assert_eq!(dropped, [("namespaces", 3)]);
     assert_eq!(read(&bytes)[1].namespaces, []);
@@ -514,17 +489,13 @@ fn a_flat_log_ends_with_the_last_whole_message_after_an_error() {
     };
     let all: Vec<Message> = log.iter().cloned().chain([bad]).collect();
     for frame_rows in [3, 1000] {
-        let options = options(|o| {
-            o.frames = Frames::Flat;
-            o.frame_rows = frame_rows;
-        });
+        let options = options()
+            .and("frames", "flat")
+            .and("frame_rows", frame_rows);
         let (bytes, _, error) = write(&options, &[batch(&all)]);
         assert_eq!(error.unwrap().message, 8);
-        let flat = DecodeOptions {
-            frames: Some(Frames::Flat),
-            ..DecodeOptions::default()
-        };
-        let mut decoder = Format::Jelly.decoder(&flat).unwrap();
+        let flat = Options::with("frames", "flat");
+        let mut decoder = decoder("jelly", &flat).unwrap();
         let (messages, error) = outcome(&mut *decoder, &bytes, bytes.len());
         assert_eq!(error, None);
         assert_eq!(messages[0].statements, joined(&log));
@@ -548,11 +519,10 @@ fn a_flat_log_has_the_metadata_of_its_first_message() {
     };
     let log = [message(1), message(2), message(3)];
     for frame_rows in [2, 5, 1000] {
-        let options = options(|o| {
-            o.frames = Frames::Flat;
-            o.frame_rows = frame_rows;
-            o.jelly.logical_type = 2;
-        });
+        let options = options()
+            .and("frames", "flat")
+            .and("frame_rows", frame_rows)
+            .and("logical_type", "flat_quads");
         let (bytes, dropped, error) = write(&options, &[batch(&log)]);
         assert_eq!(error, None);
         assert_eq!(dropped, [("metadata", 2), ("boundaries", 2)]);
@@ -579,11 +549,10 @@ fn a_flat_log_keeps_blank_nodes_of_different_messages_apart() {
         ..Message::default()
     };
     let log = [one.clone(), Message::default(), one.clone(), one];
-    for physical_type in [PhysicalType::Quads, PhysicalType::Graphs] {
-        let options = options(|o| {
-            o.frames = Frames::Flat;
-            o.jelly.physical_type = physical_type;
-        });
+    for physical_type in ["quads", "graphs"] {
+        let options = options()
+            .and("frames", "flat")
+            .and("physical_type", physical_type);
         let (bytes, _, error) = write(&options, &[batch(&log)]);
         assert_eq!(error, None);
         let back = &read(&bytes)[0].statements;
@@ -604,11 +573,11 @@ fn a_flat_log_keeps_blank_nodes_of_different_messages_apart() {
 
 #[test]
 fn damage_is_an_error_or_another_log_but_never_a_panic() {
-    let options = options(|o| o.namespaces = true);
+    let options = options().and("namespaces", true);
     let log = random(21, 5, true);
     let (bytes, _, _) = write(&options, &[batch(&log)]);
     let try_reading = |bytes: &[u8]| {
-        let mut decoder = Format::Jelly.decoder(&DecodeOptions::default()).unwrap();
+        let mut decoder = decoder("jelly", &Options::default()).unwrap();
         outcome(&mut *decoder, bytes, bytes.len())
     };
     for end in 0..bytes.len() {

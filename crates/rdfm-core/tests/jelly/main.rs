@@ -9,4 +9,6 @@ mod decode;
 mod encode;
 mod json;
 mod model;
+#[path = "../support/mod.rs"]
+mod support;
 mod wire;

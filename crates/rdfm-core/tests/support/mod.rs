@@ -12,15 +12,65 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use rdfm_core::codec::format::Format;
-use rdfm_core::codec::{DecodeOptions, Decoder};
+use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::codec::{Decoder, Encoder, Opening, Parts, Source};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::DecodeError;
+use rdfm_core::model::remedy::Reason;
 use rdfm_core::model::term::TermId;
 use rdfm_core::model::write::write_term;
+use rdfm_core::registry;
 
 /// Sizes of the pieces in which every log is read, beside the whole.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
+
+/// What a codec is asked for: options by name, how a log is opened, and where messages come from.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    given: Vec<(&'static str, Given)>,
+    pub opening: Opening,
+    pub source: Option<Source>,
+}
+
+impl Options {
+    /// An option alone.
+    pub fn with(name: &'static str, value: impl Into<Given>) -> Self {
+        Self::default().and(name, value)
+    }
+
+    /// An option more, or with another value.
+    pub fn and(mut self, name: &'static str, value: impl Into<Given>) -> Self {
+        self.given.retain(|(known, _)| *known != name);
+        self.given.push((name, value.into()));
+        self
+    }
+
+    /// Whether messages larger than a batch come in parts.
+    pub fn parts(mut self, always: bool) -> Self {
+        self.opening.parts = if always { Parts::Always } else { Parts::Never };
+        self
+    }
+
+    /// Messages of many frames come in parts.
+    pub fn frames_in_parts(mut self) -> Self {
+        self.opening.parts = Parts::Frames;
+        self
+    }
+}
+
+/// A decoder of a format.
+pub fn decoder(format: &str, options: &Options) -> Result<Box<dyn Decoder>, Reason> {
+    let spec = registry::find(format).expect("a format");
+    let values = Values::read(spec.reads(), options.given.clone())?;
+    registry::decoder(spec, &values, &options.opening)
+}
+
+/// An encoder of a format.
+pub fn encoder(format: &str, options: &Options) -> Result<Box<dyn Encoder>, Reason> {
+    let spec = registry::find(format).expect("a format");
+    let values = Values::read(spec.writes(), options.given.clone())?;
+    registry::encoder(spec, &values, options.source.as_ref())
+}
 
 /// The quads of each message as lines of N-Quads, and the error.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,8 +125,8 @@ fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
     }
 }
 
-pub fn decode(format: Format, options: &DecodeOptions, log: &[u8], piece: usize) -> Outcome {
-    let mut decoder = format.decoder(options).expect("options");
+pub fn decode(format: &str, options: &Options, log: &[u8], piece: usize) -> Outcome {
+    let mut decoder = decoder(format, options).expect("options");
     let mut outcome = Outcome {
         messages: Vec::new(),
         error: None,
@@ -94,7 +144,7 @@ pub fn decode(format: Format, options: &DecodeOptions, log: &[u8], piece: usize)
 }
 
 /// Decodes a log whole and in pieces; any difference fails the test.
-pub fn decode_every_way(format: Format, options: &DecodeOptions, log: &[u8]) -> Outcome {
+pub fn decode_every_way(format: &str, options: &Options, log: &[u8]) -> Outcome {
     let whole = decode(format, options, log, log.len());
     for size in PIECES {
         let cut = decode(format, options, log, size);

@@ -5,7 +5,7 @@
 //! - Law: a name counts as defined as any of its definitions has it, in whatever context: what follows from these
 //!   facts may be said of too many documents, never of too few.
 
-use rdfm_core::codec::RdfDirection;
+use rdfm_core::formats::jsonld::options::RdfDirection;
 
 use super::json::Json;
 use super::oracle::Oracle;

@@ -14,9 +14,8 @@ pub mod standing;
 
 use std::sync::Arc;
 
-use rdfm_core::codec::DecodeOptions;
 use rdfm_core::codec::contexts::{ContextLoader, RemoteContext};
-use rdfm_core::codec::format::Format;
+use rdfm_core::codec::options::LENIENT;
 use rdfm_core::model::error::{DecodeError, ErrorClass};
 
 use self::facts::Facts;
@@ -24,6 +23,7 @@ use self::json::Json;
 use self::oracle::{Oracle, Verdict};
 use crate::decode::outcome;
 use crate::message::{Message, Term};
+use crate::options::Reading;
 use crate::structure::{dataset, dataset_of};
 
 /// How often the oracle is asked again, since the order in which it goes through terms is chance.
@@ -78,24 +78,19 @@ impl ContextLoader for Remotes {
     }
 }
 
-/// Compares each line of a log, which may name [`REMOTES`].
-pub fn compare(options: &DecodeOptions, data: &[u8]) -> Vec<Compared> {
-    let options = DecodeOptions {
-        context_loader: Some(Arc::new(Remotes)),
-        ..options.clone()
-    };
-    let ours = outcome(Format::Ndjsonld, &options, data, data.len());
-    let asks_for_lenient = ours
-        .error
-        .as_ref()
-        .is_some_and(|error| error.reason.contains("(--lenient)"));
-    if !options.lenient && asks_for_lenient {
+/// Compares each line of an NDJSON-LD log, which may name [`REMOTES`].
+pub fn compare(reading: &Reading, data: &[u8]) -> Vec<Compared> {
+    let mut reading = reading.clone();
+    reading.opening.contexts = Some(Arc::new(Remotes));
+    let ours = outcome(&reading, data, data.len());
+    let asks_for_lenient = ours.error.as_ref().is_some_and(|error| {
+        let remedies = error.reason.remedies();
+        remedies.iter().any(|remedy| remedy.option == "lenient")
+    });
+    if !reading.values().switch(&LENIENT) && asks_for_lenient {
         // What is left out then is no part of a quad, or the oracle refuses it too.
-        let lenient = DecodeOptions {
-            lenient: true,
-            ..options.clone()
-        };
-        let more = outcome(Format::Ndjsonld, &lenient, data, data.len());
+        let lenient = reading.with("lenient", true);
+        let more = outcome(&lenient, data, data.len());
         assert!(
             ours.messages.len() <= more.messages.len()
                 && ours
@@ -108,13 +103,13 @@ pub fn compare(options: &DecodeOptions, data: &[u8]) -> Vec<Compared> {
         return compare(&lenient, data);
     }
     let error_line = ours.error.as_ref().map(|error| {
-        let end = usize::try_from(error.place.offset).unwrap_or(data.len());
+        let end = usize::try_from(error.position.offset).unwrap_or(data.len());
         data[..end.min(data.len())]
             .split(|&byte| byte == b'\n')
             .count()
             - 1
     });
-    let oracle = Oracle::new(&options, REMOTES);
+    let oracle = Oracle::new(&reading.values(), REMOTES);
     let mut compared = Vec::new();
     let mut messages = ours.messages.iter();
     let mut context = None;

@@ -13,7 +13,9 @@ use std::sync::Once;
 
 use oxjsonld::{JsonLdErrorCode, JsonLdParser, JsonLdRemoteDocument};
 use oxrdf::{BaseDirection, GraphName, NamedOrBlankNode, Term as OxTerm};
-use rdfm_core::codec::{DecodeOptions, RdfDirection};
+use rdfm_core::codec::options::{BASE, LENIENT};
+use rdfm_core::codec::values::Values;
+use rdfm_core::formats::jsonld::options::RdfDirection;
 use rdfm_core::model::chars;
 use rdfm_core::model::term::flags;
 
@@ -89,7 +91,7 @@ fn silently(work: impl FnOnce()) -> bool {
 
 impl Oracle {
     /// An oracle that reads as the options of a decoder say, with remote contexts by their URLs.
-    pub fn new(options: &DecodeOptions, remotes: &[(&str, &str)]) -> Self {
+    pub fn new(options: &Values, remotes: &[(&str, &str)]) -> Self {
         let remotes = remotes.iter().filter_map(|(url, text)| {
             let mut document = Json::parse(text.as_bytes())?;
             if let Json::Object(members) = &mut document {
@@ -100,9 +102,9 @@ impl Oracle {
             Some(((*url).to_owned(), document))
         });
         Self {
-            base: options.base.clone(),
-            lenient: options.lenient,
-            direction: options.rdf_direction,
+            base: options.text(&BASE).map(str::to_owned),
+            lenient: options.switch(&LENIENT),
+            direction: RdfDirection::of(options),
             remotes: remotes.collect(),
         }
     }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rdfm_core::codec::format::Format;
+use rdfm_core::registry::FORMATS;
 
-/// Format, path and bytes, by path.
-pub fn fixtures() -> Vec<(Format, PathBuf, Vec<u8>)> {
+/// Name of the format, path and bytes, by path.
+pub fn fixtures() -> Vec<(&'static str, PathBuf, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec-fixtures");
     let mut found = Vec::new();
     for folder in std::fs::read_dir(root).expect("spec-fixtures is there") {
@@ -15,15 +15,13 @@ pub fn fixtures() -> Vec<(Format, PathBuf, Vec<u8>)> {
         }
         for file in std::fs::read_dir(folder).expect("a folder") {
             let path = file.expect("an entry").path();
-            let suffix = path.extension().and_then(|suffix| suffix.to_str());
-            let name = match suffix {
-                Some("rpb") => Some("rdf-protobuf"),
-                Some("rt") => Some("rdf-thrift"),
-                other => other,
-            };
-            if let Some(format) = name.and_then(Format::by_name) {
+            let name = path.to_string_lossy();
+            let format = FORMATS
+                .into_iter()
+                .find(|format| format.suffixes.iter().any(|suffix| name.ends_with(suffix)));
+            if let Some(format) = format {
                 let data = std::fs::read(&path).expect("a file");
-                found.push((format, path, data));
+                found.push((format.name, path, data));
             }
         }
     }

@@ -25,7 +25,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyNotImplemented, PyString, PyTuple};
 use rdfm_core::model::term::{XSD_STRING, flags};
 
-use crate::{errors, options};
+use crate::errors;
 
 const RDF_LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 const RDF_DIR_LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
@@ -394,10 +394,10 @@ term_methods!(TripleTerm, Triple {
                 depth = depth.max(triple.get().depth);
             }
         }
-        if u64::from(depth) >= options::MAX_DEPTH {
+        if u64::from(depth) >= rdfm_core::codec::options::MAX_DEPTH {
             return Err(errors::limit(format!(
                 "triple terms nest at most {} deep",
-                options::MAX_DEPTH
+                rdfm_core::codec::options::MAX_DEPTH
             )));
         }
         Ok(Self {

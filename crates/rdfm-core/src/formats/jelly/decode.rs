@@ -1,4 +1,4 @@
-//! Jelly logs to batches: cuts frames, keeps places, delivers what was complete before a fault.
+//! Jelly logs to batches: cuts frames, keeps positions, delivers what was complete before an error.
 //!
 //! - In: bytes in pieces of any size, delimited or one bare frame.
 //! - Out: a message a frame, or with [`Frames::Flat`] one message of the whole log.
@@ -8,11 +8,15 @@
 //! Where the log's logical type is to say what frames mean, frames without rows that stand before the
 //! stream options are held back until those come.
 
+use std::sync::Arc;
+
+use super::options::{Frames, JellyOptions, Reading};
 use super::rows::{FirstRow, Rows, first_row};
 use crate::codec::start::{self, Start};
-use crate::codec::{DecodeOptions, Decoder, Frames, LogHeader};
+use crate::codec::{Decoder, LogHeader, Noticed, Parts};
 use crate::model::batch::MessageBatch;
-use crate::model::error::{DecodeError, ErrorClass, Place};
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint};
 
 /// Tags of a frame's fields: a row, and metadata.
@@ -29,7 +33,7 @@ const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 
 /// Reads Jelly-RDF.
 pub struct JellyDecoder {
-    options: DecodeOptions,
+    options: Reading,
     rows: Rows,
     buffer: Vec<u8>,
     /// First byte of the buffer that was not taken yet.
@@ -47,6 +51,7 @@ pub struct JellyDecoder {
     /// Bytes of the frames that are held back.
     held: u64,
     dropped_metadata: u64,
+    header: Arc<LogHeader>,
     error: Option<DecodeError>,
 }
 
@@ -70,10 +75,10 @@ enum Next {
 
 impl JellyDecoder {
     /// A decoder at the start of a log.
-    pub fn new(options: &DecodeOptions) -> Self {
+    pub(super) fn new(options: Reading) -> Self {
         let mut decoder = Self {
-            options: options.clone(),
-            rows: Rows::new(options),
+            rows: Rows::new(&options),
+            options,
             buffer: Vec::new(),
             at: 0,
             base: 0,
@@ -85,6 +90,7 @@ impl JellyDecoder {
             frames: 0,
             held: 0,
             dropped_metadata: 0,
+            header: LogHeader::none(),
             error: None,
         };
         decoder.reset();
@@ -102,7 +108,28 @@ impl JellyDecoder {
 
     fn set_meaning(&mut self, meaning: Option<Frames>) {
         self.meaning = meaning;
-        self.parts = self.options.parts || (self.options.flat_parts && self.is_flat());
+        self.parts = match self.options.parts {
+            Parts::Always => true,
+            Parts::Frames => self.is_flat(),
+            Parts::Never => false,
+        };
+    }
+
+    /// Makes the header anew where it says something else now.
+    fn say(&mut self) {
+        let flat = self.meaning.map(|frames| frames == Frames::Flat);
+        let options = &self.rows.options;
+        if self.header.flat == flat && self.header.options.is_empty() == options.is_none() {
+            return;
+        }
+        self.header = Arc::new(LogHeader {
+            options: options
+                .as_ref()
+                .map(JellyOptions::values)
+                .unwrap_or_default(),
+            flat,
+            ..LogHeader::default()
+        });
     }
 
     /// The next batch, or None where bytes are missing or all are read.
@@ -188,11 +215,11 @@ impl JellyDecoder {
                 if self.held > self.options.limits.max_message_bytes {
                     return Err(self.frame_error(
                         ErrorClass::Limit,
-                        format!(
-                            "frames 0 to {} have no rows, and what frames mean stands behind them; \
-                             frames=message (--frames message) reads each as one message",
+                        Reason::from(format!(
+                            "frames 0 to {} have no rows, and what frames mean stands behind them",
                             self.frames
-                        ),
+                        ))
+                        .with(FRAME_A_MESSAGE),
                     ));
                 }
             }
@@ -236,8 +263,8 @@ impl JellyDecoder {
             }
         }
         match taken.and_then(|()| self.rows.end_frame()) {
-            Err(fault) if fault.class() == ErrorClass::Limit => {
-                let (class, reason) = fault.into_parts();
+            Err(error) if error.class() == ErrorClass::Limit => {
+                let (class, reason) = error.into_parts();
                 Err(self.frame_error(class, reason))
             }
             _ => Ok(()),
@@ -292,9 +319,12 @@ impl JellyDecoder {
             };
             return Err(self.frame_error(
                 ErrorClass::Limit,
-                format!(
-                    "{size} is larger than {} bytes; raise max_frame_bytes (--max-frame-bytes) if the source is trusted",
-                    self.options.max_frame_bytes
+                Reason::limit(
+                    format!(
+                        "{size} is larger than {} bytes",
+                        self.options.max_frame_bytes
+                    ),
+                    "max_frame_bytes",
                 ),
             ));
         }
@@ -330,19 +360,19 @@ impl JellyDecoder {
         let rows = &mut self.rows;
         let mut wire = Wire::new(bytes);
         let mut in_row = false;
-        let fault = loop {
+        let error = loop {
             if wire.is_done() {
                 match rows.end_frame() {
                     Ok(()) => return Ok(false),
-                    Err(fault) => break fault,
+                    Err(error) => break error,
                 }
             }
             frame.at = frame.end - wire.rest().len();
             match wire.field(FRAME_FIELDS, "the frame") {
                 Ok((1, row)) => {
-                    if let Err(fault) = rows.row(row) {
+                    if let Err(error) = rows.row(row) {
                         in_row = true;
-                        break fault;
+                        break error;
                     }
                     frame.row += 1;
                     if self.parts && rows.builder.part_full() {
@@ -359,30 +389,32 @@ impl JellyDecoder {
                     } else {
                         rows.metadata_entry(entry)
                     };
-                    if let Err(fault) = taken {
+                    if let Err(error) = taken {
                         in_row = true;
-                        break fault;
+                        break error;
                     }
                 }
                 Ok(_) => {}
-                Err(fault) => break fault,
+                Err(error) => break error,
             }
         };
         // A bare log that is cut off shows as a field that runs over the end of its frame.
-        let (mut class, mut reason) = fault.into_parts();
+        let (mut class, mut reason) = error.into_parts();
         if let Some(options) = &self.rows.options
             && self.found_flat()
             && self.rows.builder.is_too_large()
         {
-            reason = format!(
-                "{reason}; by its type {} all frames are this message: frames=message (--frames message) reads each \
-                 as one",
+            let all = format!(
+                "by its type {} all frames are this message",
                 options.type_name()
             );
+            reason = reason
+                .reworded(|text| format!("{text}; {all}"))
+                .with(FRAME_A_MESSAGE);
         }
         if class == ErrorClass::Truncated {
             if !in_row && self.delimited == Some(false) {
-                "the log ends inside a row".clone_into(&mut reason);
+                reason = "the log ends inside a row".into();
             } else {
                 class = ErrorClass::Malformed;
             }
@@ -391,7 +423,7 @@ impl JellyDecoder {
             format: "jelly",
             class,
             reason,
-            place: Place {
+            position: Position {
                 offset: self.base + frame.at as u64,
                 message: Some(self.rows.builder.message_index()),
                 line_column: None,
@@ -425,12 +457,12 @@ impl JellyDecoder {
     }
 
     #[cold]
-    fn frame_error(&self, class: ErrorClass, reason: String) -> DecodeError {
+    fn frame_error(&self, class: ErrorClass, reason: impl Into<Reason>) -> DecodeError {
         DecodeError {
             format: "jelly",
             class,
-            reason,
-            place: Place {
+            reason: reason.into(),
+            position: Position {
                 offset: self.base + self.at as u64,
                 message: Some(self.rows.builder.message_index()),
                 line_column: None,
@@ -462,7 +494,9 @@ impl Decoder for JellyDecoder {
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
-        self.advance().or_else(|error| {
+        let result = self.advance();
+        self.say();
+        result.or_else(|error| {
             let error = self.explained(error);
             self.buffer = Vec::new();
             self.frame = None;
@@ -493,28 +527,34 @@ impl Decoder for JellyDecoder {
         self.frames = 0;
         self.held = 0;
         self.dropped_metadata = 0;
+        self.say();
         self.error = None;
     }
 
-    fn header(&self) -> LogHeader {
+    fn header(&self) -> Arc<LogHeader> {
+        Arc::clone(&self.header)
+    }
+
+    fn noticed(&self) -> Noticed {
         let mut notes = Vec::new();
         if let Some(options) = &self.rows.options
             && self.found_flat()
         {
             notes.push(format!(
-                "{}: frames read as one message; --frames message reads each as one",
+                "{}: frames read as one message; frames=message reads each as one",
                 options.type_name()
             ));
         }
-        LogHeader {
-            jelly: self.rows.options.clone(),
-            frames: self.meaning,
+        Noticed {
             dropped_metadata: self.dropped_metadata,
             notes,
-            ..LogHeader::default()
+            ..Noticed::default()
         }
     }
 }
+
+/// What reads each frame as a message.
+const FRAME_A_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");
 
 /// Whether a frame begins as the first of a log does: with a row that holds the stream options.
 fn looks_like_options(frame: &[u8]) -> Start {

@@ -8,12 +8,14 @@
 //!   [`Frames::Flat`] blank nodes of different messages have different labels.
 
 use super::lru::Lru;
-use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
+use super::options::{Frames, JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
 use super::owned::OwnedTerm;
-use crate::codec::{EncodeOptions, Encoder, Frames};
+use super::stream::Stream;
+use crate::codec::Encoder;
 use crate::model::batch::{InForce, MessageBatch};
 use crate::model::error::{EncodeError, ErrorClass, quote};
 use crate::model::namespaces::Namespaces;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{set_apart, write_apart};
@@ -39,7 +41,7 @@ const GRAPH: usize = 3;
 const MAX_FRAME_BYTES: usize = 1 << 30;
 
 /// Why a message cannot be written.
-type Refused<T> = Result<T, (ErrorClass, String)>;
+type Refused<T> = Result<T, (ErrorClass, Reason)>;
 
 /// Where an IRI stood in the lookups when the batch's term was last written.
 #[derive(Clone, Copy, Default)]
@@ -128,33 +130,27 @@ impl JellyEncoder {
     ///
     /// # Errors
     /// An option does not fit; the text says which.
-    pub fn new(options: &EncodeOptions) -> Result<Self, String> {
-        let mut jelly = options.jelly.clone();
-        if options.namespaces && jelly.version == 1 {
-            jelly.version = 2;
-        }
+    pub(super) fn new(stream: Stream) -> Result<Self, Reason> {
+        let jelly = stream.options;
         if jelly.name_table < MIN_NAME_TABLE {
             return Err(format!(
                 "name_table is {}, expected {MIN_NAME_TABLE} or more",
                 jelly.name_table
-            ));
+            )
+            .into());
         }
         if !(1..=MAX_VERSION).contains(&jelly.version) {
-            return Err(format!(
-                "version is {}, expected 1 or {MAX_VERSION}",
-                jelly.version
-            ));
-        }
-        if options.frame_rows == 0 {
-            return Err("frame_rows is 0, expected 1 or more".to_owned());
+            return Err(
+                format!("version is {}, expected 1 or {MAX_VERSION}", jelly.version).into(),
+            );
         }
         jelly.check_types()?;
         Ok(Self {
-            prefixes_to_declare: options.prefixes.clone(),
-            merge_graphs: options.merge_graphs,
-            delimited: options.delimited,
-            flat: options.frames == Frames::Flat,
-            frame_rows: options.frame_rows,
+            prefixes_to_declare: stream.prefixes,
+            merge_graphs: stream.merge_graphs,
+            delimited: stream.delimited,
+            flat: stream.frames == Frames::Flat,
+            frame_rows: stream.frame_rows,
             names: Lru::new(jelly.name_table),
             prefixes: Lru::new(jelly.prefix_table),
             datatypes: Lru::new(jelly.datatype_table),
@@ -236,8 +232,11 @@ impl JellyEncoder {
             } else if self.rows.bytes.len() + self.metadata.len() > MAX_FRAME_BYTES {
                 return Err((
                     ErrorClass::Limit,
-                    "the message's frame is larger than 1 GiB; frames=flat (--frames flat) writes it over many"
-                        .to_owned(),
+                    Reason::new("the message's frame is larger than 1 GiB").with(Remedy::write(
+                        "frames",
+                        "flat",
+                        "writes it over many",
+                    )),
                 ));
             }
         }
@@ -256,9 +255,9 @@ impl JellyEncoder {
         if !self.delimited && !self.flat && self.begun > 0 {
             return Err((
                 ErrorClass::Unsupported,
-                "a log of more than one frame needs length prefixes; leave delimited on (--delimited), or write \
-                 frames=flat (--frames flat)"
-                    .to_owned(),
+                Reason::new("a log of more than one frame needs length prefixes")
+                    .with(Remedy::write("delimited", "true", "writes them"))
+                    .with(Remedy::write("frames", "flat", "writes one message")),
             ));
         }
         self.mark = Mark {
@@ -413,7 +412,7 @@ impl JellyEncoder {
             }
             TermKind::DefaultGraph | TermKind::Language => Err((
                 ErrorClass::Internal,
-                "the batch has a term where none of its kind can stand".to_owned(),
+                "the batch has a term where none of its kind can stand".into(),
             )),
         }
     }
@@ -438,9 +437,8 @@ impl JellyEncoder {
         }
         Err((
             ErrorClass::Unsupported,
-            format!(
-                "{what} needs the option generalized (--generalized), which the header declares"
-            ),
+            Reason::from(format!("{what}, and the header says that there are none"))
+                .with(Remedy::write("generalized", "true", "declares them")),
         ))
     }
 
@@ -448,7 +446,8 @@ impl JellyEncoder {
         if !self.options.rdf_star {
             return Err((
                 ErrorClass::Unsupported,
-                "a triple term needs the option rdf_star, which the header declares".to_owned(),
+                Reason::new("a triple term, and the header says that there are none")
+                    .with(Remedy::write("rdf_star", "true", "declares them")),
             ));
         }
         self.statement.push(tag);
@@ -484,7 +483,7 @@ impl JellyEncoder {
             TermKind::TripleTerm | TermKind::Language => {
                 return Err((
                     ErrorClass::Unsupported,
-                    "a triple term as graph, which Jelly cannot hold".to_owned(),
+                    "a triple term as graph, which Jelly cannot hold".into(),
                 ));
             }
         }
@@ -559,10 +558,11 @@ impl JellyEncoder {
         if self.datatypes.size() == 0 {
             return Err((
                 ErrorClass::Unsupported,
-                format!(
-                    "a literal of datatype {} needs a datatype table; datatype_table is 0",
+                Reason::from(format!(
+                    "a literal of datatype {} needs a datatype table, and there is none",
                     quote(text)
-                ),
+                ))
+                .with(Remedy::larger("datatype_table")),
             ));
         }
         let place = self
@@ -916,19 +916,26 @@ impl Repeats {
 }
 
 #[cold]
-fn needs_graphs() -> (ErrorClass, String) {
+fn needs_graphs() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
-        "physical_type triples holds no graph names; merge_graphs (--merge-graphs) drops them on purpose, \
-         physical_type quads keeps them"
-            .to_owned(),
+        Reason::new("physical type TRIPLES holds no graph names")
+            .with(Remedy::write(
+                "merge_graphs",
+                "true",
+                "drops them on purpose",
+            ))
+            .with(Remedy::write("physical_type", "quads", "keeps them")),
     )
 }
 
 #[cold]
-fn too_small(option: &str, size: u32) -> (ErrorClass, String) {
+fn too_small(option: &'static str, size: u32) -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
-        format!("one statement needs more than {size} entries at once; raise {option}"),
+        Reason::from(format!(
+            "one statement needs more than {size} entries at once"
+        ))
+        .with(Remedy::larger(option)),
     )
 }

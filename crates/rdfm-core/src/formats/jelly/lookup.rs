@@ -6,8 +6,9 @@
 //!   tables together stay below a budget.
 //! - Law: an entry that was not set is never given out.
 
+use crate::model::remedy::Reason;
 use crate::model::term::TermId;
-use crate::syntax::wire::{Checked, Fault, limit, malformed};
+use crate::syntax::wire::{Checked, WireError, limit, malformed};
 
 /// Bytes of all entries and their texts in all tables, counted as memory really held.
 pub(super) struct Budget {
@@ -30,9 +31,9 @@ impl Budget {
         if self.held <= self.most {
             return Ok(());
         }
-        Err(limit(format!(
-            "the lookup tables hold more than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
-            self.most
+        Err(limit(Reason::limit(
+            format!("the lookup tables hold more than {} bytes", self.most),
+            "max_message_bytes",
         )))
     }
 }
@@ -165,7 +166,7 @@ impl Table {
     }
 
     #[cold]
-    fn undefined(&self, id: u32) -> Fault {
+    fn undefined(&self, id: u32) -> WireError {
         if id > self.size {
             return self.over(id, "reference");
         }
@@ -176,7 +177,7 @@ impl Table {
     }
 
     #[cold]
-    fn over(&self, id: u32, use_: &str) -> Fault {
+    fn over(&self, id: u32, use_: &str) -> WireError {
         malformed(format!(
             "{} {use_} {id} is over the declared table size {}",
             self.what, self.size
@@ -199,9 +200,9 @@ mod tests {
         assert_eq!(table.get(1).unwrap().text, b"a");
         assert!(table.get(2).is_err());
         assert_eq!(table.get(3).unwrap().text, b"c");
-        let fault = table.set(0, b"d", 0, &mut budget).unwrap_err();
+        let error = table.set(0, b"d", 0, &mut budget).unwrap_err();
         assert_eq!(
-            fault.into_parts().1,
+            error.into_parts().1.text(),
             "name entry 4 is over the declared table size 3"
         );
     }

@@ -7,6 +7,8 @@ pub mod decode;
 pub mod encode;
 pub mod options;
 pub mod sniff;
+pub mod spec;
+pub mod stream;
 
 mod lookup;
 mod lru;

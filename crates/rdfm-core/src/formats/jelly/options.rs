@@ -1,4 +1,260 @@
-//! Jelly's stream options (specification, section "Stream options").
+//! The options that Jelly has of its own, its stream options (specification, section "Stream options"), and what a
+//! decoder was asked for.
+
+use crate::codec::options::{MAX_COUNT, MAX_MESSAGE_BYTES, TEXT, limits};
+use crate::codec::spec::{Default, OptionSpec, ValueKind};
+use crate::codec::values::{Value, Values};
+use crate::codec::{Opening, Parts};
+use crate::model::limits::Limits;
+
+const GROUP: &str = "Jelly";
+const LIMITS: &str = crate::codec::options::LIMITS;
+const TABLE: ValueKind<'static> = ValueKind::Count(0, i32::MAX as u64);
+/// Sizes of tables that every reader takes unless told otherwise.
+const USUAL_TABLE: ValueKind<'static> = ValueKind::Count(0, 65_536);
+
+/// The logical types of the specification, with their numbers.
+pub const LOGICAL_TYPES: &[(&str, u64)] = &[
+    ("unspecified", 0),
+    ("flat_triples", 1),
+    ("flat_quads", 2),
+    ("graphs", 3),
+    ("datasets", 4),
+    ("subject_graphs", 13),
+    ("named_graphs", 14),
+    ("timestamped_named_graphs", 114),
+];
+
+/// What a frame means that is read.
+pub const READ_FRAMES: OptionSpec = OptionSpec::new(
+    "frames",
+    ValueKind::Choice(&["auto", "message", "flat"]),
+    "A frame that is read is a message, or frames are mere transport and the log is one message; auto: as the logical \
+     type says.",
+)
+.default(Default::Text("auto"))
+.hint()
+.group(GROUP);
+
+/// How frames are written in what is read.
+pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
+    "delimited",
+    ValueKind::Switch,
+    "Frames of the input are length-prefixed, or there is one bare frame.",
+)
+.default(Default::Detected)
+.off("undelimited")
+.group(GROUP);
+
+/// Largest frame.
+pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
+    "max_frame_bytes",
+    ValueKind::Bytes(1, MAX_MESSAGE_BYTES),
+    "Jelly: largest frame.",
+)
+.default(Default::Number(64 << 20))
+.group(LIMITS);
+
+/// Largest name lookup.
+pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
+    "max_name_table",
+    TABLE,
+    "Jelly: largest name lookup of an input, in entries.",
+)
+.default(Default::Number(65_536))
+.group(LIMITS);
+
+/// Largest prefix lookup.
+pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
+    "max_prefix_table",
+    TABLE,
+    "Jelly: largest prefix lookup of an input, in entries.",
+)
+.default(Default::Number(65_536))
+.group(LIMITS);
+
+/// Largest datatype lookup.
+pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
+    "max_datatype_table",
+    TABLE,
+    "Jelly: largest datatype lookup of an input, in entries.",
+)
+.default(Default::Number(4096))
+.group(LIMITS);
+
+/// Stream options of a log.
+pub const OPTIONS_FROM: OptionSpec = OptionSpec::new(
+    "options_from",
+    ValueKind::Log,
+    "Write with the stream options of this Jelly file.",
+)
+.group(GROUP);
+
+/// What a frame is that is written.
+pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
+    "frames",
+    ValueKind::Choice(&["message", "flat"]),
+    "Write a frame a message, or one message over many frames; as a Jelly log that is read, else message.",
+)
+.default(Default::Source)
+.group(GROUP);
+
+/// Rows of a frame.
+pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
+    "frame_rows",
+    ValueKind::Count(1, MAX_COUNT),
+    "Rows a frame where one message is written over many.",
+)
+.default(Default::Number(256))
+.group(GROUP);
+
+/// How frames are written.
+pub const WRITE_DELIMITED: OptionSpec = OptionSpec::new(
+    "delimited",
+    ValueKind::Switch,
+    "Write length-prefixed frames, or one bare frame.",
+)
+.default(Default::Switch(true))
+.off("undelimited")
+.group(GROUP);
+
+/// Namespace declarations.
+pub const NAMESPACES: OptionSpec = OptionSpec::new(
+    "namespaces",
+    ValueKind::Switch,
+    "Write namespace declarations (for Parquet and Arrow a column); else if the input has them.",
+)
+.default(Default::Source)
+.off("no-namespaces")
+.group(GROUP);
+
+/// The stream's name.
+pub const STREAM_NAME: OptionSpec =
+    OptionSpec::new("stream_name", ValueKind::Text, "The stream's name.")
+        .default(Default::Source)
+        .metavar("NAME")
+        .group(GROUP);
+
+/// How statements are encoded.
+pub const PHYSICAL_TYPE: OptionSpec = OptionSpec::new(
+    "physical_type",
+    ValueKind::Choice(&["triples", "quads", "graphs"]),
+    "How statements are encoded.",
+)
+.default(Default::Source)
+.group(GROUP);
+
+/// What the stream says it is.
+pub const LOGICAL_TYPE: OptionSpec = OptionSpec::new(
+    "logical_type",
+    ValueKind::ChoiceOrNumber(LOGICAL_TYPES),
+    "What the stream says it is.",
+)
+.default(Default::Source)
+.group(GROUP);
+
+/// Generalized statements.
+pub const GENERALIZED: OptionSpec = OptionSpec::new(
+    "generalized",
+    ValueKind::Switch,
+    "Accept generalized quads and RDF-star, on reading in N-Triples and N-Quads; Jelly says so when it is written.",
+)
+.default(Default::Source)
+.shared()
+.group(TEXT);
+
+/// Triple terms.
+pub const RDF_STAR: OptionSpec = OptionSpec::new(
+    "rdf_star",
+    ValueKind::Switch,
+    "The stream says that it holds triple terms; else if the input's format can hold them.",
+)
+.default(Default::Source)
+.off("no-rdf-star")
+.group(GROUP);
+
+/// Names that can be looked up.
+pub const NAME_TABLE: OptionSpec = OptionSpec::new(
+    "name_table",
+    USUAL_TABLE,
+    "Size of the name lookup, in entries.",
+)
+.default(Default::Number(4000))
+.group(GROUP);
+
+/// Prefixes that can be looked up.
+pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
+    "prefix_table",
+    USUAL_TABLE,
+    "Size of the prefix lookup, in entries.",
+)
+.default(Default::Number(150))
+.group(GROUP);
+
+/// Datatypes that can be looked up.
+pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
+    "datatype_table",
+    ValueKind::Count(0, 4096),
+    "Size of the datatype lookup, in entries.",
+)
+.default(Default::Number(32))
+.group(GROUP);
+
+/// The version of the stream.
+pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
+    "jelly_version",
+    ValueKind::Count(1, 2),
+    "The version that the stream says it is of; 2 with namespaces, else 1.",
+)
+.default(Default::Source)
+.group(GROUP);
+
+/// What a frame means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Frames {
+    /// A frame is a message, or becomes one.
+    #[default]
+    Message,
+    /// Frames are transport: the whole log is one message.
+    Flat,
+}
+
+/// The options of a decoder, and how it was opened.
+pub(super) struct Reading {
+    pub limits: Limits,
+    /// Which messages may come in parts.
+    pub parts: Parts,
+    /// What a frame means, or what the log's logical type says: flat types are [`Frames::Flat`], all others and
+    /// none [`Frames::Message`].
+    pub frames: Option<Frames>,
+    /// Whether frames are length-prefixed, or it is found out.
+    pub delimited: Option<bool>,
+    /// Largest frame, in bytes.
+    pub max_frame_bytes: u64,
+    /// Largest tables that a log may declare, in entries.
+    pub max_name_table: u32,
+    pub max_prefix_table: u32,
+    pub max_datatype_table: u32,
+}
+
+impl Reading {
+    pub fn of(values: &Values, opening: &Opening) -> Self {
+        Self {
+            limits: limits(values),
+            parts: opening.parts,
+            frames: match values.text(&READ_FRAMES) {
+                Some("message") => Some(Frames::Message),
+                Some("flat") => Some(Frames::Flat),
+                _ => None,
+            },
+            delimited: values.try_switch(&READ_DELIMITED),
+            max_frame_bytes: values.number(&MAX_FRAME_BYTES),
+            max_name_table: values.number(&MAX_NAME_TABLE) as u32,
+            max_prefix_table: values.number(&MAX_PREFIX_TABLE) as u32,
+            max_datatype_table: values.number(&MAX_DATATYPE_TABLE) as u32,
+        }
+    }
+}
 
 /// How statements are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +292,7 @@ pub struct JellyOptions {
     pub version: u32,
 }
 
-impl Default for JellyOptions {
+impl std::default::Default for JellyOptions {
     /// The big preset of the field: names 4000, prefixes 150, datatypes 32; QUADS, DATASETS, version 1.
     fn default() -> Self {
         Self {
@@ -98,6 +354,29 @@ impl JellyOptions {
     /// Whether the logical type says that frames are transport: the base type, its last digit, is flat.
     pub const fn is_flat(&self) -> bool {
         matches!(self.logical_type % 10, 1 | 2)
+    }
+
+    /// The options of an encoder that writes with these.
+    pub fn values(&self) -> Vec<(&'static str, Value)> {
+        let size = |number: u32| Value::Number(number.into());
+        let word = |name: &str| Value::Text(name.to_ascii_lowercase());
+        vec![
+            (STREAM_NAME.name, Value::Text(self.stream_name.clone())),
+            (PHYSICAL_TYPE.name, word(self.physical_type.name())),
+            (
+                LOGICAL_TYPE.name,
+                match logical_name(self.logical_type) {
+                    "" => size(self.logical_type),
+                    name => word(name),
+                },
+            ),
+            (GENERALIZED.name, Value::Switch(self.generalized)),
+            (RDF_STAR.name, Value::Switch(self.rdf_star)),
+            (NAME_TABLE.name, size(self.name_table)),
+            (PREFIX_TABLE.name, size(self.prefix_table)),
+            (DATATYPE_TABLE.name, size(self.datatype_table)),
+            (JELLY_VERSION.name, size(self.version)),
+        ]
     }
 
     /// The logical type's name as an option has it, or its number.

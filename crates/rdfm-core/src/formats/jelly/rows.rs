@@ -3,23 +3,23 @@
 //! - In: the payload of one row ([`Rows::row`]), and metadata entries.
 //! - Out: quads, namespaces and metadata in the [`BatchBuilder`].
 //! - Cost: an IRI seen before in the batch is one load and two comparisons; nothing is hashed.
-//! - Law: every rule of the specification that says error is a fault; terms are taken in the order
+//! - Law: what the specification calls an error is one; terms are taken in the order
 //!   subject, predicate, object, graph, in whatever order the fields stand.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::lookup::{Budget, Table};
-use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
+use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType, Reading};
 use super::owned::OwnedTerm;
-use crate::codec::DecodeOptions;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::syntax::text::scan;
 use crate::syntax::wire::{
-    Checked, Fault, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint,
-    utf8,
+    Checked, LENGTH, VARINT, Wire, WireError, invalid_utf8, limit, malformed, put_bytes,
+    put_varint, utf8,
 };
 
 /// Names of the row's fields, by number.
@@ -45,8 +45,6 @@ const QUAD_FIELDS: u32 = (1 << 17) - 2;
 const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
 /// The graph's place among the positions.
 const GRAPH: usize = 3;
-/// Deepest nesting whatever the caller's limit, for the stack's sake.
-const MAX_DEPTH: u32 = 1000;
 /// Language tags remembered, and the longest of them.
 const LANGUAGES: usize = 16;
 const LANGUAGE_BYTES: usize = 64;
@@ -102,7 +100,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn new(options: &DecodeOptions) -> Self {
+    pub fn new(options: &Reading) -> Self {
         Self {
             builder: BatchBuilder::new(options.limits.clone()),
             options: None,
@@ -124,7 +122,7 @@ impl Rows {
             in_graph: false,
             physical: PhysicalType::Triples,
             forbids_triple_terms: false,
-            max_depth: options.limits.max_depth.min(MAX_DEPTH),
+            max_depth: options.limits.max_depth,
             languages: Vec::new(),
             next_language: 0,
             metadata: Vec::new(),
@@ -272,7 +270,7 @@ impl Rows {
             return Err(malformed("the version is 0 or missing, expected 1 or 2"));
         }
         if options.version > MAX_VERSION {
-            return Err(Fault::new(
+            return Err(WireError::new(
                 ErrorClass::Unsupported,
                 format!(
                     "version {} is newer than {MAX_VERSION}, the newest that rdfm reads",
@@ -291,19 +289,30 @@ impl Rows {
                 options.name_table
             )));
         }
-        for (what, size, most) in [
-            ("name", options.name_table, self.table_limits.name),
-            ("prefix", options.prefix_table, self.table_limits.prefix),
+        for (what, option, size, most) in [
+            (
+                "name",
+                "max_name_table",
+                options.name_table,
+                self.table_limits.name,
+            ),
+            (
+                "prefix",
+                "max_prefix_table",
+                options.prefix_table,
+                self.table_limits.prefix,
+            ),
             (
                 "datatype",
+                "max_datatype_table",
                 options.datatype_table,
                 self.table_limits.datatype,
             ),
         ] {
             if size > most {
-                return Err(limit(format!(
-                    "the {what} table of {size} entries is larger than {most}; \
-                     raise max_{what}_table (--max-{what}-table) if the source is trusted"
+                return Err(limit(Reason::limit(
+                    format!("the {what} table of {size} entries is larger than {most}"),
+                    option,
                 )));
             }
         }
@@ -345,7 +354,7 @@ impl Rows {
     }
 
     /// The terms of a statement whose fields stand in order, as writers write them, and where what
-    /// they leave out is in the batch; None or a fault where they may not.
+    /// they leave out is in the batch; None or an error where they may not.
     #[inline]
     fn direct(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
         let mut wire = Wire::new(bytes);
@@ -572,9 +581,12 @@ impl Rows {
 
     fn triple_term(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
         if depth > self.max_depth {
-            return Err(limit(format!(
-                "triple terms are nested deeper than {} levels; raise max_depth (--max-depth) if the source is trusted",
-                self.max_depth
+            return Err(limit(Reason::limit(
+                format!(
+                    "triple terms are nested deeper than {} levels",
+                    self.max_depth
+                ),
+                "max_depth",
             )));
         }
         if self.forbids_triple_terms {
@@ -669,7 +681,7 @@ impl Rows {
 }
 
 #[cold]
-fn before_options(field: usize) -> Fault {
+fn before_options(field: usize) -> WireError {
     if field == 0 {
         return malformed("the row is empty; exactly one of its fields must be set");
     }

@@ -19,23 +19,24 @@ use super::loader::Store;
 use super::process::{Origin, Processor};
 use super::table::{Name, Seeded, Table};
 use crate::model::limits::Limits;
+use crate::model::remedy::Reason;
 use crate::syntax::cache::Known;
 use crate::syntax::json::{Kind, View, write};
 
 /// Bytes of contexts and keys that are kept for later messages.
-const MOST_KEPT: usize = 4 << 20;
+const MAX_KEPT: usize = 4 << 20;
 /// Bytes that a definition, a context and a known key take beside their texts, roughly.
 pub(super) const TERM_BYTES: usize = 400;
 const CONTEXT_BYTES: usize = 600;
 const KEY_BYTES: usize = 250;
 /// Bytes of known keys, and how many a context knows.
-const MOST_KEY_BYTES: usize = 4 << 20;
-const MOST_KEYS: usize = 1 << 13;
+const MAX_KEY_BYTES: usize = 4 << 20;
+const MAX_KEYS: usize = 1 << 13;
 /// Keys that are guessed, as a power of two.
 const GUESSES: u32 = 10;
 /// Terms that a message may define whatever its size, in any case, and for each of its bytes.
 const FREE_WORK: u64 = 1 << 18;
-const MOST_WORK: u64 = 1 << 20;
+const MAX_WORK: u64 = 1 << 20;
 const WORK_OF_BYTE: u64 = 16;
 /// Bytes of a text that an expansion makes which count as a term that is defined.
 const TEXT_OF_WORK: usize = 256;
@@ -266,12 +267,12 @@ impl Contexts {
 
     /// What may be kept: a log's context that is large itself, and as much besides, stays.
     fn most_kept(&self) -> usize {
-        MOST_KEPT.max(2 * self.largest)
+        MAX_KEPT.max(2 * self.largest)
     }
 
     /// As many for known keys.
     fn most_key_bytes(&self) -> usize {
-        MOST_KEY_BYTES.max(2 * self.largest)
+        MAX_KEY_BYTES.max(2 * self.largest)
     }
 
     /// Whether so much is kept that [`forget`](Self::forget) is due.
@@ -282,7 +283,7 @@ impl Contexts {
     /// A message, or a context, of so many bytes begins.
     pub fn begin(&mut self, bytes: usize) {
         let bytes = bytes as u64 + self.store.bytes();
-        self.work = MOST_WORK.min(FREE_WORK + WORK_OF_BYTE * bytes);
+        self.work = MAX_WORK.min(FREE_WORK + WORK_OF_BYTE * bytes);
         self.bytes_before = self.bytes;
     }
 
@@ -363,7 +364,7 @@ impl Contexts {
         let bytes = KEY_BYTES + key.len() + texts;
         let most = self.most_key_bytes();
         let active = &mut self.list[context as usize];
-        let is_kept = self.key_bytes + bytes <= most && active.keys.len() < MOST_KEYS;
+        let is_kept = self.key_bytes + bytes <= most && active.keys.len() < MAX_KEYS;
         let meaning = match property {
             Ok(property) if is_kept => Meaning::Property(active.keys.add_property(property)),
             Ok(_) => Meaning::Unkept,
@@ -577,10 +578,12 @@ impl Contexts {
         if self.bytes.saturating_sub(self.bytes_before) as u64 > self.max_bytes {
             return Err(Wrong::limit(
                 None,
-                format!(
-                    "the contexts of the message take more than {} bytes; raise max_message_bytes \
-                     (--max-message-bytes) if the source is trusted",
-                    self.max_bytes
+                Reason::limit(
+                    format!(
+                        "the contexts of the message take more than {} bytes",
+                        self.max_bytes
+                    ),
+                    "max_message_bytes",
                 ),
             ));
         }
@@ -614,7 +617,7 @@ impl Contexts {
             None,
             format!(
                 "the contexts of the message define terms, or expand keys to long IRIs, too often: more than \
-                 {FREE_WORK} times, and {WORK_OF_BYTE} times for each of its bytes, or {MOST_WORK} times in all; \
+                 {FREE_WORK} times, and {WORK_OF_BYTE} times for each of its bytes, or {MAX_WORK} times in all; \
                  divide it, or use fewer contexts"
             ),
         ))

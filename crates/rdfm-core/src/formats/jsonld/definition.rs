@@ -655,7 +655,7 @@ impl Processor<'_> {
                 quote(making.term),
                 wrong.reason
             );
-            Wrong::new("invalid scoped context", wrong.at, &reason)
+            Wrong::new("invalid scoped context", wrong.at, &reason).because_of(&wrong.reason)
         })?;
         made.scoped = Some(Arc::new(scoped));
         Ok(())

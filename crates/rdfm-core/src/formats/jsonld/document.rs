@@ -5,12 +5,14 @@
 //! - Law: an input that ends too early is truncated; how it is cut changes nothing.
 
 use super::lines::BOM;
+use super::options::Reading;
 use super::reader::MessageReader;
-use crate::codec::{DecodeOptions, Decoder, LogHeader};
+use crate::codec::{Decoder, Noticed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Place};
-use crate::syntax::json::{Fault, Tape, View, parse};
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::remedy::Reason;
+use crate::syntax::json::{ParseError, Tape, View, parse};
 use crate::syntax::text::position::Lines;
 
 /// Reads one document.
@@ -31,10 +33,9 @@ impl DocumentDecoder {
     ///
     /// # Errors
     /// The base is not an absolute IRI.
-    pub fn new(options: &DecodeOptions) -> Result<Self, String> {
-        let options = super::lines::bounded(options);
+    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
         Ok(Self {
-            reader: MessageReader::new(&options)?,
+            reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
             tape: Tape::new(),
             buffer: Vec::new(),
@@ -46,7 +47,7 @@ impl DocumentDecoder {
         })
     }
 
-    fn document(&mut self) -> Result<(), Fault> {
+    fn document(&mut self) -> Result<(), ParseError> {
         super::lines::check_mark(&self.buffer, self.lenient)?;
         let start = if self.buffer.starts_with(BOM) {
             BOM.len()
@@ -54,7 +55,7 @@ impl DocumentDecoder {
             0
         };
         super::lines::check_utf8(&self.buffer)?;
-        // The mark is white space to the parser, so that every place is one of the input.
+        // The mark is white space to the parser, so that every position is one of the input.
         self.buffer[..start].fill(b' ');
         if self.buffer.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
@@ -68,14 +69,13 @@ impl DocumentDecoder {
         self.reader.read_document(&view, start, &mut self.builder)
     }
 
-    fn too_long(&self) -> Fault {
-        Fault {
+    fn too_long(&self) -> ParseError {
+        ParseError {
             at: 0,
             class: ErrorClass::Limit,
-            reason: format!(
-                "the document is longer than {} bytes; raise max_message_bytes (--max-message-bytes) if the \
-                 source is trusted",
-                self.max
+            reason: Reason::limit(
+                format!("the document is longer than {} bytes", self.max),
+                "max_message_bytes",
             ),
         }
     }
@@ -106,16 +106,16 @@ impl Decoder for DocumentDecoder {
         } else {
             return Ok(None);
         };
-        if let Err(fault) = outcome {
-            let at = fault.at.min(self.buffer.len());
+        if let Err(error) = outcome {
+            let at = error.at.min(self.buffer.len());
             let error = DecodeError {
                 format: "jsonld",
-                class: fault.class,
-                reason: fault.reason,
-                place: Place {
+                class: error.class,
+                reason: error.reason,
+                position: Position {
                     offset: at as u64,
                     message: Some(0),
-                    line_column: Some(Lines::default().place(&self.buffer[..at])),
+                    line_column: Some(Lines::default().position(&self.buffer[..at])),
                     frame_row: None,
                 },
             };
@@ -140,10 +140,10 @@ impl Decoder for DocumentDecoder {
         self.failed = None;
     }
 
-    fn header(&self) -> LogHeader {
-        LogHeader {
+    fn noticed(&self) -> Noticed {
+        Noticed {
             trailing_namespaces: 0,
-            ..self.reader.header()
+            ..self.reader.noticed()
         }
     }
 }

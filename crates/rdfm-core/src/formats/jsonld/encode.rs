@@ -19,38 +19,28 @@ mod shape;
 use compact::Compact;
 use nodes::{Message, Nodes};
 
-use crate::codec::format::Format;
-use crate::codec::{ContextLines, EncodeOptions, Encoder};
-use crate::formats::jsonld::sink::{Json, Sink};
-use crate::formats::jsonld::yaml::write::Yaml;
+use crate::codec::Encoder;
+use crate::codec::spec::{FormatSpec, Made};
+use crate::codec::values::Values;
+use crate::formats::jsonld::options::{ContextLines, Writing};
+use crate::formats::jsonld::sink::Sink;
 use crate::model::batch::MessageBatch;
 use crate::model::term::TermId;
 use crate::model::write::Style;
 use crate::syntax::prefixes::Declared;
-use crate::syntax::text::encode::{Statements, Stop, TextEncoder};
-
-/// An encoder of NDJSON-LD, YAML-LD, or of one JSON-LD document.
-///
-/// # Errors
-/// An option does not fit.
-pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
-    match format {
-        Format::Yamlld => with(format, options, Yaml::default()),
-        Format::Jsonld => with(format, options, Json::INDENTED),
-        _ => with(format, options, Json::LINE),
-    }
-}
+use crate::syntax::text::encode::{Layout, Statements, Stop, TextEncoder};
 
 /// An encoder of a format whose documents go into a sink.
 ///
 /// # Errors
 /// An option does not fit.
-fn with<S: Sink + 'static>(
-    format: Format,
-    options: &EncodeOptions,
+pub(super) fn encoder<S: Sink + 'static>(
+    format: &'static FormatSpec,
+    values: &Values,
     sink: S,
-) -> Result<Box<dyn Encoder>, String> {
-    let single = !format.carries().boundaries;
+) -> Made<dyn Encoder> {
+    let options = Writing::of(values);
+    let single = !format.carries.boundaries;
     let contexts = match options.context_lines {
         ContextLines::First if single => ContextLines::Every,
         contexts => contexts,
@@ -61,16 +51,16 @@ fn with<S: Sink + 'static>(
     if let Some(compact) = &compact {
         if contexts == ContextLines::None {
             return Err(
-                "context_lines none (--context-lines) writes no context, and compact_with \
-                        (--compact-with) gives one; leave one of them out"
-                    .to_owned(),
+                "context_lines none writes no context, and compact_with gives one; leave one of them out"
+                    .into(),
             );
         }
         if merged && compact.is_protected() {
-            return Err("compact_with (--compact-with) gives a context with protected terms, which a \
-                        document of several messages cannot set aside; leave @protected out, or flat \
-                        (--flat)"
-                .to_owned());
+            return Err(
+                "compact_with gives a context with protected terms, which a document of several messages \
+                 cannot set aside; leave @protected out, or flat"
+                    .into(),
+            );
         }
     }
     let documents = Documents {
@@ -81,7 +71,11 @@ fn with<S: Sink + 'static>(
         merged,
         open: false,
     };
-    Ok(Box::new(TextEncoder::new(format, options, documents)?))
+    let layout = Layout {
+        flat: merged,
+        ..Layout::undelimited(values)
+    };
+    Ok(Box::new(TextEncoder::new(format, layout, documents)))
 }
 
 struct Documents<S> {

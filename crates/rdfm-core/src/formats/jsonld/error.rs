@@ -3,7 +3,8 @@
 use std::ops::{Deref, DerefMut};
 
 use crate::model::error::{ErrorClass, LimitExceeded};
-use crate::syntax::json::Fault;
+use crate::model::remedy::{Reason, Remedy};
+use crate::syntax::json::ParseError;
 
 /// What is wrong with a context or a message; a pointer, so that results stay small.
 #[derive(Clone, Debug)]
@@ -13,7 +14,7 @@ pub(super) struct Wrong(Box<Details>);
 #[derive(Clone, Debug)]
 pub(super) struct Details {
     pub class: ErrorClass,
-    pub reason: String,
+    pub reason: Reason,
     /// Byte of the message; None where it is not in the message, but in a context that it names.
     pub at: Option<u32>,
 }
@@ -38,7 +39,8 @@ pub(super) type Read<T> = Result<T, Wrong>;
 impl Wrong {
     /// Any error.
     #[cold]
-    pub fn of(class: ErrorClass, at: Option<u32>, reason: String) -> Self {
+    pub fn of(class: ErrorClass, at: Option<u32>, reason: impl Into<Reason>) -> Self {
+        let reason = reason.into();
         Self(Box::new(Details { class, reason, at }))
     }
 
@@ -51,8 +53,22 @@ impl Wrong {
 
     /// A limit was met.
     #[cold]
-    pub fn limit(at: Option<u32>, reason: String) -> Self {
+    pub fn limit(at: Option<u32>, reason: impl Into<Reason>) -> Self {
         Self::of(ErrorClass::Limit, at, reason)
+    }
+
+    /// With an option that would help.
+    #[cold]
+    pub fn with(self, remedy: Remedy) -> Self {
+        let Details { class, reason, at } = *self.0;
+        Self::of(class, at, reason.with(remedy))
+    }
+
+    /// With what would help against its cause.
+    #[cold]
+    pub fn because_of(self, cause: &Reason) -> Self {
+        let Details { class, reason, at } = *self.0;
+        Self::of(class, at, reason.because_of(cause))
     }
 
     /// The same, at a byte of the message where it has no position of its own.
@@ -61,9 +77,9 @@ impl Wrong {
         self
     }
 
-    /// The fault of a message that begins at a byte.
-    pub fn fault(self, start: u32) -> Fault {
-        Fault {
+    /// The error of a message that begins at a byte.
+    pub fn error(self, start: u32) -> ParseError {
+        ParseError {
             at: self.at.unwrap_or(start) as usize,
             class: self.class,
             reason: self.0.reason,

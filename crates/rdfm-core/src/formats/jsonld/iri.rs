@@ -56,7 +56,7 @@ pub(super) struct Checker {
 }
 
 /// Bytes of a beginning that is kept.
-const MOST_BEGUN: usize = 256;
+const MAX_BEGUN: usize = 256;
 
 impl Checker {
     /// Whether a text is an absolute IRI.
@@ -71,7 +71,7 @@ impl Checker {
             return true;
         }
         let answer = is_iri(text);
-        if answer && begin.len() <= MOST_BEGUN && takes_plain(begin) {
+        if answer && begin.len() <= MAX_BEGUN && takes_plain(begin) {
             let known = &mut self.begins[slash % 4];
             known.clear();
             known.extend_from_slice(begin);

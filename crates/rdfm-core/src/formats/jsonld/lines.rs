@@ -6,12 +6,14 @@
 //! - Law: the cutting changes neither the messages nor the error. LF ends a line; a CR before it is
 //!   white space.
 
+use super::options::Reading;
 use super::reader::MessageReader;
-use crate::codec::{DecodeOptions, Decoder, LogHeader};
+use crate::codec::{Decoder, Noticed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Place};
-use crate::syntax::json::{Fault, Tape, View, parse};
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::remedy::{Reason, Remedy};
+use crate::syntax::json::{ParseError, Tape, View, parse};
 use crate::syntax::text::position::Lines;
 
 /// Skipped bytes that are kept.
@@ -34,7 +36,7 @@ pub struct NdjsonDecoder {
     lenient: bool,
     finished: bool,
     failed: Option<DecodeError>,
-    /// The line with the fault is still to be skipped; its first bytes.
+    /// The line with the error is still to be skipped; its first bytes.
     skipped: Vec<u8>,
 }
 
@@ -51,10 +53,9 @@ impl NdjsonDecoder {
     ///
     /// # Errors
     /// The base is not an absolute IRI.
-    pub fn new(options: &DecodeOptions) -> Result<Self, String> {
-        let options = bounded(options);
+    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
         Ok(Self {
-            reader: MessageReader::new(&options)?,
+            reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
             tape: Tape::new(),
             buffer: Vec::new(),
@@ -92,8 +93,8 @@ impl NdjsonDecoder {
         Next::Feed
     }
 
-    /// Reads a line; a fault tells its place in the line.
-    fn line(&mut self, end: usize) -> Result<(), Fault> {
+    /// Reads a line; an error tells its position in the line.
+    fn line(&mut self, end: usize) -> Result<(), ParseError> {
         let offset = self.lines.offset();
         let mut line = self.buffer.get(self.at..end).unwrap_or_default();
         let mut before = 0;
@@ -108,10 +109,11 @@ impl NdjsonDecoder {
             if self.lenient {
                 return Ok(());
             }
-            return Err(Fault {
+            return Err(ParseError {
                 at: 0,
                 class: ErrorClass::Malformed,
-                reason: "a blank line; lenient (--lenient) passes over blank lines".to_owned(),
+                reason: Reason::new("a blank line")
+                    .with(Remedy::lenient("passes over blank lines")),
             });
         }
         let outcome = marked
@@ -130,18 +132,18 @@ impl NdjsonDecoder {
                 let start = offset + before as u64 + u64::from(view.node(0).at);
                 self.reader.read(&view, start, &mut self.builder)
             });
-        outcome.map_err(|fault| Fault {
-            at: fault.at + before,
-            ..fault
+        outcome.map_err(|error| ParseError {
+            at: error.at + before,
+            ..error
         })
     }
 
-    /// Turns a fault at a byte from `at` into the error.
+    /// Turns an error at a byte from `at` into the decoder's error.
     #[cold]
-    fn fail(&mut self, fault: Fault, whole_line: bool) {
-        let at = (self.at + fault.at).min(self.buffer.len());
+    fn fail(&mut self, error: ParseError, whole_line: bool) {
+        let at = (self.at + error.at).min(self.buffer.len());
         // A line that ends the log could have gone on.
-        let class = match fault.class {
+        let class = match error.class {
             ErrorClass::Truncated if whole_line => ErrorClass::Malformed,
             class => class,
         };
@@ -149,11 +151,11 @@ impl NdjsonDecoder {
         self.failed = Some(DecodeError {
             format: "ndjsonld",
             class,
-            reason: fault.reason,
-            place: Place {
+            reason: error.reason,
+            position: Position {
                 offset: self.lines.offset() + before.len() as u64,
                 message: Some(self.builder.message_index()),
-                line_column: Some(self.lines.place(before)),
+                line_column: Some(self.lines.position(before)),
                 frame_row: None,
             },
         });
@@ -194,16 +196,15 @@ impl Decoder for NdjsonDecoder {
             match self.next_line() {
                 Next::Feed => return Ok(self.builder.take()),
                 Next::TooLong => {
-                    let fault = Fault {
+                    let error = ParseError {
                         at: 0,
                         class: ErrorClass::Limit,
-                        reason: format!(
-                            "the line is longer than {} bytes; raise max_message_bytes (--max-message-bytes) \
-                             if the source is trusted",
-                            self.max
+                        reason: Reason::limit(
+                            format!("the line is longer than {} bytes", self.max),
+                            "max_message_bytes",
                         ),
                     };
-                    self.fail(fault, true);
+                    self.fail(error, true);
                 }
                 Next::Line(end, next) => match self.line(end) {
                     Ok(()) => {
@@ -212,7 +213,7 @@ impl Decoder for NdjsonDecoder {
                             return Ok(self.builder.take());
                         }
                     }
-                    Err(fault) => self.fail(fault, next > end),
+                    Err(error) => self.fail(error, next > end),
                 },
             }
         }
@@ -250,42 +251,34 @@ impl Decoder for NdjsonDecoder {
         self.skipped.clear();
     }
 
-    fn header(&self) -> LogHeader {
-        self.reader.header()
+    fn noticed(&self) -> Noticed {
+        self.reader.noticed()
     }
-}
-
-/// Options whose places fit 32 bits.
-pub(crate) fn bounded(options: &DecodeOptions) -> DecodeOptions {
-    let mut options = options.clone();
-    options.limits.max_message_bytes = options.limits.max_message_bytes.min(3 << 30);
-    options.limits.batch_bytes = options.limits.batch_bytes.min(512 << 20);
-    options
 }
 
 /// Refuses a byte order mark, unless lenient.
-pub(super) fn check_mark(text: &[u8], lenient: bool) -> Result<(), Fault> {
+pub(super) fn check_mark(text: &[u8], lenient: bool) -> Result<(), ParseError> {
     if lenient || !text.starts_with(BOM) {
         return Ok(());
     }
-    Err(Fault {
+    Err(ParseError {
         at: 0,
         class: ErrorClass::Malformed,
-        reason: "expected a JSON value, found a byte order mark; remove it or pass lenient=True (--lenient)"
-            .to_owned(),
+        reason: Reason::new("expected a JSON value, found a byte order mark")
+            .with(Remedy::lenient("passes over it")),
     })
 }
 
 /// Refuses what is no UTF-8.
-pub(crate) fn check_utf8(text: &[u8]) -> Result<(), Fault> {
+pub(crate) fn check_utf8(text: &[u8]) -> Result<(), ParseError> {
     if simdutf8::basic::from_utf8(text).is_ok() {
         return Ok(());
     }
     let error = simdutf8::compat::from_utf8(text).err();
-    Err(Fault {
+    Err(ParseError {
         at: error.map_or(0, |error| error.valid_up_to()),
         class: ErrorClass::Malformed,
-        reason: "invalid UTF-8; the log must be UTF-8 text".to_owned(),
+        reason: "invalid UTF-8; the log must be UTF-8 text".into(),
     })
 }
 

@@ -13,6 +13,7 @@ use super::iri::Base;
 use crate::codec::contexts::ContextLoader;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::limits::Limits;
+use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::{Bounds, Tape, View, parse};
 use crate::syntax::text::position::Lines;
 
@@ -48,15 +49,15 @@ impl Kept {
     }
 
     /// Line and column of a byte of the source.
-    pub fn place(&self, at: usize) -> String {
-        place(&self.source, at)
+    pub fn position(&self, at: usize) -> String {
+        position(&self.source, at)
     }
 }
 
 /// Line and column of a byte of a text.
-pub(super) fn place(source: &[u8], at: usize) -> String {
+pub(super) fn position(source: &[u8], at: usize) -> String {
     let before = source.get(..at).unwrap_or_default();
-    let (line, column) = Lines::default().place(before);
+    let (line, column) = Lines::default().position(before);
     format!("line {line}, column {column}")
 }
 
@@ -110,10 +111,12 @@ impl Store {
         if known.bytes > self.bounds.max_bytes {
             return Err(Wrong::limit(
                 None,
-                format!(
-                    "the remote contexts take more than {} bytes; raise max_message_bytes \
-                     (--max-message-bytes) if they are trusted",
-                    self.bounds.max_bytes
+                Reason::limit(
+                    format!(
+                        "the remote contexts take more than {} bytes",
+                        self.bounds.max_bytes
+                    ),
+                    "max_message_bytes",
                 ),
             ));
         }
@@ -129,20 +132,25 @@ impl Store {
         let found = found
             .map_err(|reason| failed(format!("the context {shown} cannot be loaded: {reason}")))?;
         let Some(remote) = found else {
-            return Err(failed(format!(
-                "the context {shown} is not at hand; name its file with context (--context URL=FILE) or a folder \
-                 of contexts (--contexts DIR), or let it be fetched with allow_network (--allow-network)"
-            )));
+            return Err(failed(format!("the context {shown} is not at hand"))
+                .with(Remedy::read("context", "URL=FILE", "names its file"))
+                .with(Remedy::read(
+                    "contexts",
+                    "DIR",
+                    "names a folder of contexts",
+                ))
+                .with(Remedy::read("allow_network", "true", "lets it be fetched")));
         };
         let broken = |reason: &str| failed(format!("the context {shown} cannot be used: {reason}"));
         if simdutf8::basic::from_utf8(&remote.document).is_err() {
             return Err(broken("it is not UTF-8"));
         }
         let mut tape = Tape::new();
-        parse(&remote.document, &mut tape, &self.bounds).map_err(|fault| {
-            let place = place(&remote.document, fault.at);
-            let mut wrong = broken(&format!("{} ({place})", fault.reason));
-            wrong.class = match fault.class {
+        parse(&remote.document, &mut tape, &self.bounds).map_err(|error| {
+            let position = position(&remote.document, error.at);
+            let text = format!("{} ({position})", error.reason);
+            let mut wrong = broken(&text).because_of(&error.reason);
+            wrong.class = match error.class {
                 ErrorClass::Limit => ErrorClass::Limit,
                 _ => ErrorClass::Malformed,
             };

@@ -15,7 +15,7 @@ pub(super) enum Form {
 }
 
 /// Digits before the point of the least number that is no integer any more, 10^21.
-const MOST_DIGITS: i64 = 21;
+const MAX_DIGITS: i64 = 21;
 
 /// Appends the canonical form of a number; with `double`, that of a double in any case.
 pub(super) fn canonical(token: &[u8], double: bool, out: &mut Vec<u8>) -> Form {
@@ -82,7 +82,7 @@ fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
         .saturating_add_unsigned(whole)
         .saturating_sub_unsigned(zeros as u64);
     let count = digits.len() as u64;
-    if power > MOST_DIGITS || !u64::try_from(power).is_ok_and(|power| power >= count) {
+    if power > MAX_DIGITS || !u64::try_from(power).is_ok_and(|power| power >= count) {
         return false;
     }
     out.extend(negative.then_some(b'-'));

@@ -15,10 +15,11 @@ use super::iri::{Base, has_iri_form, is_written_out, takes_plain};
 use super::loader::Kept;
 use super::table::Seeded;
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::{Kind, View};
 
 /// Contexts that refer to others, at most so deep.
-const MOST_REMOTE: usize = 10;
+const MAX_REMOTE: usize = 10;
 
 /// Where a context stands.
 pub(super) struct Origin<'v> {
@@ -73,12 +74,12 @@ impl<'v> Origin<'v> {
         }
         match (&self.url, &self.kept) {
             (Some(url), Some(kept)) if self.remote => {
-                let place = kept.place(at as usize);
+                let position = kept.position(at as usize);
                 let url = quote(url.text());
                 Wrong::new(
                     code,
                     None,
-                    &format!("in the context {url}, {place}: {reason}"),
+                    &format!("in the context {url}, {position}: {reason}"),
                 )
             }
             _ => Wrong::new(code, None, reason),
@@ -260,14 +261,15 @@ impl<'c> Processor<'c> {
             return Ok(text.into());
         }
         let Some(base) = &origin.url else {
-            return Err(origin.wrong(
+            let wrong = origin.wrong(
                 "loading document failed",
                 value,
                 &format!(
-                    "the context {} is a relative URL, and no base (--base) is given",
+                    "the context {} is a relative URL, and no base is given",
                     quote(text)
                 ),
-            ));
+            );
+            return Err(wrong.with(Remedy::read("base", "IRI", "makes it absolute")));
         };
         let mut url = Vec::new();
         base.resolve(text, &mut url);
@@ -278,7 +280,9 @@ impl<'c> Processor<'c> {
     fn load(&mut self, origin: &Origin<'_>, value: u32, url: &[u8]) -> Read<(Arc<Kept>, u32)> {
         let text = String::from_utf8_lossy(url);
         let loaded = self.contexts.store().load(&text).map_err(|wrong| {
-            let mut told = origin.wrong("loading remote context failed", value, &wrong.reason);
+            let text = wrong.reason.text();
+            let told = origin.wrong("loading remote context failed", value, text);
+            let mut told = told.because_of(&wrong.reason);
             told.class = wrong.class;
             told
         })?;
@@ -298,12 +302,12 @@ impl<'c> Processor<'c> {
         if self.validating && self.references.contains(&url) {
             return Ok(());
         }
-        if self.references.len() >= MOST_REMOTE {
+        if self.references.len() >= MAX_REMOTE {
             return Err(origin.wrong(
                 "context overflow",
                 value,
                 &format!(
-                    "contexts refer to each other more than {MOST_REMOTE} deep, at {}",
+                    "contexts refer to each other more than {MAX_REMOTE} deep, at {}",
                     quote(&url)
                 ),
             ));
@@ -598,9 +602,12 @@ impl<'c> Processor<'c> {
             "definitions of a context refer to each other too deep",
         );
         wrong.class = ErrorClass::Limit;
-        wrong.reason = format!(
-            "definitions of a context refer to each other more than {} deep; raise max_depth (--max-depth)",
-            self.contexts.max_depth()
+        wrong.reason = Reason::limit(
+            format!(
+                "definitions of a context refer to each other more than {} deep",
+                self.contexts.max_depth()
+            ),
+            "max_depth",
         );
         wrong
     }

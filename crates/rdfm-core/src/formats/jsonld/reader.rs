@@ -2,21 +2,23 @@
 //!
 //! - In: a tape that holds a message, an empty message or a context.
 //! - Out: a message in the builder, or a new context in force.
-//! - Law: a context within a message never leaks. On a fault the builder holds nothing of the message.
+//! - Law: a context within a message never leaks. On an error the builder holds nothing of the message.
 
 use std::collections::{HashMap, HashSet};
 
 use super::context::{Contexts, INITIAL, Namespace, is_empty_object};
 use super::error::{Read, Wrong};
 use super::iri::Base;
-use super::loader::{Store, place};
+use super::loader::{Store, position};
+use super::options::Reading;
 use super::terms::Terms;
 use super::walk::{Dropped, Entry, Options, Slot, Walk};
-use crate::codec::{DecodeOptions, LogHeader};
+use crate::codec::Noticed;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Reason;
 use crate::model::term::TermId;
-use crate::syntax::json::{Bounds, Fault, Kind, Tape, View, parse, write};
+use crate::syntax::json::{Bounds, Kind, ParseError, Tape, View, parse, write};
 
 /// A tape may take so many times the bytes of the largest message.
 const TAPE_FACTOR: u64 = 4;
@@ -57,23 +59,22 @@ impl MessageReader {
     ///
     /// # Errors
     /// The base is not an absolute IRI, or `expand_context` is no context.
-    pub fn new(options: &DecodeOptions) -> Result<Self, String> {
+    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
         let base = match &options.base {
             None => None,
             Some(text) => {
                 let base = Base::new(text.as_bytes());
                 if base.is_none() {
-                    return Err(format!(
-                        "base is not an absolute IRI: {}",
-                        quote(text.as_bytes())
-                    ));
+                    return Err(
+                        format!("base is not an absolute IRI: {}", quote(text.as_bytes())).into(),
+                    );
                 }
                 base
             }
         };
         let limits = &options.limits;
         let has_base = base.is_some();
-        let store = Store::new(options.context_loader.clone(), limits);
+        let store = Store::new(options.contexts.clone(), limits);
         let mut made = Self {
             contexts: Contexts::new(base, limits, store),
             terms: Terms::new(),
@@ -85,7 +86,7 @@ impl MessageReader {
             },
             options: Options {
                 lenient: options.lenient,
-                direction: options.rdf_direction,
+                direction: options.direction,
                 has_base,
             },
             start: INITIAL,
@@ -105,7 +106,7 @@ impl MessageReader {
     }
 
     /// The number of the context that a user gives beside the log.
-    fn expand_context(&mut self, text: &[u8]) -> Result<u32, String> {
+    fn expand_context(&mut self, text: &[u8]) -> Result<u32, Reason> {
         let (tape, value) = context_document(text, "expand_context", &self.bounds)?;
         let view = View {
             tape: &tape,
@@ -114,11 +115,12 @@ impl MessageReader {
         self.contexts.begin(text.len());
         let made = self.contexts.local(INITIAL, &view, value);
         made.map_err(|wrong| {
-            let place = wrong
+            let position = wrong
                 .at
-                .map(|at| format!(" ({})", place(text, at as usize)));
-            let place = place.unwrap_or_default();
-            format!("expand_context cannot be used: {}{place}", wrong.reason)
+                .map(|at| format!(" ({})", position(text, at as usize)));
+            let position = position.unwrap_or_default();
+            let text = format!("expand_context cannot be used: {}{position}", wrong.reason);
+            Reason::from(text).because_of(&wrong.reason)
         })
     }
 
@@ -137,13 +139,13 @@ impl MessageReader {
         self.dropped = Dropped::default();
     }
 
-    /// What is known of the log.
-    pub fn header(&self) -> LogHeader {
-        LogHeader {
+    /// What was noticed so far.
+    pub fn noticed(&self) -> Noticed {
+        Noticed {
             trailing_namespaces: self.pending.len() as u64,
             dropped_keys: self.dropped.count,
             dropped_key: self.dropped.example.clone(),
-            ..LogHeader::default()
+            ..Noticed::default()
         }
     }
 
@@ -161,7 +163,7 @@ impl MessageReader {
         view: &View<'_>,
         position: u64,
         builder: &mut BatchBuilder,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let found = match view.kind(0) {
             Kind::Object => {
                 let mut keys = view.keys(0);
@@ -178,10 +180,10 @@ impl MessageReader {
             Kind::True | Kind::False => "a boolean",
             Kind::Null => "null",
         };
-        Err(Fault {
+        Err(ParseError {
             at: view.node(0).at as usize,
             class: ErrorClass::Malformed,
-            reason: format!("expected an object ({{…}}), found {found}"),
+            reason: format!("expected an object ({{…}}), found {found}").into(),
         })
     }
 
@@ -194,7 +196,7 @@ impl MessageReader {
         view: &View<'_>,
         position: u64,
         builder: &mut BatchBuilder,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         if view.kind(0) == Kind::Array {
             return self.message(view, position, builder, false);
         }
@@ -210,12 +212,12 @@ impl MessageReader {
         view: &View<'_>,
         position: u64,
         builder: &mut BatchBuilder,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         if !matches!(view.kind(0), Kind::Object | Kind::Array) {
-            return Err(Fault {
+            return Err(ParseError {
                 at: view.node(0).at as usize,
                 class: ErrorClass::Malformed,
-                reason: "a JSON-LD document is an object ({…}) or an array of them".to_owned(),
+                reason: "a JSON-LD document is an object ({…}) or an array of them".into(),
             });
         }
         self.message(view, position, builder, true)
@@ -234,7 +236,7 @@ impl MessageReader {
         self.contexts.begin(view.source.len());
     }
 
-    fn set_context(&mut self, view: &View<'_>, value: u32) -> Result<(), Fault> {
+    fn set_context(&mut self, view: &View<'_>, value: u32) -> Result<(), ParseError> {
         self.begin_work(view);
         let before = match self.in_force {
             InForce::Known(number) if number > self.start => Some(number),
@@ -255,7 +257,7 @@ impl MessageReader {
             }
             Err(wrong) => {
                 self.in_force = InForce::Broken;
-                Err(wrong.fault(view.node(0).at))
+                Err(wrong.error(view.node(0).at))
             }
         }
     }
@@ -282,7 +284,7 @@ impl MessageReader {
             ..self.bounds
         };
         parse(&self.text, &mut tape, &bounds)
-            .map_err(|fault| Wrong::of(fault.class, Some(at), fault.reason))?;
+            .map_err(|error| Wrong::of(error.class, Some(at), error.reason))?;
         let view = View {
             tape: &tape,
             source: &self.text,
@@ -312,7 +314,7 @@ impl MessageReader {
         position: u64,
         builder: &mut BatchBuilder,
         whole: bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let (count, example) = (self.dropped.count, self.dropped.example.is_some());
         match self.try_message(view, position, builder, whole) {
             Ok(()) => {
@@ -328,7 +330,7 @@ impl MessageReader {
                 if !example {
                     self.dropped.example = None;
                 }
-                Err(wrong.fault(view.node(0).at))
+                Err(wrong.error(view.node(0).at))
             }
         }
     }
@@ -420,11 +422,11 @@ pub(super) fn context_document(
         duplicates: false,
         ..*bounds
     };
-    parse(text, &mut tape, &bounds).map_err(|fault| {
-        let place = place(text, fault.at);
+    parse(text, &mut tape, &bounds).map_err(|error| {
+        let position = position(text, error.at);
         format!(
-            "{option} is no JSON that can be read: {} ({place})",
-            fault.reason
+            "{option} is no JSON that can be read: {} ({position})",
+            error.reason
         )
     })?;
     let view = View {

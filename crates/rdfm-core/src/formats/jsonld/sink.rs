@@ -9,7 +9,7 @@ use crate::syntax::json::write::string;
 use crate::syntax::json::{Kind, View};
 
 /// Longest token of a key that stays where it was written, whatever the sink.
-pub const MOST_KEY: usize = 1000;
+pub const MAX_KEY: usize = 1000;
 
 /// Takes the events of documents.
 pub trait Sink: Clone + Send {

@@ -5,13 +5,14 @@ use super::definition::{Coercion, Containers, Override};
 use super::error::{Read, Wrong};
 use super::keyword::Keyword;
 use super::number;
+use super::options::RdfDirection;
 use super::shape::Shape;
 use super::terms::Terms;
 use super::walk::{Active, By, Item, LEFT_OUT, Sink, Slot, Walk};
 use super::{canonical, is_language_type};
-use crate::codec::RdfDirection;
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Remedy;
 use crate::model::term::{TermId, flags};
 use crate::syntax::json::{Kind, View};
 
@@ -177,12 +178,20 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(value)),
                 format!(
-                    "the value {} has a base direction and no language, which RDF 1.2 cannot hold; \
-                     rdf_direction i18n-datatype or compound-literal (--rdf-direction) keeps it, \
-                     none leaves directions out",
+                    "the value {} has a base direction and no language, which RDF 1.2 cannot hold",
                     quote(text)
                 ),
-            )),
+            )
+            .with(Remedy::read(
+                "rdf_direction",
+                "i18n-datatype|compound-literal",
+                "keeps it",
+            ))
+            .with(Remedy::read(
+                "rdf_direction",
+                "none",
+                "leaves directions out",
+            ))),
         }
     }
 

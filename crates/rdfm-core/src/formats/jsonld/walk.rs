@@ -16,12 +16,13 @@ use super::context::{Contexts, Expanded, Meaning, Property};
 use super::definition::{Containers, Definition};
 use super::error::{Read, Wrong};
 use super::iri::is_plain;
+use super::options::RdfDirection;
 use super::table::Seeded;
 use super::terms::Terms;
-use crate::codec::RdfDirection;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars;
 use crate::model::error::quote;
+use crate::model::remedy::Remedy;
 use crate::model::term::{Quad, TermId};
 use crate::syntax::json::{Kind, View};
 
@@ -444,11 +445,12 @@ impl Walk<'_> {
             // Its types would be several, which no literal has.
             (Extra::Type(_), Item::Value(_)) => {
                 if !self.options.lenient {
-                    return Err(self.wrong(
+                    let wrong = self.wrong(
                         "invalid typed value",
                         node,
-                        "a value in a type map is a node; lenient (--lenient) leaves its quad out",
-                    ));
+                        "a value in a type map is a node",
+                    );
+                    return Err(wrong.with(Remedy::lenient("leaves its quad out")));
                 }
                 return self.deliver(Item::Value(LEFT_OUT), slot, node);
             }
@@ -578,11 +580,9 @@ impl Walk<'_> {
         Err(Wrong::of(
             crate::model::error::ErrorClass::Malformed,
             Some(self.at(node)),
-            format!(
-                "{what} {} {why}; lenient (--lenient) leaves its quads out, as JSON-LD has it",
-                quote(text)
-            ),
-        ))
+            format!("{what} {} {why}", quote(text)),
+        )
+        .with(Remedy::lenient("leaves its quads out, as JSON-LD has it")))
     }
 
     /// The node that a string names, at a node of the tape.
@@ -677,11 +677,17 @@ impl Walk<'_> {
             .and_then(|text| oxiri::IriRef::parse(text).ok())
             .is_some_and(|iri| !iri.is_absolute());
         let why = match (relative, self.options.has_base) {
-            (true, false) => "is a relative IRI, and no base (--base) or @base is given",
+            (true, false) => "is a relative IRI, and no base or @base is given",
             (true, true) => "is a relative IRI that nothing makes absolute",
             (false, _) => "is no IRI",
         };
-        self.refuse(node, what, text, why)
+        self.refuse(node, what, text, why).map_err(|wrong| {
+            if relative && !self.options.has_base {
+                wrong.with(Remedy::read("base", "IRI", "makes it absolute"))
+            } else {
+                wrong
+            }
+        })
     }
 
     /// Takes note of a key that no context maps to an IRI.

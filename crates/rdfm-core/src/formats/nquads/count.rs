@@ -7,10 +7,11 @@
 
 use memchr::memmem::Finder;
 
-use crate::codec::{DecodeOptions, Dialect, Split};
+use crate::codec::{self, Dialect, Split};
 use crate::syntax::text::dialect::Dialects;
 
 use super::decode::Input;
+use super::options::Reading;
 use super::skip::{Line, judge, may_delimit};
 
 /// Counts the delimiters of one split.
@@ -31,7 +32,7 @@ pub struct DelimiterCounter {
 
 impl DelimiterCounter {
     /// A counter of `options.split`, or of the whole log.
-    pub fn new(options: &DecodeOptions) -> Self {
+    pub(super) fn new(options: &Reading) -> Self {
         let split = options.split.unwrap_or(Split {
             start: 0,
             stop: u64::MAX,
@@ -40,13 +41,13 @@ impl DelimiterCounter {
         let inner = split.start > 0;
         Self {
             split,
-            fixed: options.dialect.unwrap_or(split.dialect),
+            fixed: options.asked.dialect.unwrap_or(split.dialect),
             lenient: options.lenient,
             max_line: options.limits.max_message_bytes,
             dialects: if inner {
-                Dialects::after_head(options, split.dialect)
+                Dialects::after_head(&options.asked, split.dialect)
             } else {
-                Dialects::new(options)
+                Dialects::new(&options.asked)
             },
             input: Input::at(split.start.saturating_sub(1)),
             words: [b"@message".as_slice(), b"MESSAGE", b"VERSION"].map(Finder::new),
@@ -55,42 +56,6 @@ impl DelimiterCounter {
             delimiters: 0,
             content_first: false,
         }
-    }
-
-    /// Takes a piece of the log and counts.
-    pub fn feed(&mut self, piece: &[u8]) {
-        if !self.done {
-            self.input.feed(piece, self.input.at);
-            self.run();
-        }
-    }
-
-    /// Marks the end of the log.
-    pub fn finish(&mut self) {
-        self.input.finished = true;
-        self.run();
-    }
-
-    /// Whether nothing more need be fed.
-    pub fn done(&self) -> bool {
-        self.done
-    }
-
-    /// Delimiters whose lines begin in the split.
-    pub fn delimiters(&self) -> u64 {
-        self.delimiters
-    }
-
-    /// Whether a message begins before the first of them: by a statement or a fault, or as every log in
-    /// the directive dialect begins with one.
-    pub fn content_first(&self) -> bool {
-        self.content_first
-    }
-
-    /// Whether the log changes its dialect behind its head, so that it cannot be read in splits.
-    pub fn strayed(&self) -> bool {
-        let inner = self.split.start > 0;
-        (inner || self.done) && self.dialects.in_force() != self.fixed
     }
 
     fn run(&mut self) {
@@ -159,7 +124,7 @@ impl DelimiterCounter {
         }
     }
 
-    /// Judges the line that begins at `from`, and gives the place after it.
+    /// Judges the line that begins at `from`, and gives the position after it.
     fn line(&mut self, from: usize, end: usize, first: bool) -> usize {
         let text = self.input.bytes.get(from..end).unwrap_or_default();
         let length = line_length(text);
@@ -188,6 +153,37 @@ impl DelimiterCounter {
             }
         }
         from + length
+    }
+}
+
+impl codec::DelimiterCounter for DelimiterCounter {
+    fn feed(&mut self, piece: &[u8]) {
+        if !self.done {
+            self.input.feed(piece, self.input.at);
+            self.run();
+        }
+    }
+
+    fn finish(&mut self) {
+        self.input.finished = true;
+        self.run();
+    }
+
+    fn done(&self) -> bool {
+        self.done
+    }
+
+    fn delimiters(&self) -> u64 {
+        self.delimiters
+    }
+
+    fn content_first(&self) -> bool {
+        self.content_first
+    }
+
+    fn strayed(&self) -> bool {
+        let inner = self.split.start > 0;
+        (inner || self.done) && self.dialects.in_force() != self.fixed
     }
 }
 

@@ -8,14 +8,18 @@
 //! Of a [`Split`] it reads the messages after the delimiters whose lines begin there, to the delimiter
 //! after the last one. Blocks of lines are cut at the split's end, so that a block lies before or behind it.
 
-use crate::codec::{DecodeOptions, Decoder, Dialect, LogHeader};
+use std::sync::Arc;
+
+use crate::codec::{Decoder, Dialect, LogHeader, Noticed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Place};
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
 use crate::syntax::text::position::Lines;
 
-use super::lex::{self, Fault, Lexed, byte, expected, fault, skip_space};
+use super::lex::{self, LexError, Lexed, byte, expected, fail, skip_space};
+use super::options::Reading;
 use super::skip::{KEPT, Skip};
 use super::statement::{Grammar, Statements};
 
@@ -25,14 +29,15 @@ const BLOCK: usize = 64 << 10;
 /// Reads N-Triples or N-Quads.
 pub struct LineDecoder {
     format: &'static str,
-    pub(super) options: DecodeOptions,
+    graphs: bool,
+    pub(super) options: Reading,
     pub(super) dialects: Dialects,
     statements: Statements,
     pub(super) builder: BatchBuilder,
     pub(super) input: Input,
     /// Where the line is with which the open message began.
     open: Option<Lines>,
-    pub(super) fault: Option<DecodeError>,
+    pub(super) error: Option<DecodeError>,
     pub(super) skip: Option<Skip>,
     /// On the way to the split's first delimiter.
     pub(super) seek: Option<Skip>,
@@ -164,41 +169,28 @@ impl Input {
 }
 
 impl LineDecoder {
-    /// A decoder of N-Triples.
-    pub fn ntriples(options: &DecodeOptions) -> Self {
-        Self::new("nt", options)
-    }
-
-    /// A decoder of N-Quads.
-    pub fn nquads(options: &DecodeOptions) -> Self {
-        Self::new("nq", options)
-    }
-
-    fn new(format: &'static str, options: &DecodeOptions) -> Self {
-        let mut options = options.clone();
-        // Places in the arena are 32 bits wide.
-        options.limits.max_message_bytes = options.limits.max_message_bytes.min(3 << 30);
-        options.limits.batch_bytes = options.limits.batch_bytes.min(512 << 20);
-        let options = &options;
+    /// A decoder of a format, with graphs or without.
+    pub(super) fn new(format: &'static str, graphs: bool, options: Reading) -> Self {
         let mut decoder = Self {
             format,
-            dialects: Dialects::new(options),
+            graphs,
+            dialects: Dialects::new(&options.asked),
             statements: Statements::new(Grammar {
-                graphs: format == "nq",
+                graphs,
                 generalized: options.generalized,
                 lenient: options.lenient,
                 max_depth: options.limits.max_depth,
                 alone: false,
             }),
             builder: BatchBuilder::new(options.limits.clone()),
-            options: options.clone(),
             input: Input::default(),
             open: None,
-            fault: None,
+            error: None,
             skip: None,
             seek: None,
             stop: options.split.map_or(u64::MAX, |split| split.stop),
             done: false,
+            options,
         };
         decoder.begin();
         decoder
@@ -209,8 +201,8 @@ impl LineDecoder {
         let options = &self.options;
         let split = options.split.filter(|split| split.start > 0);
         self.dialects = split.map_or_else(
-            || Dialects::new(options),
-            |split| Dialects::after_head(options, split.dialect),
+            || Dialects::new(&options.asked),
+            |split| Dialects::after_head(&options.asked, split.dialect),
         );
         self.builder
             .start_at(options.first_index.unwrap_or_default());
@@ -221,7 +213,7 @@ impl LineDecoder {
             ..Input::at(split.map_or(0, |split| split.start - 1))
         };
         self.open = None;
-        self.fault = None;
+        self.error = None;
         self.skip = None;
         self.seek = split.map(|_| Skip::to_split());
         self.done = false;
@@ -237,7 +229,7 @@ impl LineDecoder {
     fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
         let fixed = split.start > 0 || offset >= split.stop;
-        fixed.then(|| self.options.dialect.unwrap_or(split.dialect))
+        fixed.then(|| self.options.asked.dialect.unwrap_or(split.dialect))
     }
 
     /// Whether another dialect is in force at a line than the log's head said.
@@ -249,7 +241,7 @@ impl LineDecoder {
     /// Fails for good at the next line, after [`strayed`](Self::strayed).
     pub(super) fn stray(&mut self) {
         let (base, at) = (self.input.lines.clone(), self.input.at);
-        self.fail(&base, at, strayed_fault(at));
+        self.fail(&base, at, strayed_error(at));
     }
 
     /// What follows belongs to other splits.
@@ -263,7 +255,7 @@ impl LineDecoder {
     fn run(&mut self, end: usize) -> Lexed<Step> {
         let fixed = self.fixed_dialect(self.input.lines.offset());
         let inner = self.inner();
-        let graphs = self.format == "nq";
+        let graphs = self.graphs;
         let Self {
             options,
             dialects,
@@ -289,7 +281,7 @@ impl LineDecoder {
             if (end - line) as u64 > max_line {
                 let length = memchr::memchr2(b'\n', b'\r', &text[line..]);
                 if length.unwrap_or(end - line) as u64 > max_line {
-                    return Err(Box::new(too_long_fault(line, max_line)));
+                    return Err(Box::new(too_long_error(line, max_line)));
                 }
             }
             at = skip_space(text, at);
@@ -402,30 +394,30 @@ impl LineDecoder {
         self.builder.take()
     }
 
-    /// Turns a fault into the error: the open message is lost. `base` is the place of byte `from`.
-    fn fail(&mut self, base: &Lines, from: usize, fault: Fault) -> Option<MessageBatch> {
+    /// Turns an error into the decoder's: the open message is lost. `base` is the position of byte `from`.
+    fn fail(&mut self, base: &Lines, from: usize, error: LexError) -> Option<MessageBatch> {
         let inner = self.inner();
         let input = &mut self.input;
         // The last line lacks something at its end: more of it could have made it whole.
-        let class = match fault.class {
-            ErrorClass::Malformed if fault.at == input.bytes.len() => ErrorClass::Truncated,
+        let class = match error.class {
+            ErrorClass::Malformed if error.at == input.bytes.len() => ErrorClass::Truncated,
             class => class,
         };
-        let before = input.bytes.get(from..fault.at).unwrap_or_default();
+        let before = input.bytes.get(from..error.at).unwrap_or_default();
         let counted = !inner || self.options.first_index.is_some();
-        self.fault = Some(DecodeError {
+        self.error = Some(DecodeError {
             format: self.format,
             class,
-            reason: fault.reason,
-            place: Place {
+            reason: error.reason,
+            position: Position {
                 offset: base.offset() + before.len() as u64,
                 message: counted.then(|| self.builder.message_index()),
-                line_column: (!inner).then(|| base.place(before)),
+                line_column: (!inner).then(|| base.position(before)),
                 frame_row: None,
             },
         });
         let start = input.near_start(self.open.take().as_ref(), input.at);
-        let skip = Skip::after_fault(&input.bytes[start..input.at]);
+        let skip = Skip::after_error(&input.bytes[start..input.at]);
         input.lines = base.clone();
         input.lines.advance(&input.bytes[from..input.at]);
         // A split in another dialect cannot go on: it would miss delimiters.
@@ -434,8 +426,8 @@ impl LineDecoder {
         self.builder.take()
     }
 
-    /// The end of the whole lines that are valid UTF-8, and the fault in the line after them.
-    fn valid(&self, from: usize, end: usize) -> (usize, Option<Box<Fault>>) {
+    /// The end of the whole lines that are valid UTF-8, and the error in the line after them.
+    fn valid(&self, from: usize, end: usize) -> (usize, Option<Box<LexError>>) {
         let text = self.input.bytes.get(from..end).unwrap_or_default();
         if simdutf8::basic::from_utf8(text).is_ok() {
             return (end, None);
@@ -445,17 +437,17 @@ impl LineDecoder {
         let rest = &text[line..];
         let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
         let max = self.options.limits.max_message_bytes;
-        let fault = if length as u64 > max {
-            too_long_fault(from + line, max)
+        let error = if length as u64 > max {
+            too_long_error(from + line, max)
         } else {
             let found = byte(text, bad);
-            Fault {
+            LexError {
                 at: from + bad,
                 class: ErrorClass::Malformed,
-                reason: format!("expected UTF-8, found the byte 0x{found:02X}"),
+                reason: format!("expected UTF-8, found the byte 0x{found:02X}").into(),
             }
         };
-        (from + line, Some(Box::new(fault)))
+        (from + line, Some(Box::new(error)))
     }
 
     /// Reads some whole lines.
@@ -464,13 +456,13 @@ impl LineDecoder {
         let end = match self.input.block(max) {
             Ok(Some(end)) => end,
             Ok(None) => return Ok(Step::Feed),
-            Err(_) => return Err(Box::new(too_long_fault(self.input.at, max))),
+            Err(_) => return Err(Box::new(too_long_error(self.input.at, max))),
         };
         let end = self.input.cut(end, self.stop);
-        let (end, fault) = self.valid(self.input.at, end);
+        let (end, error) = self.valid(self.input.at, end);
         let step = self.run(end)?;
-        match (step, fault) {
-            (Step::Read, Some(fault)) => Err(fault),
+        match (step, error) {
+            (Step::Read, Some(error)) => Err(error),
             (step, _) => Ok(step),
         }
     }
@@ -489,11 +481,9 @@ fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
 
 #[cold]
 fn no_statement<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
-    let (found, way_out) = (lex::found(text, at), lex::turtle(text, at, graphs));
-    fault(
-        at,
-        format!("expected a statement, MESSAGE, VERSION or a comment, found {found}{way_out}"),
-    )
+    let found = lex::found(text, at);
+    let expected = format!("expected a statement, MESSAGE, VERSION or a comment, found {found}");
+    fail(at, lex::turtle(text, at, graphs, expected.into()))
 }
 
 /// A byte order mark.
@@ -501,27 +491,28 @@ pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 #[cold]
 fn byte_order_mark<T>(at: usize) -> Lexed<T> {
-    fault(
+    fail(
         at,
-        "expected a statement, found a byte order mark; remove it or pass lenient=True (--lenient)",
+        Reason::new("expected a statement, found a byte order mark")
+            .with(Remedy::lenient("passes over it")),
     )
 }
 
 /// The dialect that a line must have, if that is known.
 fn check_dialect(fixed: Option<Dialect>, dialects: &Dialects, line: usize) -> Lexed<()> {
     if fixed.is_some_and(|dialect| dialect != dialects.in_force()) {
-        return Err(Box::new(strayed_fault(line)));
+        return Err(Box::new(strayed_error(line)));
     }
     Ok(())
 }
 
 #[cold]
-fn strayed_fault(line: usize) -> Fault {
-    Fault {
+fn strayed_error(line: usize) -> LexError {
+    LexError {
         at: line,
         class: ErrorClass::Unsupported,
         reason: "the log changes its dialect behind its head, so it cannot be read in splits; read it whole"
-            .to_owned(),
+            .into(),
     }
 }
 
@@ -541,7 +532,7 @@ fn ends_message(
             }
             Ok(true)
         }
-        Err(reason) => fault(at, reason),
+        Err(reason) => fail(at, reason),
     }
 }
 
@@ -567,17 +558,18 @@ pub(super) fn version(dialects: &mut Dialects, text: &[u8], at: usize) -> Lexed<
     }
     match String::from_utf8(label) {
         Ok(label) => dialects.version(&label),
-        Err(_) => return fault(start, "invalid UTF-8 in the version label"),
+        Err(_) => return fail(start, "invalid UTF-8 in the version label"),
     }
     Ok(skip_space(text, token.end + 1))
 }
 
-fn too_long_fault(line: usize, max: u64) -> Fault {
-    Fault {
+fn too_long_error(line: usize, max: u64) -> LexError {
+    LexError {
         at: line,
         class: ErrorClass::Limit,
-        reason: format!(
-            "the line is longer than {max} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+        reason: Reason::limit(
+            format!("the line is longer than {max} bytes"),
+            "max_message_bytes",
         ),
     }
 }
@@ -597,8 +589,8 @@ impl Decoder for LineDecoder {
 
     fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
         loop {
-            if let Some(fault) = &self.fault {
-                return Err(fault.clone());
+            if let Some(error) = &self.error {
+                return Err(error.clone());
             }
             if !self.seek() {
                 return Ok(None);
@@ -606,7 +598,7 @@ impl Decoder for LineDecoder {
             if self.done {
                 return Ok(self.builder.take());
             }
-            if self.fault.is_some() {
+            if self.error.is_some() {
                 continue;
             }
             self.input.take_line_feed();
@@ -619,7 +611,7 @@ impl Decoder for LineDecoder {
                     None
                 }
                 Ok(Step::Full) => self.take_full(),
-                Err(fault) => self.fail(&base, from, *fault),
+                Err(error) => self.fail(&base, from, *error),
             };
             if batch.is_some() {
                 return Ok(batch);
@@ -640,7 +632,14 @@ impl Decoder for LineDecoder {
         self.begin();
     }
 
-    fn header(&self) -> LogHeader {
+    fn header(&self) -> Arc<LogHeader> {
         self.dialects.header()
+    }
+
+    fn noticed(&self) -> Noticed {
+        Noticed {
+            notes: self.dialects.notes(),
+            ..Noticed::default()
+        }
     }
 }

@@ -5,30 +5,43 @@
 //! - Cost: about one copy of the output; a term is checked and escaped once a batch.
 //! - Law: no term can end its token or its line; see [`crate::model::write`].
 
-use crate::codec::format::Format;
-use crate::codec::{EncodeOptions, Encoder};
+use super::options::RDF_STAR_SYNTAX;
+use crate::codec::options::LENIENT;
+use crate::codec::spec::{FormatSpec, Made};
+use crate::codec::values::Values;
+use crate::codec::{Encoder, Source};
 use crate::model::batch::MessageBatch;
+use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
-use crate::model::write::{Style, direction, fault, write_escaped};
-use crate::syntax::text::encode::{Memo, Statements, Stop, TextEncoder, holds_labels};
+use crate::model::write::{Style, direction, term_error, write_escaped};
+use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextEncoder, holds_labels};
 
 /// An encoder of N-Quads, or of N-Triples.
-///
-/// # Errors
-/// An option does not fit.
-pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
-    Ok(Box::new(text_encoder(format, options)?))
+pub(super) fn encoder(
+    format: &'static FormatSpec,
+    values: &Values,
+    source: Option<&Source>,
+) -> Made<dyn Encoder> {
+    Ok(Box::new(text_encoder(format, values, source)?))
 }
 
-fn text_encoder(format: Format, options: &EncodeOptions) -> Result<TextEncoder<Lines>, String> {
+fn text_encoder(
+    format: &'static FormatSpec,
+    values: &Values,
+    source: Option<&Source>,
+) -> Result<TextEncoder<Lines>, Reason> {
+    let mut layout = Layout::of(values, source)?;
+    if values.switch(&RDF_STAR_SYNTAX) {
+        layout.style = Style::STAR;
+    }
     let lines = Lines {
-        graphs: format == Format::Nq,
-        lenient: options.lenient,
+        graphs: format.carries.graphs,
+        lenient: values.switch(&LENIENT),
         memo: Memo::default(),
         ends: Memo::default(),
     };
-    TextEncoder::new(format, options, lines)
+    Ok(TextEncoder::new(format, layout, lines))
 }
 
 struct Lines {
@@ -105,8 +118,8 @@ impl Lines {
         let id = TermId(term.aux);
         let tagged = term.kind == TermKind::LangLiteral;
         if !self.ends.copy(id, out) {
-            if let Some(fault) = fault(table, id, self.lenient) {
-                return Err(Stop::Term(fault));
+            if let Some(error) = term_error(table, id, self.lenient) {
+                return Err(Stop::Term(error));
             }
             let start = out.len();
             out.extend_from_slice(if tagged { b"\"" } else { b"\"^^" });
@@ -148,8 +161,8 @@ fn check_and_write(
 ) -> Result<(), Stop> {
     let term = table.term(id);
     if term.kind != TermKind::TripleTerm {
-        if let Some(fault) = fault(table, id, lenient) {
-            return Err(Stop::Term(fault));
+        if let Some(error) = term_error(table, id, lenient) {
+            return Err(Stop::Term(error));
         }
         style.write(table, id, out);
         return Ok(());
@@ -210,6 +223,7 @@ impl Statements for Lines {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::super::spec::NQUADS;
     use super::*;
     use crate::model::builder::BatchBuilder;
     use crate::model::error::ErrorClass;
@@ -229,7 +243,7 @@ mod tests {
         }
         builder.end_message();
         let mut out = b"before".to_vec();
-        let error = text_encoder(Format::Nq, &EncodeOptions::default())
+        let error = text_encoder(&NQUADS, &Values::default(), None)
             .unwrap()
             .bounded(10_000)
             .encode(&builder.take().unwrap(), &mut out)

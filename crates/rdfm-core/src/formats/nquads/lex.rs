@@ -6,24 +6,25 @@
 
 use crate::model::chars::{self, DIGIT, LETTER, NAME};
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::term::flags;
 
 use super::scan;
 
 /// What is wrong with a statement, and where in the text.
 #[derive(Clone, Debug)]
-pub(super) struct Fault {
+pub(super) struct LexError {
     pub at: usize,
     pub class: ErrorClass,
-    pub reason: String,
+    pub reason: Reason,
 }
 
-/// Most results are good: the fault is boxed to keep them small.
-pub(super) type Lexed<T> = Result<T, Box<Fault>>;
+/// Most results are good: the error is boxed to keep them small.
+pub(super) type Lexed<T> = Result<T, Box<LexError>>;
 
 #[cold]
-pub(super) fn fault<T>(at: usize, reason: impl Into<String>) -> Lexed<T> {
-    Err(Box::new(Fault {
+pub(super) fn fail<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
+    Err(Box::new(LexError {
         at,
         class: ErrorClass::Malformed,
         reason: reason.into(),
@@ -32,7 +33,7 @@ pub(super) fn fault<T>(at: usize, reason: impl Into<String>) -> Lexed<T> {
 
 #[cold]
 pub(super) fn expected<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
-    fault(at, format!("expected {what}, found {}", found(text, at)))
+    fail(at, format!("expected {what}, found {}", found(text, at)))
 }
 
 /// What stands at a position, for an error text.
@@ -51,8 +52,8 @@ pub(super) fn found(text: &[u8], at: usize) -> String {
     }
 }
 
-/// The way out where Turtle stands in a log of lines: a prefixed name, or what declares prefixes and bases.
-pub(super) fn turtle(text: &[u8], at: usize, graphs: bool) -> &'static str {
+/// Says so where Turtle stands in a log of lines: a prefixed name, or what declares prefixes and bases.
+pub(super) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Reason {
     let rest = text.get(at..).unwrap_or_default();
     let length = rest
         .iter()
@@ -65,11 +66,13 @@ pub(super) fn turtle(text: &[u8], at: usize, graphs: bool) -> &'static str {
             .iter()
             .any(|keyword| word.eq_ignore_ascii_case(keyword)),
     };
-    match (name, graphs) {
-        (false, _) => "",
-        (true, true) => "; N-Quads has no prefixed names, try --from trig",
-        (true, false) => "; N-Triples has no prefixed names, try --from ttl",
+    if !name {
+        return reason;
     }
+    let format = if graphs { "N-Quads" } else { "N-Triples" };
+    reason
+        .reworded(|text| format!("{text}; {format} has no prefixed names"))
+        .lacking(Feature::PrefixedNames)
 }
 
 /// The byte at a position; 0, which begins no token, at the end.
@@ -129,7 +132,7 @@ fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<Quoted> {
             }
             Some(&other) => {
                 let shown = quote(&[other]);
-                return fault(
+                return fail(
                     at,
                     format!(
                         "expected an IRI character or '>', found {shown}, which an IRI cannot hold"
@@ -191,7 +194,7 @@ fn string_with_care(text: &[u8], start: usize, mut at: usize, said: &mut Vec<u8>
             }
             None => return expected(text, at, "'\"' at the end of the string"),
             Some(b'\n' | b'\r') => {
-                return fault(
+                return fail(
                     at,
                     "the string is not closed on its line; expected '\"' (a line end in a string is \\n)",
                 );
@@ -269,7 +272,7 @@ fn bad_escape<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
             .filter(|token| token.len() > 1)
             .unwrap_or(&rest[..end.min(2)]),
     );
-    fault(at, format!("expected {what}, found {shown}"))
+    fail(at, format!("expected {what}, found {shown}"))
 }
 
 /// Appends what an IRI with escapes says. It was lexed before.
@@ -362,12 +365,12 @@ pub(super) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
         }
         if at - subtag > 8 && !lenient {
             let shown = quote(&text[subtag..at]);
-            return fault(
+            return fail(
                 subtag,
-                format!(
-                    "expected a part of a language tag of at most 8 characters, found {shown}; \
-                     lenient=True (--lenient) accepts it"
-                ),
+                Reason::from(format!(
+                    "expected a part of a language tag of at most 8 characters, found {shown}"
+                ))
+                .with(Remedy::lenient("accepts it")),
             );
         }
         class = LETTER | DIGIT;
@@ -385,7 +388,7 @@ pub(super) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
         let rest = text.get(next..).unwrap_or_default();
         let more = rest.iter().take_while(|&&byte| chars::is(byte, NAME));
         let end = next + more.count();
-        return fault(start, chars::no_language_tag(&text[start..end]));
+        return fail(start, chars::no_language_tag(&text[start..end]));
     }
     if byte(text, at) == b'-' && (direction == 0 || chars::is(byte(text, next), NAME)) {
         return expected(text, at, "a base direction (--ltr or --rtl)");

@@ -4,7 +4,7 @@
 //!   rows ([`CellReader`]).
 //! - Out: batches; a term that recurs is mostly stored once.
 //! - Cost: linear; memory holds a message, a piece and a batch. An unfinished line is scanned once.
-//! - Law: the cutting changes neither the messages nor the error; messages before a fault come first.
+//! - Law: the cutting changes neither the messages nor the error; messages before an error come first.
 //!
 //! Messages are delimited as [`crate::syntax::text::dialect`] says. IRIs are absolute and of the characters of
 //! `IRIREF`, their escapes included; what their scheme asks for beyond that is not checked.
@@ -21,10 +21,12 @@ pub mod count;
 mod decode;
 pub mod encode;
 mod lex;
+mod options;
 mod scan;
 mod skip;
 pub mod sniff;
+pub mod spec;
 mod statement;
 
 pub use decode::LineDecoder;
-pub use statement::{CellFault, CellReader, parse_term};
+pub use statement::{CellError, CellReader, parse_term};

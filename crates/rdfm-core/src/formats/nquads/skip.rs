@@ -1,8 +1,8 @@
-//! Looks for the next delimiter, over whatever stands before it: after a fault, and at the start of a
+//! Looks for the next delimiter, over whatever stands before it: after an error, and at the start of a
 //! split.
 //!
 //! - In: lines.
-//! - Out: where the delimiter is; after a fault the bytes skipped, the first MiB of them.
+//! - Out: where the delimiter is; after an error the bytes skipped, the first MiB of them.
 //! - Law: the cutting changes nothing. What a line means depends on the line and the dialect alone,
 //!   so that every split of a log, and whoever counts its messages, finds the same delimiters.
 
@@ -44,15 +44,15 @@ enum Found {
 pub(super) enum Line {
     /// Nothing: it is blank, a comment or a version label.
     Idle,
-    /// It holds a statement, or a fault.
+    /// It holds a statement, or an error.
     Content,
     /// It ends a message, what stands before the delimiter included.
     Ends { content: bool },
 }
 
 impl Skip {
-    /// After a fault: begins with what stands before the line with the fault.
-    pub fn after_fault(before: &[u8]) -> Self {
+    /// After an error: begins with what stands before the line with the error.
+    pub fn after_error(before: &[u8]) -> Self {
         let mut skip = Self {
             bytes: Vec::new(),
             most: KEPT,
@@ -82,7 +82,7 @@ impl LineDecoder {
     /// [`Decoder::skip_message`](crate::codec::Decoder::skip_message).
     pub(super) fn skip_on(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
         let Some(mut skip) = self.skip.take() else {
-            return self.fault.clone().map_or(Ok(None), Err);
+            return self.error.clone().map_or(Ok(None), Err);
         };
         match self.skip_lines(&mut skip, u64::MAX) {
             Found::Feed => {
@@ -96,7 +96,7 @@ impl LineDecoder {
             Found::Delimiter(line) if line >= self.stop => self.end_split(),
             Found::Delimiter(_) | Found::End => {}
         }
-        self.fault = None;
+        self.error = None;
         self.builder.skip_index();
         Ok(Some(skip.bytes))
     }

@@ -7,10 +7,11 @@
 
 use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
+use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
 
-use super::lex::{self, Fault, Lexed, Quoted, byte, expected, fault, skip_space};
+use super::lex::{self, LexError, Lexed, Quoted, byte, expected, fail, skip_space};
 use crate::syntax::cache::{Cache, Known, begins};
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -85,7 +86,7 @@ pub(super) struct Statements {
     /// Bytes to charge beside the line and its quad.
     extra: usize,
     /// Why the last term was none.
-    fault: Option<Box<Fault>>,
+    error: Option<Box<LexError>>,
 }
 
 impl Statements {
@@ -110,7 +111,7 @@ impl Statements {
             iri: Vec::new(),
             string: Vec::new(),
             extra: 0,
-            fault: None,
+            error: None,
         }
     }
 
@@ -193,15 +194,15 @@ impl Statements {
         }
         if simdutf8::basic::from_utf8(text).is_err() {
             let shown = crate::model::error::quote(text);
-            return fault(0, format!("invalid UTF-8 in the term {shown}"));
+            return fail(0, format!("invalid UTF-8 in the term {shown}"));
         }
         let (end, id) = self.unguessed(builder, text, 0, Position::Alone, guess);
         if id == TermId::DEFAULT_GRAPH {
-            return self.take_fault(end);
+            return self.take_error(end);
         }
         if end != text.len() {
             let found = lex::found(text, end);
-            return fault(end, format!("expected one term, found {found} after it"));
+            return fail(end, format!("expected one term, found {found} after it"));
         }
         Ok(id)
     }
@@ -227,13 +228,13 @@ impl Statements {
         let (end, id) = self.unguessed(builder, text, *at, position, guess);
         *at = end;
         if id == TermId::DEFAULT_GRAPH {
-            return self.take_fault(end);
+            return self.take_error(end);
         }
         Ok(id)
     }
 
     /// The position after a term, and the term: the default graph, which no term is, says that the
-    /// fault was put aside. This way the result is in registers.
+    /// error was put aside. This way the result is in registers.
     #[inline(never)]
     fn unguessed(
         &mut self,
@@ -245,18 +246,18 @@ impl Statements {
     ) -> (usize, TermId) {
         match self.term(builder, text, &mut at, position, guess) {
             Ok(id) => (at, id),
-            Err(fault) => {
-                self.fault = Some(fault);
+            Err(error) => {
+                self.error = Some(error);
                 (at, TermId::DEFAULT_GRAPH)
             }
         }
     }
 
     #[cold]
-    fn take_fault<T>(&mut self, at: usize) -> Lexed<T> {
-        match self.fault.take() {
-            Some(fault) => Err(fault),
-            None => fault(at, "expected a term"),
+    fn take_error<T>(&mut self, at: usize) -> Lexed<T> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => fail(at, "expected a term"),
         }
     }
 
@@ -264,17 +265,17 @@ impl Statements {
     fn no_dot<T>(&self, text: &[u8], at: usize, graph: bool) -> Lexed<T> {
         let after = if graph { "graph name" } else { "object" };
         let found = lex::found(text, at);
-        let way_out = if !self.grammar.graphs && matches!(byte(text, at), b'<' | b'_') {
-            "; N-Triples has no graph names, read it as nq"
+        let reason = Reason::from(format!("expected '.' after the {after}, found {found}"));
+        let reason = if !self.grammar.graphs && matches!(byte(text, at), b'<' | b'_') {
+            reason
+                .reworded(|text| format!("{text}; N-Triples has no graph names"))
+                .lacking(Feature::Graphs)
         } else if self.grammar.alone {
-            ""
+            reason
         } else {
-            lex::turtle(text, at, self.grammar.graphs)
+            lex::turtle(text, at, self.grammar.graphs, reason)
         };
-        fault(
-            at,
-            format!("expected '.' after the {after}, found {found}{way_out}"),
-        )
+        fail(at, reason)
     }
 
     /// A term in a position, not the one guessed, unless that is a blank node or a literal.
@@ -318,13 +319,14 @@ impl Statements {
 
     #[cold]
     fn no_term<T>(&self, text: &[u8], at: usize, what: &str) -> Lexed<T> {
-        let way_out = if self.grammar.alone {
-            ""
-        } else {
-            lex::turtle(text, at, self.grammar.graphs)
-        };
         let found = lex::found(text, at);
-        fault(at, format!("expected {what}, found {found}{way_out}"))
+        let reason = Reason::from(format!("expected {what}, found {found}"));
+        let reason = if self.grammar.alone {
+            reason
+        } else {
+            lex::turtle(text, at, self.grammar.graphs, reason)
+        };
+        fail(at, reason)
     }
 
     /// An IRI that was not guessed.
@@ -363,12 +365,12 @@ impl Statements {
         if !self.grammar.lenient {
             if !plain {
                 let shown = crate::model::error::quote(raw);
-                return fault(
+                return fail(
                     start,
-                    format!(
-                        "expected escapes of characters that an IRI can hold, found {shown}; \
-                         lenient=True (--lenient) accepts it"
-                    ),
+                    Reason::from(format!(
+                        "expected escapes of characters that an IRI can hold, found {shown}"
+                    ))
+                    .with(Remedy::lenient("accepts it")),
                 );
             }
             if !lex::is_absolute(&self.iri) {
@@ -563,7 +565,7 @@ impl Statements {
         let mut stack = vec![Open::new(text, at)];
         loop {
             let Some(open) = stack.last_mut() else {
-                return fault(*at, "expected a triple term");
+                return fail(*at, "expected a triple term");
             };
             *at = skip_space(text, *at);
             let Some(position) = open.position() else {
@@ -669,7 +671,8 @@ fn check_triple_term(text: &[u8], at: usize, position: Position, grammar: &Gramm
     if byte(text, at + 2) != b'(' {
         return unsupported(
             at,
-            "'<< s p o >>' is RDF-star; RDF 1.2 has '<<( s p o )>>', generalized=True (--generalized) reads both",
+            Reason::new("'<< s p o >>' is RDF-star; RDF 1.2 has '<<( s p o )>>'")
+                .with(Remedy::read("generalized", "true", "reads both")),
         );
     }
     Ok(())
@@ -680,15 +683,17 @@ fn ungeneralized<T>(at: usize, what: &str, position: Position) -> Lexed<T> {
     let position = position.name();
     unsupported(
         at,
-        format!(
-            "{what} stands as {position}; generalized=True (--generalized) accepts any term anywhere"
-        ),
+        Reason::from(format!("{what} stands as {position}")).with(Remedy::read(
+            "generalized",
+            "true",
+            "accepts any term anywhere",
+        )),
     )
 }
 
 #[cold]
-fn unsupported<T>(at: usize, reason: impl Into<String>) -> Lexed<T> {
-    Err(Box::new(Fault {
+fn unsupported<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
+    Err(Box::new(LexError {
         at,
         class: ErrorClass::Unsupported,
         reason: reason.into(),
@@ -699,29 +704,29 @@ fn unsupported<T>(at: usize, reason: impl Into<String>) -> Lexed<T> {
 fn too_deep<T>(at: usize, max_depth: u32) -> Lexed<T> {
     limited(
         at,
-        format!(
-            "triple terms nest deeper than {max_depth}; raise max_depth (--max-depth) if the source is trusted"
+        Reason::limit(
+            format!("triple terms nest deeper than {max_depth}"),
+            "max_depth",
         ),
     )
 }
 
 #[cold]
-fn limited<T>(at: usize, reason: String) -> Lexed<T> {
-    Err(Box::new(Fault {
+fn limited<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
+    Err(Box::new(LexError {
         at,
         class: ErrorClass::Limit,
-        reason,
+        reason: reason.into(),
     }))
 }
 
 #[cold]
 fn relative<T>(raw: &[u8], at: usize) -> Lexed<T> {
     let shown = crate::model::error::quote(raw);
-    fault(
+    fail(
         at,
-        format!(
-            "expected an absolute IRI, found {shown}; lenient=True (--lenient) accepts relative ones"
-        ),
+        Reason::from(format!("expected an absolute IRI, found {shown}"))
+            .with(Remedy::lenient("accepts relative ones")),
     )
 }
 
@@ -748,7 +753,7 @@ pub fn parse_term(
     builder: &mut BatchBuilder,
     text: &[u8],
     max_depth: u32,
-) -> Result<TermId, String> {
+) -> Result<TermId, Reason> {
     // The record, a datatype's record, and what they say.
     if let Err(limit) = builder.charge(text.len() + 32) {
         return Err(limit.0);
@@ -762,7 +767,7 @@ pub fn parse_term(
     let mut reader = Statements::uncached(Grammar::of_terms(max_depth));
     let id = reader
         .cell(builder, text, Known::NONE)
-        .map_err(|fault| fault.reason)?;
+        .map_err(|error| error.reason)?;
     match builder.charge(reader.extra) {
         Ok(()) => Ok(id),
         Err(limit) => Err(limit.0),
@@ -777,13 +782,13 @@ pub struct CellReader {
 
 /// Why the terms of a row are no quad.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellFault {
-    /// The term's place: subject, predicate, object, graph.
+pub struct CellError {
+    /// The term's position: subject, predicate, object, graph.
     pub part: usize,
     /// What a caller can do.
     pub class: ErrorClass,
     /// What is wrong.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 impl CellReader {
@@ -804,7 +809,7 @@ impl CellReader {
         builder: &mut BatchBuilder,
         [subject, predicate, object]: [&[u8]; 3],
         graph: Option<&[u8]>,
-    ) -> Result<(), CellFault> {
+    ) -> Result<(), CellError> {
         let length = subject.len() + predicate.len() + object.len();
         let statements = &mut self.statements;
         statements.extra = 0;
@@ -825,7 +830,7 @@ impl CellReader {
         let length = length + graph.map_or(0, <[u8]>::len);
         builder
             .charge(length + 16 + 64 + statements.extra)
-            .map_err(|limit| CellFault {
+            .map_err(|limit| CellError {
                 part: 3,
                 class: ErrorClass::Limit,
                 reason: limit.0,
@@ -841,10 +846,10 @@ impl CellReader {
 }
 
 #[inline]
-fn at_part(part: usize, term: Lexed<TermId>) -> Result<TermId, CellFault> {
-    term.map_err(|fault| CellFault {
+fn at_part(part: usize, term: Lexed<TermId>) -> Result<TermId, CellError> {
+    term.map_err(|error| CellError {
         part,
-        class: fault.class,
-        reason: fault.reason,
+        class: error.class,
+        reason: error.reason,
     })
 }

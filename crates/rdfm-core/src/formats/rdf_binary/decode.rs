@@ -1,4 +1,4 @@
-//! Logs of RDF Protobuf and RDF Thrift to batches: finds rows and messages, keeps places.
+//! Logs of RDF Protobuf and RDF Thrift to batches: finds rows and messages, keeps positions.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: a message an `RDF_Stream`; or, of rows alone, one message, also where there is no row.
@@ -6,14 +6,16 @@
 //! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
 
 use super::model::Slots;
+use super::options::{Framing, Reading};
 use super::protobuf::{self, Protobuf, looks_like_messages};
 use super::terms::Terms;
 use super::thrift::{self, Thrift};
-use crate::codec::format::Format;
+use crate::codec::Decoder;
+use crate::codec::spec::FormatSpec;
 use crate::codec::start::{self, Start};
-use crate::codec::{DecodeOptions, Decoder, Framing};
 use crate::model::batch::MessageBatch;
-use crate::model::error::{DecodeError, ErrorClass, Place};
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::remedy::Reason;
 use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint, varint_size};
 
 /// The field of `RDF_Stream` that is a row.
@@ -21,7 +23,9 @@ const ROW: u32 = 1;
 
 /// Reads RDF Protobuf or RDF Thrift.
 pub struct BinaryDecoder {
-    format: Format,
+    format: &'static FormatSpec,
+    /// Rows stand one after the other, as RDF Thrift has them.
+    bare: bool,
     asked: Option<Framing>,
     parts: bool,
     most: u64,
@@ -63,13 +67,14 @@ enum Next {
 }
 
 /// Class and reason of an error.
-type Failure = (ErrorClass, String);
+type Failure = (ErrorClass, Reason);
 
 impl BinaryDecoder {
-    /// A decoder at the start of a log of [`Format::RdfProtobuf`] or [`Format::RdfThrift`].
-    pub fn new(format: Format, options: &DecodeOptions) -> Self {
+    /// A decoder at the start of a log: of RDF Thrift, if it is bare, or of RDF Protobuf.
+    pub(super) fn new(format: &'static FormatSpec, bare: bool, options: &Reading) -> Self {
         let mut decoder = Self {
             format,
+            bare,
             asked: options.framing,
             parts: options.parts,
             most: options.limits.max_message_bytes,
@@ -126,18 +131,18 @@ impl BinaryDecoder {
                 Ok((row, length)) => {
                     self.terms
                         .row::<Thrift>(row, &slots)
-                        .map_err(crate::syntax::wire::Fault::into_parts)?;
+                        .map_err(crate::syntax::wire::WireError::into_parts)?;
                     start + length
                 }
-                Err(fault) if fault.class() == ErrorClass::Truncated => {
+                Err(error) if error.class() == ErrorClass::Truncated => {
                     return self.incomplete(bytes.len());
                 }
-                Err(fault) => return Err(fault.into_parts()),
+                Err(error) => return Err(error.into_parts()),
             }
         } else {
             protobuf::row(bytes, &mut slots)
                 .and_then(|row| self.terms.row::<Protobuf>(row, &slots))
-                .map_err(|fault| match fault.into_parts() {
+                .map_err(|error| match error.into_parts() {
                     // The row is there: its own lengths do not fit it.
                     (ErrorClass::Truncated, reason) => (ErrorClass::Malformed, reason),
                     other => other,
@@ -164,10 +169,7 @@ impl BinaryDecoder {
             return Err(self.too_large("a row"));
         }
         if self.finished {
-            return Err((
-                ErrorClass::Truncated,
-                "the log ends inside a row".to_owned(),
-            ));
+            return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
         // Half as much again, since what is there must be read from the start.
         self.wanted = there + there / 2 + 1;
@@ -178,9 +180,9 @@ impl BinaryDecoder {
     fn too_large(&self, what: &str) -> Failure {
         (
             ErrorClass::Limit,
-            format!(
-                "{what} is larger than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
-                self.most
+            Reason::limit(
+                format!("{what} is larger than {} bytes", self.most),
+                "max_message_bytes",
             ),
         )
     }
@@ -241,11 +243,11 @@ impl BinaryDecoder {
             Varint::Incomplete if !self.finished => Ok(None),
             Varint::Incomplete => Err((
                 ErrorClass::Truncated,
-                format!("the log ends inside the length of {of}"),
+                format!("the log ends inside the length of {of}").into(),
             )),
             Varint::TooLong => Err((
                 ErrorClass::Malformed,
-                format!("the length of {of} is longer than 10 bytes"),
+                format!("the length of {of} is longer than 10 bytes").into(),
             )),
         }
     }
@@ -266,7 +268,7 @@ impl BinaryDecoder {
         }
         Err((
             ErrorClass::Truncated,
-            format!("the log ends inside a row: {there} of its {length} bytes are there"),
+            format!("the log ends inside a row: {there} of its {length} bytes are there").into(),
         ))
     }
 
@@ -315,15 +317,15 @@ impl BinaryDecoder {
             }
             Ok(Some(length)) if taken as u64 + length.min(left) > left => Err((
                 ErrorClass::Malformed,
-                format!("a row of {length} bytes runs past the end of its message"),
+                format!("a row of {length} bytes runs past the end of its message").into(),
             )),
             Ok(Some(length)) => self.whole_row(rest.len() as u64, taken, length),
-            Err(fault) => match fault.into_parts() {
+            Err(error) => match error.into_parts() {
                 (ErrorClass::Truncated, _) if (window.len() as u64) < most => {
                     if self.finished {
                         return Err((
                             ErrorClass::Truncated,
-                            "the log ends inside a message".to_owned(),
+                            "the log ends inside a message".into(),
                         ));
                     }
                     Ok(Next::Wait)
@@ -356,19 +358,16 @@ impl BinaryDecoder {
 
     #[cold]
     fn failed(&self, failure: Failure) -> DecodeError {
-        let file = match self.format {
-            Format::RdfThrift => "an RDF Thrift file",
-            _ => "an RDF Protobuf file",
-        };
+        let file = format!("an {} file", self.format.title);
         let (class, reason) = match self.start() {
-            Some(start) => start::explained(start, file, failure),
+            Some(start) => start::explained(start, &file, failure),
             None => failure,
         };
         DecodeError {
-            format: self.format.name(),
+            format: self.format.name,
             class,
             reason,
-            place: Place {
+            position: Position {
                 offset: self.base + self.at as u64,
                 message: Some(self.terms.builder.message_index()),
                 line_column: None,
@@ -412,7 +411,7 @@ impl Decoder for BinaryDecoder {
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
         Err(self.error.clone().unwrap_or_else(|| {
             let reason = "rows build on those before them: none can be skipped".to_owned();
-            self.failed((ErrorClass::Unsupported, reason))
+            self.failed((ErrorClass::Unsupported, reason.into()))
         }))
     }
 
@@ -423,7 +422,7 @@ impl Decoder for BinaryDecoder {
         self.base = 0;
         self.finished = false;
         self.begun = false;
-        self.layout = (self.format == Format::RdfThrift).then_some(Layout::Bare);
+        self.layout = self.bare.then_some(Layout::Bare);
         self.wanted = 0;
         self.error = None;
     }

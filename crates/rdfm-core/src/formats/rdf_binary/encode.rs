@@ -3,23 +3,27 @@
 //! - In: batches, cut anywhere between messages or (parts) inside one.
 //! - Out: an `RDF_Stream` a message, or rows alone.
 //! - Cost: a term is encoded once a batch and copied from there; memory holds the batch's terms, and an
-//!   `RDF_Stream` whole. A batch may not become longer than [`MOST_BYTES`], however often terms repeat.
+//!   `RDF_Stream` whole. A batch may not become longer than [`MAX_BYTES`], however often terms repeat.
 //! - Law: the bytes depend on the messages alone, not on how they were cut into batches. After an error
 //!   nothing more is written. Where all messages become one, their blank nodes have different labels.
 
 use std::ops::Range;
 
 use super::model::{Kind, Name, Value};
+use super::options::{Framing, Writing};
 use super::protobuf::ProtobufRows;
+use super::spec::{PROTOBUF, THRIFT};
 use super::terms::{BNODE_IRI, DEFAULT_GRAPHS};
 use super::thrift::ThriftRows;
 use super::values::of_literal;
-use crate::codec::format::Format;
+use crate::codec::Encoder;
 use crate::codec::refuse::refuse_second;
-use crate::codec::{EncodeOptions, Encoder, Framing};
+use crate::codec::spec::Made;
+use crate::codec::values::Values;
 use crate::model::batch::{InForce, MessageBatch};
 use crate::model::error::{EncodeError, ErrorClass, quote};
 use crate::model::namespaces::Namespaces;
+use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{set_apart, write_apart};
@@ -28,10 +32,10 @@ use crate::syntax::text::encode::holds_labels;
 use crate::syntax::wire::put_varint;
 
 /// Most bytes that one batch, or one message, may be written as.
-const MOST_BYTES: usize = 1 << 30;
+const MAX_BYTES: usize = 1 << 30;
 
 /// Why a message cannot be written.
-type Refused<T> = Result<T, (ErrorClass, String)>;
+type Refused<T> = Result<T, (ErrorClass, Reason)>;
 
 /// Where an encoded term stands among the batch's.
 #[derive(Clone, Copy, Default)]
@@ -68,33 +72,42 @@ pub(super) trait RowWriter: Send {
     fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>);
 }
 
-/// An encoder of [`Format::RdfProtobuf`] or [`Format::RdfThrift`] at the start of a log.
+/// An encoder of RDF Thrift at the start of a log.
+pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
+    let options = Writing::of(values);
+    let abbreviates = options.prefixed_names.unwrap_or(true);
+    let encoder = BinaryEncoder::new(THRIFT.name, options, abbreviates, false, ThriftRows);
+    Box::new(encoder)
+}
+
+/// An encoder of RDF Protobuf at the start of a log.
 ///
 /// # Errors
 /// Options contradict each other.
-pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
-    if format == Format::RdfThrift {
-        let encoder = BinaryEncoder::new(format, options, false, ThriftRows);
-        return Ok(Box::new(encoder));
-    }
+pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
+    let options = Writing::of(values);
+    let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
-            return Err(
-                "flat (--flat) makes all messages one, and framing=messages (--framing messages) keeps them \
-                 apart; leave one out"
-                    .to_owned(),
-            );
+            return Err(Reason::new(
+                "flat makes all messages one, and framing messages keeps them apart; leave one of them out",
+            ));
         }
         framing => !options.flat && framing != Some(Framing::Rows),
     };
     let rows = ProtobufRows { in_message };
-    let encoder = BinaryEncoder::new(format, options, in_message, rows);
-    Ok(Box::new(encoder))
+    let encoder = BinaryEncoder::new(PROTOBUF.name, options, abbreviates, in_message, rows);
+    Ok(Box::new(BinaryEncoder {
+        can_frame: true,
+        ..encoder
+    }))
 }
 
 /// Writes rows.
 struct BinaryEncoder<W> {
-    format: Format,
+    format: &'static str,
+    /// Whether the format can also be written with messages behind their lengths.
+    can_frame: bool,
     rows: W,
     /// Messages are behind their lengths.
     in_message: bool,
@@ -156,17 +169,21 @@ impl Terms {
 }
 
 impl<W: RowWriter> BinaryEncoder<W> {
-    fn new(format: Format, options: &EncodeOptions, in_message: bool, rows: W) -> Self {
-        let abbreviates = options
-            .prefixed_names
-            .unwrap_or(format == Format::RdfThrift);
+    fn new(
+        format: &'static str,
+        options: Writing,
+        abbreviates: bool,
+        in_message: bool,
+        rows: W,
+    ) -> Self {
         Self {
             format,
+            can_frame: false,
             rows,
             in_message,
             flat: options.flat,
             values: options.values,
-            prefixes_to_declare: options.prefixes.clone(),
+            prefixes_to_declare: options.prefixes,
             declared: Namespaces::default(),
             in_force: InForce::default(),
             prefixes: abbreviates.then(Prefixes::default),
@@ -210,12 +227,17 @@ impl<W: RowWriter> BinaryEncoder<W> {
 
     fn begin_message(&mut self, table: &TermTable, out: &mut Vec<u8>) -> Refused<()> {
         if !self.in_message {
-            let more = if self.format == Format::RdfThrift {
-                ""
-            } else {
-                "; framing=messages (--framing messages) keeps them apart"
-            };
-            refuse_second(self.begun, self.flat, more)?;
+            refuse_second(self.begun, self.flat).map_err(|(class, reason)| {
+                let apart = Remedy::write("framing", "messages", "keeps them apart");
+                (
+                    class,
+                    if self.can_frame {
+                        reason.with(apart)
+                    } else {
+                        reason
+                    },
+                )
+            })?;
         }
         self.message.clear();
         self.open = true;
@@ -287,7 +309,7 @@ impl<W: RowWriter> BinaryEncoder<W> {
                 &parts
             };
             self.rows.statement(&self.terms.bytes, used, out);
-            if out.len() - start > MOST_BYTES {
+            if out.len() - start > MAX_BYTES {
                 return Err(self.too_long());
             }
         }
@@ -295,16 +317,16 @@ impl<W: RowWriter> BinaryEncoder<W> {
     }
 
     #[cold]
-    fn too_long(&self) -> (ErrorClass, String) {
-        let way = if self.in_message {
-            "divide it, or write framing=rows (--framing rows)"
+    fn too_long(&self) -> (ErrorClass, Reason) {
+        let text = format!("the message is longer than {MAX_BYTES} bytes");
+        let reason = Reason::from(text).lacking(Feature::Parts);
+        let rows = Remedy::write("framing", "rows", "writes it row by row");
+        let reason = if self.in_message {
+            reason.with(rows)
         } else {
-            "divide it, or read it in parts (rdfm convert does, without --on-error skip)"
+            reason
         };
-        (
-            ErrorClass::Limit,
-            format!("the message is longer than {MOST_BYTES} bytes; {way}"),
-        )
+        (ErrorClass::Limit, reason)
     }
 
     #[inline]
@@ -341,7 +363,7 @@ impl<W: RowWriter> BinaryEncoder<W> {
                 self.term(table, o)?,
             ];
             let size: usize = parts.iter().map(|part| part.length()).sum();
-            if size + self.terms.bytes.len() > MOST_BYTES {
+            if size + self.terms.bytes.len() > MAX_BYTES {
                 return Err(self.too_long());
             }
             Some(parts)
@@ -380,11 +402,11 @@ impl<W: RowWriter> BinaryEncoder<W> {
             _ => {
                 return Err((
                     ErrorClass::Internal,
-                    "the batch has a term where none of its kind can stand".to_owned(),
+                    "the batch has a term where none of its kind can stand".into(),
                 ));
             }
         }
-        if self.terms.bytes.len() > MOST_BYTES {
+        if self.terms.bytes.len() > MAX_BYTES {
             return Err(self.too_long());
         }
         if self.flat && holds_labels(term.kind) {
@@ -429,13 +451,14 @@ fn kind<'a>(prefixes: Option<&'a Prefixes>, table: &'a TermTable, term: Term) ->
 }
 
 #[cold]
-fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, String) {
+fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         format!(
             "readers of the format take the IRI {} for {what}; other formats hold it",
             quote(iri)
-        ),
+        )
+        .into(),
     )
 }
 
@@ -450,7 +473,7 @@ impl<W: RowWriter> Encoder for BinaryEncoder<W> {
             if let Err((class, reason)) = self.message(batch, message, out) {
                 out.truncate(whole);
                 let error = EncodeError {
-                    format: self.format.name(),
+                    format: self.format,
                     class,
                     reason,
                     message: batch.first_index() + message as u64,

@@ -14,7 +14,9 @@ pub mod encode;
 pub mod sniff;
 
 mod model;
+mod options;
 mod protobuf;
+pub mod spec;
 mod terms;
 mod thrift;
 mod values;

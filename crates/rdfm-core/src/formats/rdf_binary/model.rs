@@ -2,7 +2,7 @@
 //!
 //! - Law: texts are slices of the log that nobody has checked yet.
 
-use crate::syntax::wire::{Checked, Fault, malformed};
+use crate::syntax::wire::{Checked, WireError, malformed};
 
 /// A term.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ impl<'a> Slots<'a> {
 
 /// A term that stands in patterns and results, not in data.
 #[cold]
-pub(super) fn no_data(what: &str) -> Fault {
+pub(super) fn no_data(what: &str) -> WireError {
     malformed(format!(
         "{what} in place of a term; data holds none, patterns and query results do"
     ))
@@ -96,12 +96,12 @@ pub(super) fn no_data(what: &str) -> Fault {
 
 /// Two fields of a union.
 #[cold]
-pub(super) fn ambiguous(what: &str) -> Fault {
+pub(super) fn ambiguous(what: &str) -> WireError {
     malformed(format!("{what} is two things at once"))
 }
 
 /// No field of a union.
 #[cold]
-pub(super) fn unset(what: &str) -> Fault {
+pub(super) fn unset(what: &str) -> WireError {
     malformed(format!("{what} is not set"))
 }

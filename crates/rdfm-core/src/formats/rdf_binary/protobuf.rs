@@ -3,7 +3,7 @@
 //! - In: the bytes of one row, wholly there.
 //! - Out: [`Row`]; and rows, with fields in the order of their numbers, as protobuf's own writers have them.
 //! - Law: unknown fields are skipped; a field of the wrong wire type, or one that is repeated where
-//!   protobuf would merge, is a fault.
+//!   protobuf would merge, is an error.
 
 use super::encode::{Place, RowWriter};
 use super::model::{Kind, Name, Raw, Row, Slots, Value, ambiguous, no_data, unset};

@@ -13,14 +13,12 @@ use super::model::{Kind, Name, Raw, Row, Slots, Value};
 use crate::model::builder::BatchBuilder;
 use crate::model::error::quote;
 use crate::model::limits::Limits;
+use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::syntax::cache::{Cache, Known};
 use crate::syntax::iri::has_scheme;
 use crate::syntax::text::scan;
 use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
-
-/// Deepest nesting whatever the caller's limit, for the stack's sake.
-const MAX_DEPTH: u32 = 1000;
 
 /// Graph names that Jena means the default graph by.
 pub(super) const DEFAULT_GRAPHS: [&[u8]; 2] =
@@ -58,7 +56,7 @@ impl Terms {
             last: [Known::NONE; 4],
             prefixes: FxHashMap::default(),
             base: None,
-            max_depth: limits.max_depth.min(MAX_DEPTH),
+            max_depth: limits.max_depth,
             scratch: Vec::new(),
         }
     }
@@ -304,9 +302,12 @@ impl Terms {
 
     fn triple<R: RowReader>(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
         if depth > self.max_depth {
-            return Err(limit(format!(
-                "triple terms are nested deeper than {} levels; raise max_depth (--max-depth) if the source is trusted",
-                self.max_depth
+            return Err(limit(Reason::limit(
+                format!(
+                    "triple terms are nested deeper than {} levels",
+                    self.max_depth
+                ),
+                "max_depth",
             )));
         }
         let mut slots = Slots::EMPTY;

@@ -1,9 +1,9 @@
 //! Rows of RDF Thrift to and from bytes, in Thrift's compact protocol (`proto/rdf-binary.thrift`).
 //!
-//! - In: bytes that begin with a row; where they end inside it, the fault is of class Truncated.
+//! - In: bytes that begin with a row; where they end inside it, the error is of class Truncated.
 //! - Out: [`Row`] and its length; and rows, as Thrift's own writers have them.
 //! - Cost: triple terms are skipped once a level before they are read.
-//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is a fault.
+//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is an error.
 
 use super::encode::{Place, RowWriter};
 use super::model::{Kind, Name, Raw, Row, Slots, Value, ambiguous, no_data, unset};
@@ -77,7 +77,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
 
 /// What the first bytes of a log look like: a declaration with a text, or a statement with a term.
 ///
-/// No more bytes are looked at than a fault at the start has seen.
+/// No more bytes are looked at than an error at the start has seen.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..] | [0x2c | 0x3c, 0x1c, ..] => Start::Same,
@@ -411,7 +411,7 @@ impl<'a> Compact<'a> {
 }
 
 #[cold]
-fn ended() -> crate::syntax::wire::Fault {
+fn ended() -> crate::syntax::wire::WireError {
     cut("the log ends inside a row")
 }
 

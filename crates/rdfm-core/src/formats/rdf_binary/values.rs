@@ -14,7 +14,7 @@ pub(super) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
 pub(super) const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
 
 /// Below this every whole number is a double.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Value {
     /// The IRI of the datatype.
@@ -114,7 +114,7 @@ fn is_same_in_java(value: Value) -> bool {
     match value {
         Value::Integer(_) | Value::Decimal(..) => true,
         Value::Double(number) => {
-            number.is_nan() || (number.fract() == 0.0 && (1e7..MOST_EXACT).contains(&number.abs()))
+            number.is_nan() || (number.fract() == 0.0 && (1e7..MAX_EXACT).contains(&number.abs()))
         }
     }
 }

@@ -9,7 +9,8 @@
 use super::scope::Scope;
 use super::xml::{Attribute, Name, Read, malformed};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
-use crate::syntax::text::grammar::Fault;
+use crate::model::remedy::Reason;
+use crate::syntax::text::grammar::GrammarError;
 
 /// The state of one literal.
 #[derive(Default)]
@@ -163,9 +164,9 @@ fn value(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded>
 #[inline]
 fn push(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
     if (out.len() + text.len()) as u64 > most {
-        return Err(LimitExceeded(format!(
-            "an XML literal is longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if \
-             the source is trusted"
+        return Err(LimitExceeded(Reason::limit(
+            format!("an XML literal is longer than {most} bytes"),
+            "max_message_bytes",
         )));
     }
     out.extend_from_slice(text);
@@ -175,10 +176,10 @@ fn push(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> 
 #[cold]
 #[allow(
     clippy::unnecessary_box_returns,
-    reason = "faults are boxed everywhere"
+    reason = "errors are boxed everywhere"
 )]
-fn too_long(at: usize, exceeded: LimitExceeded) -> Box<Fault> {
-    Box::new(Fault {
+fn too_long(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
+    Box::new(GrammarError {
         at,
         class: ErrorClass::Limit,
         reason: exceeded.0,

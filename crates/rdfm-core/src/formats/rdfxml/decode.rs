@@ -2,28 +2,32 @@
 //! [`text::grammar`](crate::syntax::text::grammar).
 
 use super::machine::Machine;
-use crate::codec::format::Format;
-use crate::codec::{DecodeOptions, Decoder, LogHeader};
+use super::spec::RDFXML;
+use crate::codec::options::{BASE, LENIENT, limits};
+use crate::codec::spec::Made;
+use crate::codec::values::Values;
+use crate::codec::{Decoder, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::syntax::text::grammar::{Fault, Grammar, Pause, Reach, TextDecoder, arena_limits};
+use crate::syntax::text::grammar::{Grammar, GrammarError, Pause, Reach, TextDecoder};
 
 /// A decoder of RDF/XML.
 ///
 /// # Errors
 /// The base is not an absolute IRI.
-pub fn decoder(options: &DecodeOptions) -> Result<Box<dyn Decoder>, String> {
-    let builder = BatchBuilder::new(arena_limits(&options.limits));
-    let machine = Machine::new(builder, options)?;
-    Ok(Box::new(TextDecoder::new(machine, options.parts)))
+pub(super) fn decoder(values: &Values, opening: &Opening) -> Made<dyn Decoder> {
+    let parts = opening.parts == Parts::Always;
+    let builder = BatchBuilder::new(limits(values));
+    let machine = Machine::new(builder, values.text(&BASE), values.switch(&LENIENT), parts)?;
+    Ok(Box::new(TextDecoder::new(machine, parts)))
 }
 
 impl Grammar for Machine {
-    fn format(&self) -> Format {
-        Format::RdfXml
+    fn format(&self) -> &'static str {
+        RDFXML.name
     }
 
-    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<Fault>> {
+    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.run(text, reach == Reach::End)
     }
 
@@ -50,9 +54,5 @@ impl Grammar for Machine {
 
     fn reset(&mut self) {
         self.reset();
-    }
-
-    fn header(&self, _done: bool) -> LogHeader {
-        LogHeader::default()
     }
 }

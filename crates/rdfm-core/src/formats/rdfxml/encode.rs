@@ -15,21 +15,24 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::names::{is_declarable, split};
+use super::spec::RDFXML;
 use super::vocabulary::{ITS, RDF};
 use super::xml::{code_point, is_nc_name, not_xml};
-use crate::codec::format::Format;
+use crate::codec::Encoder;
+use crate::codec::options::{LENIENT, MERGE_GRAPHS, prefixes};
 use crate::codec::refuse::refuse;
-use crate::codec::{EncodeOptions, Encoder};
+use crate::codec::values::Values;
 use crate::model::batch::{InForce, MessageBatch};
 use crate::model::error::{EncodeError, ErrorClass, quote};
 use crate::model::labels;
+use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind, flags};
-use crate::model::write::{Fault, fault};
-use crate::syntax::text::encode::{MOST_TEXT, Memo, describe};
+use crate::model::write::{TermError, term_error};
+use crate::syntax::text::encode::{MAX_TEXT, Memo, describe, too_long};
 
 /// Most bytes to make room for before a batch is written.
-const MOST_ROOM: usize = 16 << 20;
+const MAX_ROOM: usize = 16 << 20;
 
 /// A name of an element that stands for a predicate.
 #[derive(Clone, Copy, Default)]
@@ -76,7 +79,7 @@ struct Names {
 }
 
 /// Namespaces of predicates that are kept from batch to batch.
-const MOST_NAMESPACES: usize = 4096;
+const MAX_NAMESPACES: usize = 4096;
 
 impl Names {
     /// Declares a prefix; false if XML cannot.
@@ -118,7 +121,7 @@ impl Names {
         if self.elements.len() < terms {
             self.elements.resize(terms, Element::default());
         }
-        if self.batch == 1 || self.namespaces.len() > MOST_NAMESPACES {
+        if self.batch == 1 || self.namespaces.len() > MAX_NAMESPACES {
             self.elements.fill(Element::default());
             self.namespaces.clear();
             self.of_iri.clear();
@@ -218,8 +221,8 @@ impl Names {
             return Ok(());
         }
         let iri = table.text(id);
-        if let Some(fault) = fault(table, id, lenient) {
-            return Err(Stop::Term(fault));
+        if let Some(error) = term_error(table, id, lenient) {
+            return Err(Stop::Term(error));
         }
         let Some(at) = split(iri) else {
             return Err(Stop::Predicate(id));
@@ -308,7 +311,7 @@ enum Stop {
     /// The error of [`refuse`].
     Refused(EncodeError),
     /// A term that no text grammar holds as it is.
-    Term(Fault),
+    Term(TermError),
     /// No XML name can say this predicate.
     Predicate(TermId),
     /// XML holds no such character, at this byte of the term.
@@ -332,7 +335,7 @@ pub struct RdfXmlEncoder {
     started: bool,
     in_force: InForce,
     room: usize,
-    most_text: usize,
+    max_text: usize,
     graph_names: u64,
     namespaces: u64,
     metadata: u64,
@@ -341,18 +344,18 @@ pub struct RdfXmlEncoder {
 
 impl RdfXmlEncoder {
     /// At the start of a log.
-    pub fn new(options: &EncodeOptions) -> Self {
+    pub(super) fn new(values: &Values) -> Self {
         Self {
-            lenient: options.lenient,
-            merge_graphs: options.merge_graphs,
-            prefixes: options.prefixes.clone(),
+            lenient: values.switch(&LENIENT),
+            merge_graphs: values.switch(&MERGE_GRAPHS),
+            prefixes: prefixes(values),
             names: Names::default(),
             iris: Memo::default(),
             labels: Memo::default(),
             started: false,
             in_force: InForce::default(),
             room: 0,
-            most_text: MOST_TEXT,
+            max_text: MAX_TEXT,
             graph_names: 0,
             namespaces: 0,
             metadata: 0,
@@ -510,8 +513,8 @@ impl RdfXmlEncoder {
                 out.extend_from_slice(b"</rdf:Description>");
             }
             _ => {
-                if let Some(fault) = fault(table, object, self.lenient) {
-                    return Err(Stop::Term(fault));
+                if let Some(error) = term_error(table, object, self.lenient) {
+                    return Err(Stop::Term(error));
                 }
                 match term.kind {
                     TermKind::TypedLiteral => {
@@ -580,8 +583,8 @@ impl RdfXmlEncoder {
         if self.iris.copy(id, out) {
             return Ok(());
         }
-        if let Some(fault) = fault(table, id, self.lenient) {
-            return Err(Stop::Term(fault));
+        if let Some(error) = term_error(table, id, self.lenient) {
+            return Err(Stop::Term(error));
         }
         let start = out.len();
         Self::text(id, table.text(id), false, out)?;
@@ -604,39 +607,34 @@ impl RdfXmlEncoder {
         let table = batch.table();
         let (class, reason) = match stop {
             Stop::Refused(error) => return error,
-            Stop::Term(fault) => (ErrorClass::Unsupported, describe(table, fault)),
+            Stop::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
             Stop::Predicate(id) => (
                 ErrorClass::Unsupported,
-                format!(
+                Reason::from(format!(
                     "no XML name can express the predicate {}, which has to end in a letter or '_', perhaps \
-                     followed by letters, digits, '-', '_' and '.', and may not be syntax of RDF/XML; nt, nq, \
-                     ttl, trig and jelly (--to) can write it",
+                     followed by letters, digits, '-', '_' and '.', and may not be syntax of RDF/XML",
                     quote(table.text(id))
-                ),
+                ))
+                .lacking(Feature::AnyText),
             ),
             Stop::Character(id, at) => (
                 ErrorClass::Unsupported,
-                format!(
-                    "XML holds no character {}, found in {}; nt, nq, ttl, trig and jelly (--to) can write it",
+                Reason::from(format!(
+                    "XML holds no character {}, found in {}",
                     code_point(&table.text(id)[at..]),
                     quote(table.text(id))
-                ),
+                ))
+                .lacking(Feature::AnyText),
             ),
-            Stop::TooLong => (
-                ErrorClass::Limit,
-                format!(
-                    "a batch with this message is longer than {} bytes of text, since it repeats long terms; \
-                     divide the message (--group-by), or write jelly",
-                    self.most_text
-                ),
-            ),
+            Stop::TooLong => (ErrorClass::Limit, too_long(self.max_text)),
             Stop::Part => (
                 ErrorClass::Unsupported,
-                "a document holds its message whole, and this is a part of one; read it without parts".to_owned(),
+                "a document holds its message whole, and this is a part of one; read it without parts"
+                    .into(),
             ),
         };
         EncodeError {
-            format: Format::RdfXml.name(),
+            format: RDFXML.name,
             class,
             reason,
             message: batch.first_index() + message as u64,
@@ -644,8 +642,8 @@ impl RdfXmlEncoder {
     }
 
     fn messages(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let most = out.len().saturating_add(self.most_text);
-        let refused = refuse(batch, Format::RdfXml, self.merge_graphs).err();
+        let most = out.len().saturating_add(self.max_text);
+        let refused = refuse(batch, &RDFXML, self.merge_graphs).err();
         let mut changes = batch.namespace_changes().iter().peekable();
         for message in 0..batch.len() {
             while let Some(change) = changes.next_if(|change| change.message as usize == message) {
@@ -686,7 +684,7 @@ impl Encoder for RdfXmlEncoder {
         self.begin_batch(batch, out);
         let result = self.messages(batch, out);
         let text = out.len() - before;
-        self.room = (text + text / 8).min(MOST_ROOM);
+        self.room = (text + text / 8).min(MAX_ROOM);
         if let Err(error) = &result {
             self.failed = Some(error.clone());
         }

@@ -9,9 +9,10 @@
 use memchr::{memchr, memchr2, memmem};
 use rustc_hash::FxHashMap;
 
-use super::xml::{Read, code_point, fault, is_nc_name, malformed, not_xml};
+use super::xml::{Read, code_point, fail, is_nc_name, malformed, not_xml};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Reason;
 
 /// The entities of a document.
 #[derive(Default)]
@@ -147,7 +148,7 @@ impl Entities {
     fn text(&self, name: &[u8], at: usize) -> Read<&[u8]> {
         match self.texts.get(name) {
             Some(Some(text)) => Ok(text),
-            Some(None) => fault(
+            Some(None) => fail(
                 at,
                 ErrorClass::Unsupported,
                 format!(
@@ -189,7 +190,7 @@ impl Entities {
             } else if rest.starts_with(b"<!") {
                 skip_declaration(text, at, end)?
             } else {
-                return fault(
+                return fail(
                     at,
                     ErrorClass::Unsupported,
                     format!(
@@ -248,16 +249,16 @@ impl Entities {
             let mut value = Vec::new();
             let left = most.saturating_sub(self.bytes);
             self.expand(text, range, Place::Entity, left, &mut value)
-                .map_err(|mut fault| {
-                    if fault.class == ErrorClass::Limit {
-                        fault.at = start;
-                        fault.reason = format!(
-                            "the entity {} expands to more than {most} bytes, together with those before \
-                             it; raise max_message_bytes (--max-message-bytes) if the source is trusted",
+                .map_err(|mut error| {
+                    if error.class == ErrorClass::Limit {
+                        error.at = start;
+                        let text = format!(
+                            "the entity {} expands to more than {most} bytes, together with those before it",
                             quote(name)
                         );
+                        error.reason = Reason::limit(text, "max_message_bytes");
                     }
-                    fault
+                    error
                 })?;
             if memchr(b'<', &text[range.0..range.1]).is_some() {
                 return markup(start);
@@ -278,7 +279,7 @@ impl Entities {
 
 #[cold]
 fn markup<T>(at: usize) -> Read<T> {
-    fault(
+    fail(
         at,
         ErrorClass::Unsupported,
         "an entity holds markup; only entities of text are read",
@@ -287,12 +288,12 @@ fn markup<T>(at: usize) -> Read<T> {
 
 #[cold]
 fn too_long<T>(at: usize, most: u64) -> Read<T> {
-    fault(
+    fail(
         at,
         ErrorClass::Limit,
-        format!(
-            "a text is longer than {most} bytes with its entities expanded; raise max_message_bytes \
-             (--max-message-bytes) if the source is trusted"
+        Reason::limit(
+            format!("a text is longer than {most} bytes with its entities expanded"),
+            "max_message_bytes",
         ),
     )
 }
@@ -369,21 +370,22 @@ fn character(number: &[u8]) -> Option<char> {
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
+    use crate::model::remedy::Remedy;
 
-    fn declared(doctype: &str) -> Result<Entities, String> {
+    fn declared(doctype: &str) -> Result<Entities, Reason> {
         let mut entities = Entities::default();
         let text = doctype.as_bytes();
         match entities.declare(text, 0, text.len(), 1000) {
             Ok(()) => Ok(entities),
-            Err(fault) => Err(fault.reason),
+            Err(error) => Err(error.reason),
         }
     }
 
-    fn expanded(entities: &Entities, text: &str, place: Place) -> Result<String, String> {
+    fn expanded(entities: &Entities, text: &str, place: Place) -> Result<String, Reason> {
         let mut out = Vec::new();
         entities
             .expand(text.as_bytes(), (0, text.len()), place, 1000, &mut out)
-            .map_err(|fault| fault.reason)?;
+            .map_err(|error| error.reason)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
@@ -419,7 +421,7 @@ mod tests {
             ("a\x01", "U+0001"),
         ] {
             let error = expanded(&entities, text, Place::Content).unwrap_err();
-            assert!(error.contains(part), "{error}");
+            assert!(error.text().contains(part), "{error}");
         }
     }
 
@@ -431,16 +433,18 @@ mod tests {
         };
         let bomb: String = (1..10).map(level).collect();
         let bomb = declared(&format!("<!DOCTYPE a [<!ENTITY l0 'lol'>{bomb}]>"));
-        let error = bomb.err().unwrap_or_default();
+        let error = bomb.err().unwrap();
+        assert_eq!(error.remedies(), [Remedy::limit("max_message_bytes")]);
         assert!(
-            error.contains("'l3' expands to more than 1000 bytes")
-                && error.contains("--max-message-bytes"),
+            error
+                .text()
+                .contains("'l3' expands to more than 1000 bytes"),
             "{error}"
         );
         let outside =
             declared("<!DOCTYPE a SYSTEM '[' [<!ENTITY x SYSTEM 'file:///x]'>]>").unwrap();
         let error = expanded(&outside, "&x;", Place::Content).unwrap_err();
-        assert!(error.contains("never loaded"), "{error}");
+        assert!(error.text().contains("never loaded"), "{error}");
         for (doctype, part) in [
             ("<!DOCTYPE a [<!ENTITY a '&a;'>]>", "'a' is not declared"),
             ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "holds markup"),
@@ -448,8 +452,8 @@ mod tests {
             ("<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>", "begins no entity"),
             ("<!DOCTYPE a [%p;]>", "parameter entities"),
         ] {
-            let error = declared(doctype).err().unwrap_or_default();
-            assert!(error.contains(part), "{error}");
+            let error = declared(doctype).err().unwrap();
+            assert!(error.text().contains(part), "{error}");
         }
     }
 }

@@ -28,21 +28,21 @@ use super::entities::Entities;
 use super::scope::Scope;
 use super::terms::Terms;
 use super::vocabulary::RDF;
-use super::xml::{self, Attribute, Name, Read, Scan, Token, check_characters, fault, malformed};
-use crate::codec::DecodeOptions;
+use super::xml::{self, Attribute, Name, Read, Scan, Token, check_characters, fail, malformed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::namespaces::Namespaces;
+use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::syntax::iri::parse_base;
-use crate::syntax::text::grammar::{Fault, Pause};
+use crate::syntax::text::grammar::{GrammarError, Pause};
 
 /// How often a byte of the log may be repeated by entities, namespaces, bases and languages, beyond
 /// `max_message_bytes`. Documents as people write them stay below 10.
-const MOST_REPEATS: u64 = 100;
+const MAX_REPEATS: u64 = 100;
 
 /// What an element is, and so what it may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,14 +148,14 @@ pub(super) struct Machine {
     namespace: Vec<u8>,
 }
 
-/// A limit of the builder as a fault at a byte.
+/// A limit of the builder as an error at a byte.
 #[cold]
 #[allow(
     clippy::unnecessary_box_returns,
-    reason = "faults are boxed everywhere"
+    reason = "errors are boxed everywhere"
 )]
-fn limit(at: usize, exceeded: LimitExceeded) -> Box<Fault> {
-    Box::new(Fault {
+fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
+    Box::new(GrammarError {
         at,
         class: ErrorClass::Limit,
         reason: exceeded.0,
@@ -167,14 +167,19 @@ impl Machine {
     ///
     /// # Errors
     /// The base is not an absolute IRI.
-    pub fn new(builder: BatchBuilder, options: &DecodeOptions) -> Result<Self, String> {
-        let bases = Vec::from_iter(parse_base(options.base.as_deref())?);
+    pub fn new(
+        builder: BatchBuilder,
+        base: Option<&str>,
+        lenient: bool,
+        parts: bool,
+    ) -> Result<Self, Reason> {
+        let bases = Vec::from_iter(parse_base(base)?);
         Ok(Self {
             pos: 0,
             offset: 0,
             builder,
-            lenient: options.lenient,
-            parts: options.parts,
+            lenient,
+            parts,
             full: false,
             repeated: 0,
             scan: Scan::default(),
@@ -235,16 +240,18 @@ impl Machine {
     fn repeat(&mut self, bytes: usize, at: usize) -> Read<()> {
         self.repeated += bytes as u64;
         let read = self.offset + at as u64;
-        let most = self.most().saturating_add(MOST_REPEATS * read);
+        let most = self.most().saturating_add(MAX_REPEATS * read);
         if self.repeated <= most {
             return Ok(());
         }
-        fault(
+        fail(
             at,
             ErrorClass::Limit,
-            format!(
-                "entities, namespaces, bases and languages repeat more than {most} bytes in {read} of the log; \
-                 raise max_message_bytes (--max-message-bytes) if the source is trusted"
+            Reason::limit(
+                format!(
+                    "entities, namespaces, bases and languages repeat more than {most} bytes in {read} of the log"
+                ),
+                "max_message_bytes",
             ),
         )
     }
@@ -263,16 +270,15 @@ impl Machine {
             let length = match &next {
                 Ok(Some((_, end))) => end - start,
                 Ok(None) => text.len() - start,
-                Err(fault) => fault.at.saturating_sub(start),
+                Err(error) => error.at.saturating_sub(start),
             };
             if length as u64 > self.most() {
-                return fault(
+                return fail(
                     start,
                     ErrorClass::Limit,
-                    format!(
-                        "a text or tag is longer than {} bytes; raise max_message_bytes \
-                         (--max-message-bytes) if the source is trusted",
-                        self.most()
+                    Reason::limit(
+                        format!("a text or tag is longer than {} bytes", self.most()),
+                        "max_message_bytes",
                     ),
                 );
             }
@@ -352,12 +358,12 @@ impl Machine {
         let stop = end - if empty { 2 } else { 1 };
         let max_depth = self.builder.limits().max_depth as usize;
         if self.frames.len() >= max_depth {
-            return fault(
+            return fail(
                 start,
                 ErrorClass::Limit,
-                format!(
-                    "elements are nested deeper than {max_depth}; raise max_depth (--max-depth) if the \
-                     source is trusted"
+                Reason::limit(
+                    format!("elements are nested deeper than {max_depth}"),
+                    "max_depth",
                 ),
             );
         }

@@ -13,6 +13,7 @@ mod machine;
 mod names;
 mod scope;
 pub mod sniff;
+pub mod spec;
 mod terms;
 mod vocabulary;
 mod xml;

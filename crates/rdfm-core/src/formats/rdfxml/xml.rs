@@ -9,21 +9,22 @@ use memchr::{memchr, memchr2, memchr3, memmem};
 
 use crate::model::chars::{LETTER, NAME, SPACE, is, is_letter, is_name};
 use crate::model::error::{ErrorClass, quote};
-use crate::syntax::text::grammar::Fault;
+use crate::model::remedy::Reason;
+use crate::syntax::text::grammar::GrammarError;
 
 /// A value, or what is wrong.
-pub(super) type Read<T> = Result<T, Box<Fault>>;
+pub(super) type Read<T> = Result<T, Box<GrammarError>>;
 
-/// A fault of the class [`ErrorClass::Malformed`].
+/// An error of the class [`ErrorClass::Malformed`].
 #[cold]
-pub(super) fn malformed<T>(at: usize, reason: impl Into<String>) -> Read<T> {
-    fault(at, ErrorClass::Malformed, reason)
+pub(super) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
+    fail(at, ErrorClass::Malformed, reason)
 }
 
-/// A fault.
+/// An error.
 #[cold]
-pub(super) fn fault<T>(at: usize, class: ErrorClass, reason: impl Into<String>) -> Read<T> {
-    Err(Box::new(Fault {
+pub(super) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
+    Err(Box::new(GrammarError {
         at,
         class,
         reason: reason.into(),

@@ -1,46 +1,57 @@
 //! Reads Turtle and TriG logs: the grammar of [`machine`](super::machine) in the frame of
 //! [`text::grammar`](crate::syntax::text::grammar).
 
+use std::sync::Arc;
+
 use super::machine::Machine;
 use super::terms::Terms;
-use crate::codec::format::Format;
-use crate::codec::{DecodeOptions, Decoder, LogHeader};
+use crate::codec::options::{BASE, LENIENT, limits};
+use crate::codec::spec::{FormatSpec, Made};
+use crate::codec::values::Values;
+use crate::codec::{Decoder, LogHeader, Noticed, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::syntax::text::dialect::Dialects;
-use crate::syntax::text::grammar::{Fault, Grammar, Pause, Reach, TextDecoder, arena_limits};
+use crate::syntax::text::dialect::{Asked, Dialects};
+use crate::syntax::text::grammar::{Grammar, GrammarError, Pause, Reach, TextDecoder};
 
-/// A decoder of [`Format::Ttl`] or [`Format::Trig`].
+/// A decoder of Turtle or TriG.
 ///
 /// # Errors
 /// The base is not an absolute IRI.
-pub fn decoder(format: Format, options: &DecodeOptions) -> Result<Box<dyn Decoder>, String> {
+pub(super) fn decoder(
+    format: &'static FormatSpec,
+    values: &Values,
+    opening: &Opening,
+) -> Made<dyn Decoder> {
+    let parts = opening.parts == Parts::Always;
+    let asked = Asked::of(values);
     let turtle = Turtle {
-        format,
+        format: format.name,
         machine: Machine::new(
-            BatchBuilder::new(arena_limits(&options.limits)),
-            Dialects::new(options),
-            Terms::new(options.base.as_deref(), options.lenient)?,
-            format == Format::Trig,
-            options.parts,
+            BatchBuilder::new(limits(values)),
+            Dialects::new(&asked),
+            Terms::new(values.text(&BASE), values.switch(&LENIENT))?,
+            format.carries.graphs,
+            parts,
         ),
-        options: options.clone(),
+        asked,
     };
-    Ok(Box::new(TextDecoder::new(turtle, options.parts)))
+    Ok(Box::new(TextDecoder::new(turtle, parts)))
 }
 
 struct Turtle {
-    format: Format,
-    options: DecodeOptions,
+    format: &'static str,
+    /// About the dialect.
+    asked: Asked,
     machine: Machine,
 }
 
 impl Grammar for Turtle {
-    fn format(&self) -> Format {
+    fn format(&self) -> &'static str {
         self.format
     }
 
-    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<Fault>> {
+    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.machine.run(text, reach)
     }
 
@@ -67,22 +78,27 @@ impl Grammar for Turtle {
     }
 
     fn reset(&mut self) {
-        self.machine.reset(Dialects::new(&self.options));
+        self.machine.reset(Dialects::new(&self.asked));
     }
 
     fn locate(&mut self, line: impl Fn(u64) -> u64) {
         self.machine.dialects.locate(line);
     }
 
-    fn header(&self, done: bool) -> LogHeader {
+    fn header(&self) -> Arc<LogHeader> {
+        self.machine.dialects.header()
+    }
+
+    fn noticed(&self, done: bool) -> Noticed {
         let trailing_namespaces = if done {
             self.machine.builder.pending_namespaces()
         } else {
             0
         };
-        LogHeader {
+        Noticed {
             trailing_namespaces,
-            ..self.machine.dialects.header()
+            notes: self.machine.dialects.notes(),
+            ..Noticed::default()
         }
     }
 }

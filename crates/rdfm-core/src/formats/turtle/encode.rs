@@ -7,17 +7,19 @@
 //! - Law: quads keep their order and repetitions; the text does not depend on how messages are cut into
 //!   batches; no term can end its token.
 
-use crate::codec::format::Format;
-use crate::codec::{EncodeOptions, Encoder};
+use crate::codec::options::LENIENT;
+use crate::codec::spec::{FormatSpec, Made};
+use crate::codec::values::Values;
+use crate::codec::{Encoder, Source};
 use crate::model::batch::MessageBatch;
 use crate::model::chars::{self, DIGIT};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{
-    Style, direction, fault, write_escaped, write_iri, write_language, write_term,
+    Style, direction, term_error, write_escaped, write_iri, write_language, write_term,
 };
 use crate::syntax::prefixes::{Declared, Prefixes};
-use crate::syntax::text::encode::{Memo, Statements, Stop, TextEncoder, holds_labels};
+use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextEncoder, holds_labels};
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
@@ -26,10 +28,15 @@ const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 ///
 /// # Errors
 /// An option does not fit.
-pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encoder>, String> {
+pub(super) fn encoder(
+    format: &'static FormatSpec,
+    values: &Values,
+    source: Option<&Source>,
+) -> Made<dyn Encoder> {
+    let layout = Layout::of(values, source)?;
     let blocks = Blocks {
-        graphs: format == Format::Trig,
-        lenient: options.lenient,
+        graphs: format.carries.graphs,
+        lenient: values.switch(&LENIENT),
         prefixes: Prefixes::default(),
         terms: Memo::default(),
         predicates: Memo::default(),
@@ -37,7 +44,7 @@ pub fn encoder(format: Format, options: &EncodeOptions) -> Result<Box<dyn Encode
         open: None,
         carried: None,
     };
-    Ok(Box::new(TextEncoder::new(format, options, blocks)?))
+    Ok(Box::new(TextEncoder::new(format, layout, blocks)))
 }
 
 struct Blocks {
@@ -216,9 +223,9 @@ impl Blocks {
     ) -> Result<(), Stop> {
         let term = table.term(id);
         if term.kind != TermKind::TripleTerm
-            && let Some(fault) = fault(table, id, self.lenient)
+            && let Some(error) = term_error(table, id, self.lenient)
         {
-            return Err(Stop::Term(fault));
+            return Err(Stop::Term(error));
         }
         match term.kind {
             TermKind::Iri => self.iri(table, term, out),

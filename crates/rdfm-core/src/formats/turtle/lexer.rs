@@ -11,8 +11,9 @@ use crate::model::chars::{
     DIGIT, ESCAPE, HEX, IRI, LETTER, NAME, is, is_letter, is_name, no_language_tag,
 };
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Reason;
 use crate::model::term::flags;
-use crate::syntax::text::grammar::Fault;
+use crate::syntax::text::grammar::GrammarError;
 
 /// Why no token was read.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(super) enum Stop {
         phase: u8,
     },
     /// The input is wrong.
-    Fault(Box<Fault>),
+    Error(Box<GrammarError>),
 }
 
 /// A token, or why there is none.
@@ -37,13 +38,13 @@ impl Stop {
     }
 
     #[cold]
-    pub fn malformed(at: usize, reason: impl Into<String>) -> Self {
-        Self::fault(at, ErrorClass::Malformed, reason)
+    pub fn malformed(at: usize, reason: impl Into<Reason>) -> Self {
+        Self::error(at, ErrorClass::Malformed, reason)
     }
 
     #[cold]
-    pub fn fault(at: usize, class: ErrorClass, reason: impl Into<String>) -> Self {
-        Self::Fault(Box::new(Fault {
+    pub fn error(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Self {
+        Self::Error(Box::new(GrammarError {
             at,
             class,
             reason: reason.into(),
@@ -56,14 +57,14 @@ pub(super) fn iri_end(text: &[u8], start: usize, from: usize) -> Lexed<usize> {
     let from = from.max(start + 1);
     match memchr2(b'>', b'\n', &text[from..]) {
         Some(length) if text[from + length] == b'>' => Ok(from + length + 1),
-        Some(length) => Err(iri_fault(text, start, from + length)),
+        Some(length) => Err(iri_error(text, start, from + length)),
         None => Err(Stop::need(text.len())),
     }
 }
 
-/// The fault of an `IRIREF` that has no end before `limit`.
+/// The error of an `IRIREF` that has no end before `limit`.
 #[cold]
-pub(super) fn iri_fault(text: &[u8], start: usize, limit: usize) -> Stop {
+pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> Stop {
     let body = &text[start + 1..limit];
     let bad = body
         .iter()
@@ -635,7 +636,7 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
     })
 }
 
-/// The fault of a language tag that is followed by an underscore.
+/// The error of a language tag that is followed by an underscore.
 #[cold]
 fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> Stop {
     // Errors show less.
@@ -795,7 +796,7 @@ mod tests {
                         scanned,
                         phase: reached,
                     }) => (from, phase) = (scanned, reached),
-                    Err(Stop::Fault(fault)) => unreachable!("{fault:?}"),
+                    Err(Stop::Error(error)) => unreachable!("{error:?}"),
                 }
                 end += 1;
             };

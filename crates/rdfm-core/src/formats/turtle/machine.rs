@@ -28,9 +28,10 @@ use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
 use crate::model::error::ErrorClass;
+use crate::model::remedy::Reason;
 use crate::model::term::{Quad, TermId};
 use crate::syntax::text::dialect::{Dialects, Met};
-use crate::syntax::text::grammar::{Fault, Pause, Reach};
+use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 
 /// What a frame waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +250,7 @@ impl Machine {
     }
 
     /// Reads on in `text` from [`Self::pos`] until something has to happen.
-    pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<Fault>> {
+    pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.reach = reach;
         loop {
             if self.full {
@@ -257,7 +258,7 @@ impl Machine {
             }
             match self.step(text) {
                 Ok(()) => {}
-                Err(Stop::Fault(fault)) => return self.told(text, fault),
+                Err(Stop::Error(error)) => return self.told(text, error),
                 // A comment ended a message, and the batch with it.
                 Err(Stop::Need { .. }) if self.full => {
                     return Ok(Pause::Full);
@@ -357,11 +358,12 @@ impl Machine {
     fn nest(&mut self, frame: Frame) -> Lexed<()> {
         let max = self.builder.limits().max_depth;
         if self.depth >= max {
-            return Err(Stop::fault(
+            return Err(Stop::error(
                 self.pos,
                 ErrorClass::Limit,
-                format!(
-                    "brackets are nested deeper than {max}; raise max_depth (--max-depth) if the source is trusted"
+                Reason::limit(
+                    format!("brackets are nested deeper than {max}"),
+                    "max_depth",
                 ),
             ));
         }
@@ -656,7 +658,7 @@ impl Machine {
     #[inline]
     fn check_length(&self, start: usize, end: usize) -> Lexed<()> {
         if (end - start) as u64 > self.max_token() {
-            return Err(Stop::Fault(Box::new(self.token_too_long())));
+            return Err(Stop::Error(Box::new(self.token_too_long())));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Turtle and TriG logs: one parser for both, RDF 1.1 and 1.2, both message dialects; and their writer.
 //!
-//! - [`decode`]: bytes in pieces to batches; errors with their places.
+//! - [`decode`]: bytes in pieces to batches; errors with their positions.
 //! - `machine`: the grammar, as a push-down automaton with an explicit stack; its directives, literals, space
 //!   and errors are files of their own.
 //! - `terms`: prefixes, base, labels and the term cache.
@@ -15,4 +15,5 @@ pub mod encode;
 mod lexer;
 mod machine;
 pub mod sniff;
+pub mod spec;
 mod terms;

@@ -15,6 +15,7 @@ use crate::model::builder::BatchBuilder;
 use crate::model::chars::{IRI, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::labels::Labels;
+use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
 use crate::syntax::iri::{has_scheme, parse_base, resolve};
@@ -102,10 +103,10 @@ pub(super) struct Terms {
     labels: Labels,
 }
 
-/// A limit of the builder as a fault at a byte.
+/// A limit of the builder as an error at a byte.
 #[cold]
 pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
-    Stop::fault(at, ErrorClass::Limit, exceeded.0)
+    Stop::error(at, ErrorClass::Limit, exceeded.0)
 }
 
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -163,7 +164,7 @@ impl Terms {
     ///
     /// # Errors
     /// The base is not an absolute IRI.
-    pub fn new(base: Option<&str>, lenient: bool) -> Result<Self, String> {
+    pub fn new(base: Option<&str>, lenient: bool) -> Result<Self, Reason> {
         let base = parse_base(base)?;
         let slots = vec![Slot::default(); SLOTS].into_boxed_slice();
         Ok(Self::at_start(base, lenient, slots))

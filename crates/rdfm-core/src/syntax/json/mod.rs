@@ -10,4 +10,4 @@ pub mod tape;
 pub mod write;
 
 pub use parse::parse;
-pub use tape::{Bounds, Fault, Kind, Node, Tape, View, mark};
+pub use tape::{Bounds, Kind, Node, ParseError, Tape, View, mark};

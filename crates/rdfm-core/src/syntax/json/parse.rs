@@ -1,18 +1,19 @@
 //! Reads a JSON text (RFC 8259) onto a tape.
 //!
 //! - In: UTF-8 bytes that hold one value, with white space around it.
-//! - Out: the tape, or the first fault.
+//! - Out: the tape, or the first error.
 //! - Cost: linear, one pass; escapes are decoded where a backslash is.
 //! - Law: strict: no comments, no commas too many, no lone surrogates, no control characters in strings.
 
-use super::tape::{Bounds, Fault, Kind, Tape};
+use super::tape::{Bounds, Kind, ParseError, Tape};
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Reason;
 
 /// Reads the value that a text holds.
 ///
 /// # Errors
 /// The text is not one JSON value ([`ErrorClass::Truncated`] where it ends too early), or a bound is met.
-pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Fault> {
+pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), ParseError> {
     tape.clear();
     // Mostly there is neither, and then strings end at the next quote.
     let least = source.iter().fold(u8::MAX, |least, &byte| least.min(byte));
@@ -30,7 +31,7 @@ pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Faul
     Ok(())
 }
 
-/// Reads one value from a place on and gives the place behind it.
+/// Reads one value from a position on and gives the position behind it.
 ///
 /// `CONTROLS` says that there may be control characters, `ESCAPES` that there may be backslashes.
 fn value<const CONTROLS: bool, const ESCAPES: bool>(
@@ -38,7 +39,7 @@ fn value<const CONTROLS: bool, const ESCAPES: bool>(
     mut at: usize,
     tape: &mut Tape,
     bounds: &Bounds,
-) -> Result<usize, Fault> {
+) -> Result<usize, ParseError> {
     loop {
         // A value begins here.
         at = space(source, at);
@@ -99,7 +100,7 @@ fn key<const CONTROLS: bool, const ESCAPES: bool>(
     at: usize,
     tape: &mut Tape,
     bounds: &Bounds,
-) -> Result<usize, Fault> {
+) -> Result<usize, ParseError> {
     if source.get(at) != Some(&b'"') {
         return Err(expected(source, at, "a key in double quotes"));
     }
@@ -181,7 +182,7 @@ fn string<const CONTROLS: bool, const ESCAPES: bool>(
     kind: Kind,
     tape: &mut Tape,
     bounds: &Bounds,
-) -> Result<usize, Fault> {
+) -> Result<usize, ParseError> {
     let start = quote + 1;
     let end = plain_end::<CONTROLS, ESCAPES>(source, start);
     if source.get(end) == Some(&b'"') {
@@ -203,7 +204,7 @@ fn escaped(
     kind: Kind,
     tape: &mut Tape,
     bounds: &Bounds,
-) -> Result<usize, Fault> {
+) -> Result<usize, ParseError> {
     let mut text = source.get(quote + 1..at).unwrap_or_default().to_vec();
     loop {
         match source.get(at) {
@@ -229,7 +230,7 @@ fn escaped(
 }
 
 /// An escape from its backslash on.
-fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> {
+fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usize, ParseError> {
     let simple = match source.get(at + 1) {
         Some(&byte @ (b'"' | b'\\' | b'/')) => byte,
         Some(b'b') => 8,
@@ -274,7 +275,7 @@ fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usize, Fault> 
 }
 
 /// The number of a `\uXXXX`.
-fn hex(source: &[u8], at: usize) -> Result<u32, Fault> {
+fn hex(source: &[u8], at: usize) -> Result<u32, ParseError> {
     let Some(digits) = source.get(at + 2..at + 6) else {
         return Err(truncated(source, "in an escape"));
     };
@@ -289,7 +290,12 @@ fn hex(source: &[u8], at: usize) -> Result<u32, Fault> {
     })
 }
 
-fn number(source: &[u8], start: usize, tape: &mut Tape, bounds: &Bounds) -> Result<usize, Fault> {
+fn number(
+    source: &[u8],
+    start: usize,
+    tape: &mut Tape,
+    bounds: &Bounds,
+) -> Result<usize, ParseError> {
     let digits = |mut at: usize| {
         while source.get(at).is_some_and(u8::is_ascii_digit) {
             at += 1;
@@ -333,7 +339,7 @@ fn word(
     kind: Kind,
     tape: &mut Tape,
     bounds: &Bounds,
-) -> Result<usize, Fault> {
+) -> Result<usize, ParseError> {
     let rest = source.get(at..).unwrap_or_default();
     if rest.starts_with(word) {
         tape.scalar(kind, at, bounds)?;
@@ -346,30 +352,30 @@ fn word(
 }
 
 #[cold]
-fn malformed(at: usize, reason: String) -> Fault {
-    Fault {
+fn malformed(at: usize, reason: impl Into<Reason>) -> ParseError {
+    ParseError {
         at,
         class: ErrorClass::Malformed,
-        reason,
+        reason: reason.into(),
     }
 }
 
 #[cold]
-fn truncated(source: &[u8], place: &str) -> Fault {
-    Fault {
+fn truncated(source: &[u8], place: &str) -> ParseError {
+    ParseError {
         at: source.len(),
         class: ErrorClass::Truncated,
-        reason: format!("the JSON text ends {place}"),
+        reason: format!("the JSON text ends {place}").into(),
     }
 }
 
 #[cold]
-fn expected(source: &[u8], at: usize, what: &str) -> Fault {
+fn expected(source: &[u8], at: usize, what: &str) -> ParseError {
     let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) else {
-        return Fault {
+        return ParseError {
             at: source.len(),
             class: ErrorClass::Truncated,
-            reason: format!("expected {what}, but the JSON text ends"),
+            reason: format!("expected {what}, but the JSON text ends").into(),
         };
     };
     let end = rest
@@ -386,6 +392,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use crate::model::remedy::Remedy;
     use crate::syntax::json::{View, write};
 
     const BOUNDS: Bounds = Bounds {
@@ -395,7 +402,7 @@ mod tests {
         duplicates: false,
     };
 
-    fn again(text: &str) -> Result<String, Fault> {
+    fn again(text: &str) -> Result<String, ParseError> {
         let mut tape = Tape::new();
         parse(text.as_bytes(), &mut tape, &BOUNDS)?;
         let view = View {
@@ -479,8 +486,8 @@ mod tests {
                 serde_json::from_str::<serde_json::Value>(text).is_err(),
                 "{text}"
             );
-            let fault = again(text).unwrap_err();
-            assert!(fault.at <= text.len(), "{text}");
+            let error = again(text).unwrap_err();
+            assert!(error.at <= text.len(), "{text}");
         }
     }
 
@@ -498,18 +505,18 @@ mod tests {
     }
 
     #[test]
-    fn the_fault_says_where_and_what() {
-        let fault = again(r#"{"a": 1 "b"}"#).unwrap_err();
+    fn the_error_says_where_and_what() {
+        let error = again(r#"{"a": 1 "b"}"#).unwrap_err();
         assert_eq!(
-            (fault.at, &*fault.reason),
+            (error.at, error.reason.text()),
             (8, "expected ',' or '}', found '\"b\"'")
         );
-        let fault = again(r#"{"a": 1, "b": 2, "\u0061": 3}"#).unwrap_err();
-        assert_eq!(fault.at, 17);
+        let error = again(r#"{"a": 1, "b": 2, "\u0061": 3}"#).unwrap_err();
+        assert_eq!(error.at, 17);
         assert!(
-            fault.reason.contains("'a' stands twice"),
+            error.reason.text().contains("'a' stands twice"),
             "{}",
-            fault.reason
+            error.reason
         );
     }
 
@@ -521,17 +528,20 @@ mod tests {
         };
         assert!(again(&format!("{{{}}}", keys(500))).is_ok());
         let text = format!("{{{}, \"k7\": 0}}", keys(500));
-        let fault = again(&text).unwrap_err();
-        assert_eq!(fault.at, text.rfind("\"k7\"").unwrap());
+        let error = again(&text).unwrap_err();
+        assert_eq!(error.at, text.rfind("\"k7\"").unwrap());
     }
 
     #[test]
     fn depth_and_size_are_bounded_before_memory_is_taken() {
-        let fault = again(&"[".repeat(65)).unwrap_err();
-        assert_eq!((fault.at, fault.class), (64, ErrorClass::Limit));
+        let error = again(&"[".repeat(65)).unwrap_err();
+        assert_eq!((error.at, error.class), (64, ErrorClass::Limit));
         assert!(again(&format!("{}{}", "[".repeat(64), "]".repeat(64))).is_ok());
-        let fault = again(&format!("[{}1]", "1,".repeat(1 << 20))).unwrap_err();
-        assert_eq!(fault.class, ErrorClass::Limit);
-        assert!(fault.reason.contains("max_message_bytes"));
+        let error = again(&format!("[{}1]", "1,".repeat(1 << 20))).unwrap_err();
+        assert_eq!(error.class, ErrorClass::Limit);
+        assert_eq!(
+            error.reason.remedies(),
+            [Remedy::limit("max_message_bytes")]
+        );
     }
 }

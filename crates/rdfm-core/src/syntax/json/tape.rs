@@ -1,12 +1,13 @@
 //! The tape: values and keys of one JSON text, one after the other.
 //!
 //! - In: the events of a parser: starts and ends of objects and arrays, keys, scalars, each with the
-//!   place in the source where it begins.
+//!   position in the source where it begins.
 //! - Out: [`Node`]s, read through a [`View`] that knows the source.
 //! - Cost: 16 bytes a node. A string without escapes is a range of the source; others lie in the tape.
 //! - Law: of an object, keys and values alternate; [`View::next`] jumps over a whole value.
 
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::{Reason, Remedy};
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +55,13 @@ impl Node {
 
 /// What stops a parser, and where in its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ParseError {
     /// Byte of the source.
     pub at: usize,
     /// What a caller can do.
     pub class: ErrorClass,
     /// What is wrong.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 /// Bounds of a tape.
@@ -153,7 +154,7 @@ impl Tape {
     /// It would be too deep, or the tape too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
-    pub fn start(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), Fault> {
+    pub fn start(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
         if self.open.len() >= bounds.max_depth as usize {
             return Err(too_deep(at, bounds));
         }
@@ -169,7 +170,7 @@ impl Tape {
     /// borrowed texts lie in.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
-    pub fn end(&mut self, end: usize, source: &[u8], bounds: &Bounds) -> Result<(), Fault> {
+    pub fn end(&mut self, end: usize, source: &[u8], bounds: &Bounds) -> Result<(), ParseError> {
         let Some((open, marks, _)) = self.open.pop() else {
             return Ok(());
         };
@@ -207,7 +208,7 @@ impl Tape {
         range: std::ops::Range<usize>,
         source: &[u8],
         bounds: &Bounds,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         self.note_key(mark_in(source, &range));
         self.push(Kind::Key, false, at, range.start, range.len(), bounds)
     }
@@ -224,7 +225,7 @@ impl Tape {
         at: usize,
         range: std::ops::Range<usize>,
         bounds: &Bounds,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         self.push(kind, false, at, range.start, range.len(), bounds)
     }
 
@@ -238,7 +239,7 @@ impl Tape {
         at: usize,
         text: &[u8],
         bounds: &Bounds,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let start = self.texts.len();
         if (self.bytes() + text.len()) as u64 > bounds.max_bytes {
             return Err(too_large(at, bounds));
@@ -256,7 +257,7 @@ impl Tape {
     /// # Errors
     /// The tape would be too large.
     #[inline]
-    pub fn scalar(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), Fault> {
+    pub fn scalar(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
         self.push(kind, false, at, 0, 0, bounds)
     }
 
@@ -272,7 +273,7 @@ impl Tape {
         at: usize,
         source: &[u8],
         bounds: &Bounds,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         if key {
             let mark = mark(View { tape: self, source }.text(node));
             self.note_key(mark);
@@ -365,7 +366,7 @@ impl Tape {
         text: usize,
         length: usize,
         bounds: &Bounds,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         if self.nodes.len() >= self.unchecked {
             self.check(at, bounds)?;
         }
@@ -382,7 +383,7 @@ impl Tape {
 
     /// Counts the bytes, and the nodes that there is room for.
     #[cold]
-    fn check(&mut self, at: usize, bounds: &Bounds) -> Result<(), Fault> {
+    fn check(&mut self, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
         let Some(room) = bounds.max_bytes.checked_sub(self.bytes() as u64) else {
             return Err(too_large(at, bounds));
         };
@@ -393,18 +394,24 @@ impl Tape {
     /// Looks at the keys of an object, some of which may be the same: the last one of each counts then, if
     /// `bounds` allow it.
     #[cold]
-    fn look_at_keys(&mut self, object: u32, source: &[u8], bounds: &Bounds) -> Result<(), Fault> {
+    fn look_at_keys(
+        &mut self,
+        object: u32,
+        source: &[u8],
+        bounds: &Bounds,
+    ) -> Result<(), ParseError> {
         let twice = self.sort_keys(object, source, bounds.duplicates);
         match twice {
             Some(twice) if !bounds.duplicates => {
                 let view = View { tape: self, source };
-                Err(Fault {
+                Err(ParseError {
                     at: view.node(twice).at as usize,
                     class: ErrorClass::Malformed,
-                    reason: format!(
-                        "the key {} stands twice in an object; lenient (--lenient) takes the last one",
+                    reason: Reason::from(format!(
+                        "the key {} stands twice in an object",
                         quote(view.text(twice))
-                    ),
+                    ))
+                    .with(Remedy::lenient("takes the last one")),
                 })
             }
             _ => Ok(()),
@@ -482,39 +489,46 @@ fn mark_in(source: &[u8], range: &std::ops::Range<usize>) -> u64 {
 }
 
 #[cold]
-fn too_deep(at: usize, bounds: &Bounds) -> Fault {
-    Fault {
+fn too_deep(at: usize, bounds: &Bounds) -> ParseError {
+    ParseError {
         at,
         class: ErrorClass::Limit,
-        reason: format!(
-            "objects and arrays are nested more than {} deep; raise max_depth (--max-depth)",
-            bounds.max_depth
+        reason: Reason::limit(
+            format!(
+                "objects and arrays are nested more than {} deep",
+                bounds.max_depth
+            ),
+            "max_depth",
         ),
     }
 }
 
 #[cold]
-fn too_large(at: usize, bounds: &Bounds) -> Fault {
-    Fault {
+fn too_large(at: usize, bounds: &Bounds) -> ParseError {
+    ParseError {
         at,
         class: ErrorClass::Limit,
-        reason: format!(
-            "the values of the message take more than {} bytes of memory; raise max_message_bytes \
-             (--max-message-bytes) if the source is trusted",
-            bounds.max_bytes
+        reason: Reason::limit(
+            format!(
+                "the values of the message take more than {} bytes of memory",
+                bounds.max_bytes
+            ),
+            "max_message_bytes",
         ),
     }
 }
 
 #[cold]
-fn too_repetitive(at: usize, bounds: &Bounds) -> Fault {
-    Fault {
+fn too_repetitive(at: usize, bounds: &Bounds) -> ParseError {
+    ParseError {
         at,
         class: ErrorClass::Limit,
-        reason: format!(
-            "what the aliases of the message repeat takes more than {} bytes; raise max_message_bytes \
-             (--max-message-bytes) if the source is trusted",
-            bounds.max_repeated
+        reason: Reason::limit(
+            format!(
+                "what the aliases of the message repeat takes more than {} bytes",
+                bounds.max_repeated
+            ),
+            "max_message_bytes",
         ),
     }
 }

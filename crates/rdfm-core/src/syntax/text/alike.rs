@@ -2,13 +2,13 @@
 //!
 //! - In: comments between statements, alone on their lines, that do not delimit.
 //! - Out: a sentence with their number and where the first ones are.
-//! - Cost: a look at each comment's first characters; places of the first [`LISTED`].
+//! - Cost: a look at each comment's first characters; positions of the first [`LISTED`].
 //! - Law: depends on the log alone, never on how it is cut or how often a line is read.
 
 use crate::codec::Dialect;
 use crate::model::error::quote;
 
-/// Those whose places are told.
+/// Those whose positions are told.
 const LISTED: usize = 10;
 
 /// What was met so far.

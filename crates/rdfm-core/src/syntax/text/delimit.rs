@@ -8,7 +8,7 @@
 //! in the first place, so a log whose first message is empty begins with one more; a reader of either
 //! takes nothing from the end, so a log whose last message is empty ends with one more.
 
-use crate::codec::{Dialect, EncodeOptions};
+use crate::codec::Dialect;
 use crate::model::error::quote;
 use crate::syntax::text::dialect::{MESSAGE_LABELS, announces_messages};
 
@@ -33,9 +33,8 @@ impl Delimiters {
     ///
     /// # Errors
     /// The version label announces no messages.
-    pub fn new(options: &EncodeOptions) -> Result<Self, String> {
-        let label = &options.version_label;
-        if options.dialect == Dialect::Directive && !announces_messages(label) {
+    pub fn new(dialect: Dialect, label: &str) -> Result<Self, String> {
+        if dialect == Dialect::Directive && !announces_messages(label) {
             return Err(format!(
                 "the version label {} announces no messages; use one of {}",
                 quote(label.as_bytes()),
@@ -43,8 +42,8 @@ impl Delimiters {
             ));
         }
         Ok(Self {
-            dialect: options.dialect,
-            label: label.clone(),
+            dialect,
+            label: label.to_owned(),
             announced: false,
             place: Place::default(),
         })

@@ -9,8 +9,16 @@
 //! an empty one; at the end of the log it ends the open message. So a trailing delimiter adds nothing,
 //! and two in a row enclose an empty message, in both dialects.
 
-use crate::codec::{DecodeOptions, Dialect, LogHeader};
+use std::sync::Arc;
+
+use crate::codec::options::{ANNOUNCED, LENIENT, READ_DIALECT};
+use crate::codec::values::Values;
+use crate::codec::{Dialect, LogHeader};
+use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::text::alike::{LookAlikes, resembles_delimiter};
+
+/// What reads the directives of a log that is read otherwise.
+const READ_MESSAGES: Remedy = Remedy::read("dialect", "directive", "reads its messages");
 
 /// The labels that announce a message log in the directive dialect.
 pub const MESSAGE_LABELS: [&str; 3] = ["1.1-messages", "1.2-basic-messages", "1.2-messages"];
@@ -52,6 +60,28 @@ pub enum Met {
     Nothing,
 }
 
+/// What is said about the dialect of a log beside it.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The dialect, or it is found out.
+    pub dialect: Option<Dialect>,
+    /// Whether `MESSAGE` delimits in a log that announces no messages.
+    pub lenient: bool,
+    /// A version label that the log itself lacks.
+    pub announced: Option<String>,
+}
+
+impl Asked {
+    /// What the options of a decoder say.
+    pub fn of(values: &Values) -> Self {
+        Self {
+            dialect: values.text(&READ_DIALECT).and_then(Dialect::named),
+            lenient: values.switch(&LENIENT),
+            announced: values.text(&ANNOUNCED).map(str::to_owned),
+        }
+    }
+}
+
 /// The dialect in force in a log, and what the log said about itself.
 #[derive(Clone, Debug)]
 pub struct Dialects {
@@ -59,42 +89,44 @@ pub struct Dialects {
     lenient: bool,
     announced: bool,
     met: Option<Delimiter>,
-    label: Option<String>,
     /// What [`shown`](Self::shown) gave when the first message ended.
     first: Option<Dialect>,
+    header: Arc<LogHeader>,
     alikes: LookAlikes,
 }
 
 impl Dialects {
     /// The state at the start of a log.
-    pub fn new(options: &DecodeOptions) -> Self {
-        Self {
-            asked: options.dialect,
-            lenient: options.lenient,
-            announced: options.announced.as_deref().is_some_and(announces_messages),
+    pub fn new(asked: &Asked) -> Self {
+        let mut made = Self {
+            asked: asked.dialect,
+            lenient: asked.lenient,
+            announced: asked.announced.as_deref().is_some_and(announces_messages),
             met: None,
-            label: options.announced.clone(),
             first: None,
+            header: LogHeader::none(),
             alikes: LookAlikes::default(),
+        };
+        if let Some(label) = &asked.announced {
+            made.say(Some(label));
         }
+        made
     }
 
     /// The state after the head of a log, where a dialect is in force.
-    pub fn after_head(options: &DecodeOptions, dialect: Dialect) -> Self {
-        let start = Self::new(options);
-        Self {
-            announced: start.announced || dialect == Dialect::Directive,
-            ..start
-        }
+    pub fn after_head(asked: &Asked, dialect: Dialect) -> Self {
+        let mut made = Self::new(asked);
+        made.announced |= dialect == Dialect::Directive;
+        made.say(None);
+        made
     }
 
     /// A version label in the log. One that announces messages holds to the end of the log.
     pub fn version(&mut self, label: &str) {
         let announces = announces_messages(label);
-        if announces || !self.announced {
-            self.label = Some(label.to_owned());
-        }
+        let counts = announces || !self.announced;
         self.announced |= announces;
+        self.say(counts.then_some(label));
     }
 
     /// The dialect in force.
@@ -110,17 +142,21 @@ impl Dialects {
     /// A delimiter, met while a message is open or not.
     ///
     /// # Errors
-    /// A directive that may not stand here. The text says the way out and lacks the place; a reader
+    /// A directive that may not stand here. The reason lacks the position; a reader
     /// puts it at the delimiter's first byte.
-    pub fn delimiter(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, String> {
+    pub fn delimiter(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, Reason> {
+        let before = (self.first.is_none(), self.met, self.announced);
         let met = self.meet(delimiter, open);
         if self.first.is_none() && met == Ok(Met::Ends) {
             self.first = self.shown();
         }
+        if before != (self.first.is_none(), self.met, self.announced) {
+            self.say(None);
+        }
         met
     }
 
-    fn meet(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, String> {
+    fn meet(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, Reason> {
         let first = self.met.is_none() && !open;
         match (delimiter, self.in_force()) {
             (Delimiter::Comment, Dialect::Comment) => {
@@ -137,19 +173,17 @@ impl Dialects {
                 self.met = Some(delimiter);
                 Ok(Met::Ends)
             }
-            (Delimiter::Directive, Dialect::Plain) => Err(
-                "MESSAGE in a log read as plain; leave dialect=plain (--dialect plain) out to read its messages"
-                    .to_owned(),
-            ),
-            (Delimiter::Directive, Dialect::Comment) if self.asked.is_some() => Err(
-                "MESSAGE in a log read in the comment dialect; leave dialect=comment (--dialect comment) out to \
-                 read its messages"
-                    .to_owned(),
-            ),
-            (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(
-                "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages)"
-                    .to_owned(),
-            ),
+            (Delimiter::Directive, Dialect::Plain) => {
+                Err(Reason::new("MESSAGE in a log read as plain").with(READ_MESSAGES))
+            }
+            (Delimiter::Directive, Dialect::Comment) if self.asked.is_some() => {
+                Err(Reason::new("MESSAGE in a log read in the comment dialect").with(READ_MESSAGES))
+            }
+            (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(Reason::new(
+                "MESSAGE in a log that announces none; expected VERSION \"1.2-messages\" before it",
+            )
+            .with(Remedy::lenient("accepts it"))
+            .with(Remedy::read("announced", "1.2-messages", "announces them"))),
         }
     }
 
@@ -184,7 +218,7 @@ impl Dialects {
         self.alikes.locate(line);
     }
 
-    /// Whether a delimiter is one after which a reader can go on after a fault.
+    /// Whether a delimiter is one after which a reader can go on after an error.
     pub fn resumes(&mut self, delimiter: Delimiter) -> bool {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
@@ -201,34 +235,52 @@ impl Dialects {
 
     /// What the log said about itself so far. Its dialect is that of the first message, so that it is
     /// the same however far a reader is.
-    pub fn header(&self) -> LogHeader {
+    pub fn header(&self) -> Arc<LogHeader> {
+        Arc::clone(&self.header)
+    }
+
+    /// Makes the header anew where it says something else now, such as another label.
+    fn say(&mut self, label: Option<&str>) {
         let shown = self.shown();
-        LogHeader {
-            dialect: self.first.or(shown),
-            changes_dialect: self.first.is_some_and(|first| Some(first) != shown),
-            version_label: self.label.clone(),
-            notes: self.alikes.note().into_iter().collect(),
-            ..LogHeader::default()
+        let dialect = self.first.or(shown);
+        let changes_dialect = self.first.is_some_and(|first| Some(first) != shown);
+        let known = &self.header;
+        if known.dialect == dialect
+            && known.changes_dialect == changes_dialect
+            && label.is_none_or(|label| known.version_label.as_deref() == Some(label))
+        {
+            return;
         }
+        self.header = Arc::new(LogHeader {
+            dialect,
+            changes_dialect,
+            version_label: label.or(known.version_label.as_deref()).map(str::to_owned),
+            ..LogHeader::default()
+        });
+    }
+
+    /// What whoever reads the log should know.
+    pub fn notes(&self) -> Vec<String> {
+        self.alikes.note().into_iter().collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
 
     fn dialects(dialect: Option<Dialect>, announced: Option<&str>, lenient: bool) -> Dialects {
-        Dialects::new(&DecodeOptions {
+        Dialects::new(&Asked {
             dialect,
             lenient,
             announced: announced.map(str::to_owned),
-            ..DecodeOptions::default()
         })
     }
 
     /// The number of statements of each message: `q` statement, `c` comment, `M` directive, `V` and
     /// `v` version labels with and without messages.
-    fn read(mut dialects: Dialects, log: &str) -> (Vec<u32>, Option<String>) {
+    fn read(mut dialects: Dialects, log: &str) -> (Vec<u32>, Option<Reason>) {
         let (mut messages, mut open) = (Vec::new(), None);
         for c in log.chars() {
             let delimiter = match c {
@@ -302,12 +354,10 @@ mod tests {
     fn an_unannounced_directive_is_an_error_after_the_messages_before_it() {
         let (messages, error) = read(dialects(None, None, false), "qcqMq");
         assert_eq!(messages, [1]);
-        assert_eq!(
-            error.as_deref(),
-            Some(
-                "MESSAGE in a log that announces none; add VERSION \"1.2-messages\" or pass lenient=True (--lenient) or announced=\"1.2-messages\" (--announced 1.2-messages)"
-            )
-        );
+        let error = error.unwrap();
+        assert!(error.text().contains("announces none"), "{error}");
+        let options: Vec<_> = error.remedies().iter().map(|r| r.option).collect();
+        assert_eq!(options, ["lenient", "announced"]);
         assert!(
             read(dialects(Some(Dialect::Directive), None, false), "M")
                 .1

@@ -2,25 +2,28 @@
 //!
 //! - In: batches, and a [`Statements`] that writes the quads of a message.
 //! - Out: the log.
-//! - Cost: a batch's text may not exceed [`MOST_TEXT`], however often its terms repeat long texts.
+//! - Cost: a batch's text may not exceed [`MAX_TEXT`], however often its terms repeat long texts.
 //! - Law: an error leaves the last whole message at the end of the output, and comes again.
 
-use crate::codec::format::Format;
+use crate::codec::options::{FLAT, MERGE_GRAPHS, VERSION_LABEL, WRITE_DIALECT, prefixes};
 use crate::codec::refuse::{refuse, refuse_second};
-use crate::codec::{Dialect, EncodeOptions, Encoder};
+use crate::codec::spec::FormatSpec;
+use crate::codec::values::Values;
+use crate::codec::{Dialect, Encoder, Source};
 use crate::model::batch::{InForce, MessageBatch};
 use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
-use crate::model::write::{Fault, Style};
+use crate::model::write::{Style, TermError};
 use crate::syntax::text::delimit::Delimiters;
 
 /// Most bytes that one batch may be written as. A batch repeats its terms by number, text repeats them
 /// in full: without a bound a small log could fill the memory.
-pub const MOST_TEXT: usize = 1 << 30;
+pub const MAX_TEXT: usize = 1 << 30;
 
 /// Most bytes to make room for before a batch is written.
-const MOST_ROOM: usize = 16 << 20;
+const MAX_ROOM: usize = 16 << 20;
 
 /// Writes the quads of messages in one format.
 pub trait Statements: Send {
@@ -59,16 +62,72 @@ pub trait Statements: Send {
 #[derive(Clone, Copy, Debug)]
 pub enum Stop {
     /// A term that the grammar cannot hold.
-    Term(Fault),
+    Term(TermError),
     /// More text than [`Style::most`].
     TooLong,
     /// Nothing can stand between this message and the one before it.
     Second,
 }
 
+/// How the messages of a text log are written, whatever their statements look like.
+pub struct Layout {
+    /// What stands between them.
+    pub delimiters: Delimiters,
+    /// How terms are written.
+    pub style: Style,
+    /// All of them are one: their blank nodes are kept apart.
+    pub flat: bool,
+    /// Drop graph names where the format has none.
+    pub merge_graphs: bool,
+    /// Namespaces to declare at the start.
+    pub prefixes: Vec<(String, String)>,
+}
+
+impl Layout {
+    /// In a dialect: the one that was given, or that of the source.
+    ///
+    /// # Errors
+    /// The version label announces no messages, or nothing is announced.
+    pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
+        let given = values.text(&WRITE_DIALECT).and_then(Dialect::named);
+        let found = source
+            .and_then(|source| source.dialect)
+            .filter(|dialect| *dialect == Dialect::Directive);
+        let dialect = if values.switch(&FLAT) {
+            Dialect::Plain
+        } else {
+            given.or(found).unwrap_or(Dialect::Comment)
+        };
+        // Where neither is known yet, the source may say.
+        let settled = source.is_some() || given.is_some() || values.switch(&FLAT);
+        if settled && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
+            let asked = Remedy::write("dialect", "directive", "writes it");
+            let reason = "version_label is written in the directive dialect only";
+            return Err(Reason::new(reason).with(asked));
+        }
+        let label = values.text(&VERSION_LABEL).unwrap_or_default();
+        Ok(Self {
+            delimiters: Delimiters::new(dialect, label)?,
+            flat: dialect == Dialect::Plain,
+            ..Self::undelimited(values)
+        })
+    }
+
+    /// Without delimiters: the format itself tells messages apart.
+    pub fn undelimited(values: &Values) -> Self {
+        Self {
+            delimiters: Delimiters::none(),
+            style: Style::CANONICAL,
+            flat: false,
+            merge_graphs: values.switch(&MERGE_GRAPHS),
+            prefixes: prefixes(values),
+        }
+    }
+}
+
 /// The encoder of a text format.
 pub struct TextEncoder<S> {
-    format: Format,
+    format: &'static FormatSpec,
     delimiters: Delimiters,
     statements: S,
     style: Style,
@@ -82,55 +141,43 @@ pub struct TextEncoder<S> {
     graph_names: u64,
     namespaces: u64,
     metadata: u64,
-    most_text: usize,
+    max_text: usize,
     failed: Option<EncodeError>,
 }
 
 impl<S: Statements> TextEncoder<S> {
     /// At the start of a log.
-    ///
-    /// # Errors
-    /// An option does not fit.
-    pub fn new(format: Format, options: &EncodeOptions, statements: S) -> Result<Self, String> {
-        let lines = matches!(format, Format::Nt | Format::Nq);
-        let documents = matches!(format, Format::Ndjsonld | Format::Jsonld | Format::Yamlld);
-        let delimiters = if documents {
-            Delimiters::none()
-        } else {
-            Delimiters::new(options)?
-        };
-        let flat = if documents {
-            options.flat && !format.carries().boundaries
-        } else {
-            options.dialect == Dialect::Plain
-        };
-        Ok(Self {
+    pub fn new(format: &'static FormatSpec, layout: Layout, statements: S) -> Self {
+        let Layout {
+            delimiters,
+            style,
+            flat,
+            merge_graphs,
+            prefixes,
+        } = layout;
+        Self {
             format,
             delimiters,
             statements,
-            style: if lines && options.rdf_star_syntax {
-                Style::STAR
-            } else {
-                Style::CANONICAL
-            },
+            style,
             flat,
-            merge_graphs: options.merge_graphs,
-            prefixes: options.prefixes.clone(),
+            merge_graphs,
+            prefixes,
             started: false,
             in_force: InForce::default(),
             room: 0,
             graph_names: 0,
             namespaces: 0,
             metadata: 0,
-            most_text: MOST_TEXT,
+            max_text: MAX_TEXT,
             failed: None,
-        })
+        }
     }
 
-    /// With another bound than [`MOST_TEXT`].
+    /// With another bound than [`MAX_TEXT`].
     #[cfg(test)]
-    pub fn bounded(mut self, most_text: usize) -> Self {
-        self.most_text = most_text;
+    pub fn bounded(mut self, max_text: usize) -> Self {
+        self.max_text = max_text;
         self
     }
 
@@ -152,7 +199,7 @@ impl<S: Statements> TextEncoder<S> {
             }
             self.prefixes = prefixes;
         }
-        let holds = self.format.carries().namespaces;
+        let holds = self.format.carries.namespaces;
         if holds || first {
             for (name, iri) in self.in_force.news(batch) {
                 self.declare(name, iri, out);
@@ -174,8 +221,8 @@ impl<S: Statements> TextEncoder<S> {
     ) -> Result<(), (usize, Option<Stop>)> {
         let table = batch.table();
         let mut changes = batch.namespace_changes().iter().peekable();
-        let holds_namespaces = self.format.carries().namespaces;
-        let drops_graphs = !self.format.carries().graphs && batch.has_graphs();
+        let holds_namespaces = self.format.carries.namespaces;
+        let drops_graphs = !self.format.carries.graphs && batch.has_graphs();
         for message in 0..batch.len() {
             let place = self.delimiters.place();
             let length = out.len();
@@ -198,9 +245,9 @@ impl<S: Statements> TextEncoder<S> {
             };
             let result = if refused == Some(message) {
                 Err(None)
-            } else if !self.format.carries().boundaries
+            } else if !self.format.carries.boundaries
                 && !goes_on
-                && refuse_second(self.delimiters.number(), self.flat, "").is_err()
+                && refuse_second(self.delimiters.number(), self.flat).is_err()
             {
                 Err(Some(Stop::Second))
             } else {
@@ -232,23 +279,15 @@ impl<S: Statements> TextEncoder<S> {
 
     fn stopped(&self, batch: &MessageBatch, message: usize, stop: Stop) -> EncodeError {
         let (class, reason) = match stop {
-            Stop::Term(fault) => (ErrorClass::Unsupported, describe(batch.table(), fault)),
-            Stop::Second => match refuse_second(1, false, "") {
+            Stop::Term(error) => (ErrorClass::Unsupported, describe(batch.table(), error)),
+            Stop::Second => match refuse_second(1, false) {
                 Err(refused) => refused,
-                Ok(()) => (ErrorClass::Internal, String::new()),
+                Ok(()) => (ErrorClass::Internal, Reason::new("")),
             },
-            Stop::TooLong => (
-                ErrorClass::Limit,
-                format!(
-                    "a batch with this message is longer than {} bytes of text, since it repeats long \
-                     terms; read it in parts (rdfm convert does, without --on-error skip), divide the \
-                     message, or write jelly",
-                    self.most_text
-                ),
-            ),
+            Stop::TooLong => (ErrorClass::Limit, too_long(self.max_text)),
         };
         EncodeError {
-            format: self.format.name(),
+            format: self.format.name,
             class,
             reason,
             message: batch.first_index() + message as u64,
@@ -256,27 +295,44 @@ impl<S: Statements> TextEncoder<S> {
     }
 }
 
-/// What is wrong with a term, and the way out.
-pub(crate) fn describe(table: &TermTable, fault: Fault) -> String {
-    match fault {
-        Fault::Iri(id) => format!(
-            "the IRI {} has characters that an IRI cannot have; lenient (--lenient) escapes what can be escaped",
+/// More text than a batch may be written as.
+pub(crate) fn too_long(max_text: usize) -> Reason {
+    Reason::from(format!(
+        "a batch with this message is longer than {max_text} bytes of text, since it repeats long terms"
+    ))
+    .lacking(Feature::Parts)
+}
+
+/// What is wrong with a term, and what would help.
+pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
+    let as_it_is = Remedy::write("lenient", "true", "writes it all the same");
+    match error {
+        TermError::Iri(id) => Reason::from(format!(
+            "the IRI {} has characters that an IRI cannot have",
             quote(table.text(id))
-        ),
-        Fault::Relative(id) => format!(
-            "{} is no absolute IRI, so that readers of the format drop its statements; N-Quads and Jelly \
-             hold it, and lenient (--lenient) writes it all the same",
+        ))
+        .with(Remedy::write(
+            "lenient",
+            "true",
+            "escapes what can be escaped",
+        )),
+        TermError::Relative(id) => Reason::from(format!(
+            "{} is no absolute IRI, so that readers of the format drop its statements",
             quote(table.text(id))
-        ),
-        Fault::Untagged(id) => format!(
-            "a literal of the datatype {} without a language tag, whose statements readers of the format drop; \
-             N-Quads and Jelly hold it, and lenient (--lenient) writes it all the same",
+        ))
+        .with(as_it_is)
+        .lacking(Feature::AnyIri),
+        TermError::Untagged(id) => Reason::from(format!(
+            "a literal of the datatype {} without a language tag, whose statements readers of the format drop",
             quote(table.text(id))
-        ),
-        Fault::Language(id) => format!(
-            "{} is no language tag, and no escape can write it; Jelly holds any",
+        ))
+        .with(as_it_is)
+        .lacking(Feature::AnyIri),
+        TermError::Language(id) => Reason::from(format!(
+            "{} is no language tag, and no escape can write it",
             quote(table.text(id))
-        ),
+        ))
+        .lacking(Feature::AnyLanguage),
     }
 }
 
@@ -289,14 +345,14 @@ impl<S: Statements> Encoder for TextEncoder<S> {
             return Ok(());
         }
         let before = out.len();
-        self.style.most = before.saturating_add(self.most_text);
+        self.style.most = before.saturating_add(self.max_text);
         out.reserve(self.room);
         self.begin_batch(batch, out);
         let refused = refuse(batch, self.format, self.merge_graphs).err();
         let first_refused = refused.as_ref().map(|(message, _)| *message);
         let result = self.messages(batch, first_refused, out);
         let text = out.len().saturating_sub(before);
-        self.room = (text + text / 8).min(MOST_ROOM);
+        self.room = (text + text / 8).min(MAX_ROOM);
         result.map_err(|(message, stop)| {
             let error = match (stop, refused) {
                 (None, Some((_, error))) => error,
@@ -329,7 +385,7 @@ impl<S: Statements> Encoder for TextEncoder<S> {
     }
 
     fn dropped(&self) -> Vec<(&'static str, u64)> {
-        let boundaries = if self.flat && !self.format.carries().boundaries {
+        let boundaries = if self.flat && !self.format.carries.boundaries {
             self.delimiters.number()
         } else {
             0

@@ -1,30 +1,31 @@
-//! The frame of the decoders whose grammars are no lines: a [`Grammar`] gets checked text, and its faults
-//! get their places.
+//! The frame of the decoders whose grammars are no lines: a [`Grammar`] gets checked text, and its errors
+//! get their positions.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: messages in batches; errors with line and column.
 //! - Cost: linear in the input; memory holds one batch, one piece and one incomplete token.
-//! - Law: pieces change neither messages nor errors; what is complete before a fault comes first.
+//! - Law: pieces change neither messages nor errors; what is complete before an error comes first.
+
+use std::sync::Arc;
 
 use simdutf8::compat::from_utf8;
 
-use crate::codec::format::Format;
-use crate::codec::{Decoder, LogHeader};
+use crate::codec::{Decoder, LogHeader, Noticed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Place};
-use crate::model::limits::Limits;
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::remedy::Reason;
 use crate::syntax::text::position::Lines;
 
 /// Something wrong at a byte of the text.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct GrammarError {
     /// Index in the text.
     pub at: usize,
     /// What a caller can do.
     pub class: ErrorClass,
     /// What is wrong, what was expected, the way out.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 /// Why [`Grammar::run`] came back.
@@ -51,11 +52,11 @@ pub(crate) enum Reach {
 
 /// Reads a text that grows at its end.
 pub(crate) trait Grammar: Send {
-    /// Of the log.
-    fn format(&self) -> Format;
+    /// The name of the log's format.
+    fn format(&self) -> &'static str;
 
     /// Reads on in `text` from [`consumed`](Self::consumed) until something has to happen.
-    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<Fault>>;
+    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>>;
 
     /// Length of the text's start that is not looked at again.
     fn consumed(&self) -> usize;
@@ -78,16 +79,14 @@ pub(crate) trait Grammar: Send {
     /// Finds lines of what was noted at bytes of the log that are at hand.
     fn locate(&mut self, _line: impl Fn(u64) -> u64) {}
 
-    /// What the log says about itself; `done` at its end.
-    fn header(&self, done: bool) -> LogHeader;
-}
+    /// What the log says about itself.
+    fn header(&self) -> Arc<LogHeader> {
+        LogHeader::none()
+    }
 
-/// Limits within which places in the arena, 32 bits wide, stay.
-pub(crate) fn arena_limits(limits: &Limits) -> Limits {
-    Limits {
-        max_message_bytes: limits.max_message_bytes.min(3 << 30),
-        batch_bytes: limits.batch_bytes.min(512 << 20),
-        ..limits.clone()
+    /// What was noticed; `done` at its end.
+    fn noticed(&self, _done: bool) -> Noticed {
+        Noticed::default()
     }
 }
 
@@ -108,7 +107,7 @@ pub(crate) struct TextDecoder<G> {
 }
 
 impl<G: Grammar> TextDecoder<G> {
-    /// At the start of a log; `parts` as in the options of decoders.
+    /// At the start of a log; with `parts`, messages larger than a batch come in parts.
     pub fn new(grammar: G, parts: bool) -> Self {
         Self {
             grammar,
@@ -137,10 +136,10 @@ impl<G: Grammar> TextDecoder<G> {
         }
     }
 
-    fn not_utf8(&self) -> Fault {
+    fn not_utf8(&self) -> GrammarError {
         let first = self.lines.offset() == 0 && self.valid == 0;
         let wide = first && matches!(self.buffer.first(), Some(0xFE | 0xFF));
-        Fault {
+        GrammarError {
             at: self.valid,
             class: ErrorClass::Malformed,
             reason: if wide {
@@ -148,25 +147,25 @@ impl<G: Grammar> TextDecoder<G> {
             } else {
                 "invalid UTF-8; the log must be UTF-8 text"
             }
-            .to_owned(),
+            .into(),
         }
     }
 
-    fn fail(&mut self, fault: Fault) -> Result<Option<MessageBatch>, DecodeError> {
-        let at = fault.at.min(self.buffer.len());
+    fn fail(&mut self, error: GrammarError) -> Result<Option<MessageBatch>, DecodeError> {
+        let at = error.at.min(self.buffer.len());
         let builder = self.grammar.builder();
         let message = Some(builder.message_index());
         if builder.is_open() {
             builder.discard_message();
         }
         self.failed = Some(DecodeError {
-            format: self.grammar.format().name(),
-            class: fault.class,
-            reason: fault.reason,
-            place: Place {
+            format: self.grammar.format(),
+            class: error.class,
+            reason: error.reason,
+            position: Position {
                 offset: self.lines.offset() + at as u64,
                 message,
-                line_column: Some(self.lines.place(&self.buffer[..at])),
+                line_column: Some(self.lines.position(&self.buffer[..at])),
                 frame_row: None,
             },
         });
@@ -215,7 +214,7 @@ impl<G: Grammar> Decoder for TextDecoder<G> {
         self.grammar.locate(|offset| {
             let before = offset.saturating_sub(self.lines.offset()) as usize;
             self.lines
-                .place(self.buffer.get(..before).unwrap_or_default())
+                .position(self.buffer.get(..before).unwrap_or_default())
                 .0
         });
         match paused {
@@ -223,8 +222,8 @@ impl<G: Grammar> Decoder for TextDecoder<G> {
                 Ok(Some(self.grammar.take_part()))
             }
             Ok(Pause::Need) if self.invalid => {
-                let fault = self.not_utf8();
-                self.fail(fault)
+                let error = self.not_utf8();
+                self.fail(error)
             }
             Ok(Pause::Full | Pause::Need) => Ok(self.grammar.take()),
             Ok(Pause::Done) => {
@@ -232,7 +231,7 @@ impl<G: Grammar> Decoder for TextDecoder<G> {
                 self.buffer = Vec::new();
                 Ok(self.grammar.take())
             }
-            Err(fault) => self.fail(*fault),
+            Err(error) => self.fail(*error),
         }
     }
 
@@ -251,7 +250,11 @@ impl<G: Grammar> Decoder for TextDecoder<G> {
         self.failed = None;
     }
 
-    fn header(&self) -> LogHeader {
-        self.grammar.header(self.done)
+    fn header(&self) -> Arc<LogHeader> {
+        self.grammar.header()
+    }
+
+    fn noticed(&self) -> Noticed {
+        self.grammar.noticed(self.done)
     }
 }

@@ -1,7 +1,7 @@
 //! Lines and columns of a text log, without keeping its text.
 //!
 //! - In: the bytes that a reader is done with, in order ([`Lines::advance`]).
-//! - Out: line and column of a byte, when an error needs them ([`Lines::place`]).
+//! - Out: line and column of a byte, when an error needs them ([`Lines::position`]).
 //! - Cost: one scan for line ends per byte consumed; columns are counted only for an error.
 //! - Law: LF, CRLF and a lone CR end a line; a column counts characters from 1.
 
@@ -81,7 +81,7 @@ impl Lines {
     }
 
     /// Line and column of the byte that follows `before`, which is not consumed yet.
-    pub fn place(&self, before: &[u8]) -> (u64, u64) {
+    pub fn position(&self, before: &[u8]) -> (u64, u64) {
         let mut there = self.clone();
         there.advance(before);
         (there.line, there.characters + 1)
@@ -115,11 +115,11 @@ mod tests {
             let mut lines = Lines::default();
             lines.advance(&text[..cut]);
             assert_eq!(lines.offset(), cut as u64);
-            for (at, place) in expected.iter().enumerate().skip(cut) {
-                // A byte inside a line end or a character has no place of its own.
+            for (at, position) in expected.iter().enumerate().skip(cut) {
+                // A byte inside a line end or a character has no position of its own.
                 let inside = text.get(at).is_some_and(|b| b & 0xc0 == 0x80);
                 if !inside {
-                    assert_eq!(lines.place(&text[cut..at]), *place, "{cut} {at}");
+                    assert_eq!(lines.position(&text[cut..at]), *position, "{cut} {at}");
                 }
             }
         }

@@ -21,9 +21,9 @@ use crate::model::limits::Limits;
 use crate::syntax::json::{Bounds, Kind, Tape, View, parse, write};
 
 /// Predicates whose keys are remembered.
-const MOST_KNOWN: usize = 1 << 14;
+const MAX_KNOWN: usize = 1 << 14;
 /// Terms of one predicate that are looked at.
-const MOST_TERMS: usize = 48;
+const MAX_TERMS: usize = 48;
 
 /// Where the value of the one key of a context document stands in its tape.
 const VALUE: u32 = 2;
@@ -128,7 +128,7 @@ impl Compact {
         let better = |a: &[u8], b: &[u8]| a.len().cmp(&b.len()).then_with(|| a.cmp(b));
         for names in terms.values_mut() {
             names.sort_by(|a, b| better(a, b));
-            names.truncate(MOST_TERMS);
+            names.truncate(MAX_TERMS);
         }
         aliases.sort_by(|(_, a), (_, b)| better(a, b));
         Ok(Self {
@@ -185,7 +185,7 @@ impl Compact {
             .into_iter()
             .filter_map(|name| self.key(name, iri))
             .collect();
-        if self.known.len() >= MOST_KNOWN {
+        if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
         self.known.insert(iri.into(), keys.clone());
@@ -360,6 +360,6 @@ fn wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
     write::write(&view, value, &mut text);
     text.push(b'}');
     parse(&text, &mut tape, bounds)
-        .map_err(|fault| format!("compact_with is no JSON that can be read: {}", fault.reason))?;
+        .map_err(|error| format!("compact_with is no JSON that can be read: {}", error.reason))?;
     Ok((text.into(), tape))
 }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::formats::jsonld::sink::Sink;
 use crate::model::batch::MessageBatch;
 use crate::model::chars::{self, DIGIT, LETTER, NAME};
-use crate::model::namespaces::MOST_WHOLE;
+use crate::model::namespaces::MAX_WHOLE;
 use crate::syntax::needed::Needed;
 use crate::syntax::prefixes::Declared;
 
@@ -103,13 +103,13 @@ impl Names {
         let all = self.needed.len();
         if new && self.needed.waiting() == all {
             self.unchanged = true;
-            if !each || all <= MOST_WHOLE {
+            if !each || all <= MAX_WHOLE {
                 self.take_all();
                 return true;
             }
         } else if new {
             self.unchanged = false;
-        } else if self.context.len() == all && (!each || (self.unchanged && all <= MOST_WHOLE)) {
+        } else if self.context.len() == all && (!each || (self.unchanged && all <= MAX_WHOLE)) {
             return false;
         }
         let wanted = self.needed.of(batch, message);

@@ -8,7 +8,7 @@
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
 /// Digits that any double keeps.
-const MOST_DIGITS: usize = 15;
+const MAX_DIGITS: usize = 15;
 
 /// The datatypes that may be native.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Native {
             }
             Self::Integer => {
                 let digits = text.strip_prefix(b"-").unwrap_or(text);
-                let canonical = digits.len() <= MOST_DIGITS
+                let canonical = digits.len() <= MAX_DIGITS
                     && digits.iter().all(u8::is_ascii_digit)
                     && match digits {
                         [] => false,
@@ -74,7 +74,7 @@ fn double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         return None;
     };
     if fraction.is_empty()
-        || fraction.len() >= MOST_DIGITS
+        || fraction.len() >= MAX_DIGITS
         || !fraction.iter().all(u8::is_ascii_digit)
         || (fraction.len() > 1 && fraction.ends_with(b"0"))
     {

@@ -12,11 +12,11 @@ use super::names::{Names, Wrote, is_absolute};
 use super::native::Native;
 use super::shape::{Known, Node, Property, Shape};
 use crate::formats::jsonld::is_language_type;
-use crate::formats::jsonld::sink::{MOST_KEY, Sink};
+use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::model::batch::MessageBatch;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
-use crate::model::write::{Fault, Style, fault};
+use crate::model::write::{Style, TermError, term_error};
 use crate::syntax::text::encode::{Memo, Stop, holds_labels};
 
 /// The message that is written.
@@ -283,7 +283,7 @@ impl<S: Sink> Nodes<S> {
     ) -> Result<(), Stop> {
         let text = message.table.text(predicate);
         if !self.lenient && !is_absolute(text) {
-            return Err(Stop::Term(Fault::Relative(predicate)));
+            return Err(Stop::Term(TermError::Relative(predicate)));
         }
         let keys = match &mut self.compact {
             Some(compact) => compact.keys(text),
@@ -552,9 +552,9 @@ impl<S: Sink> Nodes<S> {
         };
         if bare {
             if term.kind == TermKind::LangLiteral
-                && let Some(fault) = fault(table, of, false)
+                && let Some(error) = term_error(table, of, false)
             {
-                return Err(Stop::Term(fault));
+                return Err(Stop::Term(error));
             }
             self.sink.scalar(out);
             S::text(text, plain, out);
@@ -562,7 +562,7 @@ impl<S: Sink> Nodes<S> {
         }
         if term.kind == TermKind::TypedLiteral && !self.lenient && is_language_type(table.text(of))
         {
-            return Err(Stop::Term(Fault::Untagged(of)));
+            return Err(Stop::Term(TermError::Untagged(of)));
         }
         let native = match term.kind {
             TermKind::TypedLiteral => match &key.coerced {
@@ -659,7 +659,7 @@ impl<S: Sink> Nodes<S> {
     ) -> Result<(), Stop> {
         let text = message.table.text(id);
         if !self.lenient && !is_absolute(text) {
-            return Err(Stop::Term(Fault::Relative(id)));
+            return Err(Stop::Term(TermError::Relative(id)));
         }
         match self
             .compact
@@ -700,7 +700,7 @@ impl<S: Sink> Nodes<S> {
             TermKind::Iri if self.compacting => self.new_iri(message, id, false, out)?,
             TermKind::Iri => {
                 if !self.lenient && !is_absolute(text) {
-                    return Err(Stop::Term(Fault::Relative(id)));
+                    return Err(Stop::Term(TermError::Relative(id)));
                 }
                 if self
                     .names
@@ -712,8 +712,8 @@ impl<S: Sink> Nodes<S> {
                 }
             }
             TermKind::Language => {
-                if let Some(fault) = fault(table, id, false) {
-                    return Err(Stop::Term(fault));
+                if let Some(error) = term_error(table, id, false) {
+                    return Err(Stop::Term(error));
                 }
                 S::text(text, true, out);
             }
@@ -727,7 +727,7 @@ impl<S: Sink> Nodes<S> {
             }
         }
         // A sink may move a long key, and what is kept is a place in the output.
-        let stays = out.len() - start <= MOST_KEY;
+        let stays = out.len() - start <= MAX_KEY;
         if stays && (message.style.apart.is_none() || !holds_labels(term.kind)) {
             self.tokens.keep(id, start, out);
         }

@@ -8,7 +8,7 @@
 //!
 //! A blank node stands inside another node if one quad alone has it as object, in the graph that its own
 //! quads are in, and nothing else names it. Cycles of such nodes are cut at their first, and nesting ends at
-//! [`MOST_NESTED`], so that readers with a bound of their own follow.
+//! [`MAX_NESTED`], so that readers with a bound of their own follow.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 
 /// Nodes within nodes.
-const MOST_NESTED: u8 = 12;
+const MAX_NESTED: u8 = 12;
 
 /// So many terms are compared each with each.
 const FEW: usize = 12;
@@ -606,7 +606,7 @@ impl Shape {
             let goes_on = node.list == List::Cell && self.goes_on(table, quads, user, at);
             let depth = self.nodes[user as usize].depth + u8::from(!goes_on);
             let node = &mut self.nodes[at as usize];
-            if depth > MOST_NESTED {
+            if depth > MAX_NESTED {
                 node.place = Place::Top;
             } else {
                 node.place = Place::Inside;

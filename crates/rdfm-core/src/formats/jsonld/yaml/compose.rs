@@ -13,7 +13,8 @@ use rustc_hash::FxHashMap;
 
 use super::schema::{Value, resolve};
 use crate::model::error::{ErrorClass, quote};
-use crate::syntax::json::{Bounds, Fault, Kind, Tape};
+use crate::model::remedy::Reason;
+use crate::syntax::json::{Bounds, Kind, ParseError, Tape};
 
 /// Composes one document at a time.
 #[derive(Default)]
@@ -37,7 +38,12 @@ impl Composer {
     ///
     /// # Errors
     /// The text is no YAML, or holds what JSON cannot.
-    pub fn compose(&mut self, text: &str, tape: &mut Tape, bounds: &Bounds) -> Result<bool, Fault> {
+    pub fn compose(
+        &mut self,
+        text: &str,
+        tape: &mut Tape,
+        bounds: &Bounds,
+    ) -> Result<bool, ParseError> {
         tape.clear();
         self.open.clear();
         self.anchors.clear();
@@ -47,7 +53,7 @@ impl Composer {
         options.block_nesting_limit = bounds.max_depth as usize + 1;
         let mut found = false;
         for event in Parser::new_from_str_with_options(text, options) {
-            let (event, span) = event.map_err(|error| scan_fault(&error, text, bounds))?;
+            let (event, span) = event.map_err(|error| scan_error(&error, text, bounds))?;
             let at = span.start.byte_offset().unwrap_or_default();
             match event {
                 Event::DocumentStart(..) => {
@@ -113,7 +119,7 @@ impl Composer {
         at: usize,
         tape: &mut Tape,
         bounds: &Bounds,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         if self.wants_key() {
             return Err(malformed(
                 at,
@@ -145,7 +151,7 @@ impl Composer {
         span: &Span,
         tape: &mut Tape,
         bounds: &Bounds,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let at = span.start.byte_offset().unwrap_or_default();
         let value = scalar_value(text, style, tag, at)?;
         if self.wants_key() {
@@ -190,7 +196,7 @@ impl Composer {
         at: usize,
         tape: &mut Tape,
         bounds: &Bounds,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let Some(Some(node)) = self.anchors.get(&anchor).copied() else {
             return Err(malformed(
                 at,
@@ -226,7 +232,7 @@ fn scalar_value<'a>(
     style: ScalarStyle,
     tag: Option<&Tag>,
     at: usize,
-) -> Result<Value<'a>, Fault> {
+) -> Result<Value<'a>, ParseError> {
     let Some(tag) = tag else {
         return Ok(match style {
             ScalarStyle::Plain => resolve(text),
@@ -260,7 +266,7 @@ fn scalar_value<'a>(
     ))
 }
 
-fn check_tag(tag: Option<&Tag>, expected: &str, at: usize) -> Result<(), Fault> {
+fn check_tag(tag: Option<&Tag>, expected: &str, at: usize) -> Result<(), ParseError> {
     match tag {
         Some(tag) if !tag.is_yaml_core_schema_tag(expected) && tag.original() != "!" => {
             Err(unknown_tag(tag, at))
@@ -269,7 +275,7 @@ fn check_tag(tag: Option<&Tag>, expected: &str, at: usize) -> Result<(), Fault> 
     }
 }
 
-fn unknown_tag(tag: &Tag, at: usize) -> Fault {
+fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
     malformed(
         at,
         &format!(
@@ -289,7 +295,7 @@ fn string(
     span: &Span,
     tape: &mut Tape,
     bounds: &Bounds,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     let range = span.byte_range().unwrap_or_default();
     let quotes = usize::from(!matches!(style, ScalarStyle::Plain));
     let inner = range.start + quotes..range.end.saturating_sub(quotes).max(range.start + quotes);
@@ -304,15 +310,15 @@ fn string(
     tape.owned(kind, range.start, text.as_bytes(), bounds)
 }
 
-fn malformed(at: usize, reason: &str) -> Fault {
-    Fault {
+fn malformed(at: usize, reason: &str) -> ParseError {
+    ParseError {
         at,
         class: ErrorClass::Malformed,
-        reason: reason.to_owned(),
+        reason: reason.into(),
     }
 }
 
-/// The first tab that indents a line behind a place: the parser tells where the scalar before it begins.
+/// The first tab that indents a line behind a position: the parser tells where the scalar before it begins.
 fn tab(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     for line in text.get(from..)?.split_inclusive('\n').skip(1) {
@@ -325,8 +331,8 @@ fn tab(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// The parser's fault. It is truncated where the text could have gone on.
-fn scan_fault(error: &ScanError, text: &str, bounds: &Bounds) -> Fault {
+/// The parser's error. It is truncated where the text could have gone on.
+fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
     let mut at = error.marker().byte_offset().unwrap_or_default();
     if error.info().contains("found a tab") {
         at = tab(text, at).unwrap_or(at);
@@ -344,20 +350,23 @@ fn scan_fault(error: &ScanError, text: &str, bounds: &Bounds) -> Fault {
         _ if at >= text.trim_end().len() => ErrorClass::Truncated,
         _ => ErrorClass::Malformed,
     };
-    Fault {
+    ParseError {
         at,
         class,
         reason: match class {
-            ErrorClass::Limit => format!(
-                "mappings and sequences are nested more than {} deep; raise max_depth (--max-depth)",
-                bounds.max_depth
+            ErrorClass::Limit => Reason::limit(
+                format!(
+                    "mappings and sequences are nested more than {} deep",
+                    bounds.max_depth
+                ),
+                "max_depth",
             ),
             _ if text.as_bytes().get(at) == Some(&b'@') => {
                 "no YAML: nothing begins with @ there; keys and values that do stand in quotes, as in \
                  \"@context\""
-                    .to_owned()
+                    .into()
             }
-            _ => format!("no YAML: {}", error.info()),
+            _ => format!("no YAML: {}", error.info()).into(),
         },
     }
 }

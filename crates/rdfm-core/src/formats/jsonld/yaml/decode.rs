@@ -7,13 +7,15 @@
 
 use super::compose::Composer;
 use super::stream::{Next, Search};
-use crate::codec::{DecodeOptions, Decoder, LogHeader};
-use crate::formats::jsonld::lines::{BOM, bounded, check_utf8};
+use crate::codec::{Decoder, Noticed};
+use crate::formats::jsonld::lines::{BOM, check_utf8};
+use crate::formats::jsonld::options::Reading;
 use crate::formats::jsonld::reader::MessageReader;
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Place};
-use crate::syntax::json::{Fault, Kind, Tape, View};
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::remedy::Reason;
+use crate::syntax::json::{Kind, ParseError, Tape, View};
 use crate::syntax::text::position::Lines;
 
 /// Reads YAML-LD.
@@ -37,10 +39,9 @@ impl YamlDecoder {
     ///
     /// # Errors
     /// The base is not an absolute IRI.
-    pub fn new(options: &DecodeOptions) -> Result<Self, String> {
-        let options = bounded(options);
+    pub(in crate::formats::jsonld) fn new(options: &Reading) -> Result<Self, Reason> {
         Ok(Self {
-            reader: MessageReader::new(&options)?,
+            reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
             composer: Composer::default(),
             tape: Tape::new(),
@@ -54,8 +55,8 @@ impl YamlDecoder {
         })
     }
 
-    /// Reads a document; a fault tells its place in it.
-    fn document(&mut self, end: usize) -> Result<(), Fault> {
+    /// Reads a document; an error tells its position in it.
+    fn document(&mut self, end: usize) -> Result<(), ParseError> {
         let text = self.buffer.get(self.at..end).unwrap_or_default();
         check_utf8(text)?;
         let text = std::str::from_utf8(text).unwrap_or_default();
@@ -75,11 +76,11 @@ impl YamlDecoder {
             }
             Some((Kind::Object | Kind::Array, _)) => {}
             Some((_, at)) => {
-                return Err(Fault {
+                return Err(ParseError {
                     at: at as usize,
                     class: ErrorClass::Malformed,
                     reason: "a message is a mapping (key: value), and this document is a scalar"
-                        .to_owned(),
+                        .into(),
                 });
             }
         }
@@ -91,11 +92,11 @@ impl YamlDecoder {
         self.reader.read_nodes(&view, start, &mut self.builder)
     }
 
-    /// Turns a fault at a byte from `at` into the error.
+    /// Turns an error at a byte from `at` into the decoder's error.
     #[cold]
-    fn fail(&mut self, fault: Fault, last: bool) {
-        let at = (self.at + fault.at).min(self.buffer.len());
-        let class = match fault.class {
+    fn fail(&mut self, error: ParseError, last: bool) {
+        let at = (self.at + error.at).min(self.buffer.len());
+        let class = match error.class {
             ErrorClass::Truncated if !last => ErrorClass::Malformed,
             class => class,
         };
@@ -103,11 +104,11 @@ impl YamlDecoder {
         self.failed = Some(DecodeError {
             format: "yamlld",
             class,
-            reason: fault.reason,
-            place: Place {
+            reason: error.reason,
+            position: Position {
                 offset: self.lines.offset() + before.len() as u64,
                 message: Some(self.builder.message_index()),
-                line_column: Some(self.lines.place(before)),
+                line_column: Some(self.lines.position(before)),
                 frame_row: None,
             },
         });
@@ -169,16 +170,15 @@ impl Decoder for YamlDecoder {
                 Next::Feed | Next::Done => self.search.least_end(&self.buffer),
             };
             if (end - self.at) as u64 > self.max {
-                let fault = Fault {
+                let error = ParseError {
                     at: 0,
                     class: ErrorClass::Limit,
-                    reason: format!(
-                        "the document is longer than {} bytes; raise max_message_bytes (--max-message-bytes) \
-                         if the source is trusted",
-                        self.max
+                    reason: Reason::limit(
+                        format!("the document is longer than {} bytes", self.max),
+                        "max_message_bytes",
                     ),
                 };
-                self.fail(fault, false);
+                self.fail(error, false);
                 continue;
             }
             match next {
@@ -190,7 +190,7 @@ impl Decoder for YamlDecoder {
                             return Ok(self.builder.take());
                         }
                     }
-                    Err(fault) => self.fail(fault, last),
+                    Err(error) => self.fail(error, last),
                 },
             }
         }
@@ -211,7 +211,7 @@ impl Decoder for YamlDecoder {
         self.failed = None;
     }
 
-    fn header(&self) -> LogHeader {
-        self.reader.header()
+    fn noticed(&self) -> Noticed {
+        self.reader.noticed()
     }
 }

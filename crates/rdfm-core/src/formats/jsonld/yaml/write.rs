@@ -5,7 +5,7 @@
 //! - Law: every reader, of YAML 1.1 too, gets the same strings: whatever it might take for something else
 //!   stands in double quotes, with the escapes of JSON.
 
-use crate::formats::jsonld::sink::{MOST_KEY, Sink};
+use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::syntax::json::write::string;
 
 /// Writes blocks.
@@ -142,7 +142,7 @@ impl Sink for Yaml {
     }
 
     fn end_key(&mut self, out: &mut Vec<u8>) {
-        if out.len() - self.key > MOST_KEY {
+        if out.len() - self.key > MAX_KEY {
             // Readers take no more than 1024 characters before a colon: a long key needs a mark before it, and its value a line of its own.
             let key = out.split_off(self.key);
             out.extend_from_slice(b"? ");

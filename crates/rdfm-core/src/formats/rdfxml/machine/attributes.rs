@@ -12,9 +12,10 @@ use rustc_hash::FxHashSet;
 use super::{Frame, Machine, Version, limit};
 use crate::formats::rdfxml::entities::Place;
 use crate::formats::rdfxml::vocabulary::{ITS, XML, XMLNS, rdf_name};
-use crate::formats::rdfxml::xml::{Attribute, Read, fault, malformed};
+use crate::formats::rdfxml::xml::{Attribute, Read, fail, malformed};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Reason;
 use crate::model::term::flags;
 
 /// Attributes from which on repeated names are looked for in a table.
@@ -116,12 +117,12 @@ impl Machine {
             }
             if self.scope.bytes() + (2 * prefix.len() + iri.len() + 64) as u64 > self.most() {
                 let most = self.most();
-                return fault(
+                return fail(
                     name.start,
                     ErrorClass::Limit,
-                    format!(
-                        "the namespaces take more than {most} bytes; raise max_message_bytes \
-                         (--max-message-bytes) if the source is trusted"
+                    Reason::limit(
+                        format!("the namespaces take more than {most} bytes"),
+                        "max_message_bytes",
                     ),
                 );
             }
@@ -239,13 +240,13 @@ impl Machine {
         Ok(())
     }
 
-    fn version(&self, at: usize, place: usize) -> Read<Version> {
+    fn version(&self, at: usize, position: usize) -> Read<Version> {
         match self.values.get(at) {
             b"1.1" => Ok(Version::V11),
             b"1.2-basic" => Ok(Version::V12Basic),
             b"1.2" => Ok(Version::V12),
-            other => fault(
-                place,
+            other => fail(
+                position,
                 ErrorClass::Unsupported,
                 format!(
                     "rdf:version is '1.1', '1.2' or '1.2-basic', not {}",
@@ -256,20 +257,21 @@ impl Machine {
     }
 
     /// The number of the language of an `xml:lang`; the empty one ends any.
-    fn language(&mut self, at: usize, place: usize) -> Read<u32> {
+    fn language(&mut self, at: usize, position: usize) -> Read<u32> {
         let tag = self.values.get(at);
         if !tag.is_empty() && !chars::is_language_tag(tag) {
-            return malformed(place, chars::no_language_tag(tag));
+            return malformed(position, chars::no_language_tag(tag));
         }
         let tag: Box<[u8]> = tag.into();
         let bytes: usize = self.languages.iter().map(|tag| tag.len()).sum();
         if (bytes + tag.len()) as u64 > self.most() {
             let most = self.most();
-            return fault(
-                place,
+            return fail(
+                position,
                 ErrorClass::Limit,
-                format!(
-                    "the languages are longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+                Reason::limit(
+                    format!("the languages are longer than {most} bytes"),
+                    "max_message_bytes",
                 ),
             );
         }
@@ -278,7 +280,7 @@ impl Machine {
     }
 
     /// The number of the base of an `xml:base`.
-    fn base(&mut self, at: usize, outer: u32, place: usize) -> Read<u32> {
+    fn base(&mut self, at: usize, outer: u32, position: usize) -> Read<u32> {
         let text = String::from_utf8_lossy(self.values.get(at)).into_owned();
         let resolved = match outer
             .checked_sub(1)
@@ -289,15 +291,16 @@ impl Machine {
         };
         match resolved {
             Ok(base) => {
-                self.repeat(base.as_str().len(), place)?;
+                self.repeat(base.as_str().len(), position)?;
                 let bytes: usize = self.bases.iter().map(|base| base.as_str().len()).sum();
                 if (bytes + base.as_str().len()) as u64 > self.most() {
                     let most = self.most();
-                    return fault(
-                        place,
+                    return fail(
+                        position,
                         ErrorClass::Limit,
-                        format!(
-                            "the bases are longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+                        Reason::limit(
+                            format!("the bases are longer than {most} bytes"),
+                            "max_message_bytes",
                         ),
                     );
                 }
@@ -305,7 +308,7 @@ impl Machine {
                 Ok(self.bases.len() as u32)
             }
             Err(error) => malformed(
-                place,
+                position,
                 format!(
                     "the base {} is not a valid absolute IRI ({error})",
                     quote(text.as_bytes())

@@ -7,7 +7,7 @@
 //!   document is truncated.
 
 use super::Machine;
-use crate::formats::rdfxml::xml::{self, Read, Token, check_characters, fault, malformed};
+use crate::formats::rdfxml::xml::{self, Read, Token, check_characters, fail, malformed};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::syntax::text::grammar::Pause;
@@ -114,7 +114,7 @@ impl Machine {
             if rest.first() != Some(&b'<') {
                 self.white_space(text, text.len())?;
                 return if self.prolog.begun {
-                    fault(
+                    fail(
                         text.len(),
                         ErrorClass::Truncated,
                         "the log ends before the document's first element",
@@ -123,14 +123,14 @@ impl Machine {
                     Ok(Pause::Done)
                 };
             }
-            return fault(
+            return fail(
                 text.len(),
                 ErrorClass::Truncated,
                 "the log ends inside a tag or comment",
             );
         }
         let open = self.frames.last().map_or(0, |frame| frame.name as usize);
-        fault(
+        fail(
             text.len(),
             ErrorClass::Truncated,
             format!(
@@ -159,7 +159,7 @@ fn declaration(text: &[u8], start: usize, end: usize) -> Read<()> {
                 .any(|name| value.eq_ignore_ascii_case(name.as_bytes()))
         {
             let shown = quote(value);
-            return fault(
+            return fail(
                 attribute.name.start,
                 ErrorClass::Unsupported,
                 format!(

@@ -211,14 +211,14 @@ impl Machine {
         self.property_attributes(text, attributes, rdf, object, frame)
     }
 
-    fn parse_type(&mut self, at: usize, place: usize, frame: &mut Frame) -> Read<()> {
+    fn parse_type(&mut self, at: usize, position: usize, frame: &mut Frame) -> Read<()> {
         match self.values.get(at) {
             b"Resource" => {
                 let object = self
                     .terms
                     .anonymous(&mut self.builder)
-                    .map_err(|exceeded| limit(place, exceeded))?;
-                self.state_property(*frame, object, place)?;
+                    .map_err(|exceeded| limit(position, exceeded))?;
+                self.state_property(*frame, object, position)?;
                 frame.ids = [NONE; IDS];
                 frame.ids[SUBJECT] = object;
                 frame.state = State::Node;

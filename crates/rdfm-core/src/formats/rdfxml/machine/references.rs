@@ -8,9 +8,10 @@
 use super::{Frame, Machine, limit};
 use crate::formats::rdfxml::terms::Terms;
 use crate::formats::rdfxml::vocabulary::RDF;
-use crate::formats::rdfxml::xml::{Read, fault, is_nc_name, malformed};
+use crate::formats::rdfxml::xml::{Read, fail, is_nc_name, malformed};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::syntax::iri::{has_scheme, resolve};
 
@@ -20,10 +21,11 @@ impl Machine {
         if !self.lenient && (!has_scheme(namespace) || !chars::is_iri_text(namespace)) {
             return malformed(
                 at,
-                format!(
-                    "the namespace {} is not an absolute IRI; lenient (--lenient) takes it as it is",
+                Reason::from(format!(
+                    "the namespace {} is not an absolute IRI",
                     quote(namespace)
-                ),
+                ))
+                .with(Remedy::lenient("takes it as it is")),
             );
         }
         self.terms
@@ -38,31 +40,32 @@ impl Machine {
     }
 
     /// The IRI that an attribute refers to.
-    pub(super) fn reference(&mut self, at: usize, base: u32, place: usize) -> Read<TermId> {
+    pub(super) fn reference(&mut self, at: usize, base: u32, position: usize) -> Read<TermId> {
         let values = std::mem::take(&mut self.values);
-        let result = self.resolve(values.get(at), base, place);
+        let result = self.resolve(values.get(at), base, position);
         self.values = values;
         result
     }
 
     /// The IRI of a reference.
-    fn resolve(&mut self, text: &[u8], base: u32, place: usize) -> Read<TermId> {
+    fn resolve(&mut self, text: &[u8], base: u32, position: usize) -> Read<TermId> {
         let whole = |machine: &mut Self| {
             machine
                 .terms
                 .iri(&mut machine.builder, b"", text)
-                .map_err(|exceeded| limit(place, exceeded))
+                .map_err(|exceeded| limit(position, exceeded))
         };
         if !chars::is_iri_text(text) {
             if self.lenient {
                 return whole(self);
             }
             return malformed(
-                place,
-                format!(
-                    "{} has characters that an IRI cannot have; lenient (--lenient) takes it as it is",
+                position,
+                Reason::from(format!(
+                    "{} has characters that an IRI cannot have",
                     quote(text)
-                ),
+                ))
+                .with(Remedy::lenient("takes it as it is")),
             );
         }
         if has_scheme(text) {
@@ -74,22 +77,22 @@ impl Machine {
         match resolve(text, base, self.lenient, &mut self.resolved) {
             Ok(true) => {}
             Ok(false) => return whole(self),
-            Err(reason) => return malformed(place, reason),
+            Err(reason) => return malformed(position, reason),
         }
-        self.repeat(self.resolved.len(), place)?;
+        self.repeat(self.resolved.len(), position)?;
         self.terms
             .iri(&mut self.builder, b"", self.resolved.as_bytes())
-            .map_err(|exceeded| limit(place, exceeded))
+            .map_err(|exceeded| limit(position, exceeded))
     }
 
     /// The IRI that an `rdf:ID` names, which no other of the document may name.
-    pub(super) fn id(&mut self, at: usize, base: u32, place: usize) -> Read<TermId> {
+    pub(super) fn id(&mut self, at: usize, base: u32, position: usize) -> Read<TermId> {
         let value = self.values.get(at);
         if !is_nc_name(value) {
-            return malformed(place, format!("rdf:ID is a name, not {}", quote(value)));
+            return malformed(position, format!("rdf:ID is a name, not {}", quote(value)));
         }
         let reference = [b"#", value].concat();
-        let id = self.resolve(&reference, base, place)?;
+        let id = self.resolve(&reference, base, position)?;
         if self.lenient {
             return Ok(id);
         }
@@ -97,37 +100,42 @@ impl Machine {
         self.ids_bytes += (iri.len() + 64) as u64;
         if self.ids_bytes > self.most() {
             let most = self.most();
-            return fault(
-                place,
+            return fail(
+                position,
                 ErrorClass::Limit,
-                format!(
-                    "the rdf:IDs of the document take more than {most} bytes; raise max_message_bytes \
-                     (--max-message-bytes), or pass lenient=True (--lenient) to take repeated ones"
-                ),
+                Reason::limit(
+                    format!("the rdf:IDs of the document take more than {most} bytes"),
+                    "max_message_bytes",
+                )
+                .with(Remedy::lenient("takes repeated ones")),
             );
         }
         if !self.ids.insert(iri.into()) {
             return malformed(
-                place,
-                format!(
-                    "the rdf:ID {} stands twice in the document; lenient (--lenient) takes it",
+                position,
+                Reason::from(format!(
+                    "the rdf:ID {} stands twice in the document",
                     quote(&reference[1..])
-                ),
+                ))
+                .with(Remedy::lenient("takes it")),
             );
         }
         Ok(id)
     }
 
     /// The blank node of an `rdf:nodeID`.
-    pub(super) fn label(&mut self, at: usize, place: usize) -> Read<TermId> {
+    pub(super) fn label(&mut self, at: usize, position: usize) -> Read<TermId> {
         let values = std::mem::take(&mut self.values);
         let label = values.get(at);
         let result = if is_nc_name(label) {
             self.terms
                 .bnode(&mut self.builder, label)
-                .map_err(|exceeded| limit(place, exceeded))
+                .map_err(|exceeded| limit(position, exceeded))
         } else {
-            malformed(place, format!("rdf:nodeID is a name, not {}", quote(label)))
+            malformed(
+                position,
+                format!("rdf:nodeID is a name, not {}", quote(label)),
+            )
         };
         self.values = values;
         result

@@ -8,9 +8,10 @@
 use super::{Machine, State, expected, limit};
 use crate::formats::rdfxml::canonical::Canonical;
 use crate::formats::rdfxml::entities::Place;
-use crate::formats::rdfxml::xml::{Read, check_characters, fault, malformed};
+use crate::formats::rdfxml::xml::{Read, check_characters, fail, malformed};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Reason;
 
 impl Machine {
     /// Text or CDATA.
@@ -78,11 +79,12 @@ impl Machine {
         check_characters(text, start, end)?;
         if (self.text.len() + end - start) as u64 > self.most() {
             let most = self.most();
-            return fault(
+            return fail(
                 start,
                 ErrorClass::Limit,
-                format!(
-                    "a text is longer than {most} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted"
+                Reason::limit(
+                    format!("a text is longer than {most} bytes"),
+                    "max_message_bytes",
                 ),
             );
         }

@@ -9,49 +9,54 @@ use super::{End, Machine, State};
 use crate::formats::turtle::lexer::{self, Lexed, Stop};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
-use crate::syntax::text::grammar::{Fault, Pause, Reach};
+use crate::model::remedy::{Feature, Reason};
+use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 
 /// How much of a token an error may show.
 const SHOWN: usize = 164;
 
 impl Machine {
     #[cold]
-    pub(super) fn token_too_long(&self) -> Fault {
-        Fault {
+    pub(super) fn token_too_long(&self) -> GrammarError {
+        GrammarError {
             at: self.pos,
             class: ErrorClass::Limit,
-            reason: format!(
-                "a token is longer than {} bytes; raise max_message_bytes (--max-message-bytes) if the source is trusted",
-                self.max_token()
+            reason: Reason::limit(
+                format!("a token is longer than {} bytes", self.max_token()),
+                "max_message_bytes",
             ),
         }
     }
 
-    /// What is told of a fault: that the token is too long, where as much of it as a token may have shows no
-    /// fault. How much of it was there does not matter so.
+    /// What is told of an error: that the token is too long, where as much of it as a token may have shows no
+    /// error. How much of it was there does not matter so.
     #[cold]
-    pub(super) fn told(&mut self, text: &[u8], fault: Box<Fault>) -> Result<Pause, Box<Fault>> {
+    pub(super) fn told(
+        &mut self,
+        text: &[u8],
+        error: Box<GrammarError>,
+    ) -> Result<Pause, Box<GrammarError>> {
         let most = usize::try_from(self.max_token()).unwrap_or(usize::MAX);
         let mut end = self.pos.saturating_add(most).saturating_add(1);
         while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
             end += 1;
         }
-        let again = fault.class != ErrorClass::Limit
+        let again = error.class != ErrorClass::Limit
             && (end < text.len() || (end == text.len() && self.reach == Reach::End));
         if !again {
-            return Err(fault);
+            return Err(error);
         }
         let start = self.pos;
         self.scanned = (0, 0);
         // Not `step`: with one caller it is inlined there, and a tenth faster.
         match self.run(&text[..end], Reach::Open) {
             Err(other) if self.pos == start && other.class == ErrorClass::Limit => Err(other),
-            _ => Err(fault),
+            _ => Err(error),
         }
     }
 
     #[cold]
-    pub(super) fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<Fault>> {
+    pub(super) fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<GrammarError>> {
         let rest = &text[self.pos..];
         if rest.is_empty() && self.top.state == State::Statement && !self.in_graph {
             if self.builder.is_open() {
@@ -62,10 +67,10 @@ impl Machine {
         let long = |mark: &[u8; 3]| rest.starts_with(mark);
         let inside = match rest.first() {
             Some(b'<') if rest.len() > 1 && rest[1] != b'<' => {
-                if let Stop::Fault(fault) = lexer::iri_fault(text, self.pos, text.len())
-                    && fault.at < text.len()
+                if let Stop::Error(error) = lexer::iri_error(text, self.pos, text.len())
+                    && error.at < text.len()
                 {
-                    return Err(fault);
+                    return Err(error);
                 }
                 "an IRI; expected '>'"
             }
@@ -94,14 +99,14 @@ impl Machine {
                 },
             },
         };
-        Err(Box::new(Fault {
+        Err(Box::new(GrammarError {
             at: text.len(),
             class: ErrorClass::Truncated,
-            reason: format!("the log ends inside {inside}"),
+            reason: format!("the log ends inside {inside}").into(),
         }))
     }
 
-    /// The fault of a token that may not stand here. Waits for as much of it as an error shows.
+    /// The error of a token that may not stand here. Waits for as much of it as an error shows.
     #[cold]
     pub(super) fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
         let shown = self.shown(text)?;
@@ -124,7 +129,7 @@ impl Machine {
         }
     }
 
-    /// The fault of a word that is no name and no keyword of this place.
+    /// The error of a word that is no name and no keyword of this place.
     #[cold]
     pub(super) fn bad_word<T>(
         &self,
@@ -159,10 +164,10 @@ impl Machine {
 
     #[cold]
     pub(super) fn no_graphs<T>(&self) -> Lexed<T> {
-        Err(Stop::fault(
+        Err(Stop::error(
             self.pos,
             ErrorClass::Malformed,
-            "a graph block; Turtle has none, read the log as TriG (--from trig)",
+            Reason::new("a graph block, and Turtle has none").lacking(Feature::Graphs),
         ))
     }
 }

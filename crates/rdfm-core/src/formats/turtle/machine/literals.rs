@@ -120,7 +120,7 @@ impl Machine {
 
     #[inline]
     fn add_literal(&mut self, kind: TermKind, aux: u32, direction: u8) -> TermId {
-        // Charged with its text, so that the place of a limit does not depend on what is at hand.
+        // Charged with its text, so that the position of a limit does not depend on what is at hand.
         self.builder.push_term(Term {
             offset: self.pending.text.offset,
             length: self.pending.text.length,

@@ -6,43 +6,35 @@ import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, OptionError, TruncatedError
-from rdfm.formats._base import Format, encode_all
+from rdfm.errors import DecodeError, TruncatedError
+from rdfm.formats._format import Format
 from rdfm.formats._rows import (
     CARRIES,
-    DECODE_OPTIONS,
-    ENCODE_OPTIONS,
+    READS,
+    WRITES,
     RowDecoder,
     RowEncoder,
-    decode_rows,
 )
+from rdfm.formats._spec import FormatSpec, OptionSpec
 
-__all__ = ["FORMAT", "Decoder", "Encoder", "decode", "encode"]
+__all__ = ["FORMAT", "Decoder", "Encoder"]
 
 _MAGIC = b"ARROW1"
 _FILE_HEAD = 8
+_STREAM = OptionSpec(
+    "stream",
+    "switch",
+    "Write an Arrow stream instead of a file; a name that ends in .arrows says so too.",
+    default=False,
+    group="Parquet and Arrow",
+)
 _STREAM_MAGIC = b"\xff\xff\xff\xff"
 # How a stream ends; without the first four bytes before Arrow 0.15.
 _ENDS = (b"\xff\xff\xff\xff\x00\x00\x00\x00", b"\x00\x00\x00\x00")
 
-FORMAT = Format(
-    name="arrow",
-    title="Arrow IPC",
-    suffixes=(".arrow", ".feather", ".arrows"),
-    media_types=("application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream"),
-    magic=lambda head: head.startswith((_MAGIC, _STREAM_MAGIC)),
-    aliases=("arrow-ipc", "ipc"),
-    decode_options=DECODE_OPTIONS,
-    encode_options={**ENCODE_OPTIONS, "stream": "switch"},
-    suffix_options={".arrows": {"stream": True}},
-    carries=CARRIES,
-    binary=True,
-)
-
 
 class Decoder(RowDecoder):
-    """Decodes Arrow files and streams of rows; options as keywords, see `FORMAT.decode_options`."""
+    """Decodes Arrow files and streams of rows; options as keywords, see `spec.reads`."""
 
     format = "arrow"
 
@@ -116,14 +108,12 @@ def _valid(rows: Any) -> Any:
 
 
 class Encoder(RowEncoder):
-    """Encodes Arrow files or streams of rows; options as keywords, see `FORMAT.encode_options`."""
+    """Encodes Arrow files or streams of rows; options as keywords, see `spec.writes`."""
 
     format = "arrow"
 
     def __init__(self, *, stream: bool = False, **options: Any) -> None:
         """Take whether a stream is written, and what every format of rows takes."""
-        if not isinstance(stream, bool):
-            raise OptionError(f"stream is True or False, not {stream!r}")
         self._stream = stream
         super().__init__(**options)
 
@@ -133,29 +123,25 @@ class Encoder(RowEncoder):
         return (ipc.new_stream if self._stream else ipc.new_file)(sink, schema)
 
 
-def decode(data: bytes, **options: Any) -> MessageBatch:
-    """Decode a whole log held in memory; for files use `rdfm.open_log`.
-
-    Args:
-        data: The log, a file or a stream.
-        **options: Those of `FORMAT.decode_options`.
-
-    Raises:
-        DecodeError: `data` is no Arrow of messages; no message is returned.
-        LimitError: A message is larger than `max_message_bytes` (in bytes of Arrow).
-        MissingExtraError: pyarrow is not installed.
-    """
-    return decode_rows(Decoder(**options), data)
-
-
-def encode(batch: MessageBatch, **options: Any) -> bytes:
-    """Encode a batch as a whole log; for files use `rdfm.create_log`.
-
-    Args:
-        batch: The messages.
-        **options: Those of `FORMAT.encode_options`.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-    """
-    return encode_all(Encoder(**options), batch)
+FORMAT = Format(
+    FormatSpec(
+        name="arrow",
+        title="Arrow IPC",
+        suffixes=(".arrow", ".feather", ".arrows"),
+        media_types=(
+            "application/vnd.apache.arrow.file",
+            "application/vnd.apache.arrow.stream",
+        ),
+        sniff=lambda head, _: head.startswith((_MAGIC, _STREAM_MAGIC)),
+        aliases=("arrow-ipc", "ipc"),
+        carries=CARRIES,
+        binary=True,
+        needs="arrow",
+        whole_file=True,
+        suffix_options={".arrows": {"stream": True}},
+        reads=READS,
+        writes=(*WRITES, _STREAM),
+    ),
+    Decoder,
+    Encoder,
+)

@@ -1,6 +1,6 @@
-"""Faults at chosen points: what changes files or looks at one is watched, and at the point something happens.
+"""Failures at chosen points: what changes files or looks at one is watched, and at the point something happens.
 
-`spec.json` in the folder `RDFM_TEST_FAULTS` is a list of `{"at": a pattern, "nth": the match that
+`spec.json` in the folder `RDFM_TEST_FAILURES` is a list of `{"at": a pattern, "nth": the match that
 counts (0: each), "in": a folder, "do": …}`. What is matched is `NAME PATHS` before a change and `NAME done PATHS` behind it, such as
 `rename done /out/_rdfm/staging/a/0/part /out/part`: `^rename /` is before a change only. Matches are counted over all processes. The driver dies when all the points of the list are reached, each of which waits there.
 """
@@ -54,17 +54,17 @@ def path_of(argument):
 
 
 def step(text):
-    folder = Path(os.environ["RDFM_TEST_FAULTS"])
+    folder = Path(os.environ["RDFM_TEST_FAILURES"])
     try:
-        faults = json.loads((folder / "spec.json").read_text())
+        failures = json.loads((folder / "spec.json").read_text())
     except (FileNotFoundError, ValueError):
         return
-    for index, fault in enumerate(faults):
-        if fault.get("in", "") not in text or not re.search(fault["at"], text):
+    for index, failure in enumerate(failures):
+        if failure.get("in", "") not in text or not re.search(failure["at"], text):
             continue
-        if fault["nth"] in (0, count(folder / f"count{index}")):
+        if failure["nth"] in (0, count(folder / f"count{index}")):
             (folder / f"happened{index}").write_text(text)
-            act(fault["do"], folder, len(faults))
+            act(failure["do"], folder, len(failures))
 
 
 def count(folder):
@@ -78,10 +78,10 @@ def count(folder):
         return number
 
 
-def act(what, folder, faults):
+def act(what, folder, failures):
     if what == "kill driver":
         over = time.monotonic() + 120
-        while len(list(folder.glob("happened*"))) < faults:
+        while len(list(folder.glob("happened*"))) < failures:
             if time.monotonic() > over:
                 raise RuntimeError("the other points were not reached")
             time.sleep(0.02)
@@ -92,7 +92,7 @@ def act(what, folder, faults):
     if what == "kill worker":
         os.kill(os.getpid(), signal.SIGKILL)
     if what == "fail":
-        raise RuntimeError("a fault")
+        raise RuntimeError("a failure")
     if what == "full":
         raise OSError(errno.ENOSPC, "No space left on device")
     if what == "sleep":

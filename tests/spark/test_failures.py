@@ -79,7 +79,7 @@ OF_SOURCES = [
 
 
 class Session:
-    """Sessions in processes of their own, with faults."""
+    """Sessions in processes of their own, with failures."""
 
     def __init__(self, environment, folder):
         self.folder = folder
@@ -89,7 +89,7 @@ class Session:
             **os.environ,
             **environment,
             "PYTHONPATH": path,
-            "RDFM_TEST_FAULTS": str(folder),
+            "RDFM_TEST_FAILURES": str(folder),
             "PYTHONWARNINGS": "ignore",
         }
 
@@ -150,12 +150,12 @@ class Session:
             self.end()
 
     def happened(self):
-        """How many faults have happened."""
+        """How many failures have happened."""
         return len(list(self.folder.glob("happened*")))
 
     def end(self):
         """Wait for the processes that the dead left behind, and end those that stay."""
-        mine = f"RDFM_TEST_FAULTS={self.folder}\0".encode()
+        mine = f"RDFM_TEST_FAILURES={self.folder}\0".encode()
         for second in range(10):
             left = []
             for path in Path("/proc").glob("[0-9]*/environ"):
@@ -174,7 +174,7 @@ class Session:
 
 @pytest.fixture
 def session(spark_environment, tmp_path):
-    return Session(spark_environment, tmp_path / "faults")
+    return Session(spark_environment, tmp_path / "failures")
 
 
 def save(rows, folder, mode="append", **options):
@@ -190,7 +190,7 @@ def settled(folder):
     return sorted(numbers_in(folder))
 
 
-# What a driver's death interrupts: each gives its step and the fault, and after the death checks what is there.
+# What a driver's death interrupts: each gives its step and the failure, and after the death checks what is there.
 
 
 def a_batch_write(spark, folder, number):
@@ -248,7 +248,7 @@ def a_stream_of_logs(spark, folder, number):
 @pytest.mark.parametrize("number", range(min(KILLS, len(POINTS) + len(OF_BATCHES))))
 def test_the_driver_dies_in_a_write_and_two_streams(spark, session, tmp_path, number):
     """One death hits all three, each at a point of its own."""
-    interrupted, steps, faults = [], [], []
+    interrupted, steps, failures = [], [], []
     for prepare in (a_batch_write, a_stream, a_stream_of_logs):
         folder = tmp_path / prepare.__name__
         folder.mkdir()
@@ -256,11 +256,11 @@ def test_the_driver_dies_in_a_write_and_two_streams(spark, session, tmp_path, nu
         step, at, nth = next(case)
         interrupted.append(case)
         steps.append(step)
-        faults.append({"at": at, "nth": nth, "in": f"{folder}/", "do": "kill driver"})
-    assert session.run({"together": steps, "faults": faults}, master="local[4]") == [], faults
+        failures.append({"at": at, "nth": nth, "in": f"{folder}/", "do": "kill driver"})
+    assert session.run({"together": steps, "failures": failures}, master="local[4]") == [], failures
     assert session.happened() == 3
     for case in interrupted:
-        assert list(case) == [], faults  # its checks, to their end
+        assert list(case) == [], failures  # its checks, to their end
 
 
 # What a write or the second batch of a stream has done when its driver dies: whether it is decided,
@@ -279,7 +279,7 @@ INSIDE = {
 
 def test_who_is_run_again_after_a_death_is_the_first_to_meet_what_it_left(spark, session, tmp_path):
     """Nobody reads between: the same write or query has to finish or to undo it by itself."""
-    folders, steps, faults = {}, [], []
+    folders, steps, failures = {}, [], []
     write = {"writeId": "the write", "maxRecordsPerFile": 5}
     for name, (kind, at, nth, _, _) in INSIDE.items():
         folder = folders[name] = tmp_path / name.replace(" ", "-")
@@ -296,8 +296,8 @@ def test_who_is_run_again_after_a_death_is_the_first_to_meet_what_it_left(spark,
             step = {"kind": "batch", "folder": str(folder / "out"), "rows": ROWS, "mode": kind}
             step |= write
         steps.append(step)
-        faults.append({"at": at, "nth": nth, "in": f"{folder}/", "do": "kill driver"})
-    assert session.run({"together": steps, "faults": faults}, master="local[8]") == []
+        failures.append({"at": at, "nth": nth, "in": f"{folder}/", "do": "kill driver"})
+    assert session.run({"together": steps, "failures": failures}, master="local[8]") == []
     assert session.happened() == len(INSIDE)
     for name, (kind, _, _, decided, parts) in INSIDE.items():
         folder = folders[name]
@@ -337,13 +337,13 @@ AT_THE_DRIVER = [
 
 
 def step_of(kind, folder, at, nth, do):
-    """A write or a stream of the rows' numbers, with a fault."""
+    """A write or a stream of the rows' numbers, with a failure."""
     folder.mkdir()
     if kind != "batch":
         query = (Query if kind == "stream" else partial(LogQuery, kind=kind))(None, folder)
         for first in range(0, ROWS, 10):
             query.add(*range(first, first + 10))
-    step = {"kind": kind, "folder": str(folder), "faults": [{"at": at, "nth": nth, "do": do}]}
+    step = {"kind": kind, "folder": str(folder), "failures": [{"at": at, "nth": nth, "do": do}]}
     if kind == "batch":
         step.update(folder=str(folder / "out"), rows=ROWS)
     return step
@@ -358,18 +358,18 @@ def test_workers_that_die_or_fail_are_tried_again_and_a_full_disk_leaves_nothing
     again += steps_of("stream", [(*one, "kill worker") for one in IN_STREAMS[: KILLS - 1]])
     # Not a task: Spark gives up. A write is decided by then, a stream is started again.
     once = steps_of("once", [(*one, "kill worker") for one in AT_THE_DRIVER])
-    restarted = [{**step, "faults": []} for step in once if step["kind"] != "batch"]
+    restarted = [{**step, "failures": []} for step in once if step["kind"] != "batch"]
     hopeless = [
-        (r"^finish done .*/staging/.*part-00002", "fail", "a fault"),
+        (r"^finish done .*/staging/.*part-00002", "fail", "a failure"),
         (r"^finish /.*/staging/.*part-00002", "full", "No space left on device"),
         (r"^create_whole /.*/journal/", "full", "No space left on device"),
     ]
     out = tmp_path / "out"
     step = {"kind": "batch", "folder": str(out), "rows": ROWS}
-    given_up = [{**step, "faults": [{"at": at, "nth": 0, "do": do}]} for at, do, _ in hopeless]
+    given_up = [{**step, "failures": [{"at": at, "nth": 0, "do": do}]} for at, do, _ in hopeless]
     printed = iter(
         session.run(
-            *again, *once, *restarted, *given_up, {**step, "faults": []}, master="local[2,4]"
+            *again, *once, *restarted, *given_up, {**step, "failures": []}, master="local[2,4]"
         )
     )
     assert [next(printed) for _ in again] == ["done"] * len(again)
@@ -390,8 +390,8 @@ def test_workers_that_die_or_fail_are_tried_again_and_a_full_disk_leaves_nothing
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
 def test_of_two_attempts_at_a_task_one_is_seen(session, tmp_path):
     out = tmp_path / "out"
-    faults = [{"at": r"^open_new done .*/staging/.*part-00002", "nth": 1, "do": "sleep"}]
-    step = {"kind": "batch", "folder": str(out), "rows": ROWS, "faults": faults}
+    failures = [{"at": r"^open_new done .*/staging/.*part-00002", "nth": 1, "do": "sleep"}]
+    step = {"kind": "batch", "folder": str(out), "rows": ROWS, "failures": failures}
     settings = {
         "spark.speculation": "true",
         "spark.speculation.interval": "100ms",

@@ -1,0 +1,74 @@
+//! What a format can hold: refusals, the table of the docs and the pair tests derive from it.
+
+use crate::model::remedy::Feature;
+
+/// Where triple terms may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TripleTerms {
+    /// Nowhere.
+    No,
+    /// As objects, as in RDF 1.2.
+    Object,
+    /// In any position.
+    Anywhere,
+}
+
+/// What a format can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carries {
+    /// Graph names.
+    pub graphs: bool,
+    /// Literals and blank nodes in every position (generalized RDF).
+    pub generalized: bool,
+    /// Triple terms.
+    pub triple_terms: TripleTerms,
+    /// Base directions.
+    pub directions: bool,
+    /// Message boundaries.
+    pub boundaries: bool,
+    /// The order and the repetitions of quads within a message.
+    pub order: bool,
+    /// Namespace declarations.
+    pub namespaces: bool,
+    /// Metadata of messages.
+    pub metadata: bool,
+    /// Any character in a text, and any IRI as a predicate.
+    pub any_text: bool,
+    /// IRIs that are not absolute, and datatypes of languages without one.
+    pub any_iri: bool,
+    /// Languages that are no language tags.
+    pub any_language: bool,
+}
+
+impl Carries {
+    /// Everything.
+    pub const ALL: Self = Self {
+        graphs: true,
+        generalized: true,
+        triple_terms: TripleTerms::Anywhere,
+        directions: true,
+        boundaries: true,
+        order: true,
+        namespaces: true,
+        metadata: true,
+        any_text: true,
+        any_iri: true,
+        any_language: true,
+    };
+
+    /// Whether it holds what another format lacks.
+    #[must_use]
+    pub const fn has(self, feature: Feature) -> bool {
+        match feature {
+            Feature::Graphs => self.graphs,
+            Feature::Generalized => self.generalized,
+            Feature::TripleTermObjects => !matches!(self.triple_terms, TripleTerms::No),
+            Feature::TripleTerms => matches!(self.triple_terms, TripleTerms::Anywhere),
+            Feature::Boundaries => self.boundaries,
+            Feature::AnyText => self.any_text,
+            Feature::AnyIri => self.any_iri,
+            Feature::AnyLanguage => self.any_language,
+            Feature::PrefixedNames | Feature::Parts => false,
+        }
+    }
+}

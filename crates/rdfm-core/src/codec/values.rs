@@ -1,0 +1,371 @@
+//! Values of options: checked once, then typed.
+//!
+//! - In: what somebody gave, of any type, often text. Out: values that fit their [`OptionSpec`]s.
+//! - Law: what does not fit is refused in words that say what does.
+
+use super::spec::{Default, OptionSpec, ValueKind};
+
+/// What somebody gave for an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// True or false.
+    Switch(bool),
+    /// A number; too large or negative ones too.
+    Number(i128),
+    /// A text.
+    Text(String),
+    /// Names and values.
+    Pairs(Vec<(String, String)>),
+    /// Something else, as it is shown.
+    Other(String),
+}
+
+/// A value that fits its option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// True or false.
+    Switch(bool),
+    /// A number.
+    Number(u64),
+    /// A text; of a choice one of its words.
+    Text(String),
+    /// Names and values.
+    Pairs(Vec<(String, String)>),
+}
+
+impl From<bool> for Given {
+    fn from(given: bool) -> Self {
+        Self::Switch(given)
+    }
+}
+
+impl From<u64> for Given {
+    fn from(given: u64) -> Self {
+        Self::Number(given.into())
+    }
+}
+
+impl From<&str> for Given {
+    fn from(given: &str) -> Self {
+        Self::Text(given.to_owned())
+    }
+}
+
+impl From<Value> for Given {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Switch(on) => Self::Switch(on),
+            Value::Number(number) => Self::Number(number.into()),
+            Value::Text(text) => Self::Text(text),
+            Value::Pairs(pairs) => Self::Pairs(pairs),
+        }
+    }
+}
+
+impl From<Vec<(String, String)>> for Given {
+    fn from(given: Vec<(String, String)>) -> Self {
+        Self::Pairs(given)
+    }
+}
+
+impl ValueKind<'_> {
+    /// The value that was given, which may be text for any kind but pairs.
+    ///
+    /// # Errors
+    /// It does not fit; the text says what does.
+    pub fn read(&self, name: &str, given: Given) -> Result<Value, String> {
+        let refused = |expected: &str, given: &Given| {
+            Err(format!("{name} is {expected}, not {}", shown(given)))
+        };
+        match self {
+            Self::Switch => match &given {
+                Given::Switch(on) => Ok(Value::Switch(*on)),
+                Given::Text(text) if text.trim().eq_ignore_ascii_case("true") => {
+                    Ok(Value::Switch(true))
+                }
+                Given::Text(text) if text.trim().eq_ignore_ascii_case("false") => {
+                    Ok(Value::Switch(false))
+                }
+                _ => refused("true or false", &given),
+            },
+            Self::Count(least, most) | Self::Bytes(least, most) => {
+                let number = match &given {
+                    Given::Number(number) => u64::try_from(*number).ok(),
+                    Given::Text(text) => size(text),
+                    _ => None,
+                };
+                let example = if matches!(self, Self::Bytes(..)) {
+                    ", such as 1000, 64K or 64M (powers of 1024)"
+                } else {
+                    ""
+                };
+                match number.filter(|number| (least..=most).contains(&number)) {
+                    Some(number) => Ok(Value::Number(number)),
+                    None if *most >= i64::MAX as u64 => {
+                        refused(&format!("a number from {least} on{example}"), &given)
+                    }
+                    None => refused(&format!("a number from {least} to {most}{example}"), &given),
+                }
+            }
+            Self::Choice(words) => {
+                let found = match &given {
+                    Given::Text(text) => words.iter().find(|word| same(word, text)),
+                    _ => None,
+                };
+                match found {
+                    Some(word) => Ok(Value::Text((*word).to_owned())),
+                    None => refused(&one_of(words.iter().copied()), &given),
+                }
+            }
+            Self::ChoiceOrNumber(words) => {
+                let found = match &given {
+                    Given::Text(text) => words
+                        .iter()
+                        .find(|(word, number)| same(word, text) || number.to_string() == *text),
+                    Given::Number(given) => words
+                        .iter()
+                        .find(|(_, number)| i128::from(*number) == *given),
+                    _ => None,
+                };
+                match found {
+                    Some((word, _)) => Ok(Value::Text((*word).to_owned())),
+                    None => refused(
+                        &format!(
+                            "{}, or its number",
+                            one_of(words.iter().map(|(word, _)| *word))
+                        ),
+                        &given,
+                    ),
+                }
+            }
+            Self::Text | Self::Iri | Self::File | Self::Context | Self::Log => match given {
+                Given::Text(text) => Ok(Value::Text(text)),
+                _ => refused("a text without lone surrogates", &given),
+            },
+            Self::Namespaces | Self::Files => match given {
+                Given::Pairs(pairs) => Ok(Value::Pairs(pairs)),
+                _ if matches!(self, Self::Files) => refused("a dict of URLs and files", &given),
+                _ => refused("a dict of names (without colon) and IRIs", &given),
+            },
+        }
+    }
+}
+
+/// The options of one decoder or encoder.
+#[derive(Clone, Debug, std::default::Default)]
+pub struct Values(Vec<(&'static str, Value)>);
+
+impl Values {
+    /// Checks what was given against the options that are there.
+    ///
+    /// # Errors
+    /// There is no such option, or its value does not fit.
+    pub fn read<'a>(
+        specs: impl Iterator<Item = &'static OptionSpec> + Clone,
+        given: impl IntoIterator<Item = (&'a str, Given)>,
+    ) -> Result<Self, String> {
+        let mut values = Vec::new();
+        for (name, given) in given {
+            let Some(spec) = specs.clone().find(|spec| spec.name == name) else {
+                let known: Vec<&str> = specs.map(|spec| spec.name).collect();
+                let known = if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                };
+                return Err(format!(
+                    "there is no option '{}' here; there are {known}",
+                    name.chars().take(40).collect::<String>()
+                ));
+            };
+            values.push((spec.name, spec.value.read(spec.name, given)?));
+        }
+        Ok(Self(values))
+    }
+
+    /// The value that was given for an option.
+    #[must_use]
+    pub fn get(&self, option: &OptionSpec) -> Option<&Value> {
+        let found = self.0.iter().rev().find(|(name, _)| *name == option.name);
+        found.map(|(_, value)| value)
+    }
+
+    /// A switch; its default where it is not given, None where it has none.
+    #[must_use]
+    pub fn try_switch(&self, option: &OptionSpec) -> Option<bool> {
+        match (self.get(option), option.default) {
+            (Some(Value::Switch(on)), _) => Some(*on),
+            (None, Default::Switch(on)) => Some(on),
+            _ => None,
+        }
+    }
+
+    /// A switch that is off where nothing else is said.
+    #[must_use]
+    pub fn switch(&self, option: &OptionSpec) -> bool {
+        self.try_switch(option).unwrap_or(false)
+    }
+
+    /// A number; its default where it is not given, 0 where it has none.
+    #[must_use]
+    pub fn number(&self, option: &OptionSpec) -> u64 {
+        match (self.get(option), option.default) {
+            (Some(Value::Number(number)), _) => *number,
+            (_, Default::Number(number)) => number,
+            _ => 0,
+        }
+    }
+
+    /// A text or a word of a choice; its default where it is not given, None where it has none.
+    #[must_use]
+    pub fn text(&self, option: &OptionSpec) -> Option<&str> {
+        match (self.get(option), option.default) {
+            (Some(Value::Text(text)), _) => Some(text),
+            (None, Default::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Names and values.
+    #[must_use]
+    pub fn pairs(&self, option: &OptionSpec) -> &[(String, String)] {
+        match self.get(option) {
+            Some(Value::Pairs(pairs)) => pairs,
+            _ => &[],
+        }
+    }
+}
+
+/// The number that a text says: `1000`, `64K`, `64M`, `2G` (powers of 1024).
+#[must_use]
+pub fn size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = text[digits..].trim_start().to_ascii_lowercase();
+    let unit = unit.strip_suffix('b').unwrap_or(&unit);
+    let shift = match unit.strip_suffix('i').unwrap_or(unit) {
+        "" if unit.is_empty() => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift)
+}
+
+/// Whether two words of a choice are the same: without case, `-` for `_`.
+fn same(word: &str, text: &str) -> bool {
+    let text = text.trim();
+    word.len() == text.len()
+        && word.bytes().zip(text.bytes()).all(|(a, b)| {
+            a.eq_ignore_ascii_case(&b) || (matches!(a, b'-' | b'_') && matches!(b, b'-' | b'_'))
+        })
+}
+
+fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<String> = words.map(|word| format!("'{word}'")).collect();
+    format!("one of {}", words.join(", "))
+}
+
+/// What was given, cut.
+fn shown(given: &Given) -> String {
+    let text = match given {
+        Given::Switch(on) => if *on { "True" } else { "False" }.to_owned(),
+        Given::Number(number) => number.to_string(),
+        Given::Text(text) => format!("'{}'", text.escape_debug()),
+        Given::Pairs(_) => "these pairs".to_owned(),
+        Given::Other(shown) => shown.clone(),
+    };
+    text.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+
+    #[test]
+    fn a_size_has_a_unit_of_a_power_of_1024() {
+        for (text, number) in [
+            ("0", Some(0)),
+            ("1000", Some(1000)),
+            (" 64K ", Some(64 << 10)),
+            ("64 m", Some(64 << 20)),
+            ("2GiB", Some(2 << 30)),
+            ("2gb", Some(2 << 30)),
+            ("5b", Some(5)),
+            ("", None),
+            ("i", None),
+            ("5i", None),
+            ("k", None),
+            ("-1", None),
+            ("1.5M", None),
+            ("99999999999999999999", None),
+            ("18446744073709551615K", None),
+        ] {
+            assert_eq!(size(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_may_be_text_and_fits_its_kind_or_is_refused_with_what_does() {
+        let read = |kind: ValueKind<'_>, given: Given| kind.read("x", given);
+        assert_eq!(
+            read(ValueKind::Switch, "TRUE".into()),
+            Ok(Value::Switch(true))
+        );
+        assert_eq!(
+            read(ValueKind::Bytes(1, 1 << 30), "64M".into()),
+            Ok(Value::Number(64 << 20))
+        );
+        assert_eq!(
+            read(ValueKind::Choice(&["flat_quads"]), "Flat-Quads".into()),
+            Ok(Value::Text("flat_quads".to_owned()))
+        );
+        let numbered = ValueKind::ChoiceOrNumber(&[("graphs", 3)]);
+        for given in [Given::from("graphs"), "3".into(), 3u64.into()] {
+            assert_eq!(read(numbered, given), Ok(Value::Text("graphs".to_owned())));
+        }
+        for (kind, given, told) in [
+            (
+                ValueKind::Count(1, 2),
+                Given::Number(-1),
+                "x is a number from 1 to 2, not -1",
+            ),
+            (
+                ValueKind::Switch,
+                "yes".into(),
+                "x is true or false, not 'yes'",
+            ),
+            (
+                ValueKind::Choice(&["a", "b"]),
+                true.into(),
+                "x is one of 'a', 'b', not True",
+            ),
+            (
+                ValueKind::Namespaces,
+                "ex".into(),
+                "x is a dict of names (without colon) and IRIs, not 'ex'",
+            ),
+        ] {
+            assert_eq!(read(kind, given), Err(told.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_is_not_given_has_its_default_and_what_is_unknown_is_refused() {
+        static SPECS: [OptionSpec; 2] = [
+            OptionSpec::switch("on", "").default(Default::Switch(true)),
+            OptionSpec::new("most", ValueKind::Count(0, 9), "").default(Default::Number(7)),
+        ];
+        let values = Values::read(SPECS.iter(), [("most", Given::Number(3))]).unwrap();
+        assert!(values.switch(&SPECS[0]));
+        assert_eq!(values.number(&SPECS[1]), 3);
+        assert_eq!(Values::default().number(&SPECS[1]), 7);
+        assert_eq!(
+            Values::read(SPECS.iter(), [("off", Given::Switch(true))]).unwrap_err(),
+            "there is no option 'off' here; there are on, most"
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! What Jelly is.
+
+use super::decode::JellyDecoder;
+use super::encode::JellyEncoder;
+use super::options::{
+    DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, MAX_DATATYPE_TABLE,
+    MAX_FRAME_BYTES, MAX_NAME_TABLE, MAX_PREFIX_TABLE, NAME_TABLE, NAMESPACES, OPTIONS_FROM,
+    PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES, Reading, STREAM_NAME,
+    WRITE_DELIMITED, WRITE_FRAMES,
+};
+use super::sniff::sniff;
+use super::stream::Stream;
+use crate::codec::carries::Carries;
+use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES};
+use crate::codec::spec::{Continuable, FormatSpec, Kind};
+
+/// Jelly.
+pub static JELLY: FormatSpec = FormatSpec {
+    name: "jelly",
+    title: "Jelly",
+    kinds: &[Kind::Messages],
+    suffixes: &[".jelly"],
+    media_types: &["application/x-jelly-rdf"],
+    aliases: &["jelly-rdf"],
+    carries: Carries::ALL,
+    binary: true,
+    sniff: Some(sniff),
+    resumable: false,
+    continuable: Continuable::With(&[("frames", "flat"), ("flat", "true")]),
+    value_options: &[("delimited", "false")],
+    reads: &[
+        BOUNDS,
+        &[
+            LENIENT,
+            READ_FRAMES,
+            READ_DELIMITED,
+            MAX_FRAME_BYTES,
+            MAX_NAME_TABLE,
+            MAX_PREFIX_TABLE,
+            MAX_DATATYPE_TABLE,
+        ],
+    ],
+    writes: &[&[
+        LENIENT,
+        MERGE_GRAPHS,
+        FLAT,
+        PREFIXES,
+        OPTIONS_FROM,
+        NAMESPACES,
+        WRITE_FRAMES,
+        FRAME_ROWS,
+        WRITE_DELIMITED,
+        STREAM_NAME,
+        PHYSICAL_TYPE,
+        LOGICAL_TYPE,
+        GENERALIZED,
+        RDF_STAR,
+        NAME_TABLE,
+        PREFIX_TABLE,
+        DATATYPE_TABLE,
+        JELLY_VERSION,
+    ]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(Box::new(JellyDecoder::new(options)))
+    },
+    encoder: |values, source| {
+        let stream = Stream::of(values, source)?;
+        Ok(Box::new(JellyEncoder::new(stream)?))
+    },
+    splitter: None,
+};

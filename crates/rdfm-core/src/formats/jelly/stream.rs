@@ -1,0 +1,203 @@
+//! The stream options that a log is written with.
+//!
+//! - In: the options that were given, and where the messages come from.
+//! - Out: the stream options, and how everything else is written.
+//! - Law: what was given always wins; headers are fixed at the first message, since what follows is not known
+//!   then. Physical and logical type fit each other, unless both were given.
+
+use super::options::{
+    DATATYPE_TABLE, FRAME_ROWS, Frames, GENERALIZED, JELLY_VERSION, JellyOptions, LOGICAL_TYPE,
+    LOGICAL_TYPES, NAME_TABLE, NAMESPACES, PHYSICAL_TYPE, PREFIX_TABLE, PhysicalType, RDF_STAR,
+    STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
+};
+use crate::codec::Source;
+use crate::codec::carries::TripleTerms;
+use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
+use crate::codec::values::{Given, Values};
+
+/// How a log is written.
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    /// The stream options.
+    pub options: JellyOptions,
+    /// One frame a message, or one message over many frames.
+    pub frames: Frames,
+    /// Rows a frame with [`Frames::Flat`].
+    pub frame_rows: usize,
+    /// Length-prefix frames. Without it a log of more than one frame is refused.
+    pub delimited: bool,
+    pub merge_graphs: bool,
+    /// Namespaces to declare at the start.
+    pub prefixes: Vec<(String, String)>,
+}
+
+impl Stream {
+    /// The stream options of what is written.
+    ///
+    /// # Errors
+    /// Options contradict each other.
+    pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, String> {
+        let template = source.filter(|source| !source.options.is_empty());
+        let mut options = template.map_or_else(JellyOptions::default, from_source);
+        let asked = template.is_some_and(|source| source.asked);
+        let mut namespaces = template.is_some() && options.version >= 2;
+        if let (None, Some(source)) = (template, source) {
+            if !source.carries.graphs || values.switch(&MERGE_GRAPHS) {
+                options.physical_type = PhysicalType::Triples;
+            }
+            options.rdf_star = source.carries.triple_terms != TripleTerms::No;
+            namespaces = source.namespaces;
+        }
+        let prefixes = prefixes(values);
+        let declares = (!prefixes.is_empty()).then_some(true);
+        let wanted = values.try_switch(&NAMESPACES).or(declares);
+        namespaces = wanted.unwrap_or(namespaces);
+        if namespaces {
+            options.version = 2;
+        } else if wanted == Some(false) && !asked {
+            options.version = 1;
+        }
+        if values.get(&JELLY_VERSION).is_some() {
+            options.version = values.number(&JELLY_VERSION) as u32;
+            if options.version == 1 && wanted == Some(true) {
+                return Err("jelly_version=1 has no namespaces; leave it or them out".to_owned());
+            }
+        }
+        for (flag, option) in [
+            (&mut options.generalized, &GENERALIZED),
+            (&mut options.rdf_star, &RDF_STAR),
+        ] {
+            *flag = values.try_switch(option).unwrap_or(*flag);
+        }
+        for (size, option) in [
+            (&mut options.name_table, &NAME_TABLE),
+            (&mut options.prefix_table, &PREFIX_TABLE),
+            (&mut options.datatype_table, &DATATYPE_TABLE),
+        ] {
+            if values.get(option).is_some() {
+                *size = values.number(option) as u32;
+            }
+        }
+        if let Some(name) = values.text(&STREAM_NAME) {
+            name.clone_into(&mut options.stream_name);
+        }
+        let flat = values.switch(&FLAT);
+        let frames = match values.text(&WRITE_FRAMES) {
+            Some("message") if flat => {
+                return Err(
+                    "flat writes one message over many frames, and frames=message does not; leave one of them \
+                     out"
+                    .to_owned(),
+                );
+            }
+            Some("message") => Frames::Message,
+            Some(_) => Frames::Flat,
+            None if flat || source.is_some_and(|source| source.flat) => Frames::Flat,
+            None => Frames::Message,
+        };
+        set_types(&mut options, values, template.is_some(), asked, frames);
+        Ok(Self {
+            options,
+            frames,
+            frame_rows: values.number(&FRAME_ROWS) as usize,
+            delimited: values.switch(&WRITE_DELIMITED),
+            merge_graphs: values.switch(&MERGE_GRAPHS),
+            prefixes,
+        })
+    }
+}
+
+/// Sets physical and logical type, so that the one that is not given fits the other.
+fn set_types(
+    options: &mut JellyOptions,
+    values: &Values,
+    found: bool,
+    asked: bool,
+    frames: Frames,
+) {
+    let flat = frames == Frames::Flat;
+    let mut found = found.then_some(options.logical_type);
+    let logical = values.text(&LOGICAL_TYPE).and_then(logical_number);
+    if let Some(logical) = logical {
+        let triples = matches!(logical, 1 | 3 | 13);
+        if logical != 0 && triples != (options.physical_type == PhysicalType::Triples) {
+            options.physical_type = if triples {
+                PhysicalType::Triples
+            } else {
+                PhysicalType::Quads
+            };
+        }
+    }
+    if let Some(physical) = values.text(&PHYSICAL_TYPE).map(physical_type) {
+        if physical != options.physical_type {
+            found = None;
+        }
+        options.physical_type = physical;
+    }
+    if let Some(logical) = logical {
+        options.logical_type = logical;
+        return;
+    }
+    // An extension, which is not written: its base type.
+    let base = |number: u32| if number % 10 <= 4 { number % 10 } else { 0 };
+    let is_known = |number: u32| {
+        LOGICAL_TYPES
+            .iter()
+            .any(|(_, known)| *known == u64::from(number))
+    };
+    let found = found.map(|number| {
+        if is_known(number) {
+            number
+        } else {
+            base(number)
+        }
+    });
+    options.logical_type = match found {
+        // Frames that are messages are not told to be mere transport, unless that was asked for.
+        Some(number) if asked || flat == matches!(number % 10, 1 | 2) => number,
+        _ => match (flat, options.physical_type) {
+            (true, PhysicalType::Triples) => 1,
+            (true, _) => 2,
+            (false, PhysicalType::Triples) => 3,
+            (false, _) => 4,
+        },
+    };
+}
+
+/// The stream options of a log that says them.
+fn from_source(source: &Source) -> JellyOptions {
+    let mut options = JellyOptions::default();
+    for (name, given) in &source.options {
+        let number = |given: &Given| match given {
+            Given::Number(number) => u32::try_from(*number).unwrap_or(0),
+            Given::Text(text) => logical_number(text).unwrap_or(0),
+            _ => 0,
+        };
+        match (name.as_str(), given) {
+            ("stream_name", Given::Text(text)) => options.stream_name.clone_from(text),
+            ("physical_type", Given::Text(text)) => options.physical_type = physical_type(text),
+            ("generalized", Given::Switch(on)) => options.generalized = *on,
+            ("rdf_star", Given::Switch(on)) => options.rdf_star = *on,
+            ("logical_type", given) => options.logical_type = number(given),
+            ("name_table", given) => options.name_table = number(given),
+            ("prefix_table", given) => options.prefix_table = number(given),
+            ("datatype_table", given) => options.datatype_table = number(given),
+            ("jelly_version", given) => options.version = number(given),
+            _ => {}
+        }
+    }
+    options
+}
+
+fn physical_type(name: &str) -> PhysicalType {
+    match name {
+        "triples" => PhysicalType::Triples,
+        "graphs" => PhysicalType::Graphs,
+        _ => PhysicalType::Quads,
+    }
+}
+
+fn logical_number(name: &str) -> Option<u32> {
+    let found = LOGICAL_TYPES.iter().find(|(known, _)| *known == name);
+    found.and_then(|(_, number)| u32::try_from(*number).ok())
+}

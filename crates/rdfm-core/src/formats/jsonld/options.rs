@@ -1,0 +1,167 @@
+//! The options that JSON-LD and YAML-LD have of their own, and what the codecs were asked for.
+
+use std::sync::Arc;
+
+use crate::codec::Opening;
+use crate::codec::contexts::ContextLoader;
+use crate::codec::options::{BASE, FLAT, LENIENT, limits};
+use crate::codec::spec::{Default, OptionSpec, ValueKind};
+use crate::codec::values::Values;
+use crate::model::limits::Limits;
+
+const GROUP: &str = "JSON-LD";
+
+/// What becomes of base directions.
+pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
+    "rdf_direction",
+    ValueKind::Choice(&["literal", "none", "i18n-datatype", "compound-literal"]),
+    "What base directions become: literals of RDF 1.2 (literal), or another form.",
+)
+.default(Default::Text("literal"))
+.group(GROUP);
+
+/// A context before any other.
+pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
+    "expand_context",
+    ValueKind::Context,
+    "A JSON-LD context in force before any other.",
+)
+.group(GROUP);
+
+/// Where remote contexts come from: what the loader of contexts is made of.
+pub const CONTEXTS: &[OptionSpec] = &[
+    OptionSpec::new(
+        "context",
+        ValueKind::Files,
+        "The file of a remote context; may be repeated.",
+    )
+    .group(GROUP),
+    OptionSpec::new(
+        "contexts",
+        ValueKind::File,
+        "A folder of remote contexts: by an index.json, or as host/path.",
+    )
+    .metavar("DIR")
+    .group(GROUP),
+    OptionSpec::new(
+        "context_cache",
+        ValueKind::File,
+        "Where fetched contexts are kept (the user's cache folder).",
+    )
+    .metavar("DIR")
+    .group(GROUP),
+    OptionSpec::switch(
+        "allow_network",
+        "Fetch remote contexts that are not at hand.",
+    )
+    .group(GROUP),
+];
+
+/// Where namespaces stand.
+pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
+    "context_lines",
+    ValueKind::Choice(&["first", "every", "none"]),
+    "Where namespaces are written: before the messages that need them (first), in every message (for jq and grep), \
+     or nowhere (expanded form).",
+)
+.default(Default::Text("first"))
+.group(GROUP);
+
+/// A context to write with.
+pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
+    "compact_with",
+    ValueKind::Context,
+    "Write with this JSON-LD context instead of one of the namespaces.",
+)
+.group(GROUP);
+
+/// What becomes of base directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RdfDirection {
+    /// Literals of RDF 1.2 with a language and a direction.
+    #[default]
+    Literal,
+    /// They are left out.
+    None,
+    /// Literals of datatypes that name language and direction.
+    I18n,
+    /// Blank nodes with value, language and direction.
+    Compound,
+}
+
+impl RdfDirection {
+    /// As the options of a decoder say.
+    #[must_use]
+    pub fn of(values: &Values) -> Self {
+        match values.text(&RDF_DIRECTION) {
+            Some("none") => Self::None,
+            Some("i18n-datatype") => Self::I18n,
+            Some("compound-literal") => Self::Compound,
+            _ => Self::Literal,
+        }
+    }
+}
+
+/// The options of a decoder, and how it was opened.
+pub(super) struct Reading {
+    pub limits: Limits,
+    pub lenient: bool,
+    /// The base IRI at the start.
+    pub base: Option<String>,
+    pub direction: RdfDirection,
+    /// The JSON text of a context that is in force before any other, or of a document that holds it.
+    pub expand_context: Option<String>,
+    /// Gives remote contexts; without it none is at hand.
+    pub contexts: Option<Arc<dyn ContextLoader>>,
+}
+
+impl Reading {
+    pub fn of(values: &Values, opening: &Opening) -> Self {
+        let text = |option| values.text(option).map(str::to_owned);
+        Self {
+            limits: limits(values),
+            lenient: values.switch(&LENIENT),
+            base: text(&BASE),
+            direction: RdfDirection::of(values),
+            expand_context: text(&EXPAND_CONTEXT),
+            contexts: opening.contexts.clone(),
+        }
+    }
+}
+
+/// Where the documents of a log have the context of the log's namespaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ContextLines {
+    /// In a context message before the first, and again when it changes.
+    #[default]
+    First,
+    /// In every document.
+    Every,
+    /// Nowhere: the expanded form.
+    None,
+}
+
+/// The options of an encoder.
+pub(super) struct Writing {
+    pub lenient: bool,
+    /// Write all messages as one, their blank nodes kept apart.
+    pub flat: bool,
+    pub context_lines: ContextLines,
+    /// The JSON text of a context to compact with, instead of one of the namespaces.
+    pub compact_with: Option<String>,
+}
+
+impl Writing {
+    pub fn of(values: &Values) -> Self {
+        Self {
+            lenient: values.switch(&LENIENT),
+            flat: values.switch(&FLAT),
+            context_lines: match values.text(&CONTEXT_LINES) {
+                Some("every") => ContextLines::Every,
+                Some("none") => ContextLines::None,
+                _ => ContextLines::First,
+            },
+            compact_with: values.text(&COMPACT_WITH).map(str::to_owned),
+        }
+    }
+}

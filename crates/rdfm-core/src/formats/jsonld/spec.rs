@@ -1,0 +1,107 @@
+//! What NDJSON-LD, JSON-LD and YAML-LD are.
+
+use super::document::DocumentDecoder;
+use super::encode::encoder;
+use super::lines::NdjsonDecoder;
+use super::options::{
+    COMPACT_WITH, CONTEXT_LINES, CONTEXTS, EXPAND_CONTEXT, RDF_DIRECTION, Reading,
+};
+use super::sink::Json;
+use super::sniff;
+use super::yaml::decode::YamlDecoder;
+use super::yaml::write::Yaml;
+use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, PREFIXES};
+use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
+
+const READS: &[OptionSpec] = &[LENIENT, BASE, RDF_DIRECTION, EXPAND_CONTEXT];
+const WRITES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXT_LINES, COMPACT_WITH];
+
+const CARRIES: Carries = Carries {
+    graphs: true,
+    generalized: false,
+    triple_terms: TripleTerms::No,
+    directions: true,
+    boundaries: true,
+    order: false,
+    namespaces: true,
+    metadata: false,
+    any_text: true,
+    any_iri: false,
+    any_language: false,
+};
+
+/// NDJSON-LD.
+pub static NDJSONLD: FormatSpec = FormatSpec {
+    name: "ndjsonld",
+    title: "NDJSON-LD",
+    kinds: &[Kind::Messages],
+    suffixes: &[".ndjsonld"],
+    media_types: &["application/x-ld+ndjson"],
+    aliases: &["ndjson-ld", "ndjson", "jsonl"],
+    carries: CARRIES,
+    binary: false,
+    sniff: Some(sniff::lines),
+    resumable: true,
+    continuable: Continuable::Never,
+    value_options: &[],
+    reads: &[BOUNDS, READS, CONTEXTS],
+    writes: &[WRITES, &[LARGEST_MESSAGE]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(Box::new(NdjsonDecoder::new(&options)?))
+    },
+    encoder: |values, _| encoder(&NDJSONLD, values, Json::LINE),
+    splitter: None,
+};
+
+/// JSON-LD, one document.
+pub static JSONLD: FormatSpec = FormatSpec {
+    name: "jsonld",
+    title: "JSON-LD",
+    kinds: &[Kind::Messages],
+    suffixes: &[".jsonld"],
+    media_types: &["application/ld+json"],
+    aliases: &["json-ld"],
+    carries: Carries {
+        boundaries: false,
+        ..CARRIES
+    },
+    binary: false,
+    sniff: Some(sniff::document),
+    resumable: false,
+    continuable: Continuable::Never,
+    value_options: &[],
+    reads: &[BOUNDS, READS, CONTEXTS],
+    writes: &[WRITES],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(Box::new(DocumentDecoder::new(&options)?))
+    },
+    encoder: |values, _| encoder(&JSONLD, values, Json::INDENTED),
+    splitter: None,
+};
+
+/// YAML-LD.
+pub static YAMLLD: FormatSpec = FormatSpec {
+    name: "yamlld",
+    title: "YAML-LD",
+    kinds: &[Kind::Messages],
+    suffixes: &[".yamlld"],
+    media_types: &["application/rdfm+yaml", "application/ld+yaml"],
+    aliases: &["yaml-ld", "yaml", "yml"],
+    carries: CARRIES,
+    binary: false,
+    sniff: Some(sniff::yaml),
+    resumable: false,
+    continuable: Continuable::Never,
+    value_options: &[],
+    reads: &[BOUNDS, READS, CONTEXTS],
+    writes: &[WRITES, &[LARGEST_MESSAGE]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(Box::new(YamlDecoder::new(&options)?))
+    },
+    encoder: |values, _| encoder(&YAMLLD, values, Yaml::default()),
+    splitter: None,
+};

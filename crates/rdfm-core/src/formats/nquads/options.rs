@@ -1,0 +1,49 @@
+//! The options that N-Triples and N-Quads have of their own, and what a decoder was asked for.
+
+use crate::codec::options::{LENIENT, TEXT, limits};
+use crate::codec::spec::OptionSpec;
+use crate::codec::values::Values;
+use crate::codec::{Opening, Parts, Split};
+use crate::model::limits::Limits;
+use crate::syntax::text::dialect::Asked;
+
+/// Quads and RDF-star beyond RDF 1.2.
+pub const GENERALIZED: OptionSpec = OptionSpec::switch(
+    "generalized",
+    "Accept generalized quads and RDF-star, on reading in N-Triples and N-Quads; Jelly says so when it is written.",
+)
+.shared()
+.group(TEXT);
+
+/// How triple terms are written.
+pub const RDF_STAR_SYNTAX: OptionSpec = OptionSpec::switch(
+    "rdf_star_syntax",
+    "Write triple terms as << s p o >> in N-Triples and N-Quads.",
+)
+.group(TEXT);
+
+/// The options of a decoder, and how it was opened.
+pub(super) struct Reading {
+    pub limits: Limits,
+    pub parts: bool,
+    pub lenient: bool,
+    pub generalized: bool,
+    /// About the dialect.
+    pub asked: Asked,
+    pub split: Option<Split>,
+    pub first_index: Option<u64>,
+}
+
+impl Reading {
+    pub fn of(values: &Values, opening: &Opening) -> Self {
+        Self {
+            limits: limits(values),
+            parts: opening.parts == Parts::Always,
+            lenient: values.switch(&LENIENT),
+            generalized: values.switch(&GENERALIZED),
+            asked: Asked::of(values),
+            split: opening.split,
+            first_index: opening.first_index,
+        }
+    }
+}

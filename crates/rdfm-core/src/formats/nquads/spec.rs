@@ -1,0 +1,87 @@
+//! What N-Triples and N-Quads are.
+
+use super::LineDecoder;
+use super::count::DelimiterCounter;
+use super::encode::encoder;
+use super::options::{GENERALIZED, RDF_STAR_SYNTAX, Reading};
+use super::sniff::sniff;
+use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::options::{
+    ANNOUNCED, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, READ_DIALECT, VERSION_LABEL, WRITE_DIALECT,
+};
+use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
+use crate::codec::values::Values;
+use crate::codec::{self, Opening};
+
+const READS: &[OptionSpec] = &[LENIENT, READ_DIALECT, ANNOUNCED, GENERALIZED];
+const WRITES: &[OptionSpec] = &[WRITE_DIALECT, FLAT, VERSION_LABEL, LENIENT, RDF_STAR_SYNTAX];
+
+const CARRIES: Carries = Carries {
+    graphs: true,
+    generalized: true,
+    triple_terms: TripleTerms::Anywhere,
+    directions: true,
+    boundaries: true,
+    order: true,
+    namespaces: false,
+    metadata: false,
+    any_text: true,
+    any_iri: true,
+    any_language: false,
+};
+
+/// N-Triples.
+pub static NTRIPLES: FormatSpec = FormatSpec {
+    name: "nt",
+    title: "N-Triples",
+    kinds: &[Kind::Messages],
+    suffixes: &[".nt", ".ntriples"],
+    media_types: &["application/n-triples"],
+    aliases: &["n-triples", "ntriples", "nt11", "nt12"],
+    carries: Carries {
+        graphs: false,
+        ..CARRIES
+    },
+    binary: false,
+    sniff: None,
+    resumable: true,
+    continuable: Continuable::Always,
+    value_options: &[],
+    reads: &[BOUNDS, READS],
+    writes: &[WRITES, &[MERGE_GRAPHS]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(Box::new(LineDecoder::new(NTRIPLES.name, false, options)))
+    },
+    encoder: |values, source| encoder(&NTRIPLES, values, source),
+    splitter: Some(counter),
+};
+
+/// N-Quads.
+pub static NQUADS: FormatSpec = FormatSpec {
+    name: "nq",
+    title: "N-Quads",
+    kinds: &[Kind::Messages],
+    suffixes: &[".nq", ".nquads"],
+    media_types: &["application/n-quads"],
+    aliases: &["n-quads", "nquads", "nq11", "nq12"],
+    carries: CARRIES,
+    binary: false,
+    sniff: Some(sniff),
+    resumable: true,
+    continuable: Continuable::Always,
+    value_options: &[],
+    reads: &[BOUNDS, READS],
+    writes: &[WRITES],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(Box::new(LineDecoder::new(NQUADS.name, true, options)))
+    },
+    encoder: |values, source| encoder(&NQUADS, values, source),
+    splitter: Some(counter),
+};
+
+fn counter(values: &Values, opening: &Opening) -> Box<dyn codec::DelimiterCounter> {
+    let options = Reading::of(values, opening);
+    Box::new(DelimiterCounter::new(&options))
+}

@@ -1,0 +1,65 @@
+//! What RDF Protobuf and RDF Thrift are.
+
+use super::decode::BinaryDecoder;
+use super::encode::{protobuf, thrift};
+use super::options::{PREFIXED_NAMES, READ_FRAMING, Reading, VALUES, WRITE_FRAMING};
+use super::sniff;
+use crate::codec::carries::Carries;
+use crate::codec::options::{BOUNDS, FLAT, PREFIXES};
+use crate::codec::spec::{Continuable, FormatSpec, Kind};
+
+const CARRIES: Carries = Carries {
+    metadata: false,
+    ..Carries::ALL
+};
+
+/// RDF Protobuf.
+pub static PROTOBUF: FormatSpec = FormatSpec {
+    name: "rdf-protobuf",
+    title: "RDF Protobuf",
+    kinds: &[Kind::Messages],
+    suffixes: &[".rpb", ".pbrdf"],
+    media_types: &["application/rdf+protobuf"],
+    aliases: &["protobuf", "rdf-proto"],
+    carries: CARRIES,
+    binary: true,
+    sniff: Some(sniff::protobuf),
+    resumable: false,
+    continuable: Continuable::With(&[("framing", "rows"), ("flat", "true")]),
+    value_options: &[],
+    reads: &[BOUNDS, &[READ_FRAMING]],
+    writes: &[&[WRITE_FRAMING, FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(Box::new(BinaryDecoder::new(&PROTOBUF, false, &options)))
+    },
+    encoder: |values, _| protobuf(values),
+    splitter: None,
+};
+
+/// RDF Thrift.
+pub static THRIFT: FormatSpec = FormatSpec {
+    name: "rdf-thrift",
+    title: "RDF Thrift",
+    kinds: &[Kind::Messages],
+    suffixes: &[".rt", ".trdf"],
+    media_types: &["application/rdf+thrift"],
+    aliases: &["thrift"],
+    carries: Carries {
+        boundaries: false,
+        ..CARRIES
+    },
+    binary: true,
+    sniff: Some(sniff::thrift),
+    resumable: false,
+    continuable: Continuable::Always,
+    value_options: &[],
+    reads: &[BOUNDS],
+    writes: &[&[FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(Box::new(BinaryDecoder::new(&THRIFT, true, &options)))
+    },
+    encoder: |values, _| Ok(thrift(values)),
+    splitter: None,
+};

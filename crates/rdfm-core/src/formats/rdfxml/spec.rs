@@ -1,0 +1,41 @@
+//! What RDF/XML is.
+
+use super::decode::decoder;
+use super::encode::RdfXmlEncoder;
+use super::sniff::sniff;
+use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, MERGE_GRAPHS, PREFIXES};
+use crate::codec::spec::{Continuable, FormatSpec, Kind};
+
+/// RDF/XML.
+pub static RDFXML: FormatSpec = FormatSpec {
+    name: "rdfxml",
+    title: "RDF/XML",
+    kinds: &[Kind::Messages],
+    suffixes: &[".rdf", ".rdfxml", ".owl"],
+    media_types: &["application/rdf+xml", "application/rdfm+xml"],
+    aliases: &["rdf/xml", "rdf-xml", "xml"],
+    carries: Carries {
+        graphs: false,
+        generalized: false,
+        triple_terms: TripleTerms::Object,
+        directions: true,
+        boundaries: true,
+        order: false,
+        namespaces: true,
+        metadata: false,
+        any_text: false,
+        any_iri: false,
+        any_language: false,
+    },
+    binary: false,
+    sniff: Some(sniff),
+    resumable: false,
+    continuable: Continuable::Never,
+    value_options: &[],
+    reads: &[BOUNDS, &[LENIENT, BASE]],
+    writes: &[&[LENIENT, FLAT, PREFIXES, MERGE_GRAPHS, LARGEST_MESSAGE]],
+    decoder,
+    encoder: |values, _| Ok(Box::new(RdfXmlEncoder::new(values))),
+    splitter: None,
+};

@@ -1,0 +1,73 @@
+//! What Turtle and TriG are.
+
+use super::decode::decoder;
+use super::encode::encoder;
+use super::sniff::sniff;
+use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::options::{
+    ANNOUNCED, BASE, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES, READ_DIALECT, VERSION_LABEL,
+    WRITE_DIALECT,
+};
+use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
+
+const READS: &[OptionSpec] = &[LENIENT, READ_DIALECT, ANNOUNCED, BASE];
+const WRITES: &[OptionSpec] = &[WRITE_DIALECT, FLAT, VERSION_LABEL, LENIENT, PREFIXES];
+
+const CARRIES: Carries = Carries {
+    graphs: true,
+    generalized: false,
+    triple_terms: TripleTerms::Object,
+    directions: true,
+    boundaries: true,
+    order: true,
+    namespaces: true,
+    metadata: false,
+    any_text: true,
+    any_iri: false,
+    any_language: false,
+};
+
+/// Turtle.
+pub static TURTLE: FormatSpec = FormatSpec {
+    name: "ttl",
+    title: "Turtle",
+    kinds: &[Kind::Messages],
+    suffixes: &[".ttl", ".turtle"],
+    media_types: &["text/turtle", "application/x-turtle"],
+    aliases: &["turtle", "ttl12", "longturtle"],
+    carries: Carries {
+        graphs: false,
+        ..CARRIES
+    },
+    binary: false,
+    sniff: None,
+    resumable: false,
+    continuable: Continuable::Always,
+    value_options: &[],
+    reads: &[BOUNDS, READS],
+    writes: &[WRITES, &[MERGE_GRAPHS]],
+    decoder: |values, opening| decoder(&TURTLE, values, opening),
+    encoder: |values, source| encoder(&TURTLE, values, source),
+    splitter: None,
+};
+
+/// TriG.
+pub static TRIG: FormatSpec = FormatSpec {
+    name: "trig",
+    title: "TriG",
+    kinds: &[Kind::Messages],
+    suffixes: &[".trig"],
+    media_types: &["application/trig", "application/x-trig"],
+    aliases: &["trig12"],
+    carries: CARRIES,
+    binary: false,
+    sniff: Some(sniff),
+    resumable: false,
+    continuable: Continuable::Always,
+    value_options: &[],
+    reads: &[BOUNDS, READS],
+    writes: &[WRITES],
+    decoder: |values, opening| decoder(&TRIG, values, opening),
+    encoder: |values, source| encoder(&TRIG, values, source),
+    splitter: None,
+};

@@ -1,0 +1,90 @@
+//! All messages of a log as one, for formats whose encoders take messages whole.
+//!
+//! - In: batches. Out: the bytes of a log of one message, when it ends.
+//! - Cost: the message is held whole, within `max_message_bytes`.
+//! - Law: no two blank nodes become one: their labels are kept apart by message.
+
+use super::{GroupBy, RegroupOptions, Regrouper};
+use crate::codec::Encoder;
+use crate::model::batch::MessageBatch;
+use crate::model::error::EncodeError;
+use crate::model::limits::Limits;
+use crate::model::remedy::Reason;
+
+/// An encoder that writes all messages as one.
+pub struct FlatEncoder {
+    inner: Box<dyn Encoder>,
+    regrouper: Regrouper,
+    max_message_bytes: u64,
+    format: &'static str,
+}
+
+impl FlatEncoder {
+    /// Over an encoder at the start of a log.
+    ///
+    /// # Errors
+    /// None that can be met: the options are fixed.
+    pub fn new(
+        inner: Box<dyn Encoder>,
+        format: &'static str,
+        max_message_bytes: u64,
+    ) -> Result<Self, Reason> {
+        Ok(Self {
+            inner,
+            regrouper: regrouper(max_message_bytes)?,
+            max_message_bytes,
+            format,
+        })
+    }
+
+    fn drain(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let format = self.format;
+        let named = |error| EncodeError { format, ..error };
+        while let Some(batch) = self.regrouper.next_batch().map_err(named)? {
+            self.inner.encode(&batch, out)?;
+        }
+        Ok(())
+    }
+}
+
+fn regrouper(max_message_bytes: u64) -> Result<Regrouper, Reason> {
+    Regrouper::new(RegroupOptions {
+        by: GroupBy::All,
+        skolemize: None,
+        parts: false,
+        limits: Limits {
+            max_message_bytes,
+            ..Limits::default()
+        },
+    })
+}
+
+impl Encoder for FlatEncoder {
+    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.regrouper.feed(batch.clone());
+        self.drain(out)
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.regrouper.finish();
+        self.drain(out)?;
+        self.inner.finish(out)
+    }
+
+    fn reset(&mut self) {
+        self.inner.reset();
+        if let Ok(regrouper) = regrouper(self.max_message_bytes) {
+            self.regrouper = regrouper;
+        }
+    }
+
+    fn dropped(&self) -> Vec<(&'static str, u64)> {
+        let mut dropped = self.inner.dropped();
+        dropped.extend(self.regrouper.dropped());
+        dropped
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes()
+    }
+}

@@ -1,0 +1,129 @@
+//! What holds for every format and option that is declared.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
+use std::collections::HashSet;
+
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::spec::{Continuable, Default, FormatSpec, OptionSpec, ValueKind};
+use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::registry::{self, FORMATS, find};
+
+/// The options of a format, and which side they are of.
+fn sides(format: &FormatSpec) -> [(&'static str, Vec<&'static OptionSpec>); 2] {
+    [
+        ("reads", format.reads().collect()),
+        ("writes", format.writes().collect()),
+    ]
+}
+
+/// The default of an option as somebody would type it.
+fn typed(option: &OptionSpec) -> Option<String> {
+    match option.default {
+        Default::Switch(on) => Some(on.to_string()),
+        Default::Number(number) => Some(number.to_string()),
+        Default::Text(text) => Some(text.to_owned()),
+        Default::Unset | Default::Detected | Default::Source => None,
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.split('_').all(|word| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    })
+}
+
+#[test]
+fn names_of_options_are_words_of_which_none_is_reserved_or_there_twice() {
+    for format in FORMATS {
+        for (side, options) in sides(format) {
+            let mut seen = HashSet::new();
+            for option in options {
+                let name = option.name;
+                let place = format!("{} {side} {name}", format.name);
+                assert!(is_name(name), "{place}");
+                assert!(seen.insert(name), "{place} twice");
+                let reserved = ["format", "from", "to"].contains(&name)
+                    || name.starts_with("from_")
+                    || name.starts_with("to_");
+                assert!(!reserved, "{place} is reserved");
+                assert!(!option.help.is_empty(), "{place} has no help");
+                assert!(!option.group.is_empty(), "{place} has no group");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_default_is_a_value_of_its_option() {
+    for format in FORMATS {
+        for (side, options) in sides(format) {
+            for option in options {
+                let place = format!("{} {side} {}", format.name, option.name);
+                match (option.value, option.default) {
+                    (_, Default::Unset | Default::Detected | Default::Source)
+                    | (ValueKind::Switch, Default::Switch(_))
+                    | (ValueKind::Text, Default::Text(_)) => {}
+                    (
+                        ValueKind::Count(least, most) | ValueKind::Bytes(least, most),
+                        Default::Number(number),
+                    ) => assert!((least..=most).contains(&number), "{place}: {number}"),
+                    (ValueKind::Choice(words), Default::Text(word)) => {
+                        assert!(words.contains(&word), "{place}: {word}");
+                    }
+                    (kind, default) => panic!("{place}: {default:?} is no {}", kind.name()),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn codecs_are_made_with_no_options_and_with_each_default_as_text() {
+    let opening = Opening::default();
+    for format in FORMATS {
+        registry::decoder(format, &Values::default(), &opening).unwrap();
+        registry::encoder(format, &Values::default(), None).unwrap();
+        let counted = registry::counter(format, &Values::default(), &opening).is_ok();
+        assert_eq!(counted, format.splittable(), "{}", format.name);
+        for option in format.reads() {
+            let Some(text) = typed(option) else { continue };
+            let values = Values::read(format.reads(), [(option.name, text.as_str().into())]);
+            registry::decoder(format, &values.unwrap(), &opening).unwrap();
+        }
+        for option in format.writes() {
+            let Some(text) = typed(option) else { continue };
+            let values = Values::read(format.writes(), [(option.name, text.as_str().into())]);
+            registry::encoder(format, &values.unwrap(), None).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_a_spec_names_is_there() {
+    let mut seen = HashSet::new();
+    for format in FORMATS {
+        let all = [format.name]
+            .into_iter()
+            .chain(format.aliases.iter().copied());
+        for name in all {
+            assert!(seen.insert(name), "{name} twice");
+        }
+        assert_eq!(find(format.name).unwrap().name, format.name);
+        let options: &[(&str, &str)] = match format.continuable {
+            Continuable::With(named) => named,
+            Continuable::Never | Continuable::Always => &[],
+        };
+        for (name, value) in options.iter().chain(format.value_options) {
+            let given: Given = (*value).into();
+            let values = Values::read(format.writes(), [(*name, given)]);
+            registry::encoder(format, &values.unwrap(), None).unwrap();
+        }
+    }
+}

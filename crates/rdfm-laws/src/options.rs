@@ -1,0 +1,224 @@
+//! How logs are read and written: a format, its options by name, and what goes with them.
+
+use std::fmt;
+
+use rdfm_core::codec::spec::{Default, FormatSpec, OptionSpec, ValueKind};
+use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::codec::{Decoder, DelimiterCounter, Encoder, Opening, Parts};
+use rdfm_core::registry;
+
+type Pairs = Vec<(&'static str, Given)>;
+
+fn set(given: &mut Pairs, name: &'static str, value: Given) {
+    given.retain(|(known, _)| *known != name);
+    given.push((name, value));
+}
+
+/// The format of a name.
+pub fn format(name: &str) -> &'static FormatSpec {
+    registry::find(name).expect("a format has this name")
+}
+
+/// How a log is read.
+#[derive(Clone)]
+pub struct Reading {
+    /// Of the log.
+    pub format: &'static FormatSpec,
+    given: Pairs,
+    /// What goes with the options.
+    pub opening: Opening,
+}
+
+impl Reading {
+    /// A log of a format, with no options.
+    pub fn new(format: &'static FormatSpec) -> Self {
+        Self {
+            format,
+            given: Pairs::new(),
+            opening: Opening::default(),
+        }
+    }
+
+    /// A log of the format of a name.
+    pub fn of(name: &str) -> Self {
+        Self::new(format(name))
+    }
+
+    /// With an option.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Given>) -> Self {
+        set(&mut self.given, name, value.into());
+        self
+    }
+
+    /// With an option, if the format takes it.
+    #[must_use]
+    pub fn where_taken(self, name: &'static str, value: impl Into<Given>) -> Self {
+        if self.format.reads().any(|option| option.name == name) {
+            self.with(name, value)
+        } else {
+            self
+        }
+    }
+
+    /// With messages in parts where they are larger than a batch.
+    #[must_use]
+    pub fn in_parts(mut self) -> Self {
+        self.opening.parts = Parts::Always;
+        self
+    }
+
+    /// What was given, checked.
+    pub fn values(&self) -> Values {
+        Values::read(self.format.reads(), self.given.clone()).expect("the format takes these")
+    }
+
+    /// A decoder.
+    pub fn decoder(&self) -> Box<dyn Decoder> {
+        registry::decoder(self.format, &self.values(), &self.opening)
+            .expect("the options go together")
+    }
+
+    /// A counter of delimiters.
+    pub fn counter(&self) -> Box<dyn DelimiterCounter> {
+        registry::counter(self.format, &self.values(), &self.opening)
+            .expect("the format has splits")
+    }
+
+    /// Ways to read any log of a format: with every switch on, and with each word of each choice. Relative IRIs
+    /// have a base.
+    pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
+        let plain = Self::new(format).where_taken("base", "http://example.org/base/");
+        let mut ways = vec![plain.clone()];
+        let switches = switched(format.reads(), &[]);
+        if !switches.is_empty() {
+            let mut way = plain.clone();
+            for (name, value) in switches {
+                way = way.with(name, value);
+            }
+            ways.push(way);
+        }
+        let others = others(format.reads(), &[]).into_iter();
+        ways.extend(others.map(|(name, value)| plain.clone().with(name, value)));
+        ways
+    }
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} with {:?}, {:?}",
+            self.format.name, self.given, self.opening
+        )
+    }
+}
+
+/// How a log is written.
+#[derive(Clone)]
+pub struct Writing {
+    /// Of the log.
+    pub format: &'static FormatSpec,
+    given: Pairs,
+}
+
+/// What makes other messages than those that were given to an encoder: they are merged, or lose something.
+const OTHER_MESSAGES: [(&str, &str); 5] = [
+    ("flat", "true"),
+    ("merge_graphs", "true"),
+    ("dialect", "plain"),
+    ("frames", "flat"),
+    ("framing", "rows"),
+];
+
+impl Writing {
+    /// A log of a format, with no options.
+    pub fn new(format: &'static FormatSpec) -> Self {
+        Self {
+            format,
+            given: Pairs::new(),
+        }
+    }
+
+    /// A log of the format of a name.
+    pub fn of(name: &str) -> Self {
+        Self::new(format(name))
+    }
+
+    /// With an option.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Given>) -> Self {
+        set(&mut self.given, name, value.into());
+        self
+    }
+
+    /// With an option, if the format takes it.
+    #[must_use]
+    pub fn where_taken(self, name: &'static str, value: impl Into<Given>) -> Self {
+        if self.format.writes().any(|option| option.name == name) {
+            self.with(name, value)
+        } else {
+            self
+        }
+    }
+
+    /// An encoder.
+    pub fn encoder(&self) -> Box<dyn Encoder> {
+        let values = Values::read(self.format.writes(), self.given.clone());
+        let values = values.expect("the format takes these");
+        registry::encoder(self.format, &values, None).expect("the options go together")
+    }
+
+    /// Ways to write the same messages in a format: with every switch the other way, and with each word of each
+    /// choice.
+    pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
+        let mut ways = Vec::new();
+        let switches = switched(format.writes(), &OTHER_MESSAGES);
+        if !switches.is_empty() {
+            let mut way = Self::new(format);
+            for (name, value) in switches {
+                way = way.with(name, value);
+            }
+            ways.push(way);
+        }
+        let others = others(format.writes(), &OTHER_MESSAGES).into_iter();
+        ways.extend(others.map(|(name, value)| Self::new(format).with(name, value)));
+        ways
+    }
+}
+
+/// The switches that have a default, the other way.
+fn switched(
+    options: impl Iterator<Item = &'static OptionSpec>,
+    but: &[(&str, &str)],
+) -> Vec<(&'static str, bool)> {
+    let switches = options.filter_map(|option| match option.default {
+        Default::Switch(on) => Some((option.name, !on)),
+        _ => None,
+    });
+    switches
+        .filter(|(name, on)| !but.contains(&(name, if *on { "true" } else { "false" })))
+        .collect()
+}
+
+/// Each word of the choices, and both ways of the switches without a default.
+fn others(
+    options: impl Iterator<Item = &'static OptionSpec>,
+    but: &[(&str, &str)],
+) -> Vec<(&'static str, &'static str)> {
+    let words = options.flat_map(|option| {
+        let words: &[&str] = match (option.value, option.default) {
+            (ValueKind::Choice(words), _) => words,
+            (ValueKind::Switch, Default::Unset | Default::Detected | Default::Source) => {
+                &["true", "false"]
+            }
+            _ => &[],
+        };
+        let default = option.default;
+        let words = words
+            .iter()
+            .filter(move |word| default != Default::Text(word));
+        words.map(|word| (option.name, *word))
+    });
+    words.filter(|pair| !but.contains(pair)).collect()
+}

@@ -1,0 +1,174 @@
+"""Commands whose options are those of stages and formats, as their specs declare them.
+
+In: specs. Out: click's options: `--NAME`, `--from-NAME` for what is read, `--to-NAME` for what is written; help under
+the specs' headings. Cost: the specs of the built-in formats; plug-ins are imported for help, and where an option is
+not one of rdfm's own.
+Law: values stay text; whoever knows the format checks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from rdfm.cli._options import ContextFile, FormatName, GroupedCommand, GroupedOption, Prefix, Words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rdfm.formats import FormatSpec, OptionSpec
+
+__all__ = ["SpecCommand", "given"]
+
+_MADE = "rdfm.cli.options"
+_SIDED = "rdfm.cli.sided"
+
+
+class SpecCommand(GroupedCommand):
+    """A command that takes the options of its stages, and of the formats that it reads and writes."""
+
+    def __init__(
+        self, *args: Any, stages: str = "", sides: Sequence[str] = ("read",), **settings: Any
+    ) -> None:
+        """Take where the stages' options are declared, and which sides there are, besides what click takes.
+
+        Args:
+            args: Click's.
+            stages: Such as `rdfm.conversion.options:STAGES`; imported when the command is used.
+            sides: "read", "write".
+            settings: Click's.
+        """
+        super().__init__(*args, **settings)
+        self._stages = stages
+        self._sides = sides
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The command's own parameters, and those of the specs."""
+        own = super().get_params(ctx)
+        help_option = [each for each in own if each not in self.params]
+        return [*self.params, *self._from_specs(ctx), *help_option]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the words; an option that rdfm itself lacks may be of a plug-in."""
+        words = list(args)
+        # Most command lines say no side: then those spellings need not be made.
+        ctx.meta[_SIDED] = any(word.startswith(("--from-", "--to-")) for word in words)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError:
+            if not self._add_plug_ins(ctx):
+                raise
+        ctx.params.clear()
+        return super().parse_args(ctx, words)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those of plug-ins too."""
+        self._add_plug_ins(ctx)
+        super().format_options(ctx, formatter)
+
+    def _add_plug_ins(self, ctx: click.Context) -> bool:
+        """Make the options again; gives whether plug-ins have any."""
+        before = len(self._from_specs(ctx))
+        ctx.meta[_MADE] = list(self._make(with_plug_ins=True, sided=True))
+        return len(self._from_specs(ctx)) > before
+
+    def _from_specs(self, ctx: click.Context) -> list[click.Parameter]:
+        """The options of stages and formats, made once a command line."""
+        if _MADE not in ctx.meta:
+            ctx.meta[_MADE] = list(self._make(False, sided=ctx.meta.get(_SIDED, True)))
+        made: list[click.Parameter] = ctx.meta[_MADE]
+        return made
+
+    def _make(self, with_plug_ins: bool, *, sided: bool) -> Iterable[click.Parameter]:
+        from rdfm import formats
+
+        for option in self._stage_options():
+            yield _option(option, option.name, option.option)
+        found = formats.every() if with_plug_ins else formats.built_in()
+        by_side = {side: _options(side, [format.spec for format in found]) for side in self._sides}
+        names = dict.fromkeys(name for options in by_side.values() for name in options)
+        for name in names:
+            specs = {side: options[name] for side, options in by_side.items() if name in options}
+            first = next(iter(specs.values()))
+            if first.python_only:
+                continue
+            both = len(specs) > 1 and not all(spec.shared for spec in specs.values())
+            yield _option(first, name, first.option, hidden=both)
+            for side, spec in specs.items() if sided else ():
+                prefix = "from" if side == "read" else "to"
+                named = f"{prefix}-{spec.option}"
+                yield _option(spec, f"{prefix}_{name}", named, prefix=prefix, hidden=not both)
+
+    def _stage_options(self) -> Iterable[OptionSpec]:
+        if not self._stages:
+            return ()
+        from importlib import import_module
+
+        module, name = self._stages.split(":")
+        options: dict[str, OptionSpec] = getattr(import_module(module), name)
+        return options.values()
+
+
+def _options(side: str, specs: list[FormatSpec]) -> dict[str, OptionSpec]:
+    """The options of one side of all formats, each as the first format has it."""
+    found: dict[str, OptionSpec] = {}
+    for spec in specs:
+        for name, option in spec.options(side).items():  # type: ignore[arg-type]  # one of the two
+            found.setdefault(name, option)
+    return found
+
+
+def _option(
+    spec: OptionSpec, name: str, flag: str, *, prefix: str = "", hidden: bool = False
+) -> GroupedOption:
+    """An option of the command line as its spec declares it."""
+    settings: dict[str, Any] = {
+        "group": spec.group or "Other formats",
+        "help": _help(spec),
+        "hidden": hidden,
+    }
+    declared = f"--{flag}"
+    if spec.kind == "switch":
+        if spec.off:
+            declared += f"/--{prefix}-{spec.off}" if prefix else f"/--{spec.off}"
+        else:
+            settings["flag_value"] = True
+        settings |= {"is_flag": True, "default": None}
+    elif spec.kind == "namespaces":
+        settings |= {"multiple": True, "type": Prefix()}
+    elif spec.kind == "files":
+        settings |= {"multiple": True, "type": ContextFile()}
+    elif spec.choices:
+        settings["type"] = Words([word.replace("_", "-") for word in spec.choices])
+    elif spec.metavar == "FORMAT":
+        settings["type"] = FormatName()
+    else:
+        kinds = {"count": "N", "bytes": "BYTES", "iri": "IRI", "text": "TEXT"}
+        settings["metavar"] = spec.metavar or kinds.get(spec.kind, "FILE")
+        if spec.kind in ("file", "context", "log"):
+            settings["type"] = click.Path()
+    return GroupedOption([declared, name], **settings)
+
+
+def _help(spec: OptionSpec) -> str:
+    """What an option does, with its default."""
+    default = spec.default
+    if spec.default_from == "input":
+        shown = "detected"
+    elif default is None or isinstance(default, bool):
+        return spec.help
+    elif spec.kind == "bytes" and isinstance(default, int) and default % (1 << 20) == 0:
+        shown = f"{default >> 20}M"
+    else:
+        shown = str(default).replace("_", "-")
+    return f"{spec.help} ({shown})"
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given, those that may be repeated as dicts."""
+    return {
+        name: dict(value) if isinstance(value, tuple) else value
+        for name, value in options.items()
+        if value is not None and value != ()
+    }

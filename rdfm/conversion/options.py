@@ -1,0 +1,168 @@
+"""The options of a conversion: those of its stages, and whose of the two formats an option is.
+
+In: options by name, as values or as text. Out: those of the stages, of what is read, and of what is written.
+Law: `from_NAME` is for what is read, `to_NAME` for what is written; a bare name goes to the side that takes it. What
+nobody takes is refused, and so is what both would take, unless it is meant for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from rdfm import formats
+from rdfm.errors import OptionError, Remedy
+from rdfm.formats import FormatSpec, OptionSpec
+from rdfm.formats._spec import listed
+from rdfm.logs.options import READING, WRITING
+
+__all__ = ["STAGES", "Divided", "divide"]
+
+_MESSAGES = "Which messages"
+
+STAGES: dict[str, OptionSpec] = {
+    option.name: option
+    for option in (
+        *READING,
+        *WRITING,
+        OptionSpec(
+            "group_by",
+            help="Other messages of the same quads: subject or graph (consecutive quads with the same one), count=N "
+            "(N quads each), bytes=N (of the terms' text), all; message is as before.",
+            metavar="HOW",
+            group=_MESSAGES,
+        ),
+        OptionSpec(
+            "skolemize",
+            "iri",
+            "Replace blank nodes with IRIs that begin with this one and /.well-known/genid/.",
+            group=_MESSAGES,
+        ),
+        OptionSpec("skip", "count", "Leave out the first N messages.", group=_MESSAGES),
+        OptionSpec("take", "count", "Write at most N messages.", group=_MESSAGES),
+    )
+}
+
+
+@dataclass
+class Divided:
+    """The options of a conversion by whom they are for.
+
+    Attributes:
+        stages: Those of the stages, as values.
+        reads: Those of what is read, as they were given.
+        hints: Those of what is read that formats pass over which lack them.
+        writes: Those of what is written, as they were given.
+    """
+
+    stages: dict[str, Any] = field(default_factory=dict)
+    reads: dict[str, Any] = field(default_factory=dict)
+    hints: dict[str, Any] = field(default_factory=dict)
+    writes: dict[str, Any] = field(default_factory=dict)
+
+
+def divide(
+    given: Mapping[str, Any], readers: list[FormatSpec] | None, writer: FormatSpec
+) -> Divided:
+    """Tell whose options they are; None leaves one out.
+
+    Args:
+        given: Options by name.
+        readers: The formats of what is read; None where they are not known yet, so that it may be any.
+        writer: The format of what is written.
+
+    Raises:
+        OptionError: Nobody takes an option, or both sides do and it is not for both.
+    """
+    divided = Divided()
+    possible = formats.specs() if readers is None else readers
+    for name, value in given.items():
+        if name in STAGES:
+            if value is not None:
+                divided.stages[name] = STAGES[name].value(value)
+            continue
+        side, bare = _side(name)
+        reads = [spec for spec in possible if bare in spec.options("read")]
+        writes = bare in writer.options("write")
+        if side == "read" and value is not None and (hint := _hint(bare)) is not None:
+            divided.hints[bare] = hint.value(value)
+        elif side == "read" or (side is None and reads and not writes):
+            if not reads:
+                raise OptionError(possible[0].refusal("read", bare))
+            _give(divided.reads, bare, value)
+        elif side == "write" or (writes and not reads):
+            if not writes:
+                raise OptionError(writer.refusal("write", bare))
+            _give(divided.writes, bare, value)
+        elif reads and writes:
+            if not (reads[0].options("read")[bare].shared and writer.options("write")[bare].shared):
+                if value is None:
+                    continue
+                titles = "" if readers is None else f" ({listed([spec.title for spec in reads])})"
+                given_text = str(value).lower() if isinstance(value, bool) else str(value)
+                raise OptionError(
+                    f"both what is read{titles} and what is written ({writer.title}) take {bare}",
+                    remedies=(
+                        Remedy("read", f"from_{bare}", given_text, "is for what is read"),
+                        Remedy("write", f"to_{bare}", given_text, "is for what is written"),
+                    ),
+                )
+            _give(divided.reads, bare, value)
+            _give(divided.writes, bare, value)
+        elif not _asks_nothing(bare, value):
+            raise OptionError(_refusal(bare, possible[0], writer))
+    return divided
+
+
+def _side(name: str) -> tuple[str | None, str]:
+    """The side that a name says, and the option."""
+    for prefix, side in (("from_", "read"), ("to_", "write")):
+        if name.startswith(prefix):
+            return side, name.removeprefix(prefix)
+    return None, name
+
+
+def _hint(name: str) -> OptionSpec | None:
+    """The reading option of a name that formats pass over which lack it, if it is one."""
+    found = (spec.options("read").get(name) for spec in formats.specs())
+    return next((option for option in found if option is not None and option.hint), None)
+
+
+def _give(options: dict[str, Any], name: str, value: Any) -> None:
+    if value is None:
+        return
+    if name in options:
+        raise OptionError(f"{name} is given twice for one side; leave one out")
+    options[name] = value
+
+
+def _asks_nothing(name: str, value: Any) -> bool:
+    """Whether an option that neither side takes says what is so anyway: nothing, or a switch that is off."""
+    known = [
+        spec.options(side)[name]
+        for spec in formats.specs()
+        for side in ("read", "write")
+        if name in spec.options(side)
+    ]
+    return bool(known) and (
+        value is None or any(value is option.default is False for option in known)
+    )
+
+
+def _refusal(name: str, reader: FormatSpec, writer: FormatSpec) -> str:
+    """Say that neither side takes an option."""
+    specs = formats.specs()
+    if any(name in spec.options("write") for spec in specs):
+        return writer.refusal("write", name)
+    if any(name in spec.options("read") for spec in specs):
+        return reader.refusal("read", name)
+    known = {*STAGES, *reader.options("read"), *writer.options("write")}
+    meant = get_close_matches(name, known)
+    advice = (
+        f"; did you mean {' or '.join(meant)}?"
+        if meant
+        else f"; there are {', '.join(sorted(known))}"
+    )
+    return f"there is no option '{name[:40]}'{advice}"

@@ -1,0 +1,53 @@
+"""The formats of the core as `Format` objects.
+
+In: what the core declares. Out: formats whose codecs are the core's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rdfm import _core
+from rdfm.formats._format import DecoderLike, EncoderLike, Format, Opening
+from rdfm.formats._spec import FormatSpec, OptionSpec
+
+__all__ = ["NativeFormat", "native"]
+
+# Options of which a loader of contexts is made.
+_LOADER = ("context", "contexts", "context_cache", "allow_network")
+
+
+class NativeFormat(Format):
+    """A format of the core."""
+
+    def _make_decoder(self, values: dict[str, Any], opening: Opening) -> DecoderLike:
+        """Make the core's decoder; remote contexts come from a loader beside the options."""
+        loader = None
+        if sources := {name: values.pop(name) for name in _LOADER if name in values}:
+            from rdfm.storage.contexts import ContextLoader  # costly to import
+
+            loader = ContextLoader(**sources)
+        return _core.Decoder(self.name, values, context_loader=loader, **opening._asdict())
+
+    def _make_encoder(
+        self, values: dict[str, Any], source: Mapping[str, Any] | None
+    ) -> EncoderLike:
+        return _core.Encoder(self.name, values, source=None if source is None else dict(source))
+
+
+def native(name: str) -> NativeFormat:
+    """Give a format of the core by its name."""
+    declared = _frozen(_core.format_spec(name))
+    for side in ("reads", "writes"):
+        declared[side] = [OptionSpec(**_frozen(option)) for option in declared[side]]
+    declared["value_options"] = dict(declared["value_options"])
+    spec = FormatSpec(**declared, sniff=lambda head, complete: _core.sniff(name, head, complete))
+    return NativeFormat(spec, _core.Decoder, _core.Encoder)
+
+
+def _frozen(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a spec, lists as tuples."""
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }

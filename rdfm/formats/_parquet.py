@@ -1,0 +1,77 @@
+"""Parquet files with a row for each message (`.parquet`); read and written by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from rdfm.formats._format import Format
+from rdfm.formats._rows import (
+    CARRIES,
+    READ_BYTES,
+    READ_ROWS,
+    READS,
+    WRITES,
+    RowDecoder,
+    RowEncoder,
+)
+from rdfm.formats._spec import FormatSpec
+
+__all__ = ["FORMAT", "Decoder", "Encoder"]
+
+_BUFFER_BYTES = 1 << 20
+
+
+class Decoder(RowDecoder):
+    """Decodes Parquet files of rows; options as keywords, see `spec.reads`."""
+
+    format = "parquet"
+
+    def _open(self, file: BinaryIO) -> Iterator[Any]:
+        from pyarrow import parquet
+
+        # Without read-ahead a group of rows is read as it is needed, however large it is.
+        rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+        columns = self._wanted(rows.schema_arrow)
+        self._rows = rows.metadata.num_rows
+        yield from rows.iter_batches(
+            batch_size=_rows_at_once(rows.metadata), columns=columns, use_threads=False
+        )
+
+
+def _rows_at_once(metadata: Any) -> int:
+    """As many rows as take about `READ_BYTES`, as far as a file says how large its rows are."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    largest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0)
+    return max(1, min(READ_ROWS, int(READ_BYTES / max(largest, 1))))
+
+
+class Encoder(RowEncoder):
+    """Encodes Parquet files of rows; options as keywords, see `spec.writes`."""
+
+    format = "parquet"
+
+    def _open(self, sink: Any, schema: Any) -> Any:
+        from pyarrow import parquet
+
+        return parquet.ParquetWriter(sink, schema, compression="zstd")
+
+
+FORMAT = Format(
+    FormatSpec(
+        name="parquet",
+        title="Parquet",
+        suffixes=(".parquet",),
+        media_types=("application/vnd.apache.parquet",),
+        sniff=lambda head, _: head.startswith(b"PAR1"),
+        aliases=("pq",),
+        carries=CARRIES,
+        binary=True,
+        needs="arrow",
+        whole_file=True,
+        reads=READS,
+        writes=WRITES,
+    ),
+    Decoder,
+    Encoder,
+)

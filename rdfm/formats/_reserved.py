@@ -1,0 +1,73 @@
+"""Names that no option of a format may have: what stages and commands say."""
+
+from __future__ import annotations
+
+from rdfm.errors import OptionError
+from rdfm.formats._spec import FormatSpec
+
+__all__ = ["RESERVED", "refuse_reserved"]
+
+RESERVED = frozenset(
+    {
+        "changed_files",
+        "column_name_of_corrupt_record",
+        "compression",
+        "debug",
+        "first_index",
+        "format",
+        "from",
+        "group_by",
+        "help",
+        "ignore_corrupt_files",
+        "ignore_missing_files",
+        "json",
+        "keep_partial",
+        "max_bytes_per_trigger",
+        "max_files_per_trigger",
+        "max_records_per_file",
+        "message_per_file",
+        "min_partitions",
+        "mode",
+        "modified_after",
+        "modified_before",
+        "on_error",
+        "open_cost_bytes",
+        "output",
+        "overwrite",
+        "pack_bytes",
+        "parts",
+        "path",
+        "path_glob_filter",
+        "paths",
+        "progress",
+        "quiet",
+        "recursive_file_lookup",
+        "schema",
+        "skip",
+        "skolemize",
+        "source",
+        "split",
+        "split_bytes",
+        "split_messages",
+        "storage_options",
+        "take",
+        "to",
+        "top",
+        "version",
+        "write_id",
+    }
+)
+
+
+def refuse_reserved(spec: FormatSpec) -> None:
+    """Refuse a format with an option whose name is taken.
+
+    Raises:
+        OptionError: One of them has such a name.
+    """
+    for side in ("read", "write"):
+        for name in spec.options(side):
+            if name in RESERVED or name.startswith(("from_", "to_")):
+                raise OptionError(
+                    f"the format {spec.name} has an option {name}, a name that rdfm itself uses; take another"
+                )

@@ -1,0 +1,279 @@
+"""What is declared about a format and about an option: `FormatSpec`, `OptionSpec`.
+
+In: the declarations, of the core for native formats, else in Python. Out: checked values of options, and the
+sentences that refuse others.
+Cost: none until an option is given. Law: what a format takes is said in its spec alone; a value may be given as
+text for every kind.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rdfm import _core
+from rdfm.errors import OptionError
+
+__all__ = ["FormatSpec", "OptionSpec", "Side", "key"]
+
+Side = Literal["read", "write"]
+# What the value of an option is.
+KINDS = (
+    "switch",
+    "count",
+    "bytes",
+    "choice",
+    "choice or number",
+    "text",
+    "iri",
+    "namespaces",
+    "files",
+    "file",
+    "context",
+    "log",
+)
+_MAX_NUMBER = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class OptionSpec:
+    """An option of a decoder, of an encoder, or of a stage around them.
+
+    Attributes:
+        name: The keyword in Python: lower case, words joined by `_`.
+        kind: What a value is: "switch", "count", "bytes" (such as `64M`), "choice", "choice or number", "text",
+            "iri", "namespaces" (a dict of names and IRIs), "files" (a dict of URLs and files), "file", "context" (of
+            JSON-LD: its file, its text or a dict), "log" (of the format, whose stream options are taken).
+        help: What it does, in a sentence.
+        choices: The words of a choice.
+        numbers: The number that each of them stands for, with "choice or number".
+        least: The smallest number.
+        most: The largest number.
+        default: What is done where it is not given, if that is a value.
+        default_from: Where the default comes from otherwise: the "input" that is read, or the "source" of what is
+            written.
+        shared: Whether a conversion gives it to both of its formats, where both take it.
+        hint: Whether a conversion that gives it to what is read (`from_NAME`) passes over it where the format there
+            lacks it: it says how logs of some formats are read, if the input is one.
+        metavar: What stands for the value in help.
+        group: The heading in help.
+        flag: The name on the command line, if it is another.
+        off: The name that switches it off on the command line.
+        python_only: Whether it is for programs in Python alone.
+
+    Example:
+        >>> OptionSpec("indent", "count", "Spaces of an indent.", most=8).value("4")
+        4
+    """
+
+    name: str
+    kind: str = "text"
+    help: str = ""
+    choices: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    least: int = 0
+    most: int = _MAX_NUMBER
+    default: bool | int | str | None = None
+    default_from: Literal["", "input", "source"] = ""
+    shared: bool = False
+    hint: bool = False
+    metavar: str = ""
+    group: str = ""
+    flag: str = ""
+    off: str = ""
+    python_only: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the name and the kind.
+
+        Raises:
+            OptionError: One of them is none.
+        """
+        if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", self.name):
+            raise OptionError(
+                f"'{self.name[:40]}' is no name of an option: lower case, words joined by _"
+            )
+        if self.kind not in KINDS:
+            raise OptionError(
+                f"the option {self.name} is of the kind '{self.kind}'; kinds are {', '.join(KINDS)}"
+            )
+        if self.kind.startswith("choice") and not self.choices:
+            raise OptionError(f"the option {self.name} is a choice without words")
+
+    @property
+    def option(self) -> str:
+        """The name on the command line, without the hyphens before it."""
+        return self.flag or self.name.replace("_", "-")
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may be given several times on the command line."""
+        return self.kind in ("namespaces", "files")
+
+    def value(self, given: Any) -> Any:
+        """Give the value that was given, or that a text says.
+
+        Raises:
+            OptionError: It does not fit; the text says what does.
+            OSError: It is the file of a context, which cannot be read.
+        """
+        if self.kind == "context":
+            from rdfm.storage.contexts import context_text  # costly to import
+
+            return context_text(given, self.name)
+        if self.repeatable and isinstance(given, str):
+            try:
+                given = json.loads(given)
+            except ValueError:
+                names = "names and IRIs" if self.kind == "namespaces" else "URLs and files"
+                raise OptionError(
+                    f"{self.name} is a JSON object of {names}, not '{given[:60]}'"
+                ) from None
+        numbers = self.numbers or range(len(self.choices))
+        choices = list(zip(self.choices, numbers, strict=True))
+        return _core.option_value(self.name, self.kind, self.least, self.most, choices, given)
+
+
+@dataclass(frozen=True)
+class FormatSpec:
+    """What rdfm knows about a format.
+
+    Attributes:
+        name: The name used everywhere, such as `nq`.
+        title: The name for people, such as `N-Quads`.
+        kinds: What the messages of its logs may be: "messages" (datasets).
+        suffixes: File name endings, the usual one first, such as `.nq`.
+        media_types: Media types, the registered one first.
+        aliases: Other names that people use.
+        carries: What it can hold: `graphs`, `generalized`, `triple_terms` ("no", "object", "anywhere"),
+            `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text` (any character in a text, and
+            any IRI as a predicate).
+        binary: Whether a log is no text, and so nothing for a terminal.
+        needs: The extra of rdfm that it needs, if any.
+        whole_file: Whether a log is read from its end, and so as a file where there is one.
+        sniff: Tells from a log's first bytes (decompressed, up to 4 KiB) whether it is of this format: True, False,
+            or None where more bytes would tell. The second argument says that no more come.
+        resumable: Whether a decoder can go on after an error.
+        splittable: Whether a log can be read from the middle.
+        continuable: Whether an encoder takes a message in parts (batches that `continue`); or options with any of
+            which it does, name and value.
+        suffix_options: Options of the encoder that some suffixes stand for.
+        value_options: Options that the encoder takes for a value that is a log of one message (`rdfm.values`), where
+            the defaults are meant for files.
+        reads: The options of the decoder, by name; they may be given as a sequence.
+        writes: The options of the encoder, in the same way.
+
+    Example:
+        >>> from rdfm import formats
+        >>> formats.find("nq").spec.title
+        'N-Quads'
+    """
+
+    name: str
+    title: str
+    kinds: tuple[str, ...] = ("messages",)
+    suffixes: tuple[str, ...] = ()
+    media_types: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    carries: Mapping[str, Any] = field(default_factory=dict)
+    binary: bool = False
+    needs: str | None = None
+    whole_file: bool = False
+    sniff: Callable[[bytes, bool], bool | None] | None = None
+    resumable: bool = False
+    splittable: bool = False
+    continuable: bool | tuple[tuple[str, str], ...] = False
+    suffix_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    value_options: Mapping[str, Any] = field(default_factory=dict)
+    reads: Mapping[str, OptionSpec] | Iterable[OptionSpec] = ()
+    writes: Mapping[str, OptionSpec] | Iterable[OptionSpec] = ()
+
+    def __post_init__(self) -> None:
+        """Put the options under their names.
+
+        Raises:
+            OptionError: An option is there twice, or is none.
+        """
+        for side in ("reads", "writes"):
+            given = getattr(self, side)
+            listed = list(given.values() if isinstance(given, Mapping) else given)
+            for option in listed:
+                if not isinstance(option, OptionSpec):
+                    raise OptionError(
+                        f"an option of the format {self.name} is a {type(option).__name__}, not an OptionSpec"
+                    )
+            options = {option.name: option for option in listed}
+            if len(options) < len(listed):
+                raise OptionError(f"the format {self.name} has an option twice")
+            object.__setattr__(self, side, options)
+
+    def options(self, side: Side) -> Mapping[str, OptionSpec]:
+        """Give the options of the decoder or of the encoder, by name."""
+        options = self.reads if side == "read" else self.writes
+        return options  # type: ignore[return-value]  # put under their names above
+
+    def values(self, side: Side, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Check what was given for the decoder or the encoder; None leaves an option out.
+
+        Raises:
+            OptionError: There is no such option, or its value does not fit.
+        """
+        known = self.options(side)
+        values = {}
+        for name, value in given.items():
+            option = known.get(name)
+            if option is None:
+                raise OptionError(self.refusal(side, name))
+            if value is not None:
+                values[name] = option.value(value)
+        return values
+
+    def refusal(self, side: Side, name: str, *, several: bool = False) -> str:
+        """Say that the decoder or the encoder takes no such option, and what does.
+
+        Args:
+            side: Which of the two.
+            name: The option.
+            several: Whether other formats are read too, which do not take it either.
+        """
+        from rdfm import formats
+
+        doing = "reading" if side == "read" else "writing"
+        takers = [spec.title for spec in formats.specs() if name in spec.options(side)]
+        others = "formats that are read" if several else self.title
+        if takers:
+            return f"the option {name} is for {doing} {listed(takers)}, not {others}"
+        if several:
+            return f"no format takes the option '{name[:40]}'"
+        takes = ", ".join(sorted(self.options(side))) or "none"
+        return f"there is no option '{name[:40]}'; {doing} {self.title} takes {takes}"
+
+    def takes_parts(self, options: Mapping[str, Any]) -> bool:
+        """Whether an encoder with these options takes a message in parts."""
+        if isinstance(self.continuable, bool):
+            return self.continuable
+        return any(str(options.get(name)).lower() == value for name, value in self.continuable)
+
+
+def listed(words: list[str]) -> str:
+    """Give words as a list in a sentence.
+
+    Example:
+        >>> listed(["N-Triples", "N-Quads", "Jelly"])
+        'N-Triples, N-Quads and Jelly'
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def key(name: str) -> str:
+    """Give an option's name as it is compared where case and underscores do not count.
+
+    Example:
+        >>> key("maxMessageBytes") == key("max_message_bytes")
+        True
+    """
+    return name.replace("_", "").replace("-", "").lower()

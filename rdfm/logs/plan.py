@@ -1,0 +1,153 @@
+"""Which parts a large log of lines is divided into, for readers on several cores or machines.
+
+In: a log. Out: splits; `open_log(path, split=split)` reads the messages of one, wherever it runs.
+Cost: the log's head; with `count` all of its bytes, which are searched and not decoded.
+Law: the splits of a log hold every message once, in order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+from rdfm._core import DelimiterCounter
+from rdfm.errors import OptionError
+from rdfm.formats import FormatSpec
+from rdfm.logs.driver import Driver, Reading
+from rdfm.logs.input import Input, Readable, holds_files
+from rdfm.logs.reader import LogReader
+from rdfm.logs.split import Split
+
+__all__ = ["plan", "plan_splits"]
+
+MAX_THREADS = 8
+
+
+def plan(
+    source: Readable,
+    format: str | None = None,
+    *,
+    split_bytes: int = 64 << 20,
+    count: bool = False,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> list[Split]:
+    r"""Divide a log into splits, if it can be read from the middle.
+
+    It can if it is of N-Triples or N-Quads with message delimiters, and an uncompressed file or URL of
+    known size. Any other log, one less than half as large again as a split, and a folder or archive is
+    one split.
+
+    Args:
+        source: What `open_log` takes.
+        format: As in `open_log`.
+        split_bytes: The size that splits should have, about.
+        count: Count the messages, so that every split knows the index of its first one. Reads the whole
+            log, in threads.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        **options: Those of the format's decoder, the same as the splits are opened with.
+
+    Returns:
+        The splits in the order of the log, one at least.
+
+    Raises:
+        UnknownFormatError, OptionError, OSError, MissingExtraError: As in `open_log`.
+
+    Example:
+        >>> log = b'<http://ex/s> <http://ex/p> "o" .\n# @message\n' * 100
+        >>> splits = plan(log, "nq", split_bytes=1000, count=True)
+        >>> [(split.start, split.stop, split.first_index) for split in splits[:2]]
+        [(0, 900, 0), (900, 1800, 21)]
+    """
+    reading = Reading(format, options, compression, storage_options)
+    return plan_splits(source, reading, split_bytes=split_bytes, count=count)
+
+
+def plan_splits(
+    source: Readable, reading: Reading, *, split_bytes: int, count: bool
+) -> list[Split]:
+    """Divide a log into splits, as `plan`; it is read as `reading` says."""
+    if split_bytes < 1:
+        raise OptionError(f"split_bytes is a number from 1, not {split_bytes}")
+    if hasattr(source, "read"):  # it can be read once
+        return [Split(first_index=0, format=reading.format)]
+    if holds_files(source, reading.storage_options):
+        return [Split(first_index=0, format=reading.format)]
+    options = reading.options
+    with LogReader(Driver([source], reading)) as log:
+        data, found = log.input, log.found
+        if data is None or found is None:  # an archive
+            return [Split(first_index=0, format=reading.format)]
+        size = data.size or 0
+        whole = [Split(first_index=0, format=found.name)]
+        large = data.compression is None and data.seekable and 2 * size >= 3 * split_bytes
+        if not (found.spec.splittable and large) or options.get("dialect") == "plain":
+            return whole
+        header = log.header
+        shown = header.get("dialect")
+    # Its head holds no delimiter, is broken before the first, or holds both dialects.
+    if shown is None or header.get("changes_dialect"):
+        return whole
+    dialect = options.get("dialect") or shown
+    pieces = (2 * size + split_bytes) // (2 * split_bytes)
+    starts = [size * piece // pieces for piece in range(pieces)]
+    splits = [
+        Split(start, stop, 0 if start == 0 else None, found.name, dialect)
+        for start, stop in zip(starts, [*starts[1:], None], strict=True)
+    ]
+    if not count:
+        return splits
+    return _numbered(source, splits, found.spec, reading) or whole
+
+
+def _numbered(
+    source: Readable,
+    splits: list[Split],
+    format: FormatSpec,
+    reading: Reading,
+) -> list[Split] | None:
+    """The splits with the index of their first messages; None where there are no splits."""
+    known = format.options("read")
+    given = {name: value for name, value in reading.options.items() if name in known}
+    values = format.values("read", given)
+
+    def counted(split: Split) -> DelimiterCounter:
+        opening = split.opening(format)
+        counter = DelimiterCounter(
+            format.name, values, split=opening.split, first_index=opening.first_index
+        )
+        data = Input(
+            source, "none", start=max(split.start - 1, 0), storage_options=reading.storage_options
+        )
+        try:
+            for piece in data:
+                counter.feed(piece)
+                if counter.done:
+                    return counter
+        finally:
+            data.close()
+        counter.finish()
+        return counter
+
+    threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)
+    with ThreadPoolExecutor(threads) as pool:
+        counters = list(pool.map(counted, splits))
+    if any(counter.strayed for counter in counters):
+        return None
+    before = [0, *accumulate(counter.delimiters for counter in counters)]
+    # Whether a message stands before the log's first delimiter.
+    first = any(
+        counter.content_first
+        for counter, count in zip(counters, before, strict=False)
+        if count == 0
+    )
+    return [
+        replace(split, first_index=count + first if split.start else 0)
+        for split, count in zip(splits, before, strict=False)
+    ]

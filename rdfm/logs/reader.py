@@ -1,0 +1,240 @@
+"""Logs that are read: `open_log` and `LogReader`.
+
+In: what the driver gives. Out: batches and messages, in order.
+Cost: one decoder's memory. Law: each message is whole, and every one before an error comes before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+from rdfm._core import MessageBatch
+from rdfm.errors import OptionError, RdfmError
+from rdfm.formats import Format
+from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
+from rdfm.logs.input import Input, Readable
+from rdfm.logs.split import Split
+from rdfm.message import Message
+
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import ReadOptions
+
+__all__ = ["LogReader", "open_log"]
+
+
+def open_log(
+    source: Readable,
+    format: str | None = None,
+    *,
+    compression: str | None = None,
+    split: Split | None = None,
+    parts: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> LogReader:
+    r"""Open a log for reading; of a folder, a glob or a tar archive all logs, one after the other.
+
+    Args:
+        source: A path, a URL (`https://…` and what else fsspec knows), bytes, or a binary file object.
+            The files of folders and globs come in natural order, the members of archives in theirs;
+            names that begin with `_` or `.` are passed over.
+        format: Such as "nq", of every file or member; found from the suffix, then from the content,
+            unless given.
+        compression: "gzip", "zstd", "bzip2" or "xz"; "none" to take the bytes as they are. Found
+            from the content unless given.
+        split: A part of the log, from `rdfm.split.plan`: only its messages are read.
+        parts: Give a message larger than a batch in parts: batches that `continue`.
+        storage_options: What fsspec needs to read a URL, such as credentials.
+        **options: Those of the format's decoder, such as `dialect`, `lenient` or
+            `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. Of several logs each
+            takes those that its format knows.
+
+    Returns:
+        An iterable of messages and a context manager.
+
+    Raises:
+        UnknownFormatError: The format cannot be told, or has no such name.
+        OptionError: The format takes no such option, or not that value; or the log has no splits.
+        OSError: The file cannot be read.
+        MissingExtraError: The URL needs a package that is not installed.
+
+    Example:
+        >>> log = b'<http://ex/s> <http://ex/p> "o" .\n'
+        >>> with open_log(log, "nq") as messages:
+        ...     print([len(message) for message in messages])
+        [1]
+    """
+    if split is not None and split.whole:
+        split = None
+    if split is not None and compression not in (None, "none"):
+        raise OptionError(f"a log compressed with {compression} has no splits; read it whole")
+    format = format or (None if split is None else split.format)
+    reading = Reading(
+        format, options, compression, storage_options, split, "always" if parts else "never"
+    )
+    return LogReader(Driver([source], reading))
+
+
+class LogReader:
+    """A log being read: iterate over its messages, or over `batches()`. Made by `open_log`.
+
+    Of a folder, a glob or an archive, its logs are read one after the other. An error that ends one of them can be
+    skipped: `skip_message` goes on with the next one.
+
+    Attributes:
+        format: The format's name.
+        source: The file's name or URL; of a member of an archive as `a.tar!000/1.ttl`.
+        several: Whether it is of several logs, as of a folder or an archive. Then `format` and `source`
+            are those of the log that is read, and messages are counted in each.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        """Take what reads; `open_log` does this."""
+        self._driver = driver
+        self._first: MessageBatch | RdfmError | None = None  # read, not yet given
+        self._broken: Broken | None = None
+        self._begun = self._ended = False
+        self._header: Mapping[str, Any] = {}
+        self.input: Input | None = None
+        self.found: Format | None = None
+        try:
+            # One log is opened at once, so that it is said at once why that fails.
+            pieces = driver.opened_first()
+        except BaseException:
+            driver.close()
+            raise
+        self.several = driver.several
+        self.source = driver.name
+        self.format = driver.format or ""
+        if driver.first is not None:
+            self._enter(driver.first)
+        self._items: Iterator[Item] = chain.from_iterable(driver.decode(pieces))
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the log says about itself: `dialect`, `version_label`, `options` (its stream options).
+
+        Reads as far as the first messages. An error there is raised when the messages are read.
+        """
+        if not self._begun:
+            self._begun = True
+            try:
+                self._first = self._take()
+            except RdfmError as error:
+                self._first = error
+        return dict(self._header)
+
+    def batches(self) -> Iterator[MessageBatch]:
+        """Give the messages in batches, for Arrow and for speed.
+
+        A loop that was left early is continued by the next one, and so is one that met an error which
+        `skip_message` went over.
+
+        Raises:
+            DecodeError: The log is broken; every message completed before the error was given.
+            OSError: The file cannot be read.
+            ValueError: The log was read to its end, or to its error, before.
+        """
+        self._check_unread()
+        while (batch := self._next()) is not None:
+            yield batch
+
+    def __iter__(self) -> Iterator[Message]:
+        """Give the messages; errors as in `batches`."""
+        self._check_unread()
+        while (batch := self._next()) is not None:
+            given = 0
+            try:
+                for message in batch:
+                    given += 1
+                    yield message
+            finally:  # the loop was left: the next one goes on here
+                if given < len(batch):
+                    self._first = batch.slice(given, len(batch))
+
+    def _check_unread(self) -> None:
+        if self._ended:
+            raise ValueError(
+                f"{self.source} has been read to its end; open it again to read it again"
+            )
+
+    def _next(self) -> MessageBatch | None:
+        """The next batch, or None at the end."""
+        self._begun = True
+        first, self._first = self._first, None
+        if isinstance(first, MessageBatch):
+            return first
+        ended, self._ended = self._ended, True  # an error ends it too
+        if first is not None:
+            raise first
+        batch = None if ended else self._take()
+        self._ended = batch is None
+        return batch
+
+    def _take(self) -> MessageBatch | None:
+        """The next batch of the driver."""
+        for item in self._items:
+            self._enter(item.source)
+            if isinstance(item, Broken):
+                self._header, self._broken = item.header, item
+                raise item.error
+            if isinstance(item, Read):
+                self._header = item.header
+                if item.batch is not None:
+                    return item.batch
+        return None
+
+    def _enter(self, source: Source) -> None:
+        self.source, self.format = source.name, source.format.name
+        self.input, self.found = source.input, source.format
+
+    def skip_message(self) -> bytes:
+        r"""Skip the message in which an error was met; the next loop goes on behind it.
+
+        The message keeps its index.
+
+        Returns:
+            The bytes skipped, at most the first MiB of them; nothing where the rest of one of several logs is left.
+
+        Raises:
+            DecodeError: The error itself, where the rest of the log cannot be read: the format is not
+                `resumable`, or the file's compression or the archive is broken.
+            ValueError: No error was met.
+
+        Example:
+            >>> log = open_log(b'oops\n# @message\n<http://ex/s> <http://ex/p> "o" .\n', "nq")
+            >>> try:
+            ...     list(log)
+            ... except RdfmError:
+            ...     log.skip_message(), [message.index for message in log]
+            (b'oops\n', [1])
+        """
+        broken = self._broken
+        if broken is None:
+            raise ValueError(f"{self.source}: there is no error to skip")
+        if broken.final or not (broken.resumable or self.several):
+            raise broken.error
+        skipped = next(self._items, None)
+        if isinstance(skipped, Broken):
+            self._broken = skipped
+            raise skipped.error
+        self._broken, self._ended = None, False
+        return skipped.data if isinstance(skipped, Skipped) else b""
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._driver.close()
+
+    def __enter__(self) -> Self:
+        """Give the reader itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close what is open."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """As in `<LogReader x.nq.gz: nq>`."""
+        return f"<LogReader {self.source}: {self.format}>"

@@ -1,0 +1,48 @@
+"""What helps against the errors of codecs on the floors above them: options of stages, and other targets.
+
+In: an error of a decoder, an encoder or the regrouper. Out: the same error with more remedies.
+Law: a codec names its own options only; who drives it calls this for the rest.
+"""
+
+from __future__ import annotations
+
+from rdfm import formats
+from rdfm.errors import DecodeError, EncodeError, Remedy
+from rdfm.formats import FormatSpec
+
+__all__ = ["add"]
+
+_DIVIDED = Remedy("stage", "group_by", "count=N", "divides messages")
+_NOT_HELD = Remedy("stage", "on_error", "fail", "holds no message whole")
+_FILES = Remedy("stage", "split_messages", "1", "writes a file for each message, in a folder")
+
+
+def add(
+    error: DecodeError | EncodeError, target: FormatSpec | None = None, *, held: bool = False
+) -> None:
+    """Add the remedies of a conversion to an error.
+
+    Args:
+        error: What was raised; called once for each.
+        target: The format to write.
+        held: Whether messages are held whole only because errors are skipped.
+    """
+    if error.lacks == "boundaries":
+        error.remedies += (_FILES,)
+    if error.lacks != "parts":
+        return
+    if held:
+        error.remedies += (_NOT_HELD,)
+    elif isinstance(error, DecodeError) and target is not None and target.continuable is not True:
+        error.remedies += _in_parts(target)
+    error.remedies += (_DIVIDED,)
+
+
+def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
+    """What lets a target go on with a message in parts."""
+    how = "goes on with a message in parts"
+    if target.continuable:
+        name, value = target.continuable[0]  # type: ignore[index]  # it is not True
+        return (Remedy("write", name, value, how),)
+    names = [spec.name for spec in formats.specs() if spec.continuable is True]
+    return (Remedy("stage", "to_format", "|".join(names), how),)

@@ -1,0 +1,224 @@
+"""Logs that are written: `create_log` and `LogWriter`.
+
+In: messages or batches. Out: what `rdfm.logs.output` writes.
+Cost: one encoder's memory, and a few messages that are encoded together. Law: messages come in order, each whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+from rdfm._core import MessageBatch, Quad
+from rdfm.errors import EncodeError, RdfmError
+from rdfm.formats import EncoderLike, Format
+from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
+from rdfm.message import Message, checked
+
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import WriteOptions
+
+__all__ = ["LogWriter", "create_log"]
+
+PENDING_MESSAGES = 1024
+PENDING_QUADS = 8192
+
+
+def create_log(
+    target: Writable,
+    format: str | None = None,
+    *,
+    compression: str | None = None,
+    keep_partial: bool = False,
+    split_messages: int | None = None,
+    split_bytes: int | None = None,
+    overwrite: bool = False,
+    **options: Unpack[WriteOptions],
+) -> LogWriter:
+    r"""Create a log for writing. The file appears under its name when the writer is closed.
+
+    A folder (`out/`) gets a file for each message, a tar archive (`out.tar.gz`) a member; with
+    `split_messages` or `split_bytes` a folder gets files of several messages. Each is a whole log.
+
+    Args:
+        target: A path, or a binary file object, which is left open.
+        format: Such as "trig"; found from the suffix unless given. In archives `trig`, unless their
+            name says another, as in `out.ttl.tar.gz`.
+        compression: "gzip", "zstd", "bzip2", "xz" or "none"; found from the suffix unless given. In a
+            folder that of each file.
+        keep_partial: After an exception keep what was written, as `NAME.partial`.
+        split_messages: Most messages of each file of a folder.
+        split_bytes: Bytes, not compressed, after which a file of a folder ends with its message.
+        overwrite: Replace a folder that holds something: everything in it is removed.
+        **options: Those of the format's encoder, such as `dialect` or `prefixes`; see
+            `rdfm.formats.find(name).spec.writes`.
+
+    Raises:
+        UnknownFormatError: The format cannot be told, or has no such name.
+        OptionError: The format takes no such option, or not that value.
+        OSError: The file cannot be written.
+
+    Example:
+        >>> import io
+        >>> from rdfm import Iri, Quad
+        >>> file = io.BytesIO()
+        >>> with create_log(file, "nq") as log:
+        ...     log.write([Quad(Iri("http://ex/s"), Iri("http://ex/p"), Iri("http://ex/o"))])
+        >>> file.getvalue()
+        b'<http://ex/s> <http://ex/p> <http://ex/o> .\n'
+    """
+    found = output_format(target, format)
+    given = {**suffix_options(target, found.spec), **options}
+
+    def make(**changed: Any) -> EncoderLike:
+        return found.encoder({**given, **changed})
+
+    shape = Shape(target, compression, split_messages, split_bytes, overwrite)
+    encoder = shape.encoder(make, found.spec, given)
+    return LogWriter(shape.output(), found, encoder, keep_partial=keep_partial)
+
+
+class LogWriter:
+    """A log being written. Made by `create_log`; closing it makes the file appear under its name.
+
+    Attributes:
+        format: The format's name.
+        messages: Messages written so far.
+    """
+
+    def __init__(
+        self,
+        output: Output | FolderOutput,
+        format: Format,
+        encoder: Any,
+        *,
+        keep_partial: bool = False,
+    ) -> None:
+        """Take an opened output; `create_log` does this."""
+        self._output: Any = output  # takes what the encoder gives
+        self._encoder = encoder
+        self._keep_partial = keep_partial
+        self._pending: list[Message | list[Quad]] = []
+        self._pending_quads = 0
+        self._last: MessageBatch | None = None
+        self._closed = False
+        self.format = format.name
+        self.messages = 0
+
+    def write(self, message: Message | Iterable[Quad]) -> None:
+        """Write one message; a few are gathered before they are encoded.
+
+        Raises:
+            EncodeError: A message cannot be written in the format: this one, or one gathered before;
+                the error has its index in this log. Those before it are written; the log takes no more.
+            TypeError: It is no `Message` and no iterable of `Quad`. The log goes on without it.
+        """
+        self._check_open()
+        one = checked(message)
+        self._pending.append(one)
+        self._pending_quads += len(one)
+        if len(self._pending) >= PENDING_MESSAGES or self._pending_quads >= PENDING_QUADS:
+            self._flush()
+
+    def write_batch(self, batch: MessageBatch) -> None:
+        """Write the messages of a batch.
+
+        Raises:
+            EncodeError: A message cannot be written in the format; the error has its index in the
+                log that the batch is of. Those before it are written.
+            TypeError: It is no `MessageBatch`. The log goes on without it.
+        """
+        self._check_open()
+        if not isinstance(batch, MessageBatch):
+            raise TypeError(f"write_batch takes a MessageBatch, not {type(batch).__name__}")
+        self._flush()
+        self._encode(batch)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """What the format could not hold and was left out so far, by name and count."""
+        return dict(self._encoder.dropped())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What whoever reads the log should know, as far as it is written, a sentence each."""
+        return tuple(self._encoder.notes())
+
+    def close(self) -> None:
+        """Write what is left and make the file appear under its name."""
+        if self._closed:
+            return
+        try:
+            self._flush()
+            self._output.write(self._encoder.finish())
+            self._closed = True
+            self._output.commit()
+        except BaseException:
+            self.discard()
+            raise
+
+    def discard(self) -> None:
+        """End without a file; with `keep_partial` what was written stays as `NAME.partial`."""
+        self._closed = True
+        if self._keep_partial:
+            with contextlib.suppress(RdfmError, OSError):
+                self._output.write(self._encoder.finish())
+            self._output.keep_partial()
+        else:
+            self._output.discard()
+
+    def __enter__(self) -> Self:
+        """Give the writer itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the log, or discard it after an exception."""
+        if kind is None:
+            self.close()
+        elif not self._closed:
+            if self._keep_partial:
+                with contextlib.suppress(RdfmError, OSError):
+                    self._flush()
+            self.discard()
+
+    def __repr__(self) -> str:
+        """As in `<LogWriter out.trig: trig>`."""
+        return f"<LogWriter {self._output.name}: {self.format}>"
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("the log is closed")
+
+    def _flush(self) -> None:
+        messages, self._pending, self._pending_quads = self._pending, [], 0
+        if not messages:
+            return
+        try:
+            batch = self._batch(messages)
+        except Exception:
+            # One of them was spoilt since, or they are too large together: as many as can be.
+            for message in messages:
+                self._encode(self._batch([message]))
+        else:
+            self._encode(batch)
+
+    def _batch(self, messages: list[Message | list[Quad]]) -> MessageBatch:
+        return MessageBatch.from_messages(messages, first_index=self.messages, after=self._last)
+
+    def _encode(self, batch: MessageBatch) -> None:
+        self._last = batch
+        try:
+            self._output.write(self._encoder.encode(batch))
+        except EncodeError as error:
+            self._output.write(error.completed)
+            if error.message_index is not None:
+                self.messages += max(error.message_index - batch.first_index - batch.continued, 0)
+            raise
+        self.messages += len(batch) - batch.continued

@@ -1,0 +1,151 @@
+"""Every option of every format, in Python, on the command line and in Spark: taken where its spec stands, else refused."""
+
+import io
+import re
+
+import click
+import pytest
+
+import rdfm
+from rdfm import OptionError, formats
+from rdfm.cli._run import run
+from rdfm.cli._specs import given
+from rdfm.cli.convert import command
+from rdfm.spark.options import Options
+
+SIDES = ("read", "write")
+# Values of texts that mean something: names of files and languages of contexts are read when codecs are made.
+TEXTS = {"context": "{}", "iri": "http://e/", "file": ".", "text": "x"}
+EVERY = [
+    pytest.param(format.spec, side, option, id=f"{format.name}-{side}-{option.name}")
+    for format in formats.built_in()
+    for side in SIDES
+    for option in format.spec.options(side).values()
+]
+
+
+def text_of(option):
+    """A value of an option as text."""
+    if option.choices:
+        return option.choices[-1]
+    if option.kind in ("count", "bytes"):
+        return str(max(option.least, min(option.most, 8)))
+    return {
+        "switch": "true",
+        "namespaces": '{"ex": "http://e/"}',
+        "files": '{"http://e/": "f"}',
+    }.get(option.kind, TEXTS.get(option.kind, "x"))
+
+
+def words_of(option, side):
+    """The words of the command line that give it to one side."""
+    flag = f"--{'from' if side == 'read' else 'to'}-{option.option}"
+    if option.kind == "switch":
+        return [flag]
+    if option.kind == "namespaces":
+        return [flag, "ex=http://e/"]
+    return [flag, "http://e/=f" if option.kind == "files" else text_of(option)]
+
+
+def lacking(side, name):
+    """A format that does not take an option."""
+    return next((each for each in formats.built_in() if name not in each.spec.options(side)), None)
+
+
+@pytest.mark.parametrize(("spec", "side", "option"), EVERY)
+def test_python_takes_it_as_text_and_as_a_value(spec, side, option):
+    (value,) = spec.values(side, {option.name: text_of(option)}).values()
+    assert spec.values(side, {option.name: value}) == {option.name: value}
+    if option.kind != "log":
+        format = formats.find(spec.name)
+        (format.Decoder if side == "read" else format.Encoder)(**{option.name: value})
+
+
+@pytest.mark.parametrize(("spec", "side", "option"), EVERY)
+def test_spark_takes_it_however_it_is_spelt(spec, side, option):
+    if option.python_only:
+        pytest.skip("for programs in Python alone")
+    camel = re.sub("_(.)", lambda found: found[1].upper(), option.name)
+    for name in (option.name, camel, camel.lower()):
+        values = Options({name: text_of(option)}).of_formats([spec], side)
+        assert values == spec.values(side, {option.name: text_of(option)})
+
+
+@pytest.mark.parametrize(("spec", "side", "option"), EVERY)
+def test_the_command_line_takes_it_for_its_side_and_bare(spec, side, option):
+    if option.python_only:
+        pytest.skip("for programs in Python alone")
+    words = words_of(option, side)
+    for flag, name in (
+        (words[0], f"{'from' if side == 'read' else 'to'}_{option.name}"),
+        (f"--{option.option}", option.name),
+    ):
+        context = command.make_context("convert", ["a", "b", flag, *words[1:]])
+        found = given({key: context.params[key] for key in context.params if key == name})
+        assert list(found) == [name]
+        assert spec.values(side, {option.name: found[name]})
+
+
+@pytest.mark.parametrize(("spec", "side", "option"), EVERY)
+def test_a_format_that_lacks_it_refuses_it_in_the_same_words(
+    spec, side, option, capsys, tmp_path, monkeypatch
+):
+    other = lacking(side, option.name)
+    if other is None:
+        pytest.skip("every format takes it")
+    sentence = other.spec.refusal(side, option.name)
+    assert spec.title in sentence
+    codec = other.Decoder if side == "read" else other.Encoder
+    with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
+        codec(**{option.name: text_of(option)})
+    if side == "read" and option.hint:
+        return  # see below
+    named = f"{'from' if side == 'read' else 'to'}_{option.name}"
+    ends = (other.name, "nq") if side == "read" else ("nq", other.name)
+    with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
+        rdfm.convert(
+            b"",
+            io.BytesIO(),
+            from_format=ends[0],
+            to_format=ends[1],
+            **{named: text_of(option)},
+        )
+    if option.python_only:
+        return
+    with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
+        Options({option.name: text_of(option)}).of_formats([other.spec], side)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").write_bytes(b"")
+    words = ["convert", "in", "out", "--from", ends[0], "--to", ends[1], *words_of(option, side)]
+    assert run(words) == 2
+    assert capsys.readouterr().err == f"rdfm: error: {sentence}\n"
+
+
+def test_a_conversion_passes_over_hints_of_formats_that_it_does_not_read():
+    found = {
+        name for spec in formats.specs() for name, each in spec.options("read").items() if each.hint
+    }
+    assert found == {"dialect", "frames"}
+    ends = {"from_format": "ndjsonld", "to_format": "nq"}
+    rdfm.convert(b"", io.BytesIO(), from_dialect="directive", from_frames="flat", **ends)
+    with pytest.raises(OptionError, match=r"^dialect is one of"):
+        rdfm.convert(b"", io.BytesIO(), from_dialect="loud", **ends)
+    for name in found:
+        with pytest.raises(OptionError, match=f"^the option {name} is for reading"):
+            rdfm.open_log(b"", "ndjsonld", **{name: "flat"})
+
+
+def test_an_option_is_the_same_in_every_format_that_has_it():
+    for side in SIDES:
+        found = {}
+        for spec in formats.specs():
+            for name, option in spec.options(side).items():
+                assert found.setdefault(name, option).kind == option.kind, (spec.name, name)
+
+
+def test_help_has_every_option_once_under_its_heading():
+    text = command.get_help(click.Context(command, info_name="convert"))
+    for spec in formats.specs():
+        for side in SIDES:
+            for option in spec.options(side).values():
+                assert option.python_only or f"-{option.option}" in text, option.name

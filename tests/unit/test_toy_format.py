@@ -1,0 +1,149 @@
+"""A format with two options, declared once, is there in every surface."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import rdfm
+from rdfm import MessageBatch, OptionError, Quad, formats, parse_term
+from rdfm.cli._run import run
+from rdfm.cli.convert import command
+from rdfm.formats import FormatSpec, OptionSpec
+from rdfm.spark.options import Options
+from rdfm.values import decode_values, encode_values
+
+
+class Decoder(formats.Decoder):
+    """A line for each message: its terms, with something between them."""
+
+    def __init__(self, *, between=" "):
+        self.between = between
+        self.reset()
+
+    def reset(self):
+        self.rest = ""
+
+    def feed(self, piece):
+        self.rest += bytes(piece).decode()
+
+    def finish(self):
+        pass
+
+    def next_batch(self):
+        if "\n" not in self.rest:
+            return None
+        line, _, self.rest = self.rest.partition("\n")
+        terms = [parse_term(term) for term in line.split(self.between)]
+        return MessageBatch.from_messages([[Quad(*terms)]])
+
+
+class Encoder(formats.Encoder):
+    def __init__(self, *, between=" ", times=1):
+        self.between, self.times = between, times
+
+    def reset(self):
+        pass
+
+    def encode(self, batch, source=None):
+        lines = [
+            self.between.join(str(term) for term in list(quad)[:3]) for m in batch for quad in m
+        ]
+        return "".join(f"{line}\n" * self.times for line in lines).encode()
+
+    def finish(self):
+        return b""
+
+
+BETWEEN = OptionSpec("between", "text", "What stands between terms.", default=" ", group="Toy")
+TIMES = OptionSpec(
+    "times", "count", "How often a message is written.", least=1, most=9, group="Toy"
+)
+TOY = formats.Format(
+    FormatSpec(
+        "toy",
+        "Toy",
+        suffixes=(".toy",),
+        sniff=lambda head, _: head.startswith(b"toy"),
+        carries={"graphs": False, "boundaries": True},
+        reads=[BETWEEN],
+        writes=[BETWEEN, TIMES],
+    ),
+    Decoder,
+    Encoder,
+)
+QUAD = b"<http://e/s> <http://e/p> <http://e/o> .\n"
+LINE = "<http://e/s>;<http://e/p>;<http://e/o>\n"
+
+
+@pytest.fixture(autouse=True)
+def registered(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    formats.register(TOY)
+    yield
+    formats.unregister("toy")
+
+
+def test_the_registry_has_it():
+    assert formats.names()[-1] == "toy"
+    assert formats.toy is formats.find(".toy") is formats.by_path("a.toy") is TOY
+    assert formats.by_content(b"toy") is TOY
+
+
+def test_python_reads_and_writes_it_with_its_options():
+    with rdfm.create_log("a.toy", between=";", times="2") as log:
+        log.write_batch(formats.nq.decode(QUAD))
+    assert Path("a.toy").read_text() == LINE * 2
+    assert len(list(rdfm.open_log("a.toy", between=";"))) == 2
+    assert rdfm.inspect("a.toy", between=";").messages == 2
+    with pytest.raises(OptionError, match="times is a number from 1 to 9, not 10"):
+        rdfm.create_log("b.toy", times=10)
+
+
+def test_a_conversion_tells_whose_options_they_are():
+    summary = rdfm.convert(QUAD, "a.toy", from_format="nq", between=";", times=2)
+    assert summary.messages == 1
+    with pytest.raises(OptionError, match='from_between=";" is for what is read, or to_between'):
+        rdfm.convert("a.toy", "b.toy", between=";")
+    rdfm.convert("a.toy", "b.toy", from_between=";", to_between="  ")
+    out = io.BytesIO()
+    rdfm.convert("a.toy", out, to_format="nq", between=";", to_dialect="directive")
+    assert out.getvalue() == b'VERSION "1.2-messages"\n' + QUAD + b"MESSAGE\n" + QUAD
+    with pytest.raises(OptionError, match="the option times is for writing Toy, not N-Quads"):
+        rdfm.convert("a.toy", out, to_format="nq", times=2)
+
+
+def test_the_command_line_has_them(capsys):
+    Path("a.nq").write_bytes(QUAD)
+    assert run(["convert", "a.nq", "a.toy", "--between", ";", "--times", "2"]) == 0
+    assert run(["convert", "a.toy", "b.toy", "--from-between", ";", "--to-times", "3", "-q"]) == 0
+    assert Path("b.toy").read_text() == LINE.replace(";", " ") * 6
+    assert run(["inspect", "a.toy", "--between", ";", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["messages"] == 2
+    assert run(["convert", "a.toy", "c.toy", "--between", ";"]) == 2
+    refused = "--from-between ; is for what is read, or --to-between ; is for what is written"
+    assert refused in capsys.readouterr().err
+    assert run(["formats"]) == 0
+    assert re.search(r"^toy +Toy +yes +yes", capsys.readouterr().out, re.M)
+    help = command.get_help(click.Context(command, info_name="convert"))
+    toy = help[help.index("Toy:") :]
+    for flag in ("--from-between TEXT", "--to-between TEXT", "--times N"):
+        assert flag in toy
+
+
+def test_spark_has_them():
+    assert Options({"Between": ";"}).of_formats(formats.specs(), "read") == {"between": ";"}
+    assert Options({"times": "3"}).of_formats([TOY.spec], "write") == {"times": 3}
+    with pytest.raises(OptionError, match="the option times is for writing Toy, not N-Quads"):
+        Options({"times": "3"}).of_formats([formats.nq.spec], "write")
+
+
+def test_columns_of_values_have_them():
+    pa = pytest.importorskip("pyarrow")
+    quads = decode_values("toy", pa.array([LINE.encode()]), between=";")
+    assert pa.array(encode_values("toy", quads, times=2)).to_pylist() == [
+        LINE.replace(";", " ").encode() * 2
+    ]
