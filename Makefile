@@ -114,7 +114,7 @@ soak: build wheel ## What takes long: the random tests many times over, every ki
 	RDFM_FUZZ_SECONDS=600 RDFM_JSONLD_DOCUMENTS=1000000 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
-	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/test_failures.py
+	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
 
 peers: build ## Against programs that are no Python packages (a JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers

@@ -1,19 +1,13 @@
-"""Options given as text: values by their kind, names in Spark's spellings."""
+"""Options given as text: values by their kind."""
 
 import pytest
 
 from rdfm import formats
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.spark.options import Options
 
 NQ = formats.nq.spec
 JELLY = formats.jelly.spec
-
-
-@pytest.mark.parametrize("name", ["maxMessageBytes", "max_message_bytes", "maxmessagebytes"])
-def test_in_spark_a_name_is_compared_without_case_and_underscores(name):
-    assert Options({name: "1000"}).of_formats([NQ], "read") == {"max_message_bytes": 1000}
 
 
 @pytest.mark.parametrize(
@@ -56,15 +50,8 @@ def test_a_value_that_does_not_fit_is_an_error_that_names_the_option(side, name,
 
 
 def test_an_unknown_option_is_an_error_that_lists_the_known_ones():
-    with pytest.raises(OptionError, match=r"no option 'maxmesagebytes'; .*max_message_bytes"):
-        Options({"maxmesagebytes": "1"}).of_formats([NQ], "read")
     with pytest.raises(OptionError, match="no option 'parts'; writing N-Quads takes dialect, flat"):
         NQ.values("write", {"parts": "true"})
-
-
-def test_an_option_in_two_spellings_is_an_error():
-    with pytest.raises(OptionError, match="maxDepth is given twice"):
-        Options({"max_depth": "1", "maxDepth": "1"})
 
 
 def test_an_option_of_an_unknown_kind_is_refused():

@@ -1,4 +1,4 @@
-"""MessageBatch and Message."""
+"""MessageBatch, and the messages that are views of one."""
 
 import pickle
 import threading
@@ -126,17 +126,6 @@ def test_a_view_can_be_changed_and_keeps_the_change():
     assert copy.metadata(0) == {"k": b"\0\xff", "new": b"1"}
 
 
-def test_a_message_made_by_hand():
-    message = Message(QUADS, metadata={"k": b"v"})
-    assert (message.index, message.position, len(message)) == (None, None, 4)
-    assert (message.metadata, message.namespaces) == ({"k": b"v"}, {})
-    assert message != Message(QUADS[:-1])
-    assert message != QUADS
-    assert Message()
-    with pytest.raises(TypeError):
-        hash(message)
-
-
 def test_one_batch_in_many_threads():
     made = MessageBatch.from_messages([[Quad(Iri(f"http://ex/{at}"), A, B) for at in range(500)]])
     expected = made.slice(0, 1).quads(0)
@@ -150,23 +139,6 @@ def test_one_batch_in_many_threads():
     for thread in threads:
         thread.join()
     assert found == [True] * 80
-
-
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (lambda: Message([A]), "the items of a message are Quad, not Iri"),
-        (lambda: Message(QUADS[0]), "not a Quad; put it into a list"),
-        (lambda: Message(3), "an iterable of Quad, not int"),
-        (lambda: Message(metadata={"k": "text"}), "metadata values are bytes, not str"),
-        (lambda: Message(metadata={1: b""}), "metadata keys are str, not int"),
-        (lambda: Message(namespaces={"ex": A}), "namespace IRIs are str, not Iri"),
-        (lambda: Message(namespaces={None: "http://ex/"}), "namespace names are str, not NoneType"),
-    ],
-)
-def test_a_message_of_something_else_is_refused(make, says):
-    with pytest.raises(TypeError, match=says):
-        make()
 
 
 def test_messages_are_numbered_from_the_index_given():

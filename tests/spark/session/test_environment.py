@@ -4,7 +4,7 @@ import importlib.util
 import subprocess
 from pathlib import Path
 
-TOOL = Path(__file__).resolve().parents[2] / "tools/spark_environment.py"
+TOOL = Path(__file__).resolve().parents[3] / "tools/spark_environment.py"
 
 
 def test_the_packaged_java_takes_what_spark_passes(tmp_path):

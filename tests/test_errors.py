@@ -19,7 +19,7 @@ from rdfm import (
 )
 from rdfm.errors import Remedy, told
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 PLACED = errors.LimitError(

@@ -1,4 +1,4 @@
-"""A real Spark session, one for all tests."""
+"""A real Spark session, one for all tests of this folder."""
 
 import importlib.util
 import os
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def pytest_collection_modifyitems(items):

@@ -1,0 +1,17 @@
+"""Archives as tarfile writes them."""
+
+import io
+import tarfile
+
+
+def tar(*members, format=tarfile.PAX_FORMAT, **changes):
+    """An archive, as tarfile writes it; a member is its name, its bytes and what else is said of it."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=format) as out:
+        for name, data, *rest in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            for key, value in {**changes, **(rest[0] if rest else {})}.items():
+                setattr(info, key, value)
+            out.addfile(info, io.BytesIO(data))
+    return file.getvalue()

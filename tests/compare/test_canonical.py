@@ -1,0 +1,63 @@
+"""RDFC-1.0: one text for isomorphic messages, refusals of what it does not know, and bounds."""
+
+import itertools
+
+import pytest
+
+from rdfm import Bnode, EncodeError, Iri, LimitError, Literal, Message, Quad, TripleTerm
+
+S, P, G = (Iri(f"http://example.org/{name}") for name in "spg")
+
+
+def test_canonical_texts_are_equal_for_isomorphic_messages():
+    one = Message([Quad(Bnode("a"), P, Bnode("b")), Quad(Bnode("b"), P, Literal('"\n'), G)])
+    two = Message([Quad(Bnode("y"), P, Literal('"\n'), G), Quad(Bnode("x"), P, Bnode("y"))])
+    assert one.canonical() == two.canonical()
+    assert one.canonical() == (
+        f'_:c14n0 <{P.value}> "\\"\\n" <{G.value}> .\n_:c14n1 <{P.value}> _:c14n0 .\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("quad", "says"),
+    [
+        (Quad(S, P, TripleTerm(S, P, Bnode("a"))), "cannot name the blank nodes of a triple term"),
+        (Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, Bnode("a")))), "cannot name"),
+        (Quad(S, P, TripleTerm(Literal("x"), P, S)), "holds no generalized triple terms"),
+        (Quad(Literal("x"), P, S), "holds no generalized quads"),
+        (Quad(S, Bnode("p"), S), "holds no generalized quads"),
+        (Quad(S, P, S, Literal("g")), "holds no generalized quads"),
+    ],
+)
+def test_canonical_refuses_what_rdfc_does_not_know(quad, says):
+    with pytest.raises(EncodeError, match=rf"RDFC-1\.0: {says}"):
+        Message([quad]).canonical()
+
+
+def test_canonical_and_isomorphic_agree_on_language_tags():
+    small, large = (
+        Message([Quad(Bnode("a"), P, Literal("x", language=tag))]) for tag in ("en", "EN")
+    )
+    assert not small.isomorphic(large)
+    assert small.canonical() != large.canonical()
+    assert '"x"@EN' in large.canonical()
+
+
+def test_hopeless_blank_nodes_are_refused_and_say_what_bounds_them():
+    nodes = [Bnode(f"b{i}") for i in range(9)]
+    message = Message([Quad(a, P, b) for a in nodes for b in nodes if a is not b])
+    with pytest.raises(LimitError, match="labels need more than 10,000 steps; max_steps raises it"):
+        message.canonical(max_steps=10_000)
+    with pytest.raises(LimitError, match="needs more than 50 steps; max_steps raises it"):
+        message.isomorphic(Message(message.quads), max_steps=50)
+    assert message.isomorphic(Message(message.quads))
+
+
+def test_canonical_labels_are_found_at_any_depth():
+    """Two chains that differ nowhere: each is walked to its end, deeper than Python recurses."""
+    chains = [[Bnode(f"{name}{i}") for i in range(1500)] for name in "ab"]
+    quads = [Quad(a, P, b) for chain in chains for a, b in itertools.pairwise(chain)]
+    quads += [Quad(node, P, Literal(str(at))) for chain in chains for at, node in enumerate(chain)]
+    lines = Message(quads).canonical()
+    assert lines == Message([*reversed(quads)]).canonical()
+    assert "_:c14n2999 " in lines

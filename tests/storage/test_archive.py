@@ -1,0 +1,98 @@
+"""The members of tar archives, whole, damaged and cut off; tarfile is the other side."""
+
+import tarfile
+
+import pytest
+from archives import tar
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rdfm import DecodeError, LimitError, TruncatedError
+from rdfm.storage import archive
+
+
+def cut(data, size):
+    for some in archive.members(data[at : at + size] for at in range(0, len(data), size)):
+        for member in some:
+            yield member.name, b"".join(member.pieces), member.refusal
+
+
+MEMBERS = st.lists(
+    st.tuples(
+        st.text(st.characters(exclude_characters="/\0\\", exclude_categories=["Cs"]), min_size=1)
+        .map(lambda name: f"x{name}"[:150])
+        .map(lambda name: f"{name}/{name}.nq"),
+        st.binary(max_size=2000),
+    ),
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("format", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
+@given(members=MEMBERS, size=st.sampled_from([1, 511, 512, 513, 4000, 1 << 20]))
+def test_members_are_those_that_tarfile_wrote(format, members, size):
+    # What follows a slash is never hidden, since names begin with x.
+    data = tar(*members, format=format)
+    found = [(name, content) for name, content, _ in cut(data, size)]
+    assert found == members
+
+
+def test_large_members_come_in_pieces():
+    big = bytes(range(256)) * 20_000
+    data = tar(("a.nq", b"1"), ("big.nq", big), ("z.nq", b"2"))
+    for size in (1000, 1 << 20, len(data)):
+        found = [content for _, content, _ in cut(data, size)]
+        assert found == [b"1", big, b"2"]
+    pieces = (data[at : at + 1000] for at in range(0, len(data), 1000))
+    names = [member.name for some in archive.members(pieces) for member in some]
+    assert names == ["a.nq", "big.nq", "z.nq"]  # though nobody read the bytes
+
+
+@given(at=st.integers(0, 6000))
+def test_an_archive_that_is_cut_off_is_an_error_after_the_members_before(at):
+    data = tar(("a.nq", b"1" * 600), ("b.nq", b"2" * 600))
+    found = []
+    with pytest.raises(TruncatedError, match="cut off"):
+        for member in cut(data[: min(at, 3 * 512 * 2)], 700):
+            found.append(member[0])
+    assert found == ["a.nq", "b.nq"][: len(found)]
+    assert len(found) == (at >= 1536) + (at >= 3072)
+
+
+@pytest.mark.parametrize("place", [0, 100, 130, 148, 156, 260, 500])
+def test_a_damaged_header_is_an_error(place):
+    data = bytearray(tar(("a.nq", b"1"), ("b.nq", b"2")))
+    data[1024 + place] ^= 0x15
+    found = []
+    with pytest.raises(DecodeError, match="the archive is broken"):
+        found.extend(cut(bytes(data), 512))
+    assert len(found) == 1
+
+
+@given(data=st.binary(max_size=3000))
+def test_noise_is_an_error_and_no_crash(data):
+    with pytest.raises(DecodeError):
+        list(cut(b"x" + data, 512))
+
+
+def huge(kind, size):
+    info = tarfile.TarInfo("a.nq")
+    info.type = kind
+    info.size = size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def test_sizes_that_headers_declare_take_no_memory():
+    with pytest.raises(TruncatedError, match=r"inside 'a\.nq'"):
+        list(cut(huge(tarfile.REGTYPE, 1 << 60) + b"1" * 1000, 512))
+    with pytest.raises(DecodeError, match="the size of a member is no number"):
+        list(cut(huge(tarfile.REGTYPE, 1 << 63), 512))
+    for kind in (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE):
+        with pytest.raises(LimitError, match="1048576 are allowed"):
+            list(cut(huge(kind, 1 << 21), 512))
+
+
+def test_archives_that_were_joined_are_refused():
+    one = tar(("a.nq", b"1"))
+    with pytest.raises(DecodeError, match="behind the archive's end mark"):
+        list(cut(one + one, 512))

@@ -1,0 +1,123 @@
+"""Files here and behind URLs: written whole or not at all."""
+
+import contextlib
+import os
+
+import pytest
+
+import rdfm
+from rdfm.storage.files import LocalStorage, storage_of
+
+
+def test_a_native_library_that_is_missing_is_told_in_a_sentence():
+    """As pyarrow tells it, with every place where it looked."""
+    fsspec = pytest.importorskip("fsspec")
+
+    class Files(fsspec.AbstractFileSystem):
+        protocol = "native"
+
+        def __init__(self, reason="Unable to load libhdfs\ndlopen(a) failed\ndlopen(b) failed"):
+            super().__init__()
+            raise OSError(reason)
+
+    fsspec.register_implementation("native", Files, clobber=True)
+    says = r"native://h/a.nq needs the native library libhdfs, .* HADOOP_HOME"
+    for reach in (storage_of, rdfm.open_log):
+        with pytest.raises(rdfm.MissingExtraError, match=says) as error:
+            reach("native://h/a.nq")
+        assert "dlopen" not in str(error.value)
+    with pytest.raises(OSError, match=r"^no route to h$"):
+        storage_of("native://h/a.nq", {"reason": "no route to h"})
+
+
+@pytest.fixture(params=["local", "memory"])
+def place(request, tmp_path):
+    if request.param == "memory":
+        pytest.importorskip("fsspec")
+    root = str(tmp_path) if request.param == "local" else f"memory://{tmp_path}"
+    storage, path = storage_of(root)
+    storage.make_folder(f"{path}/x")
+    yield storage, path
+    storage.remove_folder(path)
+    assert storage.names(path) == []
+
+
+def test_what_a_commit_needs(place):
+    storage, path = place
+    assert storage.names(f"{path}/nothing") == []
+    storage.write_whole(f"{path}/x/a", b"1")
+    storage.write_whole(f"{path}/x/a", b"22")
+    assert storage.create_whole(f"{path}/x/c", b"4")
+    assert not storage.create_whole(f"{path}/x/c", b"55")
+    assert storage.read_whole(f"{path}/x/c") == b"4"
+    storage.remove(f"{path}/x/c")
+    file = storage.open_new(f"{path}/x/b")
+    file.write(b"333")
+    storage.finish(file)
+    assert storage.names(f"{path}/x") == ["a", "b"]
+    storage.rename(f"{path}/x/b", f"{path}/x/a")
+    assert storage.read_whole(f"{path}/x/a") == b"333"
+    assert storage.exists(f"{path}/x/a")
+    assert not storage.exists(f"{path}/x/b")
+    with pytest.raises(FileNotFoundError):
+        storage.rename(f"{path}/x/b", f"{path}/x/c")
+    found = list(storage.files(path, recursive=True))
+    assert [(file.path, file.size) for file in found] == [(f"{path}/x/a", 3)]
+    assert storage.status(f"{path}/x/a") == found[0]
+    assert storage.status(f"{path}/x") is None
+    assert list(storage.files(path)) == []
+    storage.remove(f"{path}/x/a")
+    storage.remove(f"{path}/x/a")
+    assert storage.names(f"{path}/x") == []
+
+
+def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        LocalStorage().write_whole(str(tmp_path / "a"), b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_whole_where_storage_writes_it_piece_by_piece():
+    """As with HDFS and SFTP, whose files are there from the first byte on, but which rename."""
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Files(MemoryFileSystem):
+        protocol = "pieces"
+        store, pseudo_dirs, dies = {}, [""], False
+
+        def pipe_file(self, path, value, mode="overwrite", **options):
+            assert mode == "overwrite"
+            super().pipe_file(path, b"", **options)
+            if self.dies:
+                raise KeyboardInterrupt
+            super().pipe_file(path, value, **options)
+
+        def rm_file(self, path):
+            if self.dies:  # who is killed removes nothing
+                raise OSError
+            super().rm_file(path)
+
+        def mv(self, old, new, **_):
+            self.store[self._strip_protocol(new)] = self.store.pop(self._strip_protocol(old))
+
+    fsspec.register_implementation("pieces", Files, clobber=True)
+    storage, root = storage_of("pieces://x")
+    storage.make_folder(root)
+    storage.write_whole(f"{root}/a", b"old")
+    assert not storage.create_whole(f"{root}/a", b"new")
+    assert storage.create_whole(f"{root}/b", b"new")
+    assert storage.names(root) == ["a", "b"]
+    Files.dies = True
+    for write in (storage.write_whole, storage.create_whole):
+        for name in "ac":
+            with contextlib.suppress(KeyboardInterrupt):
+                write(f"{root}/{name}", b"new")
+    Files.dies = False
+    assert storage.read_whole(f"{root}/a") == b"old"
+    assert [name for name in storage.names(root) if not name.endswith(".tmp")] == ["a", "b"]
+    assert all(name.startswith(".") for name in storage.names(root) if name.endswith(".tmp"))
