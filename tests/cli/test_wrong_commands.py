@@ -88,7 +88,7 @@ import pytest
         ("convert a.nq out.nt --sample 2", "No such option '--sample' (see"),
         (
             "convert a.nq out.nt --undelimted",
-            "No such option '--undelimted'; did you mean --undeli",
+            "No such option '--undelimted'; did you mean --to-undelimited",
         ),
         ("inspect a.nq --head 2", "No such option '--head' (see"),
         ("convert a.nq out.nt --take five", "take is a number from 0 on, not 'five'"),
