@@ -1,6 +1,6 @@
 """The native core: terms, batches and codecs. Import these from `rdfm` and `rdfm.formats`."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias, final
 from typing import Literal as OneOf
 
@@ -294,7 +294,7 @@ class Decoder:
     # dialect, version_label, options (of the stream, by the names of the encoder's options); absent keys are unknown
     # notes: what whoever reads the log should know, a sentence each
     # trailing_namespaces, at the end: declarations behind the last message, which no message carries
-    def header(self) -> dict[str, Any]: ...
+    def header(self) -> Mapping[str, Any]: ...
 
 # Counts the delimiters of a split, fed as a decoder of the split; takes the decoder's options.
 @final

@@ -73,7 +73,7 @@ class DecoderLike(Protocol):
         Gives its batches, and whether that is all; if not, `next_batch` raises the error behind them.
         """
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> Mapping[str, Any]:
         """Say what the log says about itself, as far as read."""
 
     @property
@@ -153,7 +153,7 @@ class Decoder(ABC):
             return batches, False
         return batches, True
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> Mapping[str, Any]:
         """Say what the log says about itself; nothing unless a format has something to say."""
         return {}
 

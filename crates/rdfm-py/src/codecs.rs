@@ -4,11 +4,11 @@
 //! - Law: a codec is used by one thread at a time (another gets a RuntimeError); after a caught panic
 //!   it only raises `InternalError`.
 
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMemoryView};
+use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyMemoryView};
 use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
 use rdfm_core::codec::spec::FormatSpec;
@@ -60,6 +60,14 @@ fn run<T: ?Sized + Send, R: Send>(
 pub struct Decoder {
     spec: &'static FormatSpec,
     state: Mutex<State<dyn codec::Decoder>>,
+    said: Mutex<Option<Said>>,
+}
+
+/// What a decoder said last, in Rust and in Python.
+struct Said {
+    header: Arc<LogHeader>,
+    noticed: Noticed,
+    shown: Py<PyMappingProxy>,
 }
 
 impl Decoder {
@@ -108,6 +116,7 @@ impl Decoder {
         Ok(Self {
             spec,
             state: Mutex::new(State::Live(decoder)),
+            said: Mutex::default(),
         })
     }
 
@@ -211,13 +220,27 @@ impl Decoder {
     /// "flat"), `dropped_metadata` (entries so far that the message of flat frames leaves out),
     /// `dropped_keys` (JSON-LD keys so far that no context maps to an IRI) and `dropped_key` (the first of
     /// them, quoted), `notes` (what whoever reads the log should know).
-    /// Absent keys are unknown.
-    fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// Absent keys are unknown. It cannot be changed; it is the same object until there is more to say.
+    fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let mut state = take(&self.state, "decoder")?;
         let (header, noticed) = run(py, &mut state, |decoder| {
             (decoder.header(), decoder.noticed())
         })?;
-        header_dict(py, &header, &noticed)
+        // Never waited for: the decoder above is held.
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(said) = &*said
+            && Arc::ptr_eq(&said.header, &header)
+            && said.noticed == noticed
+        {
+            return Ok(said.shown.bind(py).clone());
+        }
+        let shown = PyMappingProxy::new(py, header_dict(py, &header, &noticed)?.as_mapping());
+        *said = Some(Said {
+            header,
+            noticed,
+            shown: shown.clone().unbind(),
+        });
+        Ok(shown)
     }
 }
 

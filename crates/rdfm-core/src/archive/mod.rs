@@ -11,7 +11,7 @@ mod tests;
 
 use std::ops::Range;
 
-use tar::{EntryType, Header, PaxExtensions};
+use tar::{EntryType, Header};
 
 use crate::model::error::{DecodeError, ErrorClass, Position, quote};
 
@@ -374,9 +374,9 @@ impl TarMembers {
                 self.long_name = Some(data[..end].to_vec());
             }
             EntryType::XHeader => {
-                for record in PaxExtensions::new(data) {
-                    let read = record.ok().and_then(|record| {
-                        let (key, value) = (record.key_bytes(), record.value_bytes());
+                let mut rest = data;
+                while !rest.is_empty() {
+                    let read = pax_record(rest).and_then(|(key, value, behind)| {
                         if key == b"path" {
                             self.long_name = Some(value.to_vec());
                         } else if key == b"size" {
@@ -384,6 +384,7 @@ impl TarMembers {
                         } else if key.starts_with(b"GNU.sparse.") {
                             self.sparse = true;
                         }
+                        rest = behind;
                         Some(())
                     });
                     if read.is_none() || self.long_size.is_some_and(|size| size >= 1 << 62) {
@@ -399,6 +400,16 @@ impl TarMembers {
         self.at += size + padding;
         Ok(())
     }
+}
+
+/// The key and the value of the first pax record, and what follows it. Its length is in front, since a value
+/// may hold line feeds.
+fn pax_record(data: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let space = data.iter().position(|byte| *byte == b' ')?;
+    let length: usize = std::str::from_utf8(&data[..space]).ok()?.parse().ok()?;
+    let record = data.get(space + 1..length)?.strip_suffix(b"\n")?;
+    let equals = record.iter().position(|byte| *byte == b'=')?;
+    Some((&record[..equals], &record[equals + 1..], &data[length..]))
 }
 
 /// The bytes that fill the last block.

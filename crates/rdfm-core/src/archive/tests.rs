@@ -286,11 +286,26 @@ fn sizes_that_headers_declare_take_no_memory() {
         record("size", "x"),
         record("size", &(1_u64 << 62).to_string()),
         "99 path=a\n".to_owned(),
+        "0 path=a\n".to_owned(),
+        "8 path=a\n".to_owned(),
+        "10 path=ab".to_owned(),
+        "7 path\n".to_owned(),
     ] {
         let data = archive(&[member("pax", b'x', records.as_bytes())]);
         let reason = "the pax records before a member are broken";
         fails(&data, ErrorClass::Malformed, reason, 512);
     }
+}
+
+#[test]
+fn values_of_records_hold_any_bytes() {
+    let name = "a\n9 = \n=é.nq";
+    let records = record("comment", "\n\n") + &record("path", name) + &record("size", "1");
+    let data = archive(&[
+        member("pax", b'x', records.as_bytes()),
+        member("a.nq", b'0', b"1"),
+    ]);
+    assert_eq!(read(&data), (vec![plain(name, b"1")], None));
 }
 
 #[test]

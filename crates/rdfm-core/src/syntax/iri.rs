@@ -14,11 +14,16 @@ use crate::model::remedy::{Reason, Remedy};
 /// Whether an IRI reference begins with a scheme.
 #[inline]
 pub(crate) fn has_scheme(reference: &[u8]) -> bool {
-    reference.first().is_some_and(|&byte| is(byte, LETTER))
-        && reference
-            .iter()
-            .find(|&&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))
-            == Some(&b':')
+    scheme_end(reference).is_some()
+}
+
+/// Where the colon behind an IRI reference's scheme is.
+#[inline]
+pub(crate) fn scheme_end(reference: &[u8]) -> Option<usize> {
+    let end = reference
+        .iter()
+        .position(|&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))?;
+    (reference[end] == b':' && is(reference[0], LETTER)).then_some(end)
 }
 
 /// The base that an option gives.

@@ -7,6 +7,7 @@
 //!   too, which `oxiri` keeps.
 
 use crate::syntax::cache::begins;
+use crate::syntax::iri::{has_scheme, scheme_end};
 
 /// Bytes that stand anywhere behind a scheme and a plain authority.
 const PLAIN: [bool; 256] = plain();
@@ -82,22 +83,13 @@ impl Checker {
 
 /// Whether a text has the form of an IRI: a scheme and a colon, and no space.
 pub(super) fn has_iri_form(text: &[u8]) -> bool {
-    scheme_end(text).is_some() && !text.iter().any(|&byte| byte <= b' ')
+    has_scheme(text) && !text.iter().any(|&byte| byte <= b' ')
 }
 
 /// Whether no term can change what a text stands for: it has an authority.
 pub(super) fn is_written_out(text: &[u8]) -> bool {
     let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0);
     colon.is_some_and(|colon| text[colon + 1..].starts_with(b"//"))
-}
-
-/// Where the colon behind a scheme is.
-fn scheme_end(text: &[u8]) -> Option<usize> {
-    let end = text
-        .iter()
-        .position(|&byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'+' | b'-' | b'.'))?;
-    let scheme = text.first().is_some_and(u8::is_ascii_alphabetic) && text.get(end) == Some(&b':');
-    scheme.then_some(end)
 }
 
 /// A base IRI.
