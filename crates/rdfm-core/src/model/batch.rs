@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::namespaces::{NamespaceChange, Namespaces};
+use super::record::{Operation, Record};
 use super::table::TermTable;
 use super::term::{Quad, TermId};
 
@@ -18,16 +19,16 @@ pub struct InForce(Option<Arc<Namespaces>>);
 impl InForce {
     /// Those at the start of the next batch that may be new: none if it follows the last one. What the
     /// batch itself declares then counts as in force.
-    pub fn news<'a>(
+    pub fn news<'a, R: Record>(
         &mut self,
-        batch: &'a MessageBatch,
-    ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        batch: &'a LogBatch<R>,
+    ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a, R> {
         let most = if self.follows(batch) { 0 } else { usize::MAX };
         batch.namespaces.iter().take(most)
     }
 
     /// Whether a batch follows the last one, which it is from now on.
-    pub fn follows(&mut self, batch: &MessageBatch) -> bool {
+    pub fn follows<R: Record>(&mut self, batch: &LogBatch<R>) -> bool {
         let last = self.0.replace(Arc::clone(&batch.namespaces_after));
         last.is_some_and(|last| Arc::ptr_eq(&last, &batch.namespaces))
     }
@@ -48,11 +49,16 @@ pub struct Metadata {
 /// slices one behind the other cost what lies between them, and share what they hold.
 pub(super) type Reached = Arc<Mutex<(usize, Arc<Namespaces>)>>;
 
-/// Consecutive messages of a log.
+/// Consecutive datasets.
+pub type MessageBatch = LogBatch<Quad>;
+/// Consecutive patches. Blank node labels are shared by the whole log.
+pub type PatchBatch = LogBatch<Operation>;
+
+/// Consecutive messages of a log, which are made of records.
 #[derive(Clone, Debug)]
-pub struct MessageBatch {
+pub struct LogBatch<R> {
     pub(super) table: Arc<TermTable>,
-    pub(super) quads: Vec<Quad>,
+    pub(super) records: Vec<R>,
     pub(super) message_ends: Vec<u32>,
     pub(super) positions: Vec<u64>,
     pub(super) namespaces: Arc<Namespaces>,
@@ -67,12 +73,20 @@ pub struct MessageBatch {
 }
 
 impl MessageBatch {
+    /// All quads, in order.
+    #[inline]
+    pub fn quads(&self) -> &[Quad] {
+        &self.records
+    }
+}
+
+impl<R: Record> LogBatch<R> {
     /// A batch without messages.
     pub fn empty() -> Self {
         let namespaces = Arc::<Namespaces>::default();
         Self {
             table: Arc::new(TermTable::with_capacity(0, 1)),
-            quads: Vec::new(),
+            records: Vec::new(),
             message_ends: Vec::new(),
             positions: Vec::new(),
             reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
@@ -104,13 +118,13 @@ impl MessageBatch {
         &self.table
     }
 
-    /// All quads, in order.
+    /// All records, in order.
     #[inline]
-    pub fn quads(&self) -> &[Quad] {
-        &self.quads
+    pub fn records(&self) -> &[R] {
+        &self.records
     }
 
-    /// Where the quads of a message are in [`Self::quads`].
+    /// Where the records of a message are in [`Self::records`].
     #[inline]
     pub fn range(&self, message: usize) -> Range<usize> {
         let start = if message == 0 {
@@ -121,10 +135,10 @@ impl MessageBatch {
         start..self.message_ends[message] as usize
     }
 
-    /// The quads of a message.
+    /// The records of a message.
     #[inline]
-    pub fn message(&self, message: usize) -> &[Quad] {
-        &self.quads[self.range(message)]
+    pub fn message(&self, message: usize) -> &[R] {
+        &self.records[self.range(message)]
     }
 
     /// Index in the log of the batch's first message.
@@ -205,7 +219,7 @@ impl MessageBatch {
             .partition_point(|entry| (entry.message as usize) < message)
     }
 
-    /// Whether any quad is in a named graph.
+    /// Whether any record is in a named graph.
     pub fn has_graphs(&self) -> bool {
         self.has_graphs
     }
@@ -220,7 +234,7 @@ impl MessageBatch {
         self.continues
     }
 
-    /// The messages of a range, sharing this batch's terms. Costs the quads of the range, and the namespaces
+    /// The messages of a range, sharing this batch's terms. Costs the records of the range, and the namespaces
     /// declared before its end, where the slice before ended later; else those declared since.
     /// For slices that each begin a log there is [`regroup::slices`](crate::regroup::slices).
     pub fn slice(&self, messages: Range<usize>) -> Self {
@@ -237,27 +251,29 @@ impl MessageBatch {
         in_force: [Arc<Namespaces>; 2],
     ) -> Self {
         let Range { start, end } = messages;
-        let first_quad = if start == 0 {
+        let first = if start == 0 {
             0
         } else {
             self.message_ends[start - 1]
         };
-        let last_quad = if end == 0 {
+        let last = if end == 0 {
             0
         } else {
             self.message_ends[end - 1]
         };
         let from = start as u32;
-        let quads = self.quads[first_quad as usize..last_quad.max(first_quad) as usize].to_vec();
+        let records = self.records[first as usize..last.max(first) as usize].to_vec();
         let [namespaces, namespaces_after] = in_force;
         Self {
             table: Arc::clone(&self.table),
             has_graphs: self.has_graphs
-                && quads.iter().any(|quad| quad.graph != TermId::DEFAULT_GRAPH),
-            quads,
+                && records
+                    .iter()
+                    .any(|record| record.graph() != TermId::DEFAULT_GRAPH),
+            records,
             message_ends: self.message_ends[start..end]
                 .iter()
-                .map(|quad_end| quad_end - first_quad)
+                .map(|record_end| record_end - first)
                 .collect(),
             positions: self.positions[start..end].to_vec(),
             reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
@@ -289,7 +305,7 @@ impl MessageBatch {
         self.table.arena.len()
             + 16 * self.table.terms.len()
             + 12 * self.table.triples.len()
-            + 16 * self.quads.len()
+            + R::BYTES * self.records.len()
             + 12 * self.message_ends.len()
             + 20 * self.namespace_changes.len()
     }

@@ -1,7 +1,7 @@
 //! Builds batches.
 //!
-//! - In: terms, quads and message ends from a decoder.
-//! - Out: [`MessageBatch`]es, which `cut` cuts off.
+//! - In: terms, records and message ends from a decoder.
+//! - Out: [`LogBatch`]es, which `cut` cuts off.
 //! - Cost: appending is a bounds check and a copy.
 //! - Law: limits count decoded bytes, before they are stored.
 
@@ -9,10 +9,11 @@ mod cut;
 
 use std::sync::Arc;
 
-use super::batch::{MessageBatch, Metadata};
+use super::batch::{LogBatch, Metadata};
 use super::error::LimitExceeded;
 use super::limits::Limits;
 use super::namespaces::{NamespaceChange, Namespaces, Undo};
+use super::record::{Operation, Record};
 use super::remedy::{Feature, Reason};
 use super::table::{Span, TermTable};
 use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
@@ -24,21 +25,26 @@ const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
 /// Lengths of a batch under construction, to take an unfinished message back.
 #[derive(Clone, Copy, Default)]
 struct Mark {
-    quads: usize,
+    records: usize,
     namespace_changes: usize,
     metadata: usize,
 }
 
+/// Builds batches of datasets.
+pub type BatchBuilder = LogBuilder<Quad>;
+/// Builds batches of patches.
+pub type PatchBuilder = LogBuilder<Operation>;
+
 /// Builds batches, counts decoded bytes, and numbers messages.
 ///
-/// A decoder calls [`begin_message`](Self::begin_message), adds terms and quads, then
+/// A decoder calls [`begin_message`](Self::begin_message), adds terms and records, then
 /// [`end_message`](Self::end_message); when [`full`](Self::full) or out of input it calls
 /// [`take`](Self::take). Ids of terms die with the batch: [`serial`](Self::serial) tells a codec's
 /// caches whether an id is of the current batch.
-pub struct BatchBuilder {
+pub struct LogBuilder<R> {
     limits: Limits,
     table: TermTable,
-    quads: Vec<Quad>,
+    records: Vec<R>,
     message_ends: Vec<u32>,
     positions: Vec<u64>,
     at_start: Arc<Namespaces>,
@@ -61,14 +67,31 @@ pub struct BatchBuilder {
 }
 
 impl BatchBuilder {
+    /// Adds a quad to the open message.
+    ///
+    /// # Errors
+    /// The message becomes too large.
+    #[inline]
+    pub fn add_quad(&mut self, quad: Quad) -> Result<(), LimitExceeded> {
+        self.add(quad)
+    }
+
+    /// Adds a quad to the open message uncounted, as [`push_term`](Self::push_term).
+    #[inline]
+    pub fn push_quad(&mut self, quad: Quad) {
+        self.push(quad);
+    }
+}
+
+impl<R: Record> LogBuilder<R> {
     /// An empty builder; the first message has index 0.
     pub fn new(limits: Limits) -> Self {
-        let written = Written::new(&limits);
+        let written = Written::new::<R>(&limits);
         Self {
             limits,
             written,
             table: TermTable::with_capacity(0, 1),
-            quads: Vec::new(),
+            records: Vec::new(),
             message_ends: Vec::new(),
             positions: Vec::new(),
             at_start: Arc::default(),
@@ -102,7 +125,7 @@ impl BatchBuilder {
     /// # Errors
     /// The messages together are too large.
     pub fn check_2_gib(&self) -> Result<(), LimitExceeded> {
-        let records = 16 * (self.table.terms.len() + self.quads.len());
+        let records = 16 * self.table.terms.len() + R::BYTES * self.records.len();
         if (self.table.arena.len() + records) as u64 > MAX_BATCH_BYTES {
             return Err(LimitExceeded(
                 "the messages together are larger than 2 GiB; make smaller batches of them".into(),
@@ -114,11 +137,11 @@ impl BatchBuilder {
     /// Goes to the start of another log. The batches stay numbered, so that no id of an earlier one is
     /// taken for one of the next. The room for a batch like the last one stays.
     pub fn reset(&mut self) {
-        self.written = Written::new(&self.limits);
+        self.written = Written::new::<R>(&self.limits);
         self.table.arena.clear();
         self.table.terms.truncate(1);
         self.table.triples.clear();
-        self.quads.clear();
+        self.records.clear();
         self.message_ends.clear();
         self.positions.clear();
         if !self.at_start.is_empty() {
@@ -140,7 +163,7 @@ impl BatchBuilder {
     }
 
     /// Goes on behind a batch, whose namespaces stay in force. Only before anything was added.
-    pub fn start_after(&mut self, batch: &MessageBatch) {
+    pub fn start_after(&mut self, batch: &LogBatch<R>) {
         self.at_start = Arc::clone(&batch.namespaces_after);
         self.in_force = (*self.at_start).clone();
     }
@@ -259,11 +282,11 @@ impl BatchBuilder {
         })
     }
 
-    /// Adds a quad to the open message uncounted, as [`push_term`](Self::push_term).
+    /// Adds a record to the open message uncounted, as [`push_term`](Self::push_term).
     #[inline]
-    pub fn push_quad(&mut self, quad: Quad) {
-        self.any_graph |= quad.graph.0;
-        self.quads.push(quad);
+    pub fn push(&mut self, record: R) {
+        self.any_graph |= record.graph().0;
+        self.records.push(record);
     }
 
     /// Adds a term of a kind without `aux`, with its text.
@@ -322,15 +345,14 @@ impl BatchBuilder {
         })
     }
 
-    /// Adds a quad to the open message.
+    /// Adds a record to the open message.
     ///
     /// # Errors
     /// The message becomes too large.
     #[inline]
-    pub fn add_quad(&mut self, quad: Quad) -> Result<(), LimitExceeded> {
-        self.charge(16)?;
-        self.any_graph |= quad.graph.0;
-        self.quads.push(quad);
+    pub fn add(&mut self, record: R) -> Result<(), LimitExceeded> {
+        self.charge(R::BYTES)?;
+        self.push(record);
         Ok(())
     }
 
@@ -418,27 +440,28 @@ impl BatchBuilder {
     fn close(&mut self) {
         debug_assert!(self.open.is_some());
         self.positions.push(self.open.take().unwrap_or_default());
-        self.message_ends.push(self.quads.len() as u32);
+        self.message_ends.push(self.records.len() as u32);
         if self.namespace_changes.len() > self.mark.namespace_changes {
             self.undo.clear();
         }
         self.mark = Mark {
-            quads: self.quads.len(),
+            records: self.records.len(),
             namespace_changes: self.namespace_changes.len(),
             metadata: self.metadata.len(),
         };
     }
 
-    /// Takes the open message back, with its quads, namespaces and metadata. Its terms stay until
+    /// Takes the open message back, with its records, namespaces and metadata. Its terms stay until
     /// the batch is taken. The next message has its index.
     pub fn discard_message(&mut self) {
-        self.quads.truncate(self.mark.quads);
+        self.records.truncate(self.mark.records);
         self.namespace_changes.truncate(self.mark.namespace_changes);
         for undo in self.undo.drain(..).rev() {
             self.in_force.unset(&undo);
         }
         self.metadata.truncate(self.mark.metadata);
-        self.any_graph = self.quads.iter().fold(0, |all, quad| all | quad.graph.0);
+        let graphs = self.records.iter().map(|record| record.graph().0);
+        self.any_graph = graphs.fold(0, |all, graph| all | graph);
         self.open = None;
         self.message_bytes = 0;
     }
@@ -452,7 +475,7 @@ impl BatchBuilder {
         if self.namespace_changes.is_empty() {
             self.serial = self.serial.wrapping_add(1).max(1);
             self.table = TermTable::with_capacity(0, 1);
-            self.written = Written::new(&self.limits);
+            self.written = Written::new::<R>(&self.limits);
         }
     }
 
@@ -460,9 +483,9 @@ impl BatchBuilder {
     /// (or, with parts, at once).
     #[inline]
     pub fn full(&mut self) -> bool {
-        self.quads.len() >= self.limits.batch_quads
-            || (self.quads.len() >= self.written.doubtful
-                && self.written.too_long(&self.table, &self.quads))
+        self.records.len() >= self.limits.batch_quads
+            || (self.records.len() >= self.written.doubtful
+                && self.written.too_long(&self.table, &self.records))
             || self.table.arena.len() + 16 * self.table.terms.len() >= self.limits.batch_bytes
             || self.message_ends.len() >= self.limits.batch_messages
     }
@@ -482,7 +505,7 @@ mod tests {
     use rustc_hash::FxHashMap;
 
     use super::*;
-    use crate::model::batch::InForce;
+    use crate::model::batch::{InForce, MessageBatch};
     use crate::model::remedy::Remedy;
 
     #[test]

@@ -1,6 +1,7 @@
 //! The data model: what every other part of the core speaks of.
 //!
-//! - [`term`], [`table`], [`batch`], [`builder`]: terms, quads and messages, dictionary-encoded; [`namespaces`].
+//! - [`term`], [`table`], [`record`], [`batch`], [`builder`]: terms, records (quads, operations, cells) and messages,
+//!   dictionary-encoded; [`namespaces`].
 //! - [`write`]: how a term is written, its characters ([`chars`]) and labels.
 //! - [`limits`], [`error`], [`remedy`]: what stops a codec, where, and what would help.
 
@@ -11,6 +12,7 @@ pub mod error;
 pub(crate) mod labels;
 pub mod limits;
 pub mod namespaces;
+pub mod record;
 pub mod remedy;
 pub mod table;
 pub mod term;

@@ -1,36 +1,40 @@
-//! What the quads of a batch would take written out, near enough.
+//! What the records of a batch would take written out, near enough.
 //!
-//! - In: terms and quads as they are added. Out: whether they are too long.
+//! - In: terms and records as they are added. Out: whether they are too long.
 //! - Cost: nothing is added up in a batch without long terms.
 
 use super::limits::Limits;
+use super::record::Record;
 use super::table::TermTable;
-use super::term::{Quad, TermId, TermKind};
+use super::term::{TermId, TermKind};
 
-/// A batch ends when its quads, written out, would take so many times `batch_bytes`: it holds a term
-/// once, text holds it once a quad.
+/// A batch ends when its records, written out, would take so many times `batch_bytes`: it holds a term
+/// once, text holds it once a record.
 const WRITTEN_FACTOR: u64 = 4;
 
-/// What the quads of a batch would take written out, near enough; in a batch without long terms
+/// What the records of a batch would take written out, near enough; in a batch without long terms
 /// nothing is added up.
 #[derive(Default)]
 pub(super) struct Written {
-    /// From here on the quads are too long.
+    /// Terms that a record holds at most.
+    each: u64,
+    /// From here on the records are too long.
     pub(super) most: u64,
     pub(super) bytes: u64,
-    /// Quads that `bytes` holds.
-    pub(super) quads: usize,
+    /// Records that `bytes` holds.
+    pub(super) records: usize,
     /// The longest term.
     pub(super) longest: u64,
-    /// Quads from which on the batch may be too long.
+    /// Records from which on the batch may be too long.
     pub(super) doubtful: usize,
     /// Lengths of the triple terms, whose parts may be shared.
     pub(super) triples: Vec<u64>,
 }
 
 impl Written {
-    pub(super) fn new(limits: &Limits) -> Self {
+    pub(super) fn new<R: Record>(limits: &Limits) -> Self {
         let mut written = Self {
+            each: R::TERMS,
             most: WRITTEN_FACTOR.saturating_mul(limits.batch_bytes as u64),
             ..Self::default()
         };
@@ -47,10 +51,11 @@ impl Written {
         }
     }
 
-    /// Four terms a quad, each with a datatype or tag.
+    /// Each term may have a datatype or tag.
     fn foresee(&mut self) {
-        let more = self.most.saturating_sub(self.bytes) / self.longest.saturating_mul(8).max(1);
-        self.doubtful = self.quads.saturating_add(more as usize);
+        let more = self.most.saturating_sub(self.bytes)
+            / self.longest.saturating_mul(2 * self.each).max(1);
+        self.doubtful = self.records.saturating_add(more as usize);
     }
 
     fn length(&self, table: &TermTable, id: TermId) -> u64 {
@@ -78,14 +83,14 @@ impl Written {
         self.term(length);
     }
 
-    /// Whether the quads are too long.
-    pub(super) fn too_long(&mut self, table: &TermTable, quads: &[Quad]) -> bool {
-        for quad in quads.get(self.quads..).unwrap_or_default() {
-            for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
-                self.bytes = self.bytes.saturating_add(self.length(table, id));
-            }
+    /// Whether the records are too long.
+    pub(super) fn too_long<R: Record>(&mut self, table: &TermTable, records: &[R]) -> bool {
+        let mut bytes = self.bytes;
+        for record in records.get(self.records..).unwrap_or_default() {
+            record.each(|id| bytes = bytes.saturating_add(self.length(table, id)));
         }
-        self.quads = quads.len();
+        self.bytes = bytes;
+        self.records = records.len();
         self.foresee();
         self.bytes >= self.most
     }

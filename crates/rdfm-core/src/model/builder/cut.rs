@@ -1,7 +1,7 @@
 //! Cuts batches off what a builder holds.
 //!
 //! - In: the completed messages of a builder, and the one that is open.
-//! - Out: a [`MessageBatch`]; what belongs to a message that goes on moves to the next batch.
+//! - Out: a [`LogBatch`]; what belongs to a message that goes on moves to the next batch.
 //! - Cost: the builder's own tables are given away; only terms and namespaces of an open message are copied.
 //! - Law: moving counts no bytes, so that limits do not depend on where batches end; only a message taken in
 //!   parts is counted anew in each. Term ids of the batch that was cut off mean nothing in the next.
@@ -10,17 +10,18 @@ use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
 
-use super::{BatchBuilder, Mark};
-use crate::model::batch::{MessageBatch, Metadata};
+use super::{LogBuilder, Mark};
+use crate::model::batch::{LogBatch, Metadata};
 use crate::model::namespaces::NamespaceChange;
+use crate::model::record::Record;
 use crate::model::table::{Span, TermTable};
-use crate::model::term::{Quad, TermId, TermKind};
+use crate::model::term::{TermId, TermKind};
 use crate::model::written::Written;
 
-impl BatchBuilder {
+impl<R: Record> LogBuilder<R> {
     /// The completed messages, or None if there is none. Not while a message is open, except with
     /// [`take_part`](Self::take_part). Namespaces declared for the next message stay.
-    pub fn take(&mut self) -> Option<MessageBatch> {
+    pub fn take(&mut self) -> Option<LogBatch<R>> {
         debug_assert!(self.open.is_none());
         if self.message_ends.is_empty() {
             return None;
@@ -30,7 +31,7 @@ impl BatchBuilder {
 
     /// The completed messages and the open one so far, which stays open and goes on in the next
     /// batch. Its bytes are counted anew.
-    pub fn take_part(&mut self) -> MessageBatch {
+    pub fn take_part(&mut self) -> LogBatch<R> {
         let position = self.open.unwrap_or_default();
         self.close();
         let batch = self.cut(true);
@@ -42,7 +43,7 @@ impl BatchBuilder {
     /// The completed messages while a message is open, which moves to the next batch with its namespaces
     /// and metadata; or None if none is complete. `moved` gets the new ids of the open message's terms. A
     /// message moves once at most, since none is complete behind it afterwards.
-    pub fn take_complete(&mut self, moved: &mut FxHashMap<TermId, TermId>) -> Option<MessageBatch> {
+    pub fn take_complete(&mut self, moved: &mut FxHashMap<TermId, TermId>) -> Option<LogBatch<R>> {
         if self.message_ends.is_empty() {
             return None;
         }
@@ -64,16 +65,9 @@ impl BatchBuilder {
             ..entry
         }));
         let open = all.len() - 1;
-        for quad in all.message(open) {
-            let mut copy = |id| self.copy_term(all.table(), id, moved);
-            let quad = Quad {
-                subject: copy(quad.subject),
-                predicate: copy(quad.predicate),
-                object: copy(quad.object),
-                graph: copy(quad.graph),
-            };
-            self.any_graph |= quad.graph.0;
-            self.quads.push(quad);
+        for record in all.message(open) {
+            let record = record.map(|id| self.copy_term(all.table(), id, moved));
+            self.push(record);
         }
         Some(all.slice(0..open))
     }
@@ -128,7 +122,7 @@ impl BatchBuilder {
         }
     }
 
-    fn cut(&mut self, continues: bool) -> MessageBatch {
+    fn cut(&mut self, continues: bool) -> LogBatch<R> {
         self.serial = self.serial.wrapping_add(1).max(1);
         self.arena_hint = self.table.arena.len();
         self.terms_hint = self.table.terms.len();
@@ -137,7 +131,7 @@ impl BatchBuilder {
             (self.terms_hint + self.terms_hint / 8).min(self.limits.batch_bytes / 8),
         );
         let table = std::mem::replace(&mut self.table, room);
-        self.written = Written::new(&self.limits);
+        self.written = Written::new::<R>(&self.limits);
         let messages = self.message_ends.len() as u32;
         let waiting = self
             .namespace_changes
@@ -151,10 +145,10 @@ impl BatchBuilder {
         }
         let changes = std::mem::take(&mut self.namespace_changes);
         self.move_namespaces(&table, pending);
-        let quads_hint = self.quads.len();
-        let batch = MessageBatch {
+        let records_hint = self.records.len();
+        let batch = LogBatch {
             table: Arc::new(table),
-            quads: std::mem::replace(&mut self.quads, Vec::with_capacity(quads_hint)),
+            records: std::mem::replace(&mut self.records, Vec::with_capacity(records_hint)),
             message_ends: std::mem::take(&mut self.message_ends),
             positions: std::mem::take(&mut self.positions),
             reached: Arc::new(Mutex::new((0, Arc::clone(&at_start)))),

@@ -1,0 +1,210 @@
+//! What messages are made of: quads in a dataset, operations in a patch, cells in a row of results.
+//!
+//! - In: ids of terms. Out: records of a fixed size, in the order of the log.
+//! - Law: a record holds ids of one batch's terms and nothing else that a cut of the batch could break.
+
+use super::term::{Quad, TermId};
+
+/// A record of a message.
+pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
+    /// Decoded bytes that it counts.
+    const BYTES: usize;
+    /// Terms that it holds at most.
+    const TERMS: u64;
+
+    /// Gives each of its terms.
+    fn each(self, term: impl FnMut(TermId));
+
+    /// The same of other terms.
+    #[must_use]
+    fn map(self, term: impl FnMut(TermId) -> TermId) -> Self;
+
+    /// The graph that it is in.
+    fn graph(self) -> TermId;
+}
+
+impl Record for Quad {
+    const BYTES: usize = 16;
+    const TERMS: u64 = 4;
+
+    #[inline]
+    fn each(self, term: impl FnMut(TermId)) {
+        [self.subject, self.predicate, self.object, self.graph]
+            .into_iter()
+            .for_each(term);
+    }
+
+    #[inline]
+    fn map(self, mut term: impl FnMut(TermId) -> TermId) -> Self {
+        Self {
+            subject: term(self.subject),
+            predicate: term(self.predicate),
+            object: term(self.object),
+            graph: term(self.graph),
+        }
+    }
+
+    #[inline]
+    fn graph(self) -> TermId {
+        self.graph
+    }
+}
+
+/// What an operation of a patch does; the names are those of RDF Patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum OperationCode {
+    /// `H`: a header. Its key is the name, its value the object.
+    Header,
+    /// `TX`: begins a transaction.
+    Begin,
+    /// `TC`: ends a transaction, which then holds.
+    Commit,
+    /// `TA`: ends a transaction, which then never was.
+    Abort,
+    /// `PA`: adds a prefix. It is the name, its IRI the object.
+    AddPrefix,
+    /// `PD`: deletes a prefix.
+    DeletePrefix,
+    /// `A`: adds a quad.
+    Add,
+    /// `D`: deletes a quad.
+    Delete,
+}
+
+impl OperationCode {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Header,
+        Self::Begin,
+        Self::Commit,
+        Self::Abort,
+        Self::AddPrefix,
+        Self::DeletePrefix,
+        Self::Add,
+        Self::Delete,
+    ];
+
+    /// The code of RDF Patch.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Header => "H",
+            Self::Begin => "TX",
+            Self::Commit => "TC",
+            Self::Abort => "TA",
+            Self::AddPrefix => "PA",
+            Self::DeletePrefix => "PD",
+            Self::Add => "A",
+            Self::Delete => "D",
+        }
+    }
+
+    /// The operation of a code of RDF Patch.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.name() == name)
+    }
+}
+
+/// An operation of a patch. Positions that it has not are [`TermId::DEFAULT_GRAPH`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Operation {
+    /// What it does.
+    pub code: OperationCode,
+    /// The key of a header, or a prefix without its colon: a literal.
+    pub name: TermId,
+    /// Subject.
+    pub subject: TermId,
+    /// Predicate.
+    pub predicate: TermId,
+    /// Object; the value of a header; the IRI of a prefix.
+    pub object: TermId,
+    /// Graph.
+    pub graph: TermId,
+}
+
+impl Operation {
+    /// One without terms: of a transaction.
+    #[must_use]
+    pub const fn bare(code: OperationCode) -> Self {
+        Self {
+            code,
+            name: TermId::DEFAULT_GRAPH,
+            subject: TermId::DEFAULT_GRAPH,
+            predicate: TermId::DEFAULT_GRAPH,
+            object: TermId::DEFAULT_GRAPH,
+            graph: TermId::DEFAULT_GRAPH,
+        }
+    }
+
+    /// One that adds or deletes a quad.
+    #[must_use]
+    pub const fn of(code: OperationCode, quad: Quad) -> Self {
+        Self {
+            subject: quad.subject,
+            predicate: quad.predicate,
+            object: quad.object,
+            graph: quad.graph,
+            ..Self::bare(code)
+        }
+    }
+
+    /// The quad that it adds or deletes.
+    #[must_use]
+    pub const fn quad(self) -> Quad {
+        Quad {
+            subject: self.subject,
+            predicate: self.predicate,
+            object: self.object,
+            graph: self.graph,
+        }
+    }
+}
+
+impl Record for Operation {
+    const BYTES: usize = 24;
+    const TERMS: u64 = 5;
+
+    #[inline]
+    fn each(self, mut term: impl FnMut(TermId)) {
+        term(self.name);
+        self.quad().each(term);
+    }
+
+    #[inline]
+    fn map(self, mut term: impl FnMut(TermId) -> TermId) -> Self {
+        let name = term(self.name);
+        Self {
+            name,
+            ..Self::of(self.code, self.quad().map(term))
+        }
+    }
+
+    #[inline]
+    fn graph(self) -> TermId {
+        self.graph
+    }
+}
+
+/// A cell of a row of results. [`TermId::DEFAULT_GRAPH`] is unbound.
+impl Record for TermId {
+    const BYTES: usize = 4;
+    const TERMS: u64 = 1;
+
+    #[inline]
+    fn each(self, mut term: impl FnMut(TermId)) {
+        term(self);
+    }
+
+    #[inline]
+    fn map(self, mut term: impl FnMut(TermId) -> TermId) -> Self {
+        term(self)
+    }
+
+    #[inline]
+    fn graph(self) -> TermId {
+        TermId::DEFAULT_GRAPH
+    }
+}
