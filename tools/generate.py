@@ -1,18 +1,22 @@
 """Writes what is generated from the declarations of formats and options: types for editors, tables of the docs.
 
-Out: `rdfm/formats/options_generated.py`, `docs/options-generated.md`. With `--check` nothing is written, and the status is 1
-if one of them is stale.
+Out: `rdfm/formats/options_generated.py`, `docs/options-generated.md`, the tables of `docs/spark.md`. With `--check`
+nothing is written, and the status is 1 if one of them is stale.
 """
 
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rdfm import formats
 from rdfm.conversion.options import STAGES
 from rdfm.formats import FormatSpec, OptionSpec
+from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
 
 ROOT = Path(__file__).resolve().parent.parent
+SPARK_PAGE = ROOT / "docs/spark.md"
+SPARK = {"reading": READING | FILES, "writing": WRITING | WRITE_ID, "streaming": STREAMING}
 SPECS = [format.spec for format in formats.built_in()]
 TYPES = {
     "switch": "bool | str",
@@ -108,6 +112,8 @@ def value_of(option: OptionSpec) -> str:
         "files": "URLs and files",
         "context": "file, JSON or dict",
         "log": "file",
+        "moment": "date and time",
+        "object": "JSON object",
     }.get(option.kind, option.kind)
 
 
@@ -117,9 +123,17 @@ def default_of(option: OptionSpec) -> str:
         return {"input": "detected", "source": "as the input"}[option.default_from]
     if option.default is None:
         return ""
-    if option.kind == "bytes" and int(option.default) % (1 << 20) == 0:
-        return f"`{int(option.default) >> 20}M`"
-    return f"`{str(option.default).lower()}`"
+    if option.kind == "bytes":
+        return f"`{size(int(option.default))}`"
+    return f"`{str(option.default).lower() if option.kind == 'switch' else option.default}`"
+
+
+def size(number: int) -> str:
+    """A number of bytes, as short as it can be written."""
+    for unit, shift in (("M", 20), ("K", 10)):
+        if number and number % (1 << shift) == 0:
+            return f"{number >> shift}{unit}"
+    return str(number)
 
 
 def flags_of(option: OptionSpec) -> str:
@@ -251,6 +265,25 @@ def docs() -> str:
     )
 
 
+def of_spark(options: Mapping[str, OptionSpec]) -> str:
+    """A table of Spark's options."""
+    lines = [row("option", "value", "default", ""), row(*["---"] * 4)]
+    for name, option in options.items():
+        shown = cell(value_of(option)), default_of(option), cell(option.help)
+        lines.append(row(f"`{camel(name)}`", *shown))
+    return "\n".join(lines)
+
+
+def spark_page() -> str:
+    """The page about Spark, with its tables."""
+
+    def table(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{of_spark(SPARK[found[2]])}\n\n"
+
+    begin = r"(<!-- made by `make generate`: (\w+) -->\n)"
+    return re.sub(begin + r"\n(?:\|.*\n)*\n", table, SPARK_PAGE.read_text("utf-8"))
+
+
 def formatted(text: str) -> str:
     """A module as the formatter has it."""
     import subprocess
@@ -273,6 +306,7 @@ def main() -> int:
     files = {
         ROOT / "rdfm/formats/options_generated.py": formatted(types()),
         ROOT / "docs/options-generated.md": docs(),
+        ROOT / "docs/spark.md": spark_page(),
     }
     stale = [
         path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text

@@ -144,8 +144,7 @@ def _option(
     elif spec.metavar == "FORMAT":
         settings["type"] = FormatName()
     else:
-        kinds = {"count": "N", "bytes": "BYTES", "iri": "IRI", "text": "TEXT"}
-        settings["metavar"] = spec.metavar or kinds.get(spec.kind, "FILE")
+        settings["metavar"] = spec.placeholder
         if spec.kind in ("file", "context", "log"):
             settings["type"] = click.Path()
     return GroupedOption([declared, name], **settings)

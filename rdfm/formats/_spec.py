@@ -17,6 +17,10 @@ from typing import Any, Literal
 from rdfm import _core
 from rdfm.errors import OptionError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
 __all__ = ["FormatSpec", "OptionSpec", "Side", "key"]
 
 Side = Literal["read", "write"]
@@ -34,7 +38,23 @@ KINDS = (
     "file",
     "context",
     "log",
+    "moment",
+    "object",
 )
+# What stands for a value in help, by its kind.
+_PLACEHOLDERS = {
+    "count": "N",
+    "bytes": "BYTES",
+    "text": "TEXT",
+    "iri": "IRI",
+    "namespaces": "NAME=IRI",
+    "files": "URL=FILE",
+    "file": "FILE",
+    "context": "FILE",
+    "log": "FILE",
+    "moment": "TIME",
+    "object": "JSON",
+}
 _MAX_NUMBER = (1 << 63) - 1
 
 
@@ -46,7 +66,8 @@ class OptionSpec:
         name: The keyword in Python: lower case, words joined by `_`.
         kind: What a value is: "switch", "count", "bytes" (such as `64M`), "choice", "choice or number", "text",
             "iri", "namespaces" (a dict of names and IRIs), "files" (a dict of URLs and files), "file", "context" (of
-            JSON-LD: its file, its text or a dict), "log" (of the format, whose stream options are taken).
+            JSON-LD: its file, its text or a dict), "log" (of the format, whose stream options are taken), "moment" (a
+            date and time), "object" (of JSON, or a dict).
         help: What it does, in a sentence.
         choices: The words of a choice.
         numbers: The number that each of them stands for, with "choice or number".
@@ -113,28 +134,67 @@ class OptionSpec:
         """Whether it may be given several times on the command line."""
         return self.kind in ("namespaces", "files")
 
-    def value(self, given: Any) -> Any:
+    @property
+    def placeholder(self) -> str:
+        """What stands for a value that is to be filled in, such as `IRI`; none for words and switches."""
+        return self.metavar or _PLACEHOLDERS.get(self.kind, "")
+
+    def value(self, given: Any, called: str = "") -> Any:
         """Give the value that was given, or that a text says.
+
+        Args:
+            given: The value or the text.
+            called: What an error calls the option; else its name.
 
         Raises:
             OptionError: It does not fit; the text says what does.
             OSError: It is the file of a context, which cannot be read.
         """
+        called = called or self.name
+        if self.kind == "moment":
+            return _moment(called, given)
+        if self.kind == "object":
+            return _object(called, given)
         if self.kind == "context":
             from rdfm.storage.contexts import context_text  # costly to import
 
-            return context_text(given, self.name)
+            return context_text(given, called)
         if self.repeatable and isinstance(given, str):
             try:
                 given = json.loads(given)
             except ValueError:
                 names = "names and IRIs" if self.kind == "namespaces" else "URLs and files"
                 raise OptionError(
-                    f"{self.name} is a JSON object of {names}, not '{given[:60]}'"
+                    f"{called} is a JSON object of {names}, not '{given[:60]}'"
                 ) from None
         numbers = self.numbers or range(len(self.choices))
         choices = list(zip(self.choices, numbers, strict=True))
-        return _core.option_value(self.name, self.kind, self.least, self.most, choices, given)
+        return _core.option_value(called, self.kind, self.least, self.most, choices, given)
+
+
+def _moment(called: str, given: Any) -> datetime:
+    """A date and time, in UTC unless it says a zone."""
+    from datetime import UTC, datetime  # costly to import
+
+    try:
+        moment = given if isinstance(given, datetime) else datetime.fromisoformat(given)
+    except (TypeError, ValueError):
+        raise OptionError(
+            f"{called} is a date and time, such as 2026-06-01T13:00:00 (UTC) or "
+            f"2026-06-01T13:00:00+02:00, not '{str(given)[:40]}'"
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _object(called: str, given: Any) -> dict[str, Any]:
+    """An object of JSON. What was given is not shown: it may hold credentials."""
+    try:
+        found = json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        found = None
+    if not isinstance(found, Mapping):
+        raise OptionError(f'{called} is a JSON object, such as {{"key": "value"}}')
+    return dict(found)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from rdfm import MessageBatch, formats
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, Remedy
 from rdfm.formats import Format, key
 from rdfm.logs.values import ValueDecoder, ValueEncoder
-from rdfm.spark.options import MODES, Options, as_text
+from rdfm.spark.options import MODE, Options, as_text
 from rdfm.spark.schema import QUADS
 from rdfm.spark.terms import (
     datatype,
@@ -58,7 +59,7 @@ __all__ = [
 
 Function: TypeAlias = "Callable[[Column | str], Column]"
 
-_MODES = MODES[:2]
+_MODE = replace(MODE, choices=MODE.choices[:2])
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -200,9 +201,7 @@ def _once(function: Callable[..., pa.Array], type: DataType) -> Function:
 
 
 def _on_error(mode: str) -> Literal["raise", "null"]:
-    if not isinstance(mode, str) or mode.upper() not in _MODES:
-        raise OptionError(f"mode is one of {', '.join(_MODES)}, not {str(mode)[:40]!r}")
-    return "raise" if mode.upper() == "FAILFAST" else "null"
+    return "raise" if _MODE.value(mode) == "FAILFAST" else "null"
 
 
 def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]:

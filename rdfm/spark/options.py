@@ -1,31 +1,206 @@
-"""Spark's options: text under names without case, taken one by one with their types.
+"""Spark's options: what is declared about them, and their values, from text under names without case.
 
 In: what stands in `.option(…)`. Out: values; what nobody took belongs to the format.
-Law: an option that nobody knows, or a value that does not fit, is an error that says what does.
+Law: an option that nobody knows, or a value that does not fit, is an error that says what does. An option that means
+what one of `convert` means is declared there; Spark's name for it is its key here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, Literal
 
 from rdfm import formats
-from rdfm._core import option_value
+from rdfm.conversion.options import STAGES
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec, OptionSpec, key
-from rdfm.storage import compression as compressions
 
-__all__ = ["COMPRESSIONS", "MODES", "Options", "as_text"]
+__all__ = [
+    "CORRUPT_RECORD",
+    "FILES",
+    "FILE_SOURCE",
+    "MODE",
+    "READING",
+    "STREAMING",
+    "WRITE_ID",
+    "WRITING",
+    "Options",
+    "as_text",
+    "camel",
+    "compression",
+]
 
-MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
-# What users say, and how `open_log` and `create_log` take it.
-COMPRESSIONS = {
-    **{name: name for name in (*compressions.COMPRESSIONS, "none")},
-    "uncompressed": "none",
+CORRUPT_RECORD = "_corrupt_record"
+MODE = OptionSpec(
+    "mode",
+    "choice",
+    "What happens at an error: the query fails, a row holds it, or the message is left out.",
+    choices=("FAILFAST", "PERMISSIVE", "DROPMALFORMED"),
+    default="FAILFAST",
+)
+_COMPRESSION = STAGES["compression"]
+_COMPRESSIONS = (*_COMPRESSION.choices, "uncompressed")
+_STORAGE = OptionSpec(
+    "storage_options",
+    "object",
+    "For fsspec: credentials, endpoints.",
+)
+
+
+def _by_name(*specs: OptionSpec) -> dict[str, OptionSpec]:
+    return {spec.name: spec for spec in specs}
+
+
+# How the files of every read are read.
+READING = {
+    "format": STAGES["from_format"],
+    **_by_name(
+        replace(
+            _COMPRESSION,
+            help="Compression of the files, where their content should not tell.",
+            choices=("auto", *_COMPRESSIONS),
+            default="auto",
+        ),
+        MODE,
+        OptionSpec(
+            "column_name_of_corrupt_record",
+            help="The column that takes what could not be read.",
+            default=CORRUPT_RECORD,
+        ),
+        OptionSpec(
+            "ignore_missing_files",
+            "switch",
+            "Pass over paths that are not there, and files that vanish meanwhile.",
+            default=False,
+        ),
+        OptionSpec(
+            "ignore_corrupt_files",
+            "switch",
+            "An error ends its file, with a warning, not the query; with FAILFAST files are not split then.",
+            default=False,
+        ),
+        _STORAGE,
+    ),
 }
+# Which files `format("rdfm")` reads, and in which tasks.
+FILES = _by_name(
+    OptionSpec(
+        "path_glob_filter", help="A glob that the names of files must match.", metavar="PATTERN"
+    ),
+    OptionSpec(
+        "recursive_file_lookup",
+        "switch",
+        "Files in folders of folders too; a link to a folder is followed only where a path or glob names it.",
+        default=False,
+    ),
+    OptionSpec(
+        "modified_after",
+        "moment",
+        "Only files written after, such as 2026-06-01T13:00:00, in UTC unless it carries a zone.",
+    ),
+    OptionSpec("modified_before", "moment", "Only files written before."),
+    OptionSpec(
+        "split_bytes",
+        "bytes",
+        "Size of the parts that large files are split into, where the format allows; 0 never splits.",
+        default=64 << 20,
+    ),
+    OptionSpec(  # a task costs Spark about 50 ms, in which some MB of a log are read
+        "pack_bytes",
+        "bytes",
+        "Small files are put together into even tasks of about this many bytes.",
+        least=1,
+        default=64 << 20,
+    ),
+    OptionSpec(  # opening a file of this machine takes about 0.1 ms
+        "open_cost_bytes",
+        "bytes",
+        "What opening one more file counts for in that sum.",
+        default=4 << 10,
+    ),
+    OptionSpec(
+        "min_partitions",
+        "count",
+        "Tasks at least, and a multiple of it, where there are as many files; else the cores, which rdfm.spark.read asks "
+        'of the session, and format("rdfm") of the driver\'s machine.',
+        least=1,
+    ),
+)
+STREAMING = _by_name(
+    OptionSpec(
+        "state_location",
+        help='The folder for the list of files; format("rdfm") requires it, and rdfm.spark.read_stream has none.',
+    ),
+    OptionSpec("max_files_per_trigger", "count", "Files in one batch; else all.", least=1),
+    OptionSpec(
+        "max_bytes_per_trigger",
+        "bytes",
+        'Bytes of files in one batch, one file at least; else all. With format("rdfm") only one of both.',
+        least=1,
+    ),
+    OptionSpec(
+        "changed_files",
+        "choice",
+        "What happens to a file that is not as it was found.",
+        choices=("error", "skip", "read"),
+        default="error",
+    ),
+)
+# What Spark's own file source takes, which checks it: of `rdfm.spark.read_stream`.
+FILE_SOURCE = (
+    "max_files_per_trigger",
+    "max_bytes_per_trigger",
+    "max_cached_files",
+    "discard_cached_input_ratio",
+    "latest_first",
+    "max_file_age",
+    "file_name_only",
+    "clean_source",
+    "source_archive_dir",
+    "path_glob_filter",
+)
+WRITING = {
+    "to": replace(STAGES["to_format"], help="The format, such as jelly; required."),
+    **_by_name(
+        replace(
+            _COMPRESSION,
+            help="Compression of the part files.",
+            choices=_COMPRESSIONS,
+            default="none",
+        ),
+    ),
+    "max_records_per_file": replace(
+        STAGES["split_messages"], help="Messages a part file; 0 for any number.", least=0, default=0
+    ),
+    **_by_name(_STORAGE),
+}
+# Of batch writes alone.
+WRITE_ID = _by_name(
+    OptionSpec(
+        "write_id",
+        help="A name for this write: done once, however often it is tried; not of streams.",
+    )
+)
+
+
+def camel(name: str) -> str:
+    """Give an option's name as users of Spark write it.
+
+    Example:
+        >>> camel("max_message_bytes")
+        'maxMessageBytes'
+    """
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def compression(word: str) -> str | None:
+    """Give a word of the option as `open_log` and `create_log` take it."""
+    return {"auto": None, "uncompressed": "none"}.get(word, word)
 
 
 class Options:
@@ -33,12 +208,12 @@ class Options:
 
     Attributes:
         rest: Those that were not taken yet: name as it is compared, and value.
-        taken: The names that were asked for, given or not.
+        taken: The names that were asked for, given or not, as users of Spark write them.
 
     Example:
-        >>> options = Options({"splitBytes": "64m", "lenient": "true"})
-        >>> options.number("splitBytes", 0), options.rest
-        (67108864, {'lenient': 'true'})
+        >>> options = Options({"splitBytes": "16m", "lenient": "true"})
+        >>> options.take(FILES)["split_bytes"], options.rest
+        (16777216, {'lenient': 'true'})
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
@@ -54,38 +229,29 @@ class Options:
                 raise OptionError(f"the option {name} is given twice; leave one out")
             self.rest[key(name)] = value
 
-    def text(self, name: str, default: str | None = None) -> str | None:
-        """Take a text."""
-        self.taken.append(name)
-        return self.rest.pop(key(name), default)
+    def pop(self, name: str) -> str | None:
+        """Take a text that Spark itself gives."""
+        return self.rest.pop(key(name), None)
 
-    def switch(self, name: str, default: bool) -> bool:
-        """Take `true` or `false`."""
-        value = self.text(name)
-        if value is None:
-            return default
-        if value.lower() not in ("true", "false"):
-            raise OptionError(f"the option {name} is true or false, not '{value[:40]}'")
-        return value.lower() == "true"
+    def texts(self, names: Iterable[str]) -> dict[str, str]:
+        """Take those that were given of some names, as texts for Spark itself."""
+        self.taken += map(camel, names)
+        found = {camel(name): self.pop(name) for name in names}
+        return {name: text for name, text in found.items() if text is not None}
 
-    def number(self, name: str, default: int, *, least: int = 0) -> int:
-        """Take a number, such as `64m` (powers of 1024)."""
-        value = self.text(name)
-        if value is None:
-            return default
-        most = (1 << 63) - 1
-        number: int = option_value(f"the option {name}", "bytes", least, most, [], value)
-        return number
+    def take(self, specs: Mapping[str, OptionSpec]) -> dict[str, Any]:
+        """Take the values of some options, by their keys; of those that are not given the defaults.
 
-    def choice(self, name: str, choices: Sequence[str], default: str) -> str:
-        """Take one of some words, whatever their case."""
-        value = self.text(name)
-        if value is None:
-            return default
-        for choice in choices:
-            if choice.lower() == value.lower():
-                return choice
-        raise OptionError(f"the option {name} is one of {', '.join(choices)}, not '{value[:40]}'")
+        Raises:
+            OptionError: A value does not fit.
+        """
+        values = {}
+        for name, spec in specs.items():
+            self.taken.append(camel(name))
+            text = self.pop(name)
+            called = f"the option {camel(name)}"
+            values[name] = spec.default if text is None else spec.value(text, called)
+        return values
 
     def of_formats(self, specs: list[FormatSpec], side: Literal["read", "write"]) -> dict[str, Any]:
         """Take what is left: options of formats, as text that fits.
@@ -130,42 +296,14 @@ class Options:
             f"{whose} {takers}"
         )
 
-    def moment(self, name: str) -> float | None:
-        """Take a date and time, in UTC unless it says a zone; gives seconds since 1970."""
-        value = self.text(name)
-        if value is None:
-            return None
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            raise OptionError(
-                f"the option {name} is a date and time, such as 2026-06-01T13:00:00 (UTC) or "
-                f"2026-06-01T13:00:00+02:00, not '{value[:40]}'"
-            ) from None
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-    def mapping(self, name: str) -> dict[str, Any]:
-        """Take a JSON object."""
-        value = self.text(name)
-        if value is None:
-            return {}
-        try:
-            mapping = json.loads(value)
-        except ValueError:
-            mapping = None
-        if not isinstance(mapping, dict):
-            # The value is not shown: it may hold credentials.
-            raise OptionError(f'the option {name} is a JSON object, such as {{"key": "value"}}')
-        return mapping
-
     def paths(self) -> list[str]:
         """Take the paths of `load`: one, or several as Spark hands them over.
 
         Raises:
             OptionError: There is none, or it is empty, which would mean the process's own folder.
         """
-        one = self.rest.pop("path", None)
-        several: Any = self.rest.pop("paths", None)
+        one = self.pop("path")
+        several: Any = self.pop("paths")
         found = [one] if one is not None else []
         if several is not None:
             with contextlib.suppress(ValueError):

@@ -23,7 +23,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from rdfm.errors import OptionError
 from rdfm.logs.plan import MAX_THREADS
 from rdfm.spark.commit import find_settled, settle_around
-from rdfm.spark.options import Options
+from rdfm.spark.options import FILES, Options
 from rdfm.spark.packing import pack
 from rdfm.spark.rows import Reading
 from rdfm.storage.files import File, storage_of
@@ -37,12 +37,6 @@ if TYPE_CHECKING:
     from rdfm.logs.split import Split
 
 __all__ = ["LogSourceReader", "absolute", "real", "s3_as_s3"]
-
-SPLIT_BYTES = 64 << 20
-# A task costs Spark about 50 ms, in which some MB of a log are read: packs are large beside that.
-PACK_BYTES = 64 << 20
-# Opening a file of this machine takes about 0.1 ms.
-OPEN_COST_BYTES = 4 << 10
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -76,14 +70,16 @@ class LogSourceReader(DataSourceReader):
         options = given if isinstance(given, Options) else Options(given)
         named = real if by_one_name else absolute
         self._paths = [named(path) for path in options.paths()]
-        self._pattern = options.text("pathGlobFilter")
-        self._recursive = options.switch("recursiveFileLookup", False)
-        self._after = options.moment("modifiedAfter")
-        self._before = options.moment("modifiedBefore")
-        self._split_bytes = options.number("splitBytes", SPLIT_BYTES) or sys.maxsize
-        self._pack_bytes = options.number("packBytes", PACK_BYTES, least=1)
-        self._open_cost = options.number("openCostBytes", OPEN_COST_BYTES)
-        self._least = options.number("minPartitions", 0, least=1)
+        values = options.take(FILES)
+        self._pattern = values["path_glob_filter"]
+        self._recursive = values["recursive_file_lookup"]
+        after, before = values["modified_after"], values["modified_before"]
+        self._after = None if after is None else after.timestamp()
+        self._before = None if before is None else before.timestamp()
+        self._split_bytes = values["split_bytes"] or sys.maxsize
+        self._pack_bytes = values["pack_bytes"]
+        self._open_cost = values["open_cost_bytes"]
+        self._least = values["min_partitions"]
         self.reading = Reading.of(options, schema)
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
             # An error would end its split, and what is left would depend on splitBytes.

@@ -35,7 +35,7 @@ from rdfm.logs.driver import Reading as LogReading
 from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
-from rdfm.spark.options import COMPRESSIONS, MODES, Options
+from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
 from rdfm.spark.schema import columns_of, default_schema
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
@@ -47,7 +47,6 @@ __all__ = ["Reading"]
 # Small enough for the processor's caches, from the decoder through the pipe into the JVM.
 BATCH_ROWS = 8192
 BATCH_BYTES = 2 << 20
-_COMPRESSIONS = {"auto": None, **COMPRESSIONS}
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -63,7 +62,7 @@ class Reading(FromDriver):
         options: Those of the decoders; each takes those that its format knows.
         compression: As `open_log` takes it.
         storage: fsspec's options.
-        mode: One of `MODES`: what happens to a message with an error.
+        mode: A word of `MODE`: what happens to a message with an error.
         ignore_missing: Pass over files that are gone.
         ignore_corrupt: With the mode FAILFAST, an error ends its file instead of the query.
     """
@@ -91,13 +90,9 @@ class Reading(FromDriver):
             OptionError: An option is unknown, or a value or the schema does not fit.
             UnknownFormatError: No format has the name that was given.
         """
-        mode = options.choice("mode", MODES, MODES[0])
-        corrupt = options.text("columnNameOfCorruptRecord") or "_corrupt_record"
-        compression = options.choice("compression", tuple(_COMPRESSIONS), "auto")
-        storage = options.mapping("storageOptions")
-        ignore_missing = options.switch("ignoreMissingFiles", False)
-        ignore_corrupt = options.switch("ignoreCorruptFiles", False)
-        format = options.text("format")
+        values = options.take(READING)
+        mode, format = values["mode"], values["format"]
+        corrupt = values["column_name_of_corrupt_record"] or CORRUPT_RECORD
         if schema is None:
             schema = default_schema()
             if mode == "PERMISSIVE":
@@ -107,11 +102,11 @@ class Reading(FromDriver):
             columns=tuple(columns_of(schema, corrupt)),
             format=None if format is None else formats.find(format).name,
             options=_decoder_options(options, format),
-            compression=_COMPRESSIONS[compression],
-            storage=storage,
+            compression=compression(values["compression"]),
+            storage=values["storage_options"] or {},
             mode=mode,
-            ignore_missing=ignore_missing,
-            ignore_corrupt=ignore_corrupt,
+            ignore_missing=values["ignore_missing_files"],
+            ignore_corrupt=values["ignore_corrupt_files"],
         )
 
     def read(self, logs: Iterable[tuple[str, Split | None]]) -> Iterator[pa.RecordBatch]:

@@ -24,8 +24,9 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from rdfm.errors import OptionError
+from rdfm.formats import key
 from rdfm.spark.filelist import FileList
-from rdfm.spark.options import Options
+from rdfm.spark.options import FILE_SOURCE, FILES, STREAMING, Options
 from rdfm.spark.reader import LogSourceReader, real, s3_as_s3
 from rdfm.spark.rows import Reading
 from rdfm.storage.files import File, storage_of
@@ -42,21 +43,6 @@ __all__ = ["LogSourceStreamReader", "is_stream", "read_stream"]
 
 # The schema that Spark's source of whole files insists on; its content is never asked for.
 _WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
-# What Spark's file source takes; all else is the reader's.
-_DISCOVERY = (
-    "maxFilesPerTrigger",
-    "maxBytesPerTrigger",
-    "maxCachedFiles",
-    "discardCachedInputRatio",
-    "latestFirst",
-    "maxFileAge",
-    "fileNameOnly",
-    "cleanSource",
-    "sourceArchiveDir",
-    "pathGlobFilter",
-)
-_STREAM = ("stateLocation", "maxFilesPerTrigger", "maxBytesPerTrigger", "changedFiles")
-_CHANGED = ("error", "skip", "read")
 _GLOB_SIGNS = re.compile(r"[*?\[\]{}\\]")
 _SAME_SECONDS = 0.002  # Spark counts milliseconds
 
@@ -76,11 +62,10 @@ def read_stream(
 
     options = Options(given)
     found = spark.readStream.format("binaryFile").schema(_WHOLE_FILES)
-    for name in _DISCOVERY:
-        if (value := options.text(name)) is not None:
-            found = found.option(name, value)
-    recursive = options.switch("recursiveFileLookup", False)
-    changed = options.choice("changedFiles", _CHANGED, _CHANGED[0])
+    found = found.options(**options.texts(FILE_SOURCE))
+    one, other = "changed_files", "recursive_file_lookup"
+    values = options.take({one: STREAMING[one], other: FILES[other]})
+    changed, recursive = values[one], values[other]
     reading = Reading.of(options, schema)
     found = found.option("recursiveFileLookup", recursive)
     found = found.option("ignoreMissingFiles", reading.ignore_missing)
@@ -114,7 +99,8 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             UnknownFormatError: No format has the name that was given.
         """
         options = Options(given)
-        location = options.text("stateLocation")
+        values = options.take(STREAMING)
+        location = values["state_location"]
         if not location:
             raise OptionError(
                 "a stream needs the option stateLocation, a folder for the list of the files it "
@@ -122,14 +108,13 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             )
         local_target(location)  # a URL with one slash is no folder to make
         self._location = real(location)
-        files = options.number("maxFilesPerTrigger", 0, least=1)
-        size = options.number("maxBytesPerTrigger", 0, least=1)
+        files, size = values["max_files_per_trigger"], values["max_bytes_per_trigger"]
         if files and size:
             raise OptionError("give maxFilesPerTrigger or maxBytesPerTrigger, not both")
         self._limit: ReadLimit = ReadAllAvailable()
         if files or size:
             self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
-        self._changed = options.choice("changedFiles", _CHANGED, _CHANGED[0])
+        self._changed = values["changed_files"]
         self._logs = LogSourceReader(options, schema, by_one_name=True)
         self._logs.keep_apart(self._location, "stateLocation")
         self._opened: FileList | None = None
@@ -240,8 +225,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
 def is_stream(options: Mapping[str, str]) -> bool:
     """Whether options hold one that only a stream has."""
-    left = set(Options(options).rest)
-    return not left.isdisjoint(Options(dict.fromkeys(_STREAM, "")).rest)
+    return not Options(options).rest.keys().isdisjoint(map(key, STREAMING))
 
 
 def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator[tuple[File, None]]:

@@ -34,7 +34,7 @@ from rdfm.logs import remedies
 from rdfm.logs.rotation import Rotation
 from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import Commit, Target, stream_job
-from rdfm.spark.options import COMPRESSIONS, Options
+from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
 from rdfm.spark.reader import absolute
 from rdfm.spark.schema import COLUMNS, QUADS
 from rdfm.spark.workers import FromDriver
@@ -85,8 +85,8 @@ class Plan(FromDriver):
             MissingExtraError: The compression or the URL needs a package that is not installed.
         """
         for name in _OF_SPARK:
-            options.text(name)
-        path = options.text("path")
+            options.pop(name)
+        path = options.texts(["path"]).get("path")
         if path is None:
             raise OptionError(
                 "there is no path: save(path) or start(path) needs one; a table of the catalog passes "
@@ -94,19 +94,16 @@ class Plan(FromDriver):
             )
         if not path:  # an overwrite would empty the folder that Spark was started in
             raise OptionError("the path is an empty text; a folder of this machine is '.' at least")
-        to = options.text("to")
+        values = options.take(WRITING)
+        to, storage = values["to"], values["storage_options"] or {}
         if to is None:
             names = ", ".join(formats.names())
             raise OptionError(f"the option to says the format to write, one of {names}")
         format = formats.find(to).spec
-        compression = COMPRESSIONS[options.choice("compression", tuple(COMPRESSIONS), "none")]
-        max_messages = options.number("maxRecordsPerFile", 0)
-        storage = options.mapping("storageOptions")
-        for name in _OF_SPARK:
-            options.taken.remove(name)
+        packed = compression(values["compression"]) or "none"
         encoder = options.of_formats([format], "write")
         # Made once here, so that a value that does not fit is told before a task begins.
-        create_log(io.BytesIO(), format.name, compression=compression, **encoder).discard()
+        create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
         local_target(path)  # a URL with one slash is no folder to make
         path = absolute(path)
         if not is_url(path) and Path(path).exists() and not Path(path).is_dir():
@@ -115,9 +112,9 @@ class Plan(FromDriver):
         return cls(
             path=path,
             format=format.name,
-            compression=compression,
-            suffix=suffix + compressions.suffix_of(compression),
-            max_messages=max_messages,
+            compression=packed,
+            suffix=suffix + compressions.suffix_of(packed),
+            max_messages=values["max_records_per_file"],
             columns=columns_of(schema),
             storage=storage,
             options=encoder,
@@ -163,7 +160,7 @@ class LogSourceWriter(DataSourceArrowWriter):
             OSError: The folder cannot be written to.
         """
         given = Options(options)
-        self.write_id = given.text("writeId")
+        self.write_id = given.take(WRITE_ID)["write_id"]
         if self.write_id == "":
             raise OptionError("the option writeId is a name for this write, not an empty text")
         self.plan = Plan.of(given, schema)

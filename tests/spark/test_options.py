@@ -1,12 +1,32 @@
-"""Options of Spark: their names in any spelling."""
+"""Options of Spark: what is declared about them, and their names in any spelling."""
+
+from datetime import UTC, datetime
 
 import pytest
 
 from rdfm import formats
 from rdfm.errors import OptionError
-from rdfm.spark.options import Options
+from rdfm.formats._reserved import RESERVED
+from rdfm.spark.options import (
+    FILE_SOURCE,
+    FILES,
+    READING,
+    STREAMING,
+    WRITE_ID,
+    WRITING,
+    Options,
+    camel,
+)
 
 NQ = formats.nq.spec
+GROUPS = {
+    "reading": READING,
+    "files": FILES,
+    "streaming": STREAMING,
+    "writing": WRITING,
+    "write id": WRITE_ID,
+}
+OWN = [(name, spec) for specs in GROUPS.values() for name, spec in specs.items()]
 
 
 @pytest.mark.parametrize("name", ["maxMessageBytes", "max_message_bytes", "maxmessagebytes"])
@@ -22,3 +42,50 @@ def test_an_unknown_option_is_an_error_that_lists_the_known_ones():
 def test_an_option_in_two_spellings_is_an_error():
     with pytest.raises(OptionError, match="maxDepth is given twice"):
         Options({"max_depth": "1", "maxDepth": "1"})
+
+
+def _take(name, spec, text):
+    return Options({name: text}).take({name: spec})[name]
+
+
+@pytest.mark.parametrize(("name", "spec"), OWN, ids=[name for name, _ in OWN])
+def test_a_default_as_text_says_what_no_text_says(name, spec):
+    default = Options({}).take({name: spec})[name]
+    assert default == spec.default
+    if default is not None:
+        assert _take(name, spec, str(default).lower()) == default or spec.kind == "text"
+
+
+CHECKED = [(name, spec) for name, spec in OWN if spec.kind != "text"]
+
+
+@pytest.mark.parametrize(("name", "spec"), CHECKED, ids=[name for name, _ in CHECKED])
+def test_a_value_that_does_not_fit_is_refused_under_the_name_that_users_of_spark_write(name, spec):
+    with pytest.raises(OptionError, match=f"the option {camel(name)} is "):
+        _take(name, spec, "-x")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("mode", "dropmalformed", "DROPMALFORMED"),
+        ("compression", "GZIP", "gzip"),
+        ("ignore_missing_files", "TRUE", True),
+        ("storage_options", '{"anon": true}', {"anon": True}),
+        ("split_bytes", "16m", 16 << 20),
+        ("modified_after", "2026-06-01T13:00:00", datetime(2026, 6, 1, 13, tzinfo=UTC)),
+        ("modified_after", "2026-06-01T15:00:00+02:00", datetime(2026, 6, 1, 13, tzinfo=UTC)),
+    ],
+)
+def test_values_are_taken_from_text(name, text, value):
+    assert _take(name, (READING | FILES)[name], text) == value
+
+
+def test_what_may_hold_credentials_is_not_shown():
+    with pytest.raises(OptionError) as caught:
+        _take("storage_options", READING["storage_options"], "secret")
+    assert "secret" not in str(caught.value)
+
+
+def test_no_option_of_a_format_may_have_a_name_of_sparks():
+    assert {*dict(OWN), *FILE_SOURCE} <= RESERVED

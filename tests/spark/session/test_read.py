@@ -320,8 +320,11 @@ def test_frames_of_jelly_are_what_the_logical_type_says(tmp_path):
         ({"maxMessageBytes": "lots"}, "max_message_bytes is a number"),
         ({"dialect": "swabian"}, "dialect"),
         ({"lenient": "true", "frames": "broken"}, "frames"),
-        ({"mode": "SILENT"}, "the option mode is one of FAILFAST, PERMISSIVE, DROPMALFORMED"),
-        ({"compression": "zip"}, "the option compression is one of auto, gzip, zstd"),
+        (
+            {"mode": "SILENT"},
+            "the option mode is one of 'FAILFAST', 'PERMISSIVE', 'DROPMALFORMED', not 'SILENT'",
+        ),
+        ({"compression": "zip"}, "the option compression is one of 'auto', 'gzip', 'zstd'"),
         ({"recursiveFileLookup": "1"}, "recursiveFileLookup is true or false"),
         ({"modifiedAfter": "yesterday"}, "modifiedAfter is a date and time, such as 2026"),
         ({"packBytes": "0"}, "packBytes is a number from 1 on"),

@@ -332,7 +332,7 @@ def test_options_are_checked_before_the_query_starts(spark_place):
     for options, text in [
         ({"modifiedAfter": "2026-01-01"}, "no option 'modifiedafter'"),
         ({"nonsense": 1}, "there is no option 'nonsense'"),
-        ({"changedFiles": "maybe"}, "one of error, skip, read"),
+        ({"changedFiles": "maybe"}, "one of 'error', 'skip', 'read'"),
         ({"schema": "subject string"}, "there is no column 'subject'"),
     ]:
         with pytest.raises(OptionError, match=text):
