@@ -20,6 +20,8 @@ formats and finds them; `rdfm.errors` has every exception.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rdfm import errors, formats
     from rdfm._core import (
         Bnode,
@@ -121,6 +123,13 @@ _PLACES = {
     "message": ["Message"],
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
+# What gives a remedy's option as its readers write it, by surface.
+_SURFACES = {
+    "python": ("conversion.remedies", "in_python"),
+    "command": ("cli._remedies", "on_command_line"),
+    "spark": ("spark.remedies", "in_spark"),
+    "function": ("spark.remedies", "in_function"),
+}
 _HOMES = {name: module for module, names in _PLACES.items() for name in names}
 _MODULES = ["errors", "formats", "regroup", "split", "values"]
 
@@ -148,6 +157,16 @@ def _load(name: str) -> object:
     value: object = getattr(module, name) if name in _HOMES else module
     globals()[name] = value
     return value
+
+
+def _surface(name: "errors.Surface") -> "Callable[[errors.Remedy], str | None]":
+    from importlib import import_module
+
+    module, function = _SURFACES[name]
+    shown: Callable[[errors.Remedy], str | None] = getattr(
+        import_module(f"rdfm.{module}"), function
+    )
+    return shown
 
 
 if not TYPE_CHECKING:  # else every name would be one of rdfm

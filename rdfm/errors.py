@@ -43,32 +43,6 @@ __all__ = [
 # Who reads an error: Python's users, those of the command line, of Spark's options, and of functions in Spark.
 Surface = Literal["python", "command", "spark", "function"]
 
-# Options whose names differ on the command line; of all others `_` becomes `-`.
-_ON_COMMAND_LINE = {"prefixes": "prefix", "from_format": "from", "to_format": "to"}
-# Options that both what is read and what is written may take: there the side is said.
-_OF_BOTH_SIDES = ("delimited", "dialect", "frames", "framing")
-_SIDES = {"read": "from-", "write": "to-", "stage": ""}
-_SWITCHED_OFF = {
-    "delimited": "undelimited",
-    "namespaces": "no-namespaces",
-    "prefixed_names": "full-iris",
-}
-# The options of stages that Spark has; it lacks all others.
-_IN_SPARK = {
-    "from_format": "format",
-    "to_format": "to",
-    "split_messages": "maxRecordsPerFile",
-    **{name: name for name in ("mode", "ignoreCorruptFiles", "pathGlobFilter", "splitBytes")},
-}
-# What stages are told otherwise than by keywords of these names, in calls that convert nothing.
-_IN_PYTHON = {
-    "from_format": ("format", "from_format in convert"),
-    "to_format": ("format", "to_format in convert"),
-    "on_error": ("on_error", "skip_message() of a log"),
-}
-# Values that are to be filled in.
-_PLACEHOLDERS = ("DIR", "FILE", "IRI", "PATTERN", "URL=FILE")
-
 
 @dataclass(frozen=True)
 class Remedy:
@@ -78,8 +52,8 @@ class Remedy:
         side: Who takes it: "read" (the decoder), "write" (the encoder) or "stage" (what is above them, such as
             `convert`).
         option: Its name in Python.
-        value: The value as text, "true" and "false" for switches; what is to be filled in is "IRI", "DIR", "FILE" or
-            "URL=FILE", and "|" stands between values that all help. None: a larger one than now.
+        value: The value as text, "true" and "false" for switches; what is to be filled in is the option's
+            placeholder, such as "IRI", and "|" stands between values that all help. None: a larger one than now.
         text: The end of the sentence that begins with the option, such as "drops them on purpose".
     """
 
@@ -95,103 +69,24 @@ class Remedy:
             >>> remedy = Remedy("write", "merge_graphs", "true", "drops them on purpose")
             >>> remedy.shown()
             'merge_graphs=True drops them on purpose'
-            >>> remedy.shown("command")
-            '--merge-graphs drops them on purpose'
             >>> remedy.shown("spark")
             '.option("mergeGraphs", "true") drops them on purpose'
-            >>> Remedy("read", "max_depth", None, "if the source is trusted").shown("command")
-            'a larger --max-depth allows it, if the source is trusted'
+            >>> Remedy("read", "max_depth", None, "if the source is trusted").shown()
+            'a larger max_depth allows it, if the source is trusted'
         """
-        option = {
-            "python": self._in_python,
-            "command": self._on_command_line,
-            "spark": self._in_spark,
-            "function": self._in_spark_function,
-        }[surface]()
+        import rdfm  # which knows the surfaces, above what knows the options
+
+        option = rdfm._surface(surface)(self)
         if option is None:
             return None
         if self.value is None:
             return f"a larger {option} allows it" + (f", {self.text}" if self.text else "")
         return f"{option} {self.text}"
 
-    def _values(self) -> list[str]:
+    @property
+    def values(self) -> list[str]:
+        """The values that all help, none where a larger one does."""
         return [] if self.value is None else self.value.split("|")
-
-    def _in_python(self) -> str:
-        name, where = self.option, ""
-        if self.side == "stage" and name in _IN_PYTHON:
-            name, where = _IN_PYTHON[name]
-        where = f" ({where})" if where else ""
-        return self._keyword(name) + where
-
-    def _keyword(self, name: str) -> str:
-        return (
-            f"{name}={_any_of(_literal(value) for value in self._values())}" if self.value else name
-        )
-
-    def _on_command_line(self) -> str | None:
-        name = _ON_COMMAND_LINE.get(self.option, self.option.replace("_", "-"))
-        if self.option in _OF_BOTH_SIDES:
-            name = _SIDES[self.side] + name
-        if self.value in (None, "true"):
-            return f"--{name}"
-        if self.value == "false":
-            off = _SWITCHED_OFF.get(self.option)
-            return (
-                None
-                if off is None
-                else f"--{_SIDES[self.side] if self.option in _OF_BOTH_SIDES else ''}{off}"
-            )
-        return f"--{name} {_any_of(self._values())}"
-
-    def _of_spark(self) -> tuple[str, str] | None:
-        """The name of Spark's option, and its value."""
-        value = self.value or ""
-        if self.side != "stage":
-            return self.option, value
-        if (self.option, value) == ("on_error", "skip"):
-            return "mode", "DROPMALFORMED"
-        name = _IN_SPARK.get(self.option)
-        return None if name is None else (name, value)
-
-    def _in_spark(self) -> str | None:
-        if (of_spark := self._of_spark()) is None:
-            return None
-        first, *rest = of_spark[0].split("_")
-        name = first + "".join(word.capitalize() for word in rest)
-        if self.value is None:
-            return f"option {name}"
-        values = of_spark[1].split("|")
-        if len(values) > 1:
-            return f'.option("{name}", …) with {_any_of(values)}'
-        url, equals, file = values[0].partition("=")
-        mapping = equals and values[0] in _PLACEHOLDERS
-        value = f"""'{{"{url}": "{file}"}}'""" if mapping else f'"{values[0]}"'
-        return f'.option("{name}", {value})'
-
-    def _in_spark_function(self) -> str | None:
-        of_spark = self._of_spark()
-        if of_spark is None or of_spark[0] == "maxRecordsPerFile":
-            return None
-        name, value = of_spark
-        return Remedy(self.side, name, value or None, "")._keyword(
-            "format" if name == "to" else name
-        )
-
-
-def _literal(value: str) -> str:
-    """A value as Python has it."""
-    if value in ("true", "false"):
-        return value.capitalize()
-    if value in _PLACEHOLDERS:
-        key, equals, mapped = value.partition("=")
-        return f"{{{key}: {mapped}}}" if equals else value
-    return value if value.isdigit() else f'"{value}"'
-
-
-def _any_of(values: Iterable[str]) -> str:
-    *most, last = values
-    return f"{', '.join(most)} or {last}" if most else last
 
 
 def told(error: Exception, surface: Surface = "python") -> str:
@@ -200,8 +95,8 @@ def told(error: Exception, surface: Surface = "python") -> str:
     Example:
         >>> error = EncodeError("the format holds no graph names", format="ttl", message_index=4, remedies=[
         ...     Remedy("write", "merge_graphs", "true", "drops them on purpose")])
-        >>> told(error, "command")
-        'ttl: the format holds no graph names; --merge-graphs drops them on purpose (message 4)'
+        >>> told(error, "spark")
+        'ttl: the format holds no graph names; .option("mergeGraphs", "true") drops them on purpose (message 4)'
     """
     return error._told(surface) if isinstance(error, RdfmError) else str(error)
 

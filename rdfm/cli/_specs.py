@@ -18,6 +18,7 @@ from rdfm.cli._options import ContextFile, FormatName, GroupedCommand, GroupedOp
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
+    from rdfm.formats._spec import Side
 
 __all__ = ["SpecCommand", "given"]
 
@@ -29,7 +30,7 @@ class SpecCommand(GroupedCommand):
     """A command that takes the options of its stages, and of the formats that it reads and writes."""
 
     def __init__(
-        self, *args: Any, stages: str = "", sides: Sequence[str] = ("read",), **settings: Any
+        self, *args: Any, stages: str = "", sides: Sequence[Side] = ("read",), **settings: Any
     ) -> None:
         """Take where the stages' options are declared, and which sides there are, besides what click takes.
 
@@ -82,6 +83,7 @@ class SpecCommand(GroupedCommand):
 
     def _make(self, with_plug_ins: bool, *, sided: bool) -> Iterable[click.Parameter]:
         from rdfm import formats
+        from rdfm.formats._spec import is_of_one_side
 
         for option in self._stage_options():
             yield _option(option, option.name, option.option)
@@ -93,7 +95,7 @@ class SpecCommand(GroupedCommand):
             first = next(iter(specs.values()))
             if first.python_only:
                 continue
-            both = len(specs) > 1 and not all(spec.shared for spec in specs.values())
+            both = is_of_one_side(specs.values())
             yield _option(first, name, first.option, hidden=both)
             for side, spec in specs.items() if sided else ():
                 prefix = "from" if side == "read" else "to"
@@ -110,11 +112,11 @@ class SpecCommand(GroupedCommand):
         return options.values()
 
 
-def _options(side: str, specs: list[FormatSpec]) -> dict[str, OptionSpec]:
+def _options(side: Side, specs: list[FormatSpec]) -> dict[str, OptionSpec]:
     """The options of one side of all formats, each as the first format has it."""
     found: dict[str, OptionSpec] = {}
     for spec in specs:
-        for name, option in spec.options(side).items():  # type: ignore[arg-type]  # one of the two
+        for name, option in spec.options(side).items():
             found.setdefault(name, option)
     return found
 

@@ -15,7 +15,7 @@ from typing import Any
 from rdfm import formats
 from rdfm.errors import OptionError, Remedy
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.formats._spec import listed
+from rdfm.formats._spec import is_of_one_side, listed
 from rdfm.logs.options import READING, WRITING
 
 __all__ = ["STAGES", "Divided", "divide"]
@@ -97,7 +97,7 @@ def divide(
                 raise OptionError(writer.refusal("write", bare))
             _give(divided.writes, bare, value)
         elif reads and writes:
-            if not (reads[0].options("read")[bare].shared and writer.options("write")[bare].shared):
+            if is_of_one_side([reads[0].options("read")[bare], writer.options("write")[bare]]):
                 if value is None:
                     continue
                 titles = "" if readers is None else f" ({listed([spec.title for spec in reads])})"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -84,6 +84,8 @@ class OptionSpec:
         flag: The name on the command line, if it is another.
         off: The name that switches it off on the command line.
         python_only: Whether it is for programs in Python alone.
+        keyword: The keyword in calls that convert nothing, if it is another.
+        instead: What does the same in calls that convert nothing, where no keyword does.
 
     Example:
         >>> OptionSpec("indent", "count", "Spaces of an indent.", most=8).value("4")
@@ -106,6 +108,8 @@ class OptionSpec:
     flag: str = ""
     off: str = ""
     python_only: bool = False
+    keyword: str = ""
+    instead: str = ""
 
     def __post_init__(self) -> None:
         """Check the name and the kind.
@@ -316,6 +320,15 @@ class FormatSpec:
         if isinstance(self.continuable, bool):
             return self.continuable
         return any(str(options.get(name)).lower() == value for name, value in self.continuable)
+
+
+def is_of_one_side(declared: Collection[OptionSpec]) -> bool:
+    """Whether a conversion has to be told which side an option is for.
+
+    Args:
+        declared: The option as each side declares it that has it.
+    """
+    return len(declared) > 1 and not all(option.shared for option in declared)
 
 
 def listed(words: list[str]) -> str:

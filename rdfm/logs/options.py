@@ -17,6 +17,7 @@ READING = (
         metavar="FORMAT",
         group=_FORMATS,
         flag="from",
+        keyword="format",
     ),
     OptionSpec(
         "message_per_file",
@@ -31,6 +32,7 @@ READING = (
         "What to do at broken data: stop, or leave it out and go on; what meets a limit still fails.",
         choices=("fail", "skip"),
         default="fail",
+        instead="skip_message() of a log",
         group=_MESSAGES,
     ),
 )
@@ -41,6 +43,7 @@ WRITING = (
         metavar="FORMAT",
         group=_FORMATS,
         flag="to",
+        keyword="format",
     ),
     OptionSpec(
         "compression",

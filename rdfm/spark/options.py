@@ -24,7 +24,9 @@ __all__ = [
     "FILES",
     "FILE_SOURCE",
     "MODE",
+    "OF_FUNCTIONS",
     "READING",
+    "SAME",
     "STREAMING",
     "WRITE_ID",
     "WRITING",
@@ -42,6 +44,10 @@ MODE = OptionSpec(
     choices=("FAILFAST", "PERMISSIVE", "DROPMALFORMED"),
     default="FAILFAST",
 )
+# What options of a conversion with other words are here: name and value of both.
+SAME = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
+# What the functions of columns take, besides the options of the format.
+OF_FUNCTIONS = (STAGES["from_format"], STAGES["to_format"], MODE)
 _COMPRESSION = STAGES["compression"]
 _COMPRESSIONS = (*_COMPRESSION.choices, "uncompressed")
 _STORAGE = OptionSpec(

@@ -397,13 +397,13 @@ class _Errors:
 _MODES_OF_ERRORS = (
     Remedy("stage", "mode", "PERMISSIVE", "gives a row that holds the error"),
     Remedy("stage", "mode", "DROPMALFORMED", "leaves it out"),
-    Remedy("stage", "ignoreCorruptFiles", "true", "ends the file there"),
+    Remedy("stage", "ignore_corrupt_files", "true", "ends the file there"),
 )
 _OTHER_FILES = (
-    Remedy("stage", "pathGlobFilter", "PATTERN", "chooses files by their names"),
-    Remedy("stage", "ignoreCorruptFiles", "true", "passes over such files"),
+    Remedy("stage", "path_glob_filter", "PATTERN", "chooses files by their names"),
+    Remedy("stage", "ignore_corrupt_files", "true", "passes over such files"),
 )
-_WHOLE = Remedy("stage", "splitBytes", "0", "does that")
+_WHOLE = Remedy("stage", "split_bytes", "0", "does that")
 
 
 def _with_ways_out(error: DecodeError | UnknownFormatError) -> DecodeError | UnknownFormatError:

@@ -12,6 +12,7 @@ import rdfm
 from rdfm import MessageBatch, OptionError, Quad, formats, parse_term
 from rdfm.cli._run import run
 from rdfm.cli.convert import command
+from rdfm.errors import Remedy
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.spark.options import Options
 from rdfm.values import decode_values, encode_values
@@ -139,6 +140,17 @@ def test_spark_has_them():
     assert Options({"times": "3"}).of_formats([TOY.spec], "write") == {"times": 3}
     with pytest.raises(OptionError, match="the option times is for writing Toy, not N-Quads"):
         Options({"times": "3"}).of_formats([formats.nq.spec], "write")
+
+
+def test_remedies_name_them():
+    between = Remedy("read", "between", "TEXT", "helps")
+    assert [between.shown(surface) for surface in ("python", "command", "spark")] == [
+        "between=TEXT helps",
+        "--from-between TEXT helps",
+        '.option("between", "TEXT") helps',
+    ]
+    times = Remedy("write", "times", None, "")
+    assert times.shown("command") == "a larger --times allows it"
 
 
 def test_columns_of_values_have_them():

@@ -1,0 +1,47 @@
+"""Remedies as options of the command line.
+
+In: a remedy. Out: its flag with its value, such as `--merge-graphs`; None where the command line has no such option.
+Law: the names are those that `SpecCommand` makes of the same declarations.
+"""
+
+from __future__ import annotations
+
+from rdfm.conversion.remedies import any_of, declared, of_formats
+from rdfm.errors import Remedy
+from rdfm.formats import OptionSpec
+from rdfm.formats._spec import is_of_one_side
+
+__all__ = ["on_command_line"]
+
+_PREFIXES = {"read": "from", "write": "to"}
+
+
+def on_command_line(remedy: Remedy) -> str | None:
+    """Give the flag.
+
+    Example:
+        >>> on_command_line(Remedy("write", "merge_graphs", "true", ""))
+        '--merge-graphs'
+        >>> on_command_line(Remedy("read", "frames", "message", ""))
+        '--from-frames message'
+    """
+    option, prefix = _option(remedy)
+    if option is None or option.python_only:
+        return None
+    if remedy.value == "false":
+        return f"--{prefix}{option.off}" if option.off else None
+    words = [f"--{prefix}{option.option}"]
+    if remedy.value not in (None, "true"):
+        words.append(any_of(remedy.values))
+    return " ".join(words)
+
+
+def _option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
+    """What is declared about the option, and what its flag begins with where the side has to be said."""
+    if remedy.side == "stage":
+        return declared(remedy), ""
+    side = _PREFIXES[remedy.side]
+    name = remedy.option.removeprefix(f"{side}_")
+    sides = of_formats(name)
+    is_said = name != remedy.option or is_of_one_side(sides.values())
+    return sides.get(remedy.side), f"{side}-" if is_said else ""

@@ -1,0 +1,80 @@
+"""Remedies as options of Spark's reads and writes, and as those of functions of columns.
+
+In: a remedy. Out: its option with its value, such as `.option("mergeGraphs", "true")`; None where there is none.
+Law: the names are those of `rdfm.spark.options`.
+"""
+
+from __future__ import annotations
+
+from rdfm.conversion.remedies import any_of, as_keyword, declared
+from rdfm.errors import Remedy
+from rdfm.formats import OptionSpec
+from rdfm.spark.options import (
+    FILES,
+    OF_FUNCTIONS,
+    READING,
+    SAME,
+    STREAMING,
+    WRITE_ID,
+    WRITING,
+    camel,
+)
+
+__all__ = ["in_function", "in_spark"]
+
+# Spark's own options, under the names that remedies have for them.
+_OWN = {
+    spec.name: (name, spec)
+    for specs in (READING, FILES, STREAMING, WRITING, WRITE_ID)
+    for name, spec in specs.items()
+}
+
+
+def in_spark(remedy: Remedy) -> str | None:
+    """Give the call of `option`.
+
+    Example:
+        >>> in_spark(Remedy("stage", "to_format", "nq", ""))
+        '.option("to", "nq")'
+    """
+    if (found := _found(remedy)) is None:
+        return None
+    name, option, values = found
+    name = camel(name)
+    if not values:
+        return f"option {name}"
+    first, *more = values
+    if more:
+        return f'.option("{name}", …) with {any_of(values)}'
+    url, equals, file = first.partition("=")
+    if equals and first == option.placeholder:
+        return f""".option("{name}", '{{"{url}": "{file}"}}')"""
+    return f'.option("{name}", "{first}")'
+
+
+def in_function(remedy: Remedy) -> str | None:
+    """Give the keyword of a function of columns.
+
+    Example:
+        >>> in_function(Remedy("stage", "to_format", "nq", ""))
+        'format="nq"'
+    """
+    if (found := _found(remedy)) is None:
+        return None
+    _, option, values = found
+    if remedy.side == "stage" and option.name not in {spec.name for spec in OF_FUNCTIONS}:
+        return None
+    return as_keyword(option.keyword or option.name, values, option.placeholder)
+
+
+def _found(remedy: Remedy) -> tuple[str, OptionSpec, list[str]] | None:
+    """Spark's name of an option, what is declared about it, and its values."""
+    if remedy.side != "stage":
+        option = declared(remedy)
+        if option is None or option.python_only:
+            return None
+        return option.name, option, remedy.values
+    name, value = SAME.get((remedy.option, remedy.value or ""), (remedy.option, remedy.value))
+    if name not in _OWN:
+        return None
+    return (*_OWN[name], [] if value is None else value.split("|"))

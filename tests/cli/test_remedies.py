@@ -1,0 +1,49 @@
+"""Remedies as the command line shows them: every flag is one of `convert`."""
+
+import click
+import pytest
+
+from rdfm import formats
+from rdfm.cli.app import app
+from rdfm.conversion.options import STAGES
+from rdfm.errors import Remedy
+
+COMMAND = app.get_command(None, "convert")
+FLAGS = {
+    flag
+    for option in COMMAND.get_params(click.Context(COMMAND))
+    for flag in (*option.opts, *option.secondary_opts)
+}
+DECLARED = {
+    (side, name): option
+    for side in ("read", "write")
+    for format in formats.built_in()
+    for name, option in format.spec.options(side).items()
+} | {("stage", name): option for name, option in STAGES.items()}
+
+
+@pytest.mark.parametrize(("side", "name"), DECLARED, ids=[" ".join(key) for key in DECLARED])
+def test_a_flag_is_there_for_each_option_that_programs_in_python_do_not_have_alone(side, name):
+    option = DECLARED[side, name]
+    flag = Remedy(side, name, "true", "").shown("command")
+    off = Remedy(side, name, "false", "").shown("command")
+    if option.python_only:
+        assert (flag, off) == (None, None)
+        return
+    assert flag.strip() in FLAGS
+    assert (off is None) == (not option.off)
+    assert off is None or off.strip() in FLAGS
+
+
+@pytest.mark.parametrize(
+    ("remedy", "shown"),
+    [
+        (Remedy("read", "from_base", "IRI", "helps"), "--from-base IRI helps"),
+        (Remedy("write", "to_delimited", "false", "helps"), "--to-undelimited helps"),
+        (Remedy("stage", "mode", "PERMISSIVE", "helps"), None),
+        (Remedy("read", "no_such_option", "true", "helps"), None),
+    ],
+    ids=lambda value: value.option if isinstance(value, Remedy) else "",
+)
+def test_what_a_remedy_says_that_is_no_name_of_an_option(remedy, shown):
+    assert remedy.shown("command") == shown
