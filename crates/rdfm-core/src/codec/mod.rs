@@ -6,6 +6,7 @@
 
 pub mod carries;
 pub mod contexts;
+pub mod input;
 pub mod options;
 pub mod refuse;
 pub mod sniff;

@@ -12,11 +12,14 @@ use std::sync::Arc;
 
 use super::options::{Frames, JellyOptions, Reading};
 use super::rows::{FirstRow, Rows, first_row};
+use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start::{self, Start};
-use crate::codec::{Decoder, LogHeader, Noticed, Parts};
+use crate::codec::{LogHeader, Noticed, Parts};
 use crate::model::batch::MessageBatch;
-use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::builder::BatchBuilder;
+use crate::model::error::{ErrorClass, Position};
 use crate::model::remedy::{Reason, Remedy};
+use crate::model::term::Quad;
 use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint};
 
 /// Tags of a frame's fields: a row, and metadata.
@@ -32,15 +35,9 @@ const HELD_FRAME: u64 = 64;
 const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 
 /// Reads Jelly-RDF.
-pub struct JellyDecoder {
+pub struct JellyReader {
     options: Reading,
     rows: Rows,
-    buffer: Vec<u8>,
-    /// First byte of the buffer that was not taken yet.
-    at: usize,
-    /// Offset in the log of the buffer's first byte.
-    base: u64,
-    finished: bool,
     delimited: Option<bool>,
     /// What frames mean, once that is known.
     meaning: Option<Frames>,
@@ -52,7 +49,6 @@ pub struct JellyDecoder {
     held: u64,
     dropped_metadata: u64,
     header: Arc<LogHeader>,
-    error: Option<DecodeError>,
 }
 
 /// A frame being read; positions are in the buffer.
@@ -73,16 +69,12 @@ enum Next {
     Done,
 }
 
-impl JellyDecoder {
-    /// A decoder at the start of a log.
+impl JellyReader {
+    /// A reader.
     pub(super) fn new(options: Reading) -> Self {
-        let mut decoder = Self {
+        Self {
             rows: Rows::new(&options),
             options,
-            buffer: Vec::new(),
-            at: 0,
-            base: 0,
-            finished: false,
             delimited: None,
             meaning: None,
             parts: false,
@@ -91,10 +83,7 @@ impl JellyDecoder {
             held: 0,
             dropped_metadata: 0,
             header: LogHeader::none(),
-            error: None,
-        };
-        decoder.reset();
-        decoder
+        }
     }
 
     /// Whether all frames are one message because the log says so.
@@ -133,14 +122,14 @@ impl JellyDecoder {
     }
 
     /// The next batch, or None where bytes are missing or all are read.
-    fn advance(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+    fn read(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
         loop {
             let mut frame = if let Some(open) = self.frame.take() {
                 open
             } else {
-                match self.next_frame()? {
+                match self.next_frame(input)? {
                     Next::Frame(frame) => {
-                        self.begin_frame(&frame)?;
+                        self.begin_frame(input, &frame)?;
                         frame
                     }
                     Next::Wait => return Ok(self.completed()),
@@ -152,12 +141,12 @@ impl JellyDecoder {
                     }
                 }
             };
-            if self.read_rows(&mut frame)? {
-                self.metadata_ahead(&mut frame)?;
+            if self.read_rows(input, &mut frame)? {
+                self.metadata_ahead(input, &mut frame)?;
                 self.frame = Some(frame);
                 return Ok(Some(self.take_part()));
             }
-            self.at = frame.end;
+            input.at = frame.end;
             self.frames += 1;
             match self.meaning {
                 Some(Frames::Flat) => {
@@ -191,29 +180,29 @@ impl JellyDecoder {
     }
 
     /// Opens the frame's message, unless it belongs to one that is open.
-    fn begin_frame(&mut self, frame: &Frame) -> Result<(), DecodeError> {
+    fn begin_frame(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
         if self.meaning.is_none() {
-            self.decide(frame)?;
+            self.decide(input, frame)?;
         }
         if !self.rows.builder.is_open() {
-            let position = self.base + self.at as u64;
-            self.rows.builder.begin_message(position);
+            self.rows.builder.begin_message(input.offset());
         }
         Ok(())
     }
 
     /// What frames mean, if the frame has the stream options; otherwise it is held back.
-    fn decide(&mut self, frame: &Frame) -> Result<(), DecodeError> {
-        match first_row(&self.buffer[frame.at..frame.end]) {
+    fn decide(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
+        match first_row(&input.bytes[frame.at..frame.end]) {
             FirstRow::Options(options) if options.is_flat() => {
                 self.set_meaning(Some(Frames::Flat));
-                return self.join_held();
+                return self.join_held(input);
             }
             FirstRow::Options(_) | FirstRow::Other => self.set_meaning(Some(Frames::Message)),
             FirstRow::None => {
                 self.held += (frame.end - frame.at) as u64 + HELD_FRAME;
                 if self.held > self.options.limits.max_message_bytes {
-                    return Err(self.frame_error(
+                    return Err(frame_error(
+                        input,
                         ErrorClass::Limit,
                         Reason::from(format!(
                             "frames 0 to {} have no rows, and what frames mean stands behind them",
@@ -228,7 +217,7 @@ impl JellyDecoder {
     }
 
     /// The frames that were held back begin the message of all frames.
-    fn join_held(&mut self) -> Result<(), DecodeError> {
+    fn join_held(&mut self, input: &Buffer) -> Result<(), ReadError> {
         let Some(held) = self.rows.builder.take() else {
             return Ok(());
         };
@@ -239,7 +228,7 @@ impl JellyDecoder {
         self.dropped_metadata += (held.all_metadata().len() - first.len()) as u64;
         for entry in first {
             if let Err(exceeded) = builder.add_metadata(&entry.key, &entry.value) {
-                return Err(self.frame_error(ErrorClass::Limit, exceeded.0));
+                return Err(frame_error(input, ErrorClass::Limit, exceeded.0));
             }
         }
         Ok(())
@@ -247,12 +236,12 @@ impl JellyDecoder {
 
     /// Takes the metadata that stands behind what was read of the frame: a message has it from its first
     /// part on. What is damaged is found when it is read.
-    fn metadata_ahead(&mut self, frame: &mut Frame) -> Result<(), DecodeError> {
+    fn metadata_ahead(&mut self, input: &Buffer, frame: &mut Frame) -> Result<(), ReadError> {
         if frame.metadata_taken || (self.is_flat() && self.frames > 0) {
             return Ok(());
         }
         frame.metadata_taken = true;
-        let mut wire = Wire::new(&self.buffer[frame.at..frame.end]);
+        let mut wire = Wire::new(&input.bytes[frame.at..frame.end]);
         let mut taken = Ok(());
         while taken.is_ok()
             && !wire.is_done()
@@ -265,17 +254,17 @@ impl JellyDecoder {
         match taken.and_then(|()| self.rows.end_frame()) {
             Err(error) if error.class() == ErrorClass::Limit => {
                 let (class, reason) = error.into_parts();
-                Err(self.frame_error(class, reason))
+                Err(frame_error(input, class, reason))
             }
             _ => Ok(()),
         }
     }
 
     /// Finds the next frame.
-    fn next_frame(&mut self) -> Result<Next, DecodeError> {
-        let rest = self.buffer.get(self.at..).unwrap_or_default();
+    fn next_frame(&mut self, input: &Buffer) -> Result<Next, ReadError> {
+        let rest = input.rest();
         if rest.is_empty() {
-            return Ok(if self.finished {
+            return Ok(if input.finished {
                 Next::Done
             } else {
                 Next::Wait
@@ -283,7 +272,7 @@ impl JellyDecoder {
         }
         let delimited = match self
             .delimited
-            .or_else(|| looks_delimited(rest, self.finished))
+            .or_else(|| looks_delimited(rest, input.finished))
         {
             Some(known) => *self.delimited.insert(known),
             None => return Ok(Next::Wait),
@@ -291,15 +280,17 @@ impl JellyDecoder {
         let (length, prefix) = if delimited {
             match long_varint(rest) {
                 Varint::Value(length, prefix) => (length, prefix),
-                Varint::Incomplete if !self.finished => return Ok(Next::Wait),
+                Varint::Incomplete if !input.finished => return Ok(Next::Wait),
                 Varint::Incomplete => {
-                    return Err(self.frame_error(
+                    return Err(frame_error(
+                        input,
                         ErrorClass::Truncated,
                         format!("the log ends inside the length of frame {}", self.frames),
                     ));
                 }
                 Varint::TooLong => {
-                    return Err(self.frame_error(
+                    return Err(frame_error(
+                        input,
                         ErrorClass::Malformed,
                         format!(
                             "the length of frame {} is longer than 10 bytes",
@@ -317,7 +308,8 @@ impl JellyDecoder {
             } else {
                 "the log is one frame that".to_owned()
             };
-            return Err(self.frame_error(
+            return Err(frame_error(
+                input,
                 ErrorClass::Limit,
                 Reason::limit(
                     format!(
@@ -330,10 +322,11 @@ impl JellyDecoder {
         }
         let there = (rest.len() - prefix) as u64;
         if delimited && there < length {
-            if !self.finished {
+            if !input.finished {
                 return Ok(Next::Wait);
             }
-            return Err(self.frame_error(
+            return Err(frame_error(
+                input,
                 ErrorClass::Truncated,
                 format!(
                     "the log ends inside frame {}: {there} of its {length} bytes are there",
@@ -341,10 +334,10 @@ impl JellyDecoder {
                 ),
             ));
         }
-        if !delimited && !self.finished {
+        if !delimited && !input.finished {
             return Ok(Next::Wait);
         }
-        let at = self.at + prefix;
+        let at = input.at + prefix;
         Ok(Next::Frame(Frame {
             at,
             end: at + length as usize,
@@ -354,9 +347,9 @@ impl JellyDecoder {
     }
 
     /// Reads the rows of a frame; true where a part of its message is large enough to be yielded.
-    fn read_rows(&mut self, frame: &mut Frame) -> Result<bool, DecodeError> {
+    fn read_rows(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
         let left_out = self.is_flat() && self.frames > 0;
-        let bytes = &self.buffer[frame.at..frame.end];
+        let bytes = &input.bytes[frame.at..frame.end];
         let rows = &mut self.rows;
         let mut wire = Wire::new(bytes);
         let mut in_row = false;
@@ -419,24 +412,19 @@ impl JellyDecoder {
                 class = ErrorClass::Malformed;
             }
         }
-        Err(DecodeError {
-            format: "jelly",
-            class,
-            reason,
-            position: Position {
-                offset: self.base + frame.at as u64,
-                message: Some(self.rows.builder.message_index()),
-                line_column: None,
-                frame_row: Some((self.frames, frame.row)),
-            },
-        })
+        let position = Position {
+            offset: input.offset_of(frame.at),
+            frame_row: Some((self.frames, frame.row)),
+            ..Position::default()
+        };
+        Err(ReadError::new(class, reason, position))
     }
 
     /// An error in words for a file of another format, if nothing showed yet that it is Jelly.
     #[cold]
-    fn explained(&self, mut error: DecodeError) -> DecodeError {
+    fn explained(&self, input: &Buffer, mut error: ReadError) -> ReadError {
         if self.rows.options.is_none() {
-            let rest = self.buffer.get(self.at..).unwrap_or_default();
+            let rest = input.rest();
             let frame = match long_varint(rest) {
                 _ if self.delimited == Some(false) => rest,
                 // No further than the frame, since more may be there or not.
@@ -455,72 +443,26 @@ impl JellyDecoder {
         }
         error
     }
-
-    #[cold]
-    fn frame_error(&self, class: ErrorClass, reason: impl Into<Reason>) -> DecodeError {
-        DecodeError {
-            format: "jelly",
-            class,
-            reason: reason.into(),
-            position: Position {
-                offset: self.base + self.at as u64,
-                message: Some(self.rows.builder.message_index()),
-                line_column: None,
-                frame_row: None,
-            },
-        }
-    }
 }
 
-impl Decoder for JellyDecoder {
-    fn feed(&mut self, piece: &[u8]) {
-        if self.error.is_some() || self.finished {
-            return;
-        }
-        // Moving the rest costs no more than what was taken since the last move.
-        if self.frame.is_none() && self.at >= self.buffer.len() / 2 {
-            self.buffer.drain(..self.at);
-            self.base += self.at as u64;
-            self.at = 0;
-        }
-        self.buffer.extend_from_slice(piece);
+#[cold]
+fn frame_error(input: &Buffer, class: ErrorClass, reason: impl Into<Reason>) -> ReadError {
+    ReadError::at(input.offset(), class, reason)
+}
+
+impl Reader for JellyReader {
+    type Record = Quad;
+
+    fn format(&self) -> &'static str {
+        "jelly"
     }
 
-    fn finish(&mut self) {
-        self.finished = true;
-    }
-
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
-        if let Some(error) = &self.error {
-            return Err(error.clone());
-        }
-        let result = self.advance();
-        self.say();
-        result.or_else(|error| {
-            let error = self.explained(error);
-            self.buffer = Vec::new();
-            self.frame = None;
-            self.rows.builder.discard_message();
-            self.error = Some(error.clone());
-            self.rows.builder.take().map(Some).ok_or(error)
-        })
-    }
-
-    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
-        Err(self.error.clone().unwrap_or_else(|| {
-            self.frame_error(
-                ErrorClass::Unsupported,
-                "frames build on those before them: none can be skipped".to_owned(),
-            )
-        }))
+    fn builder(&mut self) -> &mut BatchBuilder {
+        &mut self.rows.builder
     }
 
     fn reset(&mut self) {
         self.rows.reset();
-        self.buffer.clear();
-        self.at = 0;
-        self.base = 0;
-        self.finished = false;
         self.delimited = self.options.delimited;
         self.set_meaning(self.options.frames);
         self.frame = None;
@@ -528,7 +470,21 @@ impl Decoder for JellyDecoder {
         self.held = 0;
         self.dropped_metadata = 0;
         self.say();
-        self.error = None;
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
+        let read = self.read(input);
+        self.say();
+        read.map_err(|error| self.explained(input, error))
+    }
+
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        let reason = "frames build on those before them: none can be skipped";
+        Err(frame_error(input, ErrorClass::Unsupported, reason))
+    }
+
+    fn keep(&self, input: &Buffer) -> usize {
+        if self.frame.is_some() { 0 } else { input.at }
     }
 
     fn header(&self) -> Arc<LogHeader> {

@@ -130,9 +130,8 @@ impl Rows {
         }
     }
 
-    /// Goes to the start of another log.
+    /// Goes to the start of another log, where the builder is already.
     pub fn reset(&mut self) {
-        self.builder.reset();
         self.options = None;
         self.budget.reset();
         self.names.reset(0);

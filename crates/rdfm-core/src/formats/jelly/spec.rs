@@ -1,6 +1,6 @@
 //! What Jelly is.
 
-use super::decode::JellyDecoder;
+use super::decode::JellyReader;
 use super::encode::JellyEncoder;
 use super::options::{
     DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, MAX_DATATYPE_TABLE,
@@ -11,6 +11,7 @@ use super::options::{
 use super::sniff::sniff;
 use super::stream::Stream;
 use crate::codec::carries::Carries;
+use crate::codec::input::InputSide;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES};
 use crate::codec::spec::{Continuable, FormatSpec, Kind};
 
@@ -62,7 +63,7 @@ pub static JELLY: FormatSpec = FormatSpec {
     ]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(JellyDecoder::new(options)))
+        Ok(Box::new(InputSide::new(JellyReader::new(options))))
     },
     encoder: |values, source| {
         let stream = Stream::of(values, source)?;

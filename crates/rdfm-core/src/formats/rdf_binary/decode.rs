@@ -10,19 +10,21 @@ use super::options::{Framing, Reading};
 use super::protobuf::{self, Protobuf, looks_like_messages};
 use super::terms::Terms;
 use super::thrift::{self, Thrift};
-use crate::codec::Decoder;
+use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::spec::FormatSpec;
 use crate::codec::start::{self, Start};
 use crate::model::batch::MessageBatch;
-use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::builder::BatchBuilder;
+use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
+use crate::model::term::Quad;
 use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint, varint_size};
 
 /// The field of `RDF_Stream` that is a row.
 const ROW: u32 = 1;
 
 /// Reads RDF Protobuf or RDF Thrift.
-pub struct BinaryDecoder {
+pub struct BinaryReader {
     format: &'static FormatSpec,
     /// Rows stand one after the other, as RDF Thrift has them.
     bare: bool,
@@ -30,18 +32,11 @@ pub struct BinaryDecoder {
     parts: bool,
     most: u64,
     terms: Terms,
-    buffer: Vec<u8>,
-    /// First byte of the buffer that was not taken yet.
-    at: usize,
-    /// Offset in the log of the buffer's first byte.
-    base: u64,
-    finished: bool,
     /// Of rows alone: whether the one message was begun.
     begun: bool,
     layout: Option<Layout>,
     /// Bytes that must be there before a row is looked for again.
     wanted: usize,
-    error: Option<DecodeError>,
 }
 
 /// How rows stand in the log.
@@ -69,34 +64,27 @@ enum Next {
 /// Class and reason of an error.
 type Failure = (ErrorClass, Reason);
 
-impl BinaryDecoder {
-    /// A decoder at the start of a log: of RDF Thrift, if it is bare, or of RDF Protobuf.
+impl BinaryReader {
+    /// A reader of RDF Thrift, if it is bare, or of RDF Protobuf.
     pub(super) fn new(format: &'static FormatSpec, bare: bool, options: &Reading) -> Self {
-        let mut decoder = Self {
+        Self {
             format,
             bare,
             asked: options.framing,
             parts: options.parts,
             most: options.limits.max_message_bytes,
             terms: Terms::new(&options.limits),
-            buffer: Vec::new(),
-            at: 0,
-            base: 0,
-            finished: false,
             begun: false,
             layout: None,
             wanted: 0,
-            error: None,
-        };
-        decoder.reset();
-        decoder
+        }
     }
 
     /// The next batch, or None where bytes are missing or all are read.
-    fn advance(&mut self) -> Result<Option<MessageBatch>, Failure> {
+    fn read(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, Failure> {
         loop {
-            let result = match self.next()? {
-                Next::Row(start, end) => self.row(start, end),
+            let result = match self.next(input)? {
+                Next::Row(start, end) => self.row(input, start, end),
                 Next::Skipped => continue,
                 Next::MessageEnd => {
                     self.terms.builder.end_message();
@@ -123,8 +111,8 @@ impl BinaryDecoder {
 
     /// Takes the row that stands in the buffer from `start` on, to `end` if that is known.
     #[inline]
-    fn row(&mut self, start: usize, end: usize) -> Result<(), Failure> {
-        let bytes = self.buffer.get(start..end).unwrap_or_default();
+    fn row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
+        let bytes = input.bytes.get(start..end).unwrap_or_default();
         let mut slots = Slots::EMPTY;
         let end = if self.layout == Some(Layout::Bare) {
             match thrift::row(bytes, &mut slots) {
@@ -135,7 +123,7 @@ impl BinaryDecoder {
                     start + length
                 }
                 Err(error) if error.class() == ErrorClass::Truncated => {
-                    return self.incomplete(bytes.len());
+                    return self.incomplete(bytes.len(), input.finished);
                 }
                 Err(error) => return Err(error.into_parts()),
             }
@@ -149,14 +137,14 @@ impl BinaryDecoder {
                 })?;
             end
         };
-        self.take(end - self.at);
+        self.consume(input, end - input.at);
         Ok(())
     }
 
     /// Takes bytes, also from what is left of the open message.
     #[inline]
-    fn take(&mut self, count: usize) {
-        self.at += count;
+    fn consume(&mut self, input: &mut Buffer, count: usize) {
+        input.at += count;
         if let Some(Layout::Messages(left)) = &mut self.layout {
             *left -= count as u64;
         }
@@ -164,11 +152,11 @@ impl BinaryDecoder {
 
     /// A row of Thrift of which only so many bytes are there.
     #[cold]
-    fn incomplete(&mut self, there: usize) -> Result<(), Failure> {
+    fn incomplete(&mut self, there: usize, finished: bool) -> Result<(), Failure> {
         if there as u64 > self.most {
             return Err(self.too_large("a row"));
         }
-        if self.finished {
+        if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
         // Half as much again, since what is there must be read from the start.
@@ -187,20 +175,20 @@ impl BinaryDecoder {
         )
     }
 
-    fn next(&mut self) -> Result<Next, Failure> {
-        let rest = self.buffer.get(self.at..).unwrap_or_default();
+    fn next(&mut self, input: &mut Buffer) -> Result<Next, Failure> {
+        let rest = input.rest();
         let layout = match self.layout {
             Some(layout) => layout,
             None => match (self.asked, looks_like_messages(rest)) {
                 (Some(Framing::Messages), _) | (None, Some(true)) => Layout::Messages(0),
-                (None, None) if !self.finished => return Ok(Next::Wait),
+                (None, None) if !input.finished => return Ok(Next::Wait),
                 (None, None) if rest.is_empty() => return Ok(Next::Done),
                 _ => Layout::Rows,
             },
         };
         self.layout = Some(layout);
         if let Layout::Messages(left) = layout {
-            return self.next_in_messages(left);
+            return self.next_in_messages(input, left);
         }
         if !self.terms.builder.is_open() {
             if self.begun {
@@ -210,60 +198,35 @@ impl BinaryDecoder {
             self.terms.builder.begin_message(0);
         }
         if rest.is_empty() {
-            return Ok(self.wait_or_done());
+            return Ok(wait_or_done(input));
         }
         if layout == Layout::Bare {
-            if rest.len() < self.wanted && !self.finished {
+            if rest.len() < self.wanted && !input.finished {
                 return Ok(Next::Wait);
             }
             self.wanted = 0;
             // One byte more than a row may have shows that it has more.
             let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
-            return Ok(Next::Row(self.at, self.at + rest.len().min(window)));
+            return Ok(Next::Row(input.at, input.at + rest.len().min(window)));
         }
-        match self.length(rest, "a row")? {
+        match length(input, "a row")? {
             None => Ok(Next::Wait),
-            Some((length, prefix)) => self.whole_row(rest.len() as u64, prefix, length),
-        }
-    }
-
-    fn wait_or_done(&self) -> Next {
-        if self.finished {
-            Next::Done
-        } else {
-            Next::Wait
-        }
-    }
-
-    /// A length at the start of bytes, and the bytes that it takes.
-    #[inline]
-    fn length(&self, rest: &[u8], of: &str) -> Result<Option<(u64, usize)>, Failure> {
-        match long_varint(rest) {
-            Varint::Value(length, prefix) => Ok(Some((length, prefix))),
-            Varint::Incomplete if !self.finished => Ok(None),
-            Varint::Incomplete => Err((
-                ErrorClass::Truncated,
-                format!("the log ends inside the length of {of}").into(),
-            )),
-            Varint::TooLong => Err((
-                ErrorClass::Malformed,
-                format!("the length of {of} is longer than 10 bytes").into(),
-            )),
+            Some((length, prefix)) => self.whole_row(input, prefix, length),
         }
     }
 
     /// The row of a length behind so many bytes of tag and length, once it is there.
     #[inline]
-    fn whole_row(&self, there: u64, prefix: usize, length: u64) -> Result<Next, Failure> {
+    fn whole_row(&self, input: &Buffer, prefix: usize, length: u64) -> Result<Next, Failure> {
         if length > self.most {
             return Err(self.too_large(&format!("a row of {length} bytes")));
         }
-        let there = there.saturating_sub(prefix as u64);
+        let there = (input.rest().len() as u64).saturating_sub(prefix as u64);
         if there >= length {
-            let start = self.at + prefix;
+            let start = input.at + prefix;
             return Ok(Next::Row(start, start + length as usize));
         }
-        if !self.finished {
+        if !input.finished {
             return Ok(Next::Wait);
         }
         Err((
@@ -272,18 +235,17 @@ impl BinaryDecoder {
         ))
     }
 
-    fn next_in_messages(&mut self, left: u64) -> Result<Next, Failure> {
-        let rest = self.buffer.get(self.at..).unwrap_or_default();
+    fn next_in_messages(&mut self, input: &mut Buffer, left: u64) -> Result<Next, Failure> {
+        let rest = input.rest();
         if !self.terms.builder.is_open() {
             if rest.is_empty() {
-                return Ok(self.wait_or_done());
+                return Ok(wait_or_done(input));
             }
-            let Some((length, prefix)) = self.length(rest, "a message")? else {
+            let Some((length, prefix)) = length(input, "a message")? else {
                 return Ok(Next::Wait);
             };
-            let position = self.base + self.at as u64;
-            self.terms.builder.begin_message(position);
-            self.at += prefix;
+            self.terms.builder.begin_message(input.offset());
+            input.at += prefix;
             self.layout = Some(Layout::Messages(length));
             return Ok(Next::Skipped);
         }
@@ -312,17 +274,17 @@ impl BinaryDecoder {
         let taken = window.len() - wire.rest().len();
         match found {
             Ok(None) => {
-                self.take(taken);
+                self.consume(input, taken);
                 Ok(Next::Skipped)
             }
             Ok(Some(length)) if taken as u64 + length.min(left) > left => Err((
                 ErrorClass::Malformed,
                 format!("a row of {length} bytes runs past the end of its message").into(),
             )),
-            Ok(Some(length)) => self.whole_row(rest.len() as u64, taken, length),
+            Ok(Some(length)) => self.whole_row(input, taken, length),
             Err(error) => match error.into_parts() {
                 (ErrorClass::Truncated, _) if (window.len() as u64) < most => {
-                    if self.finished {
+                    if input.finished {
                         return Err((
                             ErrorClass::Truncated,
                             "the log ends inside a message".into(),
@@ -338,9 +300,8 @@ impl BinaryDecoder {
     }
 
     /// What the first row looks like; `None` behind it.
-    fn start(&self) -> Option<Start> {
-        let taken = self.base + self.at as u64;
-        let rest = self.buffer.get(self.at..).unwrap_or_default();
+    fn start(&self, input: &Buffer) -> Option<Start> {
+        let (taken, rest) = (input.offset(), input.rest());
         match self.layout {
             Some(Layout::Bare) if taken == 0 => Some(thrift::start(rest)),
             Some(Layout::Rows) if taken == 0 => Some(protobuf::start(rest)),
@@ -357,73 +318,70 @@ impl BinaryDecoder {
     }
 
     #[cold]
-    fn failed(&self, failure: Failure) -> DecodeError {
+    fn explained(&self, input: &Buffer, failure: Failure) -> ReadError {
         let file = format!("an {} file", self.format.title);
-        let (class, reason) = match self.start() {
+        let (class, reason) = match self.start(input) {
             Some(start) => start::explained(start, &file, failure),
             None => failure,
         };
-        DecodeError {
-            format: self.format.name,
-            class,
-            reason,
-            position: Position {
-                offset: self.base + self.at as u64,
-                message: Some(self.terms.builder.message_index()),
-                line_column: None,
-                frame_row: None,
-            },
-        }
+        ReadError::at(input.offset(), class, reason)
     }
 }
 
-impl Decoder for BinaryDecoder {
-    fn feed(&mut self, piece: &[u8]) {
-        if self.error.is_some() || self.finished {
-            return;
-        }
-        // Moving the rest costs no more than what was taken since the last move.
-        if self.at >= self.buffer.len() / 2 {
-            self.buffer.drain(..self.at);
-            self.base += self.at as u64;
-            self.at = 0;
-        }
-        self.buffer.extend_from_slice(piece);
+fn wait_or_done(input: &Buffer) -> Next {
+    if input.finished {
+        Next::Done
+    } else {
+        Next::Wait
+    }
+}
+
+/// The length that comes next, and the bytes that it takes.
+#[inline]
+fn length(input: &Buffer, of: &str) -> Result<Option<(u64, usize)>, Failure> {
+    match long_varint(input.rest()) {
+        Varint::Value(length, prefix) => Ok(Some((length, prefix))),
+        Varint::Incomplete if !input.finished => Ok(None),
+        Varint::Incomplete => Err((
+            ErrorClass::Truncated,
+            format!("the log ends inside the length of {of}").into(),
+        )),
+        Varint::TooLong => Err((
+            ErrorClass::Malformed,
+            format!("the length of {of} is longer than 10 bytes").into(),
+        )),
+    }
+}
+
+impl Reader for BinaryReader {
+    type Record = Quad;
+
+    fn format(&self) -> &'static str {
+        self.format.name
     }
 
-    fn finish(&mut self) {
-        self.finished = true;
-    }
-
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
-        if let Some(error) = &self.error {
-            return Err(error.clone());
-        }
-        self.advance().or_else(|failure| {
-            let error = self.failed(failure);
-            self.buffer = Vec::new();
-            self.terms.builder.discard_message();
-            self.error = Some(error.clone());
-            self.terms.builder.take().map(Some).ok_or(error)
-        })
-    }
-
-    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
-        Err(self.error.clone().unwrap_or_else(|| {
-            let reason = "rows build on those before them: none can be skipped".to_owned();
-            self.failed((ErrorClass::Unsupported, reason.into()))
-        }))
+    fn builder(&mut self) -> &mut BatchBuilder {
+        &mut self.terms.builder
     }
 
     fn reset(&mut self) {
         self.terms.reset();
-        self.buffer.clear();
-        self.at = 0;
-        self.base = 0;
-        self.finished = false;
         self.begun = false;
         self.layout = self.bare.then_some(Layout::Bare);
         self.wanted = 0;
-        self.error = None;
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
+        self.read(input)
+            .map_err(|failure| self.explained(input, failure))
+    }
+
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        let reason = "rows build on those before them: none can be skipped";
+        Err(ReadError::at(
+            input.offset(),
+            ErrorClass::Unsupported,
+            reason,
+        ))
     }
 }

@@ -1,10 +1,11 @@
 //! What RDF Protobuf and RDF Thrift are.
 
-use super::decode::BinaryDecoder;
+use super::decode::BinaryReader;
 use super::encode::{protobuf, thrift};
 use super::options::{PREFIXED_NAMES, READ_FRAMING, Reading, VALUES, WRITE_FRAMING};
 use super::sniff;
 use crate::codec::carries::Carries;
+use crate::codec::input::InputSide;
 use crate::codec::options::{BOUNDS, FLAT, PREFIXES};
 use crate::codec::spec::{Continuable, FormatSpec, Kind};
 
@@ -31,7 +32,8 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     writes: &[&[WRITE_FRAMING, FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(BinaryDecoder::new(&PROTOBUF, false, &options)))
+        let reader = BinaryReader::new(&PROTOBUF, false, &options);
+        Ok(Box::new(InputSide::new(reader)))
     },
     encoder: |values, _| protobuf(values),
     splitter: None,
@@ -58,7 +60,8 @@ pub static THRIFT: FormatSpec = FormatSpec {
     writes: &[&[FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(BinaryDecoder::new(&THRIFT, true, &options)))
+        let reader = BinaryReader::new(&THRIFT, true, &options);
+        Ok(Box::new(InputSide::new(reader)))
     },
     encoder: |values, _| Ok(thrift(values)),
     splitter: None,

@@ -61,9 +61,8 @@ impl Terms {
         }
     }
 
-    /// Goes to the start of another log.
+    /// Goes to the start of another log, where the builder is already.
     pub fn reset(&mut self) {
-        self.builder.reset();
         self.prefixes.clear();
         self.base = None;
     }

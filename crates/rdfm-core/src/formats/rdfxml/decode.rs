@@ -9,7 +9,7 @@ use crate::codec::values::Values;
 use crate::codec::{Decoder, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::syntax::text::grammar::{Grammar, GrammarError, Pause, Reach, TextDecoder};
+use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
 /// A decoder of RDF/XML.
 ///
@@ -19,7 +19,7 @@ pub(super) fn decoder(values: &Values, opening: &Opening) -> Made<dyn Decoder> {
     let parts = opening.parts == Parts::Always;
     let builder = BatchBuilder::new(limits(values));
     let machine = Machine::new(builder, values.text(&BASE), values.switch(&LENIENT), parts)?;
-    Ok(Box::new(TextDecoder::new(machine, parts)))
+    Ok(grammar::decoder(machine, parts))
 }
 
 impl Grammar for Machine {

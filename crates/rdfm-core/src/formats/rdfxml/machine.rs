@@ -204,11 +204,10 @@ impl Machine {
         })
     }
 
-    /// Goes to the start of another log.
+    /// Goes to the start of another log, where the builder is already.
     pub fn reset(&mut self) {
         self.pos = 0;
         self.offset = 0;
-        self.builder.reset();
         self.full = false;
         self.repeated = 0;
         self.scan = Scan::default();

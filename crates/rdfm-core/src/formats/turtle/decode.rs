@@ -12,7 +12,7 @@ use crate::codec::{Decoder, LogHeader, Noticed, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::syntax::text::dialect::{Asked, Dialects};
-use crate::syntax::text::grammar::{Grammar, GrammarError, Pause, Reach, TextDecoder};
+use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
 /// A decoder of Turtle or TriG.
 ///
@@ -36,7 +36,7 @@ pub(super) fn decoder(
         ),
         asked,
     };
-    Ok(Box::new(TextDecoder::new(turtle, parts)))
+    Ok(grammar::decoder(turtle, parts))
 }
 
 struct Turtle {

@@ -226,12 +226,11 @@ impl Machine {
         }
     }
 
-    /// Goes to the start of another log.
+    /// Goes to the start of another log, where the builder is already.
     pub fn reset(&mut self, dialects: Dialects) {
         self.pos = 0;
         self.offset = 0;
         self.blank = true;
-        self.builder.reset();
         self.dialects = dialects;
         self.terms.reset();
         self.top = Frame::new(State::Statement);

@@ -10,11 +10,13 @@ use std::sync::Arc;
 
 use simdutf8::compat::from_utf8;
 
+use crate::codec::input::{Buffer, InputSide, ReadError, Reader};
 use crate::codec::{Decoder, LogHeader, Noticed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
+use crate::model::term::Quad;
 use crate::syntax::text::position::Lines;
 
 /// Something wrong at a byte of the text.
@@ -73,7 +75,7 @@ pub(crate) trait Grammar: Send {
     /// What there is of an open message, too.
     fn take_part(&mut self) -> MessageBatch;
 
-    /// Goes to the start of another log.
+    /// Goes to the start of another log, where the builder is already.
     fn reset(&mut self);
 
     /// Finds lines of what was noted at bytes of the log that are at hand.
@@ -90,55 +92,48 @@ pub(crate) trait Grammar: Send {
     }
 }
 
-/// A decoder of a grammar.
-pub(crate) struct TextDecoder<G> {
+/// A decoder of a grammar; with `parts`, messages larger than a batch come in parts.
+pub(crate) fn decoder<G: Grammar + 'static>(grammar: G, parts: bool) -> Box<dyn Decoder> {
+    Box::new(InputSide::new(TextReader {
+        grammar,
+        valid: 0,
+        invalid: false,
+        done: false,
+        lines: Lines::default(),
+        parts,
+    }))
+}
+
+struct TextReader<G> {
     grammar: G,
-    /// What is not consumed yet, and before [`Grammar::consumed`] what is.
-    buffer: Vec<u8>,
-    /// Length of the checked text at the buffer's start.
+    /// Length of the checked text at the start of the bytes at hand.
     valid: usize,
     /// The byte after the checked text is no UTF-8.
     invalid: bool,
-    ended: bool,
     done: bool,
+    /// Where the bytes at hand begin.
     lines: Lines,
     parts: bool,
-    failed: Option<DecodeError>,
 }
 
-impl<G: Grammar> TextDecoder<G> {
-    /// At the start of a log; with `parts`, messages larger than a batch come in parts.
-    pub fn new(grammar: G, parts: bool) -> Self {
-        Self {
-            grammar,
-            buffer: Vec::new(),
-            valid: 0,
-            invalid: false,
-            ended: false,
-            done: false,
-            lines: Lines::default(),
-            parts,
-            failed: None,
-        }
-    }
-
+impl<G: Grammar> TextReader<G> {
     /// Checks what was fed since the last call.
-    fn check_utf8(&mut self) {
-        if self.invalid || self.valid == self.buffer.len() {
+    fn check_utf8(&mut self, input: &Buffer) {
+        if self.invalid || self.valid == input.bytes.len() {
             return;
         }
-        match from_utf8(&self.buffer[self.valid..]) {
-            Ok(_) => self.valid = self.buffer.len(),
+        match from_utf8(&input.bytes[self.valid..]) {
+            Ok(_) => self.valid = input.bytes.len(),
             Err(error) => {
                 self.valid += error.valid_up_to();
-                self.invalid = error.error_len().is_some() || self.ended;
+                self.invalid = error.error_len().is_some() || input.finished;
             }
         }
     }
 
-    fn not_utf8(&self) -> GrammarError {
+    fn not_utf8(&self, input: &Buffer) -> GrammarError {
         let first = self.lines.offset() == 0 && self.valid == 0;
-        let wide = first && matches!(self.buffer.first(), Some(0xFE | 0xFF));
+        let wide = first && matches!(input.bytes.first(), Some(0xFE | 0xFF));
         GrammarError {
             at: self.valid,
             class: ErrorClass::Malformed,
@@ -150,104 +145,71 @@ impl<G: Grammar> TextDecoder<G> {
             .into(),
         }
     }
-
-    fn fail(&mut self, error: GrammarError) -> Result<Option<MessageBatch>, DecodeError> {
-        let at = error.at.min(self.buffer.len());
-        let builder = self.grammar.builder();
-        let message = Some(builder.message_index());
-        if builder.is_open() {
-            builder.discard_message();
-        }
-        self.failed = Some(DecodeError {
-            format: self.grammar.format(),
-            class: error.class,
-            reason: error.reason,
-            position: Position {
-                offset: self.lines.offset() + at as u64,
-                message,
-                line_column: Some(self.lines.position(&self.buffer[..at])),
-                frame_row: None,
-            },
-        });
-        self.buffer = Vec::new();
-        match self.grammar.take() {
-            Some(batch) => Ok(Some(batch)),
-            None => self.next_batch(),
-        }
-    }
 }
 
-impl<G: Grammar> Decoder for TextDecoder<G> {
-    fn feed(&mut self, piece: &[u8]) {
-        if self.failed.is_some() || self.done {
-            return;
-        }
-        let used = self.grammar.consumed();
-        if used > 0 && used >= self.buffer.len() / 2 {
-            let consumed = &self.buffer[..used];
-            self.lines.advance(consumed);
-            self.grammar.forget(consumed, self.lines.offset());
-            self.buffer.drain(..used);
-            self.valid -= used;
-        }
-        self.buffer.extend_from_slice(piece);
+impl<G: Grammar> Reader for TextReader<G> {
+    type Record = Quad;
+
+    fn format(&self) -> &'static str {
+        self.grammar.format()
     }
 
-    fn finish(&mut self) {
-        self.ended = true;
+    fn builder(&mut self) -> &mut BatchBuilder {
+        self.grammar.builder()
     }
 
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
-        if let Some(error) = &self.failed {
-            return Err(error.clone());
-        }
+    fn reset(&mut self) {
+        self.grammar.reset();
+        self.valid = 0;
+        self.invalid = false;
+        self.done = false;
+        self.lines = Lines::default();
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
         if self.done {
             return Ok(None);
         }
-        self.check_utf8();
-        let reach = match (self.invalid, self.ended) {
+        self.check_utf8(input);
+        let reach = match (self.invalid, input.finished) {
             (true, _) => Reach::Cut,
             (false, true) => Reach::End,
             (false, false) => Reach::Open,
         };
-        let paused = self.grammar.run(&self.buffer[..self.valid], reach);
+        let paused = self.grammar.run(&input.bytes[..self.valid], reach);
+        input.at = self.grammar.consumed();
         self.grammar.locate(|offset| {
             let before = offset.saturating_sub(self.lines.offset()) as usize;
             self.lines
-                .position(self.buffer.get(..before).unwrap_or_default())
+                .position(input.bytes.get(..before).unwrap_or_default())
                 .0
         });
-        match paused {
+        let error = match paused {
             Ok(Pause::Full) if self.parts && self.grammar.builder().is_open() => {
-                Ok(Some(self.grammar.take_part()))
+                return Ok(Some(self.grammar.take_part()));
             }
-            Ok(Pause::Need) if self.invalid => {
-                let error = self.not_utf8();
-                self.fail(error)
-            }
-            Ok(Pause::Full | Pause::Need) => Ok(self.grammar.take()),
+            Ok(Pause::Need) if self.invalid => self.not_utf8(input),
+            Ok(Pause::Full | Pause::Need) => return Ok(self.grammar.take()),
             Ok(Pause::Done) => {
                 self.done = true;
-                self.buffer = Vec::new();
-                Ok(self.grammar.take())
+                input.release();
+                return Ok(self.grammar.take());
             }
-            Err(error) => self.fail(*error),
-        }
+            Err(error) => *error,
+        };
+        let before = &input.bytes[..error.at.min(input.bytes.len())];
+        let position = self.lines.place(before);
+        Err(ReadError::new(error.class, error.reason, position))
     }
 
-    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
-        self.failed.clone().map_or(Ok(None), Err)
+    fn take(&mut self) -> Option<MessageBatch> {
+        self.grammar.take()
     }
 
-    fn reset(&mut self) {
-        self.buffer.clear();
-        self.valid = 0;
-        self.invalid = false;
-        self.ended = false;
-        self.done = false;
-        self.lines = Lines::default();
-        self.grammar.reset();
-        self.failed = None;
+    fn forget(&mut self, gone: &[u8]) {
+        self.lines.advance(gone);
+        self.grammar.forget(gone, self.lines.offset());
+        self.valid -= gone.len();
     }
 
     fn header(&self) -> Arc<LogHeader> {

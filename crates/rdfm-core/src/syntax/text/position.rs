@@ -5,6 +5,8 @@
 //! - Cost: one scan for line ends per byte consumed; columns are counted only for an error.
 //! - Law: LF, CRLF and a lone CR end a line; a column counts characters from 1.
 
+use crate::model::error::Position;
+
 /// Where the bytes not yet consumed begin.
 #[derive(Clone, Debug)]
 pub struct Lines {
@@ -78,6 +80,15 @@ impl Lines {
         self.line += lines;
         self.characters = 0;
         self.after_cr = false;
+    }
+
+    /// Where the byte is that follows `before`, for an error there.
+    pub fn place(&self, before: &[u8]) -> Position {
+        Position {
+            offset: self.offset + before.len() as u64,
+            line_column: Some(self.position(before)),
+            ..Position::default()
+        }
     }
 
     /// Line and column of the byte that follows `before`, which is not consumed yet.

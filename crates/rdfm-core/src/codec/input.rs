@@ -1,0 +1,537 @@
+//! The input side that all decoders share: the bytes at hand, and the error that stopped them.
+//!
+//! - In: pieces of a log, cut anywhere; a [`Reader`], which knows a format.
+//! - Out: its batches; of an error, first what was complete before it, then the error, however often asked.
+//! - Cost: a piece is copied once, and moving the rest costs no more than reading what stood before it. A reader
+//!   is called per batch, not per record.
+//! - Law: after an error that nothing can resume from, and after the end, no byte is kept.
+
+use std::sync::Arc;
+
+use super::{Decoder, LogHeader, Noticed};
+use crate::model::batch::LogBatch;
+use crate::model::builder::LogBuilder;
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::record::Record;
+use crate::model::remedy::Reason;
+use crate::model::term::Quad;
+
+/// The bytes at hand.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    /// All that are kept.
+    pub bytes: Vec<u8>,
+    /// The first one that is not read.
+    pub at: usize,
+    /// Whether the log ends with them.
+    pub finished: bool,
+    /// Where in the log they begin.
+    start: u64,
+}
+
+impl Buffer {
+    /// Empty; the first piece begins at a byte of the log.
+    pub fn starting_at(start: u64) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
+    /// Takes a piece. When that costs little, the bytes before `keep` go: `forget` gets them.
+    pub fn feed(&mut self, piece: &[u8], keep: usize, forget: impl FnOnce(&[u8])) {
+        if keep > 0 && keep >= self.bytes.len() - keep {
+            forget(&self.bytes[..keep]);
+            self.bytes.drain(..keep);
+            self.start += keep as u64;
+            self.at -= keep;
+        }
+        self.bytes.extend_from_slice(piece);
+    }
+
+    /// The bytes that are not read.
+    #[inline]
+    pub fn rest(&self) -> &[u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// Where the first byte that is not read is in the log.
+    #[inline]
+    pub fn offset(&self) -> u64 {
+        self.offset_of(self.at)
+    }
+
+    /// Where a byte at hand is in the log.
+    #[inline]
+    pub fn offset_of(&self, index: usize) -> u64 {
+        self.start + index as u64
+    }
+
+    /// Where a byte of the log is among those at hand.
+    pub fn index(&self, offset: u64) -> Option<usize> {
+        Some(offset.checked_sub(self.start)? as usize)
+    }
+
+    /// Gives the bytes away, and their memory.
+    pub fn release(&mut self) {
+        self.start = self.offset();
+        self.bytes = Vec::new();
+        self.at = 0;
+    }
+
+    /// Goes to a byte of another log. The room stays.
+    fn restart(&mut self, start: u64) {
+        self.bytes.clear();
+        let bytes = std::mem::take(&mut self.bytes);
+        *self = Self {
+            bytes,
+            ..Self::starting_at(start)
+        };
+    }
+}
+
+/// What stops a reader.
+#[derive(Debug)]
+pub struct ReadError {
+    /// What a caller can do.
+    pub class: ErrorClass,
+    /// What is wrong, what was expected, and what would help.
+    pub reason: Reason,
+    /// Where. The input side fills in the message.
+    pub position: Position,
+    /// Whether [`Reader::skip`] can go on behind it.
+    pub resumable: bool,
+}
+
+impl ReadError {
+    /// An error that ends the log.
+    pub fn new(class: ErrorClass, reason: impl Into<Reason>, position: Position) -> Self {
+        Self {
+            class,
+            reason: reason.into(),
+            position,
+            resumable: false,
+        }
+    }
+
+    /// An error at a byte of a log without lines.
+    pub fn at(offset: u64, class: ErrorClass, reason: impl Into<Reason>) -> Self {
+        let position = Position {
+            offset,
+            ..Position::default()
+        };
+        Self::new(class, reason, position)
+    }
+}
+
+/// What a format is to its decoder: reads the bytes at hand. Before each log it is [`reset`](Self::reset).
+pub trait Reader: Send {
+    /// What its messages are made of.
+    type Record: Record;
+
+    /// Name of the format.
+    fn format(&self) -> &'static str;
+
+    /// Where messages are built.
+    fn builder(&mut self) -> &mut LogBuilder<Self::Record>;
+
+    /// Goes to the start of a log; the builder is there already.
+    fn reset(&mut self);
+
+    /// The next batch; None where bytes lack, and at the end of the log.
+    ///
+    /// # Errors
+    /// The message that is open is discarded, and what is complete before it is taken: not by the reader.
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<Self::Record>>, ReadError>;
+
+    /// The messages that are complete, at an error.
+    fn take(&mut self) -> Option<LogBatch<Self::Record>> {
+        self.builder().take()
+    }
+
+    /// Goes on behind an error that allows it, and gives the bytes skipped; None where bytes lack. Also
+    /// called without an error.
+    ///
+    /// # Errors
+    /// Instead of the one before it.
+    fn skip(&mut self, _: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(None)
+    }
+
+    /// The byte of the log that is fed first.
+    fn first_byte(&self) -> u64 {
+        0
+    }
+
+    /// The first byte at hand that may be needed again.
+    fn keep(&self, input: &Buffer) -> usize {
+        input.at
+    }
+
+    /// The first bytes at hand go.
+    fn forget(&mut self, _gone: &[u8]) {}
+
+    /// Whether more bytes could change anything.
+    fn wants(&self, _: &Buffer) -> bool {
+        !self.done()
+    }
+
+    /// Whether the indices of messages are known.
+    fn counts(&self) -> bool {
+        true
+    }
+
+    /// [`Decoder::done`].
+    fn done(&self) -> bool {
+        false
+    }
+
+    /// [`Decoder::header`].
+    fn header(&self) -> Arc<LogHeader> {
+        LogHeader::none()
+    }
+
+    /// [`Decoder::noticed`].
+    fn noticed(&self) -> Noticed {
+        Noticed::default()
+    }
+}
+
+/// The decoder of a reader's format.
+pub struct InputSide<R> {
+    reader: R,
+    input: Buffer,
+    error: Option<DecodeError>,
+    /// Whether the error can be skipped.
+    resumable: bool,
+}
+
+impl<R: Reader> InputSide<R> {
+    /// At the start of a log.
+    pub fn new(reader: R) -> Self {
+        let mut side = Self {
+            reader,
+            input: Buffer::default(),
+            error: None,
+            resumable: false,
+        };
+        side.restart();
+        side
+    }
+
+    fn restart(&mut self) {
+        self.reader.builder().reset();
+        self.reader.reset();
+        self.input.restart(self.reader.first_byte());
+        self.error = None;
+    }
+
+    /// The reader's error as the decoder's.
+    fn told(&mut self, error: ReadError) -> DecodeError {
+        let index = self.reader.builder().message_index();
+        DecodeError {
+            format: self.reader.format(),
+            class: error.class,
+            reason: error.reason,
+            position: Position {
+                message: self.reader.counts().then_some(index),
+                ..error.position
+            },
+        }
+    }
+
+    /// Stops at an error.
+    #[cold]
+    fn stop(&mut self, error: ReadError) -> DecodeError {
+        self.resumable = error.resumable;
+        if !self.resumable {
+            self.input.release();
+        }
+        let error = self.told(error);
+        let builder = self.reader.builder();
+        if builder.is_open() {
+            builder.discard_message();
+        }
+        self.error.insert(error).clone()
+    }
+}
+
+impl<R: Reader<Record = Quad>> Decoder for InputSide<R> {
+    fn feed(&mut self, piece: &[u8]) {
+        let stopped = self.error.is_some() && !self.resumable;
+        if stopped || self.input.finished || !self.reader.wants(&self.input) {
+            return;
+        }
+        let keep = self.reader.keep(&self.input);
+        self.input
+            .feed(piece, keep, |gone| self.reader.forget(gone));
+    }
+
+    fn finish(&mut self) {
+        self.input.finished = true;
+    }
+
+    fn next_batch(&mut self) -> Result<Option<LogBatch<Quad>>, DecodeError> {
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        self.reader.advance(&mut self.input).or_else(|error| {
+            let error = self.stop(error);
+            self.reader.take().map(Some).ok_or(error)
+        })
+    }
+
+    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+        if let Some(error) = &self.error
+            && !self.resumable
+        {
+            return Err(error.clone());
+        }
+        match self.reader.skip(&mut self.input) {
+            Ok(Some(bytes)) => {
+                if self.error.take().is_some() {
+                    self.reader.builder().skip_index();
+                }
+                Ok(Some(bytes))
+            }
+            Ok(None) => Ok(None),
+            Err(error) if self.error.is_some() => Err(self.stop(error)),
+            Err(error) => Err(self.told(error)),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.restart();
+    }
+
+    fn done(&self) -> bool {
+        self.reader.done()
+    }
+
+    fn header(&self) -> Arc<LogHeader> {
+        self.reader.header()
+    }
+
+    fn noticed(&self) -> Noticed {
+        self.reader.noticed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::model::builder::BatchBuilder;
+    use crate::model::limits::Limits;
+    use crate::model::term::TermId;
+
+    /// Messages end with `;`. In them `a` is a quad, `?` an error that can be skipped, `!` one that cannot.
+    struct Toy {
+        builder: BatchBuilder,
+        first: u64,
+        wrong: bool,
+    }
+
+    impl Reader for Toy {
+        type Record = Quad;
+
+        fn format(&self) -> &'static str {
+            "toy"
+        }
+
+        fn builder(&mut self) -> &mut BatchBuilder {
+            &mut self.builder
+        }
+
+        fn reset(&mut self) {
+            self.builder.start_at(self.first);
+            self.wrong = false;
+        }
+
+        fn first_byte(&self) -> u64 {
+            self.first
+        }
+
+        fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<Quad>>, ReadError> {
+            while let Some(end) = memchr::memchr(b';', input.rest()) {
+                self.builder.begin_message(input.offset());
+                for (place, byte) in (input.at..).zip(&input.rest()[..end]) {
+                    if matches!(byte, b'?' | b'!') {
+                        let offset = input.offset_of(place);
+                        let mut error = ReadError::at(offset, ErrorClass::Malformed, "wrong");
+                        error.resumable = *byte == b'?';
+                        self.wrong = true;
+                        return Err(error);
+                    }
+                    self.builder.push_quad(Quad {
+                        subject: TermId::DEFAULT_GRAPH,
+                        predicate: TermId::DEFAULT_GRAPH,
+                        object: TermId::DEFAULT_GRAPH,
+                        graph: TermId::DEFAULT_GRAPH,
+                    });
+                }
+                self.builder.end_message();
+                input.at += end + 1;
+            }
+            if input.finished && !input.rest().is_empty() {
+                let class = ErrorClass::Truncated;
+                return Err(ReadError::at(input.offset(), class, "cut off"));
+            }
+            Ok(self.builder.take())
+        }
+
+        fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+            let offset = input.offset();
+            if !self.wrong {
+                return Err(ReadError::at(offset, ErrorClass::Unsupported, "nothing"));
+            }
+            let Some(end) = memchr::memchr(b';', input.rest()) else {
+                return Ok(None);
+            };
+            let skipped = input.rest()[..=end].to_vec();
+            input.at += end + 1;
+            if skipped.contains(&b'!') {
+                return Err(ReadError::at(offset, ErrorClass::Malformed, "worse"));
+            }
+            self.wrong = false;
+            Ok(Some(skipped))
+        }
+    }
+
+    fn toy() -> InputSide<Toy> {
+        toy_from(0)
+    }
+
+    fn toy_from(first: u64) -> InputSide<Toy> {
+        InputSide::new(Toy {
+            builder: BatchBuilder::new(Limits::default()),
+            first,
+            wrong: false,
+        })
+    }
+
+    /// Index, position and size of each message, and each error with what was skipped after it.
+    type Outcome = (Vec<(u64, u64, usize)>, Vec<(String, Option<Vec<u8>>)>);
+
+    fn read(side: &mut InputSide<Toy>, log: &[u8], piece: usize) -> Outcome {
+        let (mut messages, mut errors) = (Vec::new(), Vec::new());
+        let mut pieces = log.chunks(piece);
+        let mut feed = |side: &mut InputSide<Toy>| match pieces.next() {
+            Some(piece) => side.feed(piece),
+            None => side.finish(),
+        };
+        loop {
+            match side.next_batch() {
+                Ok(Some(batch)) => messages.extend((0..batch.len()).map(|at| {
+                    let index = batch.first_index() + at as u64;
+                    (index, batch.position(at), batch.message(at).len())
+                })),
+                Ok(None) if side.input.finished => return (messages, errors),
+                Ok(None) => feed(side),
+                Err(error) => {
+                    let skipped = loop {
+                        match side.skip_message() {
+                            Ok(None) => feed(side),
+                            other => break other,
+                        }
+                    };
+                    let never = skipped.is_err();
+                    errors.push((error.to_string(), skipped.ok().flatten()));
+                    if never {
+                        return (messages, errors);
+                    }
+                }
+            }
+        }
+    }
+
+    const LOG: &[u8] = b"aa;;a?a;aaa;?;a;aa!;a;";
+
+    #[test]
+    fn pieces_change_nothing() {
+        let whole = read(&mut toy(), LOG, LOG.len());
+        let messages = vec![(0, 0, 2), (1, 3, 0), (3, 8, 3), (5, 14, 1)];
+        let error = |byte, message| format!("toy: wrong (byte {byte}, message {message})");
+        let errors = vec![
+            (error(5, 2), Some(b"a?a;".to_vec())),
+            (error(12, 4), Some(b"?;".to_vec())),
+            (error(18, 6), None),
+        ];
+        assert_eq!(whole, (messages, errors));
+        for piece in 1..LOG.len() {
+            assert_eq!(read(&mut toy(), LOG, piece), whole, "{piece}");
+        }
+    }
+
+    #[test]
+    fn after_a_reset_all_is_as_new() {
+        let whole = read(&mut toy(), LOG, LOG.len());
+        let mut side = toy();
+        for end in 0..LOG.len() {
+            for finished in [false, true] {
+                side.feed(&LOG[..end]);
+                if finished {
+                    side.finish();
+                }
+                let _ = (side.next_batch(), side.next_batch(), side.skip_message());
+                side.reset();
+                assert_eq!(read(&mut side, LOG, 3), whole, "{end} {finished}");
+                side.reset();
+            }
+        }
+        let mut late = toy_from(100);
+        let (messages, _) = read(&mut late, b"a;aa;", 1);
+        assert_eq!(messages, [(100, 100, 1), (101, 102, 2)]);
+        late.reset();
+        assert_eq!(read(&mut late, b"a;aa;", 5).0, messages);
+    }
+
+    #[test]
+    fn an_error_comes_after_the_batch_and_stays() {
+        let mut side = toy();
+        side.feed(b"a;a!;a;");
+        assert_eq!(side.next_batch().unwrap().unwrap().len(), 1);
+        let error = side.next_batch().unwrap_err();
+        side.feed(b"a;");
+        side.finish();
+        assert_eq!(side.next_batch().unwrap_err(), error);
+        assert_eq!(side.skip_message().unwrap_err(), error);
+        assert_eq!(side.input.bytes.capacity(), 0);
+    }
+
+    #[test]
+    fn an_error_while_skipping_takes_the_place_of_the_first() {
+        let mut side = toy();
+        side.feed(b"?!;a;");
+        assert!(side.next_batch().is_err());
+        let worse = side.skip_message().unwrap_err();
+        assert_eq!(worse.to_string(), "toy: worse (byte 0, message 0)");
+        assert_eq!(side.next_batch().unwrap_err(), worse);
+        assert_eq!(side.skip_message().unwrap_err(), worse);
+    }
+
+    #[test]
+    fn skipping_without_an_error_stops_nothing() {
+        let mut side = toy();
+        side.feed(b"a;");
+        let error = side.skip_message().unwrap_err();
+        assert_eq!(error.class, ErrorClass::Unsupported);
+        assert_eq!(side.next_batch().unwrap().unwrap().first_index(), 0);
+    }
+
+    #[test]
+    fn what_is_read_is_not_kept() {
+        let mut side = toy();
+        for _ in 0..1000 {
+            side.feed(b"aaa;aaa");
+            assert!(side.next_batch().unwrap().is_some());
+            side.feed(b";");
+            assert!(side.next_batch().unwrap().is_some());
+            assert!(side.input.bytes.len() <= 16);
+        }
+        assert_eq!(side.input.offset(), 8000);
+        side.finish();
+        side.feed(b"!;");
+        assert!(side.next_batch().unwrap().is_none());
+    }
+}
