@@ -8,11 +8,13 @@
 
 use super::options::Reading;
 use super::reader::MessageReader;
-use crate::codec::{Decoder, Noticed};
+use crate::codec::Noticed;
+use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
+use crate::model::term::Quad;
 use crate::syntax::json::{ParseError, Tape, View, parse};
 use crate::syntax::text::position::Lines;
 
@@ -22,22 +24,17 @@ const KEPT: usize = 1 << 20;
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads NDJSON-LD.
-pub struct NdjsonDecoder {
+pub struct NdjsonReader {
     reader: MessageReader,
     builder: BatchBuilder,
     tape: Tape,
-    buffer: Vec<u8>,
-    /// First byte that is not read.
-    at: usize,
-    /// No line end stands between `at` and here.
+    /// No line end stands between the first byte that is not read and here.
     scanned: usize,
     lines: Lines,
     max: u64,
     lenient: bool,
-    finished: bool,
-    failed: Option<DecodeError>,
-    /// The line with the error is still to be skipped; its first bytes.
-    skipped: Vec<u8>,
+    /// The first bytes of the line with the error, which is still to be skipped.
+    skipped: Option<Vec<u8>>,
 }
 
 /// A line of the bytes at hand.
@@ -48,8 +45,8 @@ enum Next {
     TooLong,
 }
 
-impl NdjsonDecoder {
-    /// A decoder.
+impl NdjsonReader {
+    /// A reader.
     ///
     /// # Errors
     /// The base is not an absolute IRI.
@@ -58,23 +55,19 @@ impl NdjsonDecoder {
             reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
             tape: Tape::new(),
-            buffer: Vec::new(),
-            at: 0,
             scanned: 0,
             lines: Lines::default(),
             max: options.limits.max_message_bytes,
             lenient: options.lenient,
-            finished: false,
-            failed: None,
-            skipped: Vec::new(),
+            skipped: None,
         })
     }
 
     /// The next whole line, or what is left at the end.
-    fn next_line(&mut self) -> Next {
-        let from = self.scanned.max(self.at);
-        let rest = self.buffer.get(from..).unwrap_or_default();
-        let length = |end: usize| (end - self.at) as u64;
+    fn next_line(&mut self, input: &Buffer) -> Next {
+        let from = self.scanned.max(input.at);
+        let rest = input.bytes.get(from..).unwrap_or_default();
+        let length = |end: usize| (end - input.at) as u64;
         if let Some(end) = memchr::memchr(b'\n', rest) {
             let end = from + end;
             if length(end) > self.max {
@@ -82,21 +75,21 @@ impl NdjsonDecoder {
             }
             return Next::Line(end, end + 1);
         }
-        let end = self.buffer.len();
+        let end = input.bytes.len();
         self.scanned = end;
         if length(end) > self.max {
             return Next::TooLong;
         }
-        if self.finished && end > self.at {
+        if input.finished && end > input.at {
             return Next::Line(end, end);
         }
         Next::Feed
     }
 
     /// Reads a line; an error tells its position in the line.
-    fn line(&mut self, end: usize) -> Result<(), ParseError> {
-        let offset = self.lines.offset();
-        let mut line = self.buffer.get(self.at..end).unwrap_or_default();
+    fn line(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
+        let offset = input.offset();
+        let mut line = input.bytes.get(input.at..end).unwrap_or_default();
         let mut before = 0;
         // Where files were joined one stands within the log.
         let marked = check_mark(line, self.lenient);
@@ -138,121 +131,106 @@ impl NdjsonDecoder {
         })
     }
 
-    /// Turns an error at a byte from `at` into the decoder's error.
+    /// Turns an error in the line that comes next into the decoder's error.
     #[cold]
-    fn fail(&mut self, error: ParseError, whole_line: bool) {
-        let at = (self.at + error.at).min(self.buffer.len());
+    fn fail(&mut self, input: &Buffer, error: ParseError, whole_line: bool) -> ReadError {
+        self.skipped = Some(Vec::new());
         // A line that ends the log could have gone on.
         let class = match error.class {
             ErrorClass::Truncated if whole_line => ErrorClass::Malformed,
             class => class,
         };
-        let before = self.buffer.get(self.at..at).unwrap_or_default();
-        self.failed = Some(DecodeError {
-            format: "ndjsonld",
-            class,
-            reason: error.reason,
-            position: Position {
-                offset: self.lines.offset() + before.len() as u64,
-                message: Some(self.builder.message_index()),
-                line_column: Some(self.lines.position(before)),
-                frame_row: None,
-            },
-        });
+        let line = input.rest();
+        let position = self.lines.place(&line[..error.at.min(line.len())]);
+        ReadError {
+            resumable: true,
+            ..ReadError::new(class, error.reason, position)
+        }
     }
 
     /// Goes to the next line.
-    fn advance(&mut self, next: usize) {
-        let bytes = (next - self.at) as u64;
-        let ended = self.buffer.get(next.wrapping_sub(1)) == Some(&b'\n');
+    fn go_to(&mut self, input: &mut Buffer, next: usize) {
+        let bytes = (next - input.at) as u64;
+        let ended = input.bytes.get(next.wrapping_sub(1)) == Some(&b'\n');
         self.lines.advance_lines(bytes, u64::from(ended));
-        self.at = next;
+        input.at = next;
         self.scanned = next;
     }
 }
 
-impl Decoder for NdjsonDecoder {
-    fn feed(&mut self, piece: &[u8]) {
-        if self.at >= self.buffer.len() - self.at {
-            self.buffer.drain(..self.at);
-            self.scanned = self.scanned.saturating_sub(self.at);
-            self.at = 0;
-        }
-        self.buffer.extend_from_slice(piece);
+impl Reader for NdjsonReader {
+    type Record = Quad;
+
+    fn format(&self) -> &'static str {
+        "ndjsonld"
     }
 
-    fn finish(&mut self) {
-        self.finished = true;
-    }
-
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
-        loop {
-            if let Some(error) = &self.failed {
-                return match self.builder.take() {
-                    Some(batch) => Ok(Some(batch)),
-                    None => Err(error.clone()),
-                };
-            }
-            match self.next_line() {
-                Next::Feed => return Ok(self.builder.take()),
-                Next::TooLong => {
-                    let error = ParseError {
-                        at: 0,
-                        class: ErrorClass::Limit,
-                        reason: Reason::limit(
-                            format!("the line is longer than {} bytes", self.max),
-                            "max_message_bytes",
-                        ),
-                    };
-                    self.fail(error, true);
-                }
-                Next::Line(end, next) => match self.line(end) {
-                    Ok(()) => {
-                        self.advance(next);
-                        if self.builder.full() && self.builder.has_messages() {
-                            return Ok(self.builder.take());
-                        }
-                    }
-                    Err(error) => self.fail(error, next > end),
-                },
-            }
-        }
-    }
-
-    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
-        if self.failed.is_none() {
-            return Ok(Some(Vec::new()));
-        }
-        let rest = self.buffer.get(self.at..).unwrap_or_default();
-        let end = memchr::memchr(b'\n', rest).map_or(self.buffer.len(), |end| self.at + end + 1);
-        let room = KEPT.saturating_sub(self.skipped.len());
-        let line = self.buffer.get(self.at..end).unwrap_or_default();
-        self.skipped
-            .extend_from_slice(&line[..line.len().min(room)]);
-        let ended = line.last() == Some(&b'\n');
-        self.advance(end);
-        if !ended && !self.finished {
-            return Ok(None);
-        }
-        self.failed = None;
-        self.builder.skip_index();
-        Ok(Some(std::mem::take(&mut self.skipped)))
+    fn builder(&mut self) -> &mut BatchBuilder {
+        &mut self.builder
     }
 
     fn reset(&mut self) {
         self.reader.reset();
-        self.builder.reset();
-        self.buffer.clear();
-        self.at = 0;
         self.scanned = 0;
         self.lines = Lines::default();
-        self.finished = false;
-        self.failed = None;
-        self.skipped.clear();
+        self.skipped = None;
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
+        loop {
+            match self.next_line(input) {
+                Next::Feed => return Ok(self.builder.take()),
+                Next::TooLong => {
+                    let error = too_long("line", self.max);
+                    return Err(self.fail(input, error, true));
+                }
+                Next::Line(end, next) => {
+                    self.line(input, end)
+                        .map_err(|error| self.fail(input, error, next > end))?;
+                    self.go_to(input, next);
+                    if self.builder.full() && self.builder.has_messages() {
+                        return Ok(self.builder.take());
+                    }
+                }
+            }
+        }
+    }
+
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        let Some(mut skipped) = self.skipped.take() else {
+            return Ok(Some(Vec::new()));
+        };
+        let rest = input.rest();
+        let line = memchr::memchr(b'\n', rest).map_or(rest, |end| &rest[..=end]);
+        let room = KEPT.saturating_sub(skipped.len());
+        skipped.extend_from_slice(&line[..line.len().min(room)]);
+        let ended = line.last() == Some(&b'\n');
+        self.go_to(input, input.at + line.len());
+        if !ended && !input.finished {
+            self.skipped = Some(skipped);
+            return Ok(None);
+        }
+        Ok(Some(skipped))
+    }
+
+    fn forget(&mut self, gone: &[u8]) {
+        self.scanned = self.scanned.saturating_sub(gone.len());
     }
 
     fn noticed(&self) -> Noticed {
         self.reader.noticed()
+    }
+}
+
+/// A line or document is longer than a message may be.
+pub(super) fn too_long(what: &str, max: u64) -> ParseError {
+    ParseError {
+        at: 0,
+        class: ErrorClass::Limit,
+        reason: Reason::limit(
+            format!("the {what} is longer than {max} bytes"),
+            "max_message_bytes",
+        ),
     }
 }
 

@@ -1,16 +1,17 @@
 //! What NDJSON-LD, JSON-LD and YAML-LD are.
 
-use super::document::DocumentDecoder;
+use super::document::DocumentReader;
 use super::encode::encoder;
-use super::lines::NdjsonDecoder;
+use super::lines::NdjsonReader;
 use super::options::{
     COMPACT_WITH, CONTEXT_LINES, CONTEXTS, EXPAND_CONTEXT, RDF_DIRECTION, Reading,
 };
 use super::sink::Json;
 use super::sniff;
-use super::yaml::decode::YamlDecoder;
+use super::yaml::decode::YamlReader;
 use super::yaml::write::Yaml;
 use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::input::InputSide;
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, PREFIXES};
 use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
 
@@ -49,7 +50,7 @@ pub static NDJSONLD: FormatSpec = FormatSpec {
     writes: &[WRITES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(NdjsonDecoder::new(&options)?))
+        Ok(Box::new(InputSide::new(NdjsonReader::new(&options)?)))
     },
     encoder: |values, _| encoder(&NDJSONLD, values, Json::LINE),
     splitter: None,
@@ -76,7 +77,7 @@ pub static JSONLD: FormatSpec = FormatSpec {
     writes: &[WRITES],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(DocumentDecoder::new(&options)?))
+        Ok(Box::new(InputSide::new(DocumentReader::new(&options)?)))
     },
     encoder: |values, _| encoder(&JSONLD, values, Json::INDENTED),
     splitter: None,
@@ -100,7 +101,7 @@ pub static YAMLLD: FormatSpec = FormatSpec {
     writes: &[WRITES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(YamlDecoder::new(&options)?))
+        Ok(Box::new(InputSide::new(YamlReader::new(&options)?)))
     },
     encoder: |values, _| encoder(&YAMLLD, values, Yaml::default()),
     splitter: None,

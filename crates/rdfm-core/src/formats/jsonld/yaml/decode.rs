@@ -7,35 +7,32 @@
 
 use super::compose::Composer;
 use super::stream::{Next, Search};
-use crate::codec::{Decoder, Noticed};
-use crate::formats::jsonld::lines::{BOM, check_utf8};
+use crate::codec::Noticed;
+use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::formats::jsonld::lines::{BOM, check_utf8, too_long};
 use crate::formats::jsonld::options::Reading;
 use crate::formats::jsonld::reader::MessageReader;
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
+use crate::model::term::Quad;
 use crate::syntax::json::{Kind, ParseError, Tape, View};
 use crate::syntax::text::position::Lines;
 
 /// Reads YAML-LD.
-pub struct YamlDecoder {
+pub struct YamlReader {
     reader: MessageReader,
     builder: BatchBuilder,
     composer: Composer,
     tape: Tape,
-    buffer: Vec<u8>,
-    /// First byte that is not read.
-    at: usize,
     search: Search,
     lines: Lines,
     max: u64,
-    finished: bool,
-    failed: Option<DecodeError>,
 }
 
-impl YamlDecoder {
-    /// A decoder.
+impl YamlReader {
+    /// A reader.
     ///
     /// # Errors
     /// The base is not an absolute IRI.
@@ -45,19 +42,15 @@ impl YamlDecoder {
             builder: BatchBuilder::new(options.limits.clone()),
             composer: Composer::default(),
             tape: Tape::new(),
-            buffer: Vec::new(),
-            at: 0,
             search: Search::default(),
             lines: Lines::default(),
             max: options.limits.max_message_bytes,
-            finished: false,
-            failed: None,
         })
     }
 
     /// Reads a document; an error tells its position in it.
-    fn document(&mut self, end: usize) -> Result<(), ParseError> {
-        let text = self.buffer.get(self.at..end).unwrap_or_default();
+    fn document(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
+        let text = input.bytes.get(input.at..end).unwrap_or_default();
         check_utf8(text)?;
         let text = std::str::from_utf8(text).unwrap_or_default();
         if !self
@@ -88,127 +81,87 @@ impl YamlDecoder {
             tape: &self.tape,
             source: text.as_bytes(),
         };
-        let start = self.lines.offset() + u64::from(view.node(0).at);
+        let start = input.offset() + u64::from(view.node(0).at);
         self.reader.read_nodes(&view, start, &mut self.builder)
     }
 
-    /// Turns an error at a byte from `at` into the decoder's error.
+    /// Turns an error in the document that comes next into the decoder's error.
     #[cold]
-    fn fail(&mut self, error: ParseError, last: bool) {
-        let at = (self.at + error.at).min(self.buffer.len());
+    fn error(&self, input: &Buffer, error: ParseError, last: bool) -> ReadError {
         let class = match error.class {
             ErrorClass::Truncated if !last => ErrorClass::Malformed,
             class => class,
         };
-        let before = self.buffer.get(self.at..at).unwrap_or_default();
-        self.failed = Some(DecodeError {
-            format: "yamlld",
-            class,
-            reason: error.reason,
-            position: Position {
-                offset: self.lines.offset() + before.len() as u64,
-                message: Some(self.builder.message_index()),
-                line_column: Some(self.lines.position(before)),
-                frame_row: None,
-            },
-        });
-        self.buffer = Vec::new();
+        let rest = input.rest();
+        let position = self.lines.place(&rest[..error.at.min(rest.len())]);
+        ReadError::new(class, error.reason, position)
     }
 
     /// Goes behind a document.
-    fn advance(&mut self, end: usize) {
-        let read = self.buffer.get(self.at..end).unwrap_or_default();
+    fn go_to(&mut self, input: &mut Buffer, end: usize) {
+        let read = input.bytes.get(input.at..end).unwrap_or_default();
         self.lines.advance(read);
-        self.at = end;
+        input.at = end;
     }
 
     /// Passes over a byte order mark. False if it cannot be known yet whether there is one.
-    fn mark_is_passed(&mut self) -> bool {
-        if self.lines.offset() > 0 {
+    fn mark_is_passed(&mut self, input: &mut Buffer) -> bool {
+        if input.offset() > 0 {
             return true;
         }
-        if self.buffer.starts_with(BOM) {
-            self.advance(BOM.len());
-            self.search = Search::from(self.at);
+        if input.bytes.starts_with(BOM) {
+            self.go_to(input, BOM.len());
+            self.search = Search::from(input.at);
             return true;
         }
-        self.finished || !BOM.starts_with(&self.buffer[..self.buffer.len().min(BOM.len())])
+        input.finished || !BOM.starts_with(&input.bytes[..input.bytes.len().min(BOM.len())])
     }
 }
 
-impl Decoder for YamlDecoder {
-    fn feed(&mut self, piece: &[u8]) {
-        if self.failed.is_some() {
-            return;
-        }
-        if self.at >= self.buffer.len() - self.at {
-            self.buffer.drain(..self.at);
-            self.search.drained(self.at);
-            self.at = 0;
-        }
-        self.buffer.extend_from_slice(piece);
+impl Reader for YamlReader {
+    type Record = Quad;
+
+    fn format(&self) -> &'static str {
+        "yamlld"
     }
 
-    fn finish(&mut self) {
-        self.finished = true;
-    }
-
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
-        loop {
-            if let Some(error) = &self.failed {
-                return match self.builder.take() {
-                    Some(batch) => Ok(Some(batch)),
-                    None => Err(error.clone()),
-                };
-            }
-            if !self.mark_is_passed() {
-                return Ok(self.builder.take());
-            }
-            let next = self.search.next(&self.buffer, self.finished);
-            let end = match next {
-                Next::Document { end, .. } => end,
-                Next::Feed | Next::Done => self.search.least_end(&self.buffer),
-            };
-            if (end - self.at) as u64 > self.max {
-                let error = ParseError {
-                    at: 0,
-                    class: ErrorClass::Limit,
-                    reason: Reason::limit(
-                        format!("the document is longer than {} bytes", self.max),
-                        "max_message_bytes",
-                    ),
-                };
-                self.fail(error, false);
-                continue;
-            }
-            match next {
-                Next::Feed | Next::Done => return Ok(self.builder.take()),
-                Next::Document { end, last } => match self.document(end) {
-                    Ok(()) => {
-                        self.advance(end);
-                        if self.builder.full() && self.builder.has_messages() {
-                            return Ok(self.builder.take());
-                        }
-                    }
-                    Err(error) => self.fail(error, last),
-                },
-            }
-        }
-    }
-
-    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
-        self.failed.clone().map_or(Ok(None), Err)
+    fn builder(&mut self) -> &mut BatchBuilder {
+        &mut self.builder
     }
 
     fn reset(&mut self) {
         self.reader.reset();
-        self.builder.reset();
-        self.buffer.clear();
-        self.at = 0;
         self.search = Search::default();
         self.lines = Lines::default();
-        self.finished = false;
-        self.failed = None;
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
+        loop {
+            if !self.mark_is_passed(input) {
+                return Ok(self.builder.take());
+            }
+            let next = self.search.next(&input.bytes, input.finished);
+            let end = match next {
+                Next::Document { end, .. } => end,
+                Next::Feed | Next::Done => self.search.least_end(&input.bytes),
+            };
+            if (end - input.at) as u64 > self.max {
+                return Err(self.error(input, too_long("document", self.max), false));
+            }
+            let Next::Document { end, last } = next else {
+                return Ok(self.builder.take());
+            };
+            self.document(input, end)
+                .map_err(|error| self.error(input, error, last))?;
+            self.go_to(input, end);
+            if self.builder.full() && self.builder.has_messages() {
+                return Ok(self.builder.take());
+            }
+        }
+    }
+
+    fn forget(&mut self, gone: &[u8]) {
+        self.search.drained(gone.len());
     }
 
     fn noticed(&self) -> Noticed {
