@@ -7,10 +7,11 @@
 
 use memchr::memmem::Finder;
 
+use crate::codec::input::Buffer;
 use crate::codec::{self, Dialect, Split};
 use crate::syntax::text::dialect::Dialects;
 
-use super::decode::Input;
+use super::decode::{block, cut};
 use super::options::Reading;
 use super::skip::{Line, judge, may_delimit};
 
@@ -21,7 +22,9 @@ pub struct DelimiterCounter {
     lenient: bool,
     max_line: u64,
     dialects: Dialects,
-    input: Input,
+    input: Buffer,
+    /// No line end stands between the first byte that is not read and here.
+    scanned: usize,
     words: [Finder<'static>; 3],
     /// Within a line that is passed over: one too long, or of the split before.
     inside: bool,
@@ -49,7 +52,8 @@ impl DelimiterCounter {
             } else {
                 Dialects::new(&options.asked)
             },
-            input: Input::at(split.start.saturating_sub(1)),
+            input: Buffer::starting_at(split.start.saturating_sub(1)),
+            scanned: 0,
             words: [b"@message".as_slice(), b"MESSAGE", b"VERSION"].map(Finder::new),
             inside: inner,
             done: false,
@@ -60,26 +64,26 @@ impl DelimiterCounter {
 
     fn run(&mut self) {
         while !self.done {
-            if self.input.lines.offset() >= self.split.stop {
+            if self.input.offset() >= self.split.stop {
                 self.done = true;
                 return;
             }
             let from = self.input.at;
             if self.inside {
-                let rest = self.input.bytes.get(from..).unwrap_or_default();
+                let rest = self.input.rest();
                 if rest.is_empty() {
                     return;
                 }
                 let end = memchr::memchr2(b'\n', b'\r', rest);
                 self.inside = end.is_none();
-                self.take(end.map_or(self.input.bytes.len(), |end| from + end + 1));
+                self.input.at = end.map_or(self.input.bytes.len(), |end| from + end + 1);
                 continue;
             }
-            match self.input.block(self.max_line) {
+            match block(&self.input, &mut self.scanned, self.max_line) {
                 Ok(Some(end)) => {
-                    let end = self.input.cut(end, self.split.stop);
+                    let end = cut(&self.input, end, self.split.stop);
                     self.lines(from, end);
-                    self.take(end);
+                    self.input.at = end;
                 }
                 Ok(None) => return,
                 // A line too long counts for nothing, wherever it ends.
@@ -89,13 +93,6 @@ impl DelimiterCounter {
                 }
             }
         }
-    }
-
-    /// Is done with the bytes up to `end`.
-    fn take(&mut self, end: usize) {
-        let bytes = (end - self.input.at) as u64;
-        self.input.lines.advance_lines(bytes, 0);
-        self.input.at = end;
     }
 
     fn content(&mut self) {
@@ -136,7 +133,7 @@ impl DelimiterCounter {
         let found = if bare.len() as u64 > self.max_line {
             Line::Content
         } else if first || may_delimit(line) {
-            let offset = self.input.lines.offset() + (from - self.input.at) as u64;
+            let offset = self.input.offset_of(from);
             judge(&mut self.dialects, line, self.lenient && offset == 0)
         } else {
             return from + length;
@@ -159,7 +156,10 @@ impl DelimiterCounter {
 impl codec::DelimiterCounter for DelimiterCounter {
     fn feed(&mut self, piece: &[u8]) {
         if !self.done {
-            self.input.feed(piece, self.input.at);
+            let Self { input, scanned, .. } = self;
+            input.feed(piece, input.at, |gone| {
+                *scanned = scanned.saturating_sub(gone.len());
+            });
             self.run();
         }
     }

@@ -10,11 +10,13 @@
 
 use std::sync::Arc;
 
-use crate::codec::{Decoder, Dialect, LogHeader, Noticed};
+use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::codec::{Dialect, LogHeader, Noticed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
+use crate::model::term::Quad;
 use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
 use crate::syntax::text::position::Lines;
 
@@ -27,40 +29,27 @@ use super::statement::{Grammar, Statements};
 const BLOCK: usize = 64 << 10;
 
 /// Reads N-Triples or N-Quads.
-pub struct LineDecoder {
+pub struct LineReader {
     format: &'static str,
     graphs: bool,
     pub(super) options: Reading,
     pub(super) dialects: Dialects,
     statements: Statements,
     pub(super) builder: BatchBuilder,
-    pub(super) input: Input,
+    /// Where the first byte is that is not read.
+    pub(super) here: Lines,
+    /// No line end stands between it and here.
+    pub(super) scanned: usize,
+    /// The last line ended with a CR at the end of the bytes at hand: an LF belongs to it.
+    pub(super) after_cr: bool,
     /// Where the line is with which the open message began.
     open: Option<Lines>,
-    pub(super) error: Option<DecodeError>,
     pub(super) skip: Option<Skip>,
     /// On the way to the split's first delimiter.
     pub(super) seek: Option<Skip>,
     /// Where the split ends.
     pub(super) stop: u64,
     done: bool,
-}
-
-/// The bytes at hand, and what of them is read.
-#[derive(Default)]
-pub(super) struct Input {
-    pub bytes: Vec<u8>,
-    /// Where in the log these bytes begin.
-    dropped: u64,
-    /// First byte that is not read.
-    pub at: usize,
-    /// No line end stands between `at` and here.
-    pub scanned: usize,
-    /// Where `at` is in the log.
-    pub lines: Lines,
-    /// The last line ended with a CR at the end of the bytes at hand: an LF belongs to it.
-    pub after_cr: bool,
-    pub finished: bool,
 }
 
 /// What a look at the bytes at hand gave.
@@ -73,105 +62,67 @@ enum Step {
     Full,
 }
 
-impl Input {
-    /// Nothing yet; the first piece begins at a byte of the log.
-    pub fn at(offset: u64) -> Self {
-        Self {
-            dropped: offset,
-            lines: Lines::at(offset),
-            ..Self::default()
-        }
-    }
+/// How many bytes hold no line end for sure, of those that are not read.
+pub(super) fn without_end(input: &Buffer, scanned: usize) -> usize {
+    scanned.min(input.bytes.len()).saturating_sub(input.at)
+}
 
-    /// Takes a piece, and forgets the bytes before `keep` when that costs little.
-    pub fn feed(&mut self, piece: &[u8], keep: usize) {
-        if keep >= self.bytes.len() - keep {
-            self.bytes.drain(..keep);
-            self.dropped += keep as u64;
-            self.at -= keep;
-            self.scanned = self.scanned.saturating_sub(keep);
-        }
-        self.bytes.extend_from_slice(piece);
-    }
+/// Where the open message begins among the bytes at hand, if that is near.
+fn near_start(input: &Buffer, open: Option<&Lines>) -> usize {
+    open.and_then(|start| input.index(start.offset()))
+        .filter(|start| input.at.saturating_sub(*start) <= KEPT)
+        .unwrap_or(input.at)
+}
 
-    /// How many bytes from `at` hold no line end for sure.
-    pub fn scanned_from(&self, at: usize) -> usize {
-        self.scanned.min(self.bytes.len()).saturating_sub(at)
+/// The end of those lines up to `end` that begin before a byte of the log, if some do: of whole lines that are
+/// not read.
+pub(super) fn cut(input: &Buffer, end: usize, stop: u64) -> usize {
+    let left = stop.saturating_sub(input.offset());
+    if left == 0 || left >= (end - input.at) as u64 {
+        return end;
     }
-
-    /// Where a byte of the log is among the bytes at hand.
-    fn index(&self, offset: u64) -> Option<usize> {
-        Some(offset.checked_sub(self.dropped)? as usize)
-    }
-
-    /// Where the open message begins among the bytes at hand, if it is near `at`.
-    fn near_start(&self, open: Option<&Lines>, at: usize) -> usize {
-        open.and_then(|start| self.index(start.offset()))
-            .filter(|start| at.saturating_sub(*start) <= KEPT)
-            .unwrap_or(at)
-    }
-
-    /// The end of those lines up to `end` that begin before a byte of the log, if some do: of whole lines
-    /// from `at`.
-    pub fn cut(&self, end: usize, stop: u64) -> usize {
-        let left = stop.saturating_sub(self.lines.offset());
-        if left == 0 || left >= (end - self.at) as u64 {
-            return end;
-        }
-        // The line end that precedes the first line of the rest.
-        let before = self.at + left as usize - 1;
-        let rest = self.bytes.get(before..end).unwrap_or_default();
-        match memchr::memchr2(b'\n', b'\r', rest) {
-            Some(at) if rest[at] == b'\r' && rest.get(at + 1) == Some(&b'\n') => before + at + 2,
-            Some(at) => before + at + 1,
-            None => end,
-        }
-    }
-
-    /// Takes the LF of a CRLF that was cut in two: it belongs to a line already counted.
-    fn take_line_feed(&mut self) {
-        if self.after_cr && self.at < self.bytes.len() {
-            self.after_cr = false;
-            if self.bytes[self.at] == b'\n' {
-                self.at += 1;
-                self.lines.advance_lines(1, 0);
-            }
-        }
-    }
-
-    /// The end of some whole lines from `at`, or None when there is none. A line longer than `max`
-    /// bytes is an error whether its end is at hand or not.
-    pub fn block(&mut self, max: u64) -> Result<Option<usize>, u64> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let from = self.scanned_from(self.at);
-        let near = rest.len().min(BLOCK.max(from));
-        let end = match memchr::memrchr2(b'\n', b'\r', &rest[from..near]) {
-            Some(end) => from + end + 1,
-            None => {
-                if let Some(end) = memchr::memchr2(b'\n', b'\r', &rest[near..]) {
-                    near + end + 1
-                } else {
-                    self.scanned = self.bytes.len();
-                    if rest.len() as u64 > max {
-                        return Err(max);
-                    }
-                    if !self.finished || rest.is_empty() {
-                        return Ok(None);
-                    }
-                    rest.len()
-                }
-            }
-        };
-        // A CRLF is not cut.
-        let cut = rest[end - 1] == b'\r' && rest.get(end) == Some(&b'\n');
-        Ok(Some(self.at + end + usize::from(cut)))
+    // The line end that precedes the first line of the rest.
+    let before = input.at + left as usize - 1;
+    let rest = input.bytes.get(before..end).unwrap_or_default();
+    match memchr::memchr2(b'\n', b'\r', rest) {
+        Some(at) if rest[at] == b'\r' && rest.get(at + 1) == Some(&b'\n') => before + at + 2,
+        Some(at) => before + at + 1,
+        None => end,
     }
 }
 
-impl LineDecoder {
-    /// A decoder of a format, with graphs or without.
+/// The end of some whole lines that are not read, or None when there is none. A line longer than `max` bytes is
+/// an error whether its end is at hand or not.
+pub(super) fn block(input: &Buffer, scanned: &mut usize, max: u64) -> Result<Option<usize>, u64> {
+    let rest = input.rest();
+    let from = without_end(input, *scanned);
+    let near = rest.len().min(BLOCK.max(from));
+    let end = match memchr::memrchr2(b'\n', b'\r', &rest[from..near]) {
+        Some(end) => from + end + 1,
+        None => {
+            if let Some(end) = memchr::memchr2(b'\n', b'\r', &rest[near..]) {
+                near + end + 1
+            } else {
+                *scanned = input.bytes.len();
+                if rest.len() as u64 > max {
+                    return Err(max);
+                }
+                if !input.finished || rest.is_empty() {
+                    return Ok(None);
+                }
+                rest.len()
+            }
+        }
+    };
+    // A CRLF is not cut.
+    let cut = rest[end - 1] == b'\r' && rest.get(end) == Some(&b'\n');
+    Ok(Some(input.at + end + usize::from(cut)))
+}
+
+impl LineReader {
+    /// A reader of a format, with graphs or without.
     pub(super) fn new(format: &'static str, graphs: bool, options: Reading) -> Self {
-        let mut decoder = Self {
+        Self {
             format,
             graphs,
             dialects: Dialects::new(&options.asked),
@@ -183,40 +134,16 @@ impl LineDecoder {
                 alone: false,
             }),
             builder: BatchBuilder::new(options.limits.clone()),
-            input: Input::default(),
+            here: Lines::default(),
+            scanned: 0,
+            after_cr: false,
             open: None,
-            error: None,
             skip: None,
             seek: None,
             stop: options.split.map_or(u64::MAX, |split| split.stop),
             done: false,
             options,
-        };
-        decoder.begin();
-        decoder
-    }
-
-    /// Goes to the start of the log, or of the split.
-    fn begin(&mut self) {
-        let options = &self.options;
-        let split = options.split.filter(|split| split.start > 0);
-        self.dialects = split.map_or_else(
-            || Dialects::new(&options.asked),
-            |split| Dialects::after_head(&options.asked, split.dialect),
-        );
-        self.builder
-            .start_at(options.first_index.unwrap_or_default());
-        let mut bytes = std::mem::take(&mut self.input.bytes);
-        bytes.clear();
-        self.input = Input {
-            bytes,
-            ..Input::at(split.map_or(0, |split| split.start - 1))
-        };
-        self.open = None;
-        self.error = None;
-        self.skip = None;
-        self.seek = split.map(|_| Skip::to_split());
-        self.done = false;
+        }
     }
 
     /// Whether a split is read that does not begin with the log, so that lines have no numbers.
@@ -239,21 +166,21 @@ impl LineDecoder {
     }
 
     /// Fails for good at the next line, after [`strayed`](Self::strayed).
-    pub(super) fn stray(&mut self) {
-        let (base, at) = (self.input.lines.clone(), self.input.at);
-        self.fail(&base, at, strayed_error(at));
+    pub(super) fn stray(&mut self, input: &Buffer) -> ReadError {
+        let base = self.here.clone();
+        self.fail(input, &base, input.at, strayed_error(input.at))
     }
 
     /// What follows belongs to other splits.
-    pub(super) fn end_split(&mut self) {
+    pub(super) fn end_split(&mut self, input: &mut Buffer) {
         self.done = true;
         self.open = None;
-        self.input = Input::at(self.input.lines.offset());
+        input.release();
     }
 
     /// Reads whole lines up to `end`, until a batch is full.
-    fn run(&mut self, end: usize) -> Lexed<Step> {
-        let fixed = self.fixed_dialect(self.input.lines.offset());
+    fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<Step> {
+        let fixed = self.fixed_dialect(input.offset());
         let inner = self.inner();
         let graphs = self.graphs;
         let Self {
@@ -261,7 +188,8 @@ impl LineDecoder {
             dialects,
             statements,
             builder,
-            input,
+            here,
+            after_cr,
             open,
             stop,
             done,
@@ -269,7 +197,7 @@ impl LineDecoder {
         } = self;
         let text = input.bytes.get(..end).unwrap_or_default();
         let max_line = options.limits.max_message_bytes;
-        let (offset, base) = (input.lines.offset(), input.at);
+        let (offset, base) = (input.offset(), input.at);
         let past = offset >= *stop;
         let position = |at: usize| offset + (at - base) as u64;
         check_dialect(fixed, dialects, base)?;
@@ -291,7 +219,7 @@ impl LineDecoder {
                     if !builder.is_open() {
                         builder.begin_message(position(at));
                         // From here the message could be read again.
-                        let mut start = input.lines.clone();
+                        let mut start = here.clone();
                         start.advance_lines((line - base) as u64, lines);
                         *open = Some(start);
                     }
@@ -327,13 +255,13 @@ impl LineDecoder {
                     ends |= ends_message(dialects, Delimiter::Comment, builder, comment, place)?;
                     last |= past;
                 } else if comment == skip_space(text, line) && dialects.resembles(body, true) {
-                    dialects.note(body, place, (!inner).then(|| input.lines.line() + lines));
+                    dialects.note(body, place, (!inner).then(|| here.line() + lines));
                 }
             }
             let after = line_end(text, at)?;
             if after > at {
                 lines += 1;
-                input.after_cr = after == end && byte(text, at) == b'\r' && after == at + 1;
+                *after_cr = after == end && byte(text, at) == b'\r' && after == at + 1;
                 at = after;
             }
             let stop = if ends {
@@ -345,38 +273,38 @@ impl LineDecoder {
             };
             if stop || last {
                 *done = last;
-                input.lines.advance_lines((at - base) as u64, lines);
+                here.advance_lines((at - base) as u64, lines);
                 input.at = at;
                 return Ok(Step::Full);
             }
         }
-        input.lines.advance_lines((at - base) as u64, lines);
+        here.advance_lines((at - base) as u64, lines);
         input.at = at;
         Ok(Step::Read)
     }
 
     /// Goes back to the start of the open message, which is to be read again in the next batch.
     /// The bytes are at hand: it began after the last feed, since messages wait.
-    fn go_back(&mut self) {
+    fn go_back(&mut self, input: &mut Buffer) {
         if let Some(start) = self.open.take()
-            && let Some(at) = self.input.index(start.offset())
+            && let Some(at) = input.index(start.offset())
         {
             self.builder.discard_message();
-            self.input.at = at;
-            self.input.lines = start;
-            self.input.after_cr = false;
+            input.at = at;
+            self.here = start;
+            self.after_cr = false;
         }
     }
 
     /// What can be taken when no whole line is left.
-    fn flush(&mut self) -> Option<MessageBatch> {
-        if self.input.finished {
+    fn flush(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
+        if input.finished {
             self.open = None;
             if self.builder.is_open() {
                 self.builder.end_message();
             }
         } else if self.builder.is_open() && self.builder.has_messages() {
-            self.go_back();
+            self.go_back(input);
         } else if self.builder.is_open() {
             return None;
         }
@@ -384,51 +312,43 @@ impl LineDecoder {
     }
 
     /// The batch when it is full.
-    fn take_full(&mut self) -> Option<MessageBatch> {
+    fn take_full(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if self.builder.is_open() {
             if !self.builder.has_messages() {
                 return Some(self.builder.take_part());
             }
-            self.go_back();
+            self.go_back(input);
         }
         self.builder.take()
     }
 
     /// Turns an error into the decoder's: the open message is lost. `base` is the position of byte `from`.
-    fn fail(&mut self, base: &Lines, from: usize, error: LexError) -> Option<MessageBatch> {
-        let inner = self.inner();
-        let input = &mut self.input;
+    fn fail(&mut self, input: &Buffer, base: &Lines, from: usize, error: LexError) -> ReadError {
         // The last line lacks something at its end: more of it could have made it whole.
         let class = match error.class {
             ErrorClass::Malformed if error.at == input.bytes.len() => ErrorClass::Truncated,
             class => class,
         };
-        let before = input.bytes.get(from..error.at).unwrap_or_default();
-        let counted = !inner || self.options.first_index.is_some();
-        self.error = Some(DecodeError {
-            format: self.format,
-            class,
-            reason: error.reason,
-            position: Position {
-                offset: base.offset() + before.len() as u64,
-                message: counted.then(|| self.builder.message_index()),
-                line_column: (!inner).then(|| base.position(before)),
-                frame_row: None,
-            },
-        });
-        let start = input.near_start(self.open.take().as_ref(), input.at);
+        let mut position = base.place(input.bytes.get(from..error.at).unwrap_or_default());
+        if self.inner() {
+            position.line_column = None;
+        }
+        let start = near_start(input, self.open.take().as_ref());
         let skip = Skip::after_error(&input.bytes[start..input.at]);
-        input.lines = base.clone();
-        input.lines.advance(&input.bytes[from..input.at]);
+        self.here = base.clone();
+        self.here.advance(&input.bytes[from..input.at]);
         // A split in another dialect cannot go on: it would miss delimiters.
-        self.skip = (!self.strayed(self.input.lines.offset())).then_some(skip);
-        self.builder.discard_message();
-        self.builder.take()
+        self.skip = (!self.strayed(input.offset())).then_some(skip);
+        ReadError {
+            resumable: self.skip.is_some(),
+            ..ReadError::new(class, error.reason, position)
+        }
     }
 
     /// The end of the whole lines that are valid UTF-8, and the error in the line after them.
-    fn valid(&self, from: usize, end: usize) -> (usize, Option<Box<LexError>>) {
-        let text = self.input.bytes.get(from..end).unwrap_or_default();
+    fn valid(&self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
+        let from = input.at;
+        let text = input.bytes.get(from..end).unwrap_or_default();
         if simdutf8::basic::from_utf8(text).is_ok() {
             return (end, None);
         }
@@ -451,16 +371,16 @@ impl LineDecoder {
     }
 
     /// Reads some whole lines.
-    fn step(&mut self) -> Lexed<Step> {
+    fn step(&mut self, input: &mut Buffer) -> Lexed<Step> {
         let max = self.options.limits.max_message_bytes;
-        let end = match self.input.block(max) {
+        let end = match block(input, &mut self.scanned, max) {
             Ok(Some(end)) => end,
             Ok(None) => return Ok(Step::Feed),
-            Err(_) => return Err(Box::new(too_long_error(self.input.at, max))),
+            Err(_) => return Err(Box::new(too_long_error(input.at, max))),
         };
-        let end = self.input.cut(end, self.stop);
-        let (end, error) = self.valid(self.input.at, end);
-        let step = self.run(end)?;
+        let end = cut(input, end, self.stop);
+        let (end, error) = self.valid(input, end);
+        let step = self.run(input, end)?;
         match (step, error) {
             (Step::Read, Some(error)) => Err(error),
             (step, _) => Ok(step),
@@ -574,62 +494,91 @@ fn too_long_error(line: usize, max: u64) -> LexError {
     }
 }
 
-impl Decoder for LineDecoder {
-    fn feed(&mut self, piece: &[u8]) {
-        if self.done {
-            return;
+impl Reader for LineReader {
+    type Record = Quad;
+
+    fn format(&self) -> &'static str {
+        self.format
+    }
+
+    fn builder(&mut self) -> &mut BatchBuilder {
+        &mut self.builder
+    }
+
+    /// Goes to the start of the log, or of the split.
+    fn reset(&mut self) {
+        let options = &self.options;
+        let split = options.split.filter(|split| split.start > 0);
+        self.dialects = split.map_or_else(
+            || Dialects::new(&options.asked),
+            |split| Dialects::after_head(&options.asked, split.dialect),
+        );
+        self.builder
+            .start_at(options.first_index.unwrap_or_default());
+        self.here = Lines::at(self.first_byte());
+        self.scanned = 0;
+        self.after_cr = false;
+        self.open = None;
+        self.skip = None;
+        self.seek = split.map(|_| Skip::to_split());
+        self.done = false;
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
+        if !self.seek(input)? {
+            return Ok(None);
         }
-        let keep = self.input.near_start(self.open.as_ref(), self.input.at);
-        self.input.feed(piece, keep);
-    }
-
-    fn finish(&mut self) {
-        self.input.finished = true;
-    }
-
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
-        loop {
-            if let Some(error) = &self.error {
-                return Err(error.clone());
+        while !self.done {
+            // The LF of a CRLF that was cut in two belongs to a line already counted.
+            if self.after_cr && input.at < input.bytes.len() {
+                self.after_cr = false;
+                if input.bytes[input.at] == b'\n' {
+                    input.at += 1;
+                    self.here.advance_lines(1, 0);
+                }
             }
-            if !self.seek() {
-                return Ok(None);
-            }
-            if self.done {
-                return Ok(self.builder.take());
-            }
-            if self.error.is_some() {
-                continue;
-            }
-            self.input.take_line_feed();
-            let (base, from) = (self.input.lines.clone(), self.input.at);
-            let batch = match self.step() {
-                Ok(Step::Feed) => return Ok(self.flush()),
+            let (base, from) = (self.here.clone(), input.at);
+            let batch = match self.step(input) {
+                Ok(Step::Feed) => return Ok(self.flush(input)),
                 Ok(Step::Read) => None,
                 Ok(Step::Full) if self.done => {
-                    self.end_split();
+                    self.end_split(input);
                     None
                 }
-                Ok(Step::Full) => self.take_full(),
-                Err(error) => self.fail(&base, from, *error),
+                Ok(Step::Full) => self.take_full(input),
+                Err(error) => return Err(self.fail(input, &base, from, *error)),
             };
             if batch.is_some() {
                 return Ok(batch);
             }
         }
+        Ok(self.builder.take())
     }
 
-    fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
-        self.skip_on()
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        self.skip_on(input)
+    }
+
+    fn first_byte(&self) -> u64 {
+        self.options
+            .split
+            .map_or(0, |split| split.start.saturating_sub(1))
+    }
+
+    fn keep(&self, input: &Buffer) -> usize {
+        near_start(input, self.open.as_ref())
+    }
+
+    fn forget(&mut self, gone: &[u8]) {
+        self.scanned = self.scanned.saturating_sub(gone.len());
+    }
+
+    fn counts(&self) -> bool {
+        !self.inner() || self.options.first_index.is_some()
     }
 
     fn done(&self) -> bool {
         self.done
-    }
-
-    fn reset(&mut self) {
-        self.builder.reset();
-        self.begin();
     }
 
     fn header(&self) -> Arc<LogHeader> {

@@ -1,6 +1,6 @@
 //! N-Triples and N-Quads logs, RDF 1.1 and 1.2: read here, written by [`encode`].
 //!
-//! - In: a log in pieces cut anywhere ([`LineDecoder`]), one term ([`parse_term`]), or terms of
+//! - In: a log in pieces cut anywhere ([`LineReader`]), one term ([`parse_term`]), or terms of
 //!   rows ([`CellReader`]).
 //! - Out: batches; a term that recurs is mostly stored once.
 //! - Cost: linear; memory holds a message, a piece and a batch. An unfinished line is scanned once.
@@ -28,5 +28,5 @@ pub mod sniff;
 pub mod spec;
 mod statement;
 
-pub use decode::LineDecoder;
+pub use decode::LineReader;
 pub use statement::{CellError, CellReader, parse_term};

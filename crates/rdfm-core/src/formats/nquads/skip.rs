@@ -6,12 +6,12 @@
 //! - Law: the cutting changes nothing. What a line means depends on the line and the dialect alone,
 //!   so that every split of a log, and whoever counts its messages, finds the same delimiters.
 
+use crate::codec::input::{Buffer, ReadError};
 use crate::model::builder::BatchBuilder;
-use crate::model::error::DecodeError;
 use crate::model::limits::Limits;
 use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};
 
-use super::decode::{BOM, LineDecoder, is_word, version};
+use super::decode::{BOM, LineReader, is_word, version, without_end};
 use super::lex::skip_space;
 use super::statement::{Grammar, Statements};
 
@@ -78,70 +78,64 @@ impl Skip {
     }
 }
 
-impl LineDecoder {
-    /// [`Decoder::skip_message`](crate::codec::Decoder::skip_message).
-    pub(super) fn skip_on(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
+impl LineReader {
+    /// [`Reader::skip`](crate::codec::input::Reader::skip).
+    pub(super) fn skip_on(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         let Some(mut skip) = self.skip.take() else {
-            return self.error.clone().map_or(Ok(None), Err);
+            return Ok(None);
         };
-        match self.skip_lines(&mut skip, u64::MAX) {
+        match self.skip_lines(input, &mut skip, u64::MAX) {
             Found::Feed => {
                 self.skip = Some(skip);
                 return Ok(None);
             }
-            Found::Strayed => {
-                self.stray();
-                return self.skip_on();
-            }
-            Found::Delimiter(line) if line >= self.stop => self.end_split(),
+            Found::Strayed => return Err(self.stray(input)),
+            Found::Delimiter(line) if line >= self.stop => self.end_split(input),
             Found::Delimiter(_) | Found::End => {}
         }
-        self.error = None;
-        self.builder.skip_index();
         Ok(Some(skip.bytes))
     }
 
     /// Goes to the first delimiter of the split. False when bytes lack.
-    pub(super) fn seek(&mut self) -> bool {
+    pub(super) fn seek(&mut self, input: &mut Buffer) -> Result<bool, ReadError> {
         let Some(mut skip) = self.seek.take() else {
-            return true;
+            return Ok(true);
         };
-        match self.skip_lines(&mut skip, self.stop) {
+        match self.skip_lines(input, &mut skip, self.stop) {
             Found::Feed => {
                 self.seek = Some(skip);
-                return false;
+                return Ok(false);
             }
-            Found::Strayed => self.stray(),
+            Found::Strayed => return Err(self.stray(input)),
             Found::Delimiter(_) => {}
-            Found::End => self.end_split(),
+            Found::End => self.end_split(input),
         }
-        true
+        Ok(true)
     }
 
     /// Skips lines that begin before a byte of the log, to the next delimiter.
-    fn skip_lines(&mut self, skip: &mut Skip, before: u64) -> Found {
+    fn skip_lines(&mut self, input: &mut Buffer, skip: &mut Skip, before: u64) -> Found {
         let max = self.options.limits.max_message_bytes;
         loop {
-            let from = self.input.at;
-            let offset = self.input.lines.offset();
+            let offset = input.offset();
             if offset >= before {
                 return Found::End;
             }
-            let rest = self.input.bytes.get(from..).unwrap_or_default();
-            let scanned = self.input.scanned_from(from);
+            let rest = input.rest();
+            let scanned = without_end(input, self.scanned);
             let end = memchr::memchr2(b'\n', b'\r', &rest[scanned..]).map(|end| scanned + end);
             let length = end.map_or(rest.len(), |end| end + 1);
             if length == 0 {
-                return if self.input.finished {
+                return if input.finished {
                     Found::End
                 } else {
                     Found::Feed
                 };
             }
-            let whole = end.is_some() || self.input.finished;
+            let whole = end.is_some() || input.finished;
             let inside = skip.inside || end.unwrap_or(length) as u64 > max;
             if !whole && !inside {
-                self.input.scanned = self.input.bytes.len();
+                self.scanned = input.bytes.len();
                 return Found::Feed;
             }
             let line = &rest[..length];
@@ -161,7 +155,7 @@ impl LineDecoder {
                 && self.dialects.resembles(comment, true)
             {
                 let place = offset + skip_space(line, 0) as u64;
-                let number = (!self.inner()).then(|| self.input.lines.line());
+                let number = (!self.inner()).then(|| self.here.line());
                 self.dialects.note(comment, place, number);
             }
             if !matches!(found, Line::Ends { content: false }) {
@@ -172,12 +166,11 @@ impl LineDecoder {
             if self.strayed(offset) {
                 return Found::Strayed;
             }
-            let line = &self.input.bytes[from..from + length];
-            self.input.lines.advance(line);
-            self.input.at += length;
+            self.here.advance(line);
+            input.at += length;
             if matches!(found, Line::Ends { .. }) {
                 // An LF that belongs to this line's CR may follow.
-                self.input.after_cr = after_cr;
+                self.after_cr = after_cr;
                 return Found::Delimiter(offset);
             }
         }

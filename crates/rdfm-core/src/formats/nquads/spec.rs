@@ -1,11 +1,12 @@
 //! What N-Triples and N-Quads are.
 
-use super::LineDecoder;
+use super::LineReader;
 use super::count::DelimiterCounter;
 use super::encode::encoder;
 use super::options::{GENERALIZED, RDF_STAR_SYNTAX, Reading};
 use super::sniff::sniff;
 use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::input::InputSide;
 use crate::codec::options::{
     ANNOUNCED, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, READ_DIALECT, VERSION_LABEL, WRITE_DIALECT,
 };
@@ -51,7 +52,8 @@ pub static NTRIPLES: FormatSpec = FormatSpec {
     writes: &[WRITES, &[MERGE_GRAPHS]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(LineDecoder::new(NTRIPLES.name, false, options)))
+        let reader = LineReader::new(NTRIPLES.name, false, options);
+        Ok(Box::new(InputSide::new(reader)))
     },
     encoder: |values, source| encoder(&NTRIPLES, values, source),
     splitter: Some(counter),
@@ -75,7 +77,8 @@ pub static NQUADS: FormatSpec = FormatSpec {
     writes: &[WRITES],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(LineDecoder::new(NQUADS.name, true, options)))
+        let reader = LineReader::new(NQUADS.name, true, options);
+        Ok(Box::new(InputSide::new(reader)))
     },
     encoder: |values, source| encoder(&NQUADS, values, source),
     splitter: Some(counter),
