@@ -12,6 +12,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::{Decoder, Encoder};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
@@ -171,10 +172,10 @@ fn only(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<MessageBatch>,
     decoder.reset();
     decoder.feed(value);
     decoder.finish();
-    let Some(batch) = decoder.next_batch().map_err(Cause::Decode)? else {
+    let Some(batch) = decoder.next_of::<Quad>().map_err(Cause::Decode)? else {
         return Ok(None);
     };
-    if batch.len() > 1 || decoder.next_batch().map_err(Cause::Decode)?.is_some() {
+    if batch.len() > 1 || decoder.next_of::<Quad>().map_err(Cause::Decode)?.is_some() {
         return Err(Cause::Several);
     }
     Ok(Some(batch))
@@ -243,7 +244,7 @@ impl Values {
                 let one = batch.slice(message..message + 1);
                 let out = self.texts.values();
                 encoder.reset();
-                let done = encoder.encode(&one, out);
+                let done = encoder.encode((&one).into(), out);
                 done.and_then(|()| encoder.finish(out)).map_err(|error| {
                     // The value is a log of its own.
                     let error = EncodeError {

@@ -8,6 +8,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::values::Values;
 use rdfm_core::formats::jelly::spec::JELLY;
@@ -157,12 +158,12 @@ fn decode(log: &[u8]) -> Vec<MessageBatch> {
     let mut found = Vec::new();
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
-        while let Some(batch) = decoder.next_batch().unwrap() {
+        while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
             found.push(batch);
         }
     }
     decoder.finish();
-    while let Some(batch) = decoder.next_batch().unwrap() {
+    while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
         found.push(batch);
     }
     found
@@ -175,12 +176,12 @@ fn read(log: &[u8]) -> usize {
     let mut quads = 0;
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
-        while let Some(batch) = decoder.next_batch().unwrap() {
+        while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
             quads += black_box(&batch).quads().len();
         }
     }
     decoder.finish();
-    while let Some(batch) = decoder.next_batch().unwrap() {
+    while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
         quads += black_box(&batch).quads().len();
     }
     quads
@@ -189,7 +190,7 @@ fn read(log: &[u8]) -> usize {
 fn encode(batches: &[MessageBatch], out: &mut Vec<u8>) {
     let mut encoder = registry::encoder(&JELLY, &Values::default(), None).unwrap();
     for batch in batches {
-        encoder.encode(batch, out).unwrap();
+        encoder.encode(batch.into(), out).unwrap();
     }
     encoder.finish(out).unwrap();
 }

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::values::Values;
 use rdfm_core::registry;
@@ -92,7 +93,7 @@ fn ours(format: &str, log: &[u8]) -> usize {
     let mut pieces = log.chunks(PIECE);
     let mut finished = false;
     loop {
-        while let Some(batch) = decoder.next_batch().unwrap() {
+        while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
             quads += batch.quads().len();
             black_box(&batch);
         }

@@ -179,7 +179,7 @@ fn measure(name: &str, format: &str, batches: &[MessageBatch]) {
         let start = Instant::now();
         for batch in batches {
             out.clear();
-            encoder.encode(black_box(batch), &mut out).unwrap();
+            encoder.encode(black_box(batch).into(), &mut out).unwrap();
             bytes += black_box(&out).len();
         }
         seconds.push(start.elapsed().as_secs_f64());

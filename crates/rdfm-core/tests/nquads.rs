@@ -391,7 +391,7 @@ fn a_message_larger_than_a_batch_comes_in_parts() {
     decoder.feed(log.as_bytes());
     decoder.finish();
     let mut parts = Vec::new();
-    while let Some(batch) = decoder.next_batch().unwrap() {
+    while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
         parts.push((batch.quads().len(), batch.continued(), batch.continues()));
     }
     assert_eq!(parts, [(8, false, true), (8, true, true), (4, true, false)]);
@@ -405,19 +405,19 @@ fn a_message_larger_than_a_batch_comes_in_parts() {
 fn complete_messages_do_not_wait_for_the_next() {
     let mut decoder = decoder("nq", &Options::default()).unwrap();
     decoder.feed(format!("{Q}\n# @message\n{Q}\n{Q}\n<s:").as_bytes());
-    let batch = decoder.next_batch().unwrap().expect("the first message");
+    let batch = decoder.next_of::<Quad>().unwrap().expect("the first message");
     assert_eq!((batch.len(), batch.quads().len()), (1, 1));
-    assert!(decoder.next_batch().unwrap().is_none());
+    assert!(decoder.next_of::<Quad>().unwrap().is_none());
     decoder.feed(b"> <p:> <o:> .");
-    assert!(decoder.next_batch().unwrap().is_none());
+    assert!(decoder.next_of::<Quad>().unwrap().is_none());
     decoder.finish();
-    let batch = decoder.next_batch().unwrap().expect("the second message");
+    let batch = decoder.next_of::<Quad>().unwrap().expect("the second message");
     assert_eq!(
         (batch.len(), batch.quads().len(), batch.first_index()),
         (1, 3, 1)
     );
     assert_eq!(batch.position(0), (Q.len() + 12) as u64);
-    assert!(decoder.next_batch().unwrap().is_none());
+    assert!(decoder.next_of::<Quad>().unwrap().is_none());
 }
 
 #[test]
@@ -460,7 +460,7 @@ fn skipping(options: &Options, log: &[u8], piece: usize) -> Vec<(u64, String)> {
     let mut pieces = log.chunks(piece.max(1));
     let mut finished = false;
     loop {
-        let error = match decoder.next_batch() {
+        let error = match decoder.next_of::<Quad>() {
             Ok(Some(batch)) => {
                 for message in 0..batch.len() {
                     let text = lines(&batch, message).join("|");

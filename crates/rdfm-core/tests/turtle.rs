@@ -296,7 +296,7 @@ fn namespaces_behind_the_last_message_are_counted() {
         decoder.feed(log.as_bytes());
         assert_eq!(decoder.noticed().trailing_namespaces, 0, "{log}");
         decoder.finish();
-        while decoder.next_batch().unwrap().is_some() {}
+        while decoder.next_of::<Quad>().unwrap().is_some() {}
         assert_eq!(decoder.noticed().trailing_namespaces, expected, "{log}");
     }
 }
@@ -308,7 +308,7 @@ fn namespaces_reach_the_batch() {
     let mut decoder = decoder("ttl", &Options::default()).unwrap();
     decoder.feed(log.as_bytes());
     decoder.finish();
-    let batch = decoder.next_batch().unwrap().unwrap();
+    let batch = decoder.next_of::<Quad>().unwrap().unwrap();
     let names = |message| -> Vec<(String, String)> {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         batch
@@ -351,7 +351,7 @@ fn positions_are_those_of_the_first_statement() {
             let mut decoder = decoder("trig", &Options::default()).unwrap();
             let mut found = Vec::new();
             let mut take = |decoder: &mut dyn rdfm_core::codec::Decoder| {
-                while let Some(batch) = decoder.next_batch().unwrap() {
+                while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
                     found.extend((0..batch.len()).map(|message| batch.position(message)));
                 }
             };
@@ -614,15 +614,15 @@ fn a_complete_message_does_not_wait_for_the_next() {
     let log = "PREFIX ex: <http://ex/> ex:a ex:p 'x'@en . # @message\n\
                ex:g { ex:a ex:p 'x'@en , ( 1 [ ex:q <<( ex:a ex:p 'x'^^ex:t )>> ] ) . ex:b ex:p \"y\"";
     decoder.feed(log.as_bytes());
-    let first = decoder.next_batch().unwrap().unwrap();
+    let first = decoder.next_of::<Quad>().unwrap().unwrap();
     assert_eq!(
         (first.len(), first.has_graphs(), first.continues()),
         (1, false, false)
     );
-    assert!(decoder.next_batch().unwrap().is_none());
+    assert!(decoder.next_of::<Quad>().unwrap().is_none());
     decoder.feed(b"@en }");
     decoder.finish();
-    let second = decoder.next_batch().unwrap().unwrap();
+    let second = decoder.next_of::<Quad>().unwrap().unwrap();
     assert_eq!(
         (second.len(), second.first_index(), second.continued()),
         (1, 1, false)

@@ -130,9 +130,9 @@ fn encode(
     let mut out = Vec::new();
     let mut result = Ok(());
     for batch in batches {
-        result = encoder.encode(batch, &mut out);
+        result = encoder.encode(batch.into(), &mut out);
         if let Err(error) = &result {
-            assert_eq!(encoder.encode(batch, &mut out).as_ref(), Err(error));
+            assert_eq!(encoder.encode(batch.into(), &mut out).as_ref(), Err(error));
             assert_eq!(encoder.finish(&mut out).as_ref(), Err(error));
             break;
         }
@@ -294,7 +294,7 @@ fn every_case_of_the_w3c_suites_comes_back_the_same() {
         decoder.feed(content);
         decoder.finish();
         let batches: Vec<MessageBatch> =
-            std::iter::from_fn(|| decoder.next_batch().unwrap()).collect();
+            std::iter::from_fn(|| decoder.next_of::<Quad>().unwrap()).collect();
         for target in TEXTS {
             if !registry::find(target).unwrap().carries.graphs
                 && batches.iter().any(MessageBatch::has_graphs)
@@ -450,7 +450,7 @@ fn graphs_are_refused_or_merged_and_counted() {
         let mut encoder = encoder(format, &merge).unwrap();
         let mut out = Vec::new();
         for batch in log(&steps, Cut::Whole) {
-            encoder.encode(&batch, &mut out).unwrap();
+            encoder.encode((&batch).into(), &mut out).unwrap();
         }
         assert_eq!(encoder.dropped(), [("graph names", 2)]);
     }
@@ -486,7 +486,7 @@ fn a_refusal_shows_what_does_not_fit() {
     builder.end_message();
     let batch = builder.take().unwrap();
     let mut encoder = encoder("trig", &default()).unwrap();
-    let error = encoder.encode(&batch, &mut Vec::new()).unwrap_err();
+    let error = encoder.encode((&batch).into(), &mut Vec::new()).unwrap_err();
     assert!(
         error
             .reason
@@ -506,7 +506,7 @@ fn what_a_format_does_not_hold_is_counted() {
     let batch = builder.take().unwrap();
     let dropped = |format| {
         let mut encoder = encoder(format, &default()).unwrap();
-        encoder.encode(&batch, &mut Vec::new()).unwrap();
+        encoder.encode((&batch).into(), &mut Vec::new()).unwrap();
         encoder.dropped()
     };
     assert_eq!(dropped("nq"), [("namespaces", 1), ("metadata", 1)]);
@@ -602,7 +602,7 @@ fn prefixes_are_written_where_they_change() {
     );
     let mut encoder = encoder("ttl", &options).unwrap();
     for batch in log(&steps, Cut::Whole) {
-        encoder.encode(&batch, &mut Vec::new()).unwrap();
+        encoder.encode((&batch).into(), &mut Vec::new()).unwrap();
     }
     assert_eq!(encoder.dropped(), [("namespaces", 2)]);
 }

@@ -6,6 +6,7 @@
 //! - Truncation: of any prefix, the messages are those of the whole, the last perhaps shorter.
 //! - An error repeats; nothing panics; every loop ends.
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Decoder;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::DecodeError;
@@ -53,7 +54,7 @@ impl<'a> Driver<'a> {
 
     fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
         loop {
-            match self.decoder.next_batch() {
+            match self.decoder.next_of::<Quad>() {
                 Ok(Some(batch)) => {
                     assert!(!batch.is_empty(), "a batch holds a message");
                     return Ok(Some(batch));
@@ -61,7 +62,7 @@ impl<'a> Driver<'a> {
                 Ok(None) if self.finished => return Ok(None),
                 Ok(None) => self.feed(),
                 Err(error) => {
-                    let again = self.decoder.next_batch();
+                    let again = self.decoder.next_of::<Quad>();
                     assert_eq!(again.err().as_ref(), Some(&error), "the error repeats");
                     return Err(error);
                 }
@@ -156,7 +157,7 @@ pub fn reset(reading: &Reading, data: &[u8], whole: &Outcome) {
             if finished {
                 decoder.finish();
             }
-            while let Ok(Some(_)) = decoder.next_batch() {}
+            while let Ok(Some(_)) = decoder.next_of::<Quad>() {}
             decoder.reset();
             assert_same(
                 reading,

@@ -1,6 +1,7 @@
 //! The law of splits: those of any cuts hold what the whole log holds, message by message and error by
 //! error, once each and in order; and counting numbers them as decoding does.
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::options::{LENIENT, READ_DIALECT};
 use rdfm_core::codec::{Dialect, Split};
 use rdfm_core::model::error::DecodeError;
@@ -107,7 +108,7 @@ fn head(reading: &Reading, data: &[u8]) -> Option<Dialect> {
     let mut decoder = reading.decoder();
     decoder.feed(data);
     decoder.finish();
-    drop(decoder.next_batch());
+    drop(decoder.next_of::<Quad>());
     let met = decoder.header().dialect?;
     let asked = reading
         .values()
@@ -135,7 +136,7 @@ fn read(reading: &Reading, data: &[u8], piece: usize) -> Vec<Event> {
                 }
             }
         } else {
-            match decoder.next_batch() {
+            match decoder.next_of::<Quad>() {
                 Ok(Some(batch)) => {
                     found.extend(messages(&batch).into_iter().map(Event::Message));
                     continue;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyMemoryView};
+use rdfm_core::codec::batch::Batch;
 use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
 use rdfm_core::codec::spec::FormatSpec;
@@ -157,7 +158,7 @@ impl Decoder {
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
         let mut state = take(&self.state, "decoder")?;
         run(py, &mut state, codec::Decoder::next_batch)?
-            .map(|batch| batch.map(MessageBatch::new))
+            .map(|batch| batch.map(python_batch))
             .map_err(|error| errors::decode(py, &error))
     }
 
@@ -199,7 +200,7 @@ impl Decoder {
             let mut batches = Vec::new();
             loop {
                 match decoder.next_batch() {
-                    Ok(Some(batch)) => batches.push(MessageBatch::new(batch)),
+                    Ok(Some(batch)) => batches.push(python_batch(batch)),
                     Ok(None) => return (batches, true),
                     Err(_) => return (batches, false),
                 }
@@ -241,6 +242,13 @@ impl Decoder {
             shown: shown.clone().unbind(),
         });
         Ok(shown)
+    }
+}
+
+/// A batch as the object of its kind.
+fn python_batch(batch: Batch) -> MessageBatch {
+    match batch {
+        Batch::Messages(batch) => MessageBatch::new(batch),
     }
 }
 
@@ -510,7 +518,7 @@ impl Encoder {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let _ = source; // no native format holds it
         let batch = batch.get().inner();
-        self.step(py, |encoder, out| encoder.encode(batch, out))
+        self.step(py, |encoder, out| encoder.encode(batch.into(), out))
     }
 
     /// The bytes that stand at the end of a log.

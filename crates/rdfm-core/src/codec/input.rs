@@ -8,13 +8,12 @@
 
 use std::sync::Arc;
 
+use super::batch::{Batch, KindOf};
 use super::{Decoder, LogHeader, Noticed};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::{DecodeError, ErrorClass, Position};
-use crate::model::record::Record;
 use crate::model::remedy::Reason;
-use crate::model::term::Quad;
 
 /// The bytes at hand.
 #[derive(Debug, Default)]
@@ -127,7 +126,7 @@ impl ReadError {
 /// What a format is to its decoder: reads the bytes at hand. Before each log it is [`reset`](Self::reset).
 pub trait Reader: Send {
     /// What its messages are made of.
-    type Record: Record;
+    type Record: KindOf;
 
     /// Name of the format.
     fn format(&self) -> &'static str;
@@ -256,7 +255,7 @@ impl<R: Reader> InputSide<R> {
     }
 }
 
-impl<R: Reader<Record = Quad>> Decoder for InputSide<R> {
+impl<R: Reader> Decoder for InputSide<R> {
     fn feed(&mut self, piece: &[u8]) {
         let stopped = self.error.is_some() && !self.resumable;
         if stopped || self.input.finished || !self.reader.wants(&self.input) {
@@ -271,14 +270,15 @@ impl<R: Reader<Record = Quad>> Decoder for InputSide<R> {
         self.input.finished = true;
     }
 
-    fn next_batch(&mut self) -> Result<Option<LogBatch<Quad>>, DecodeError> {
+    fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError> {
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
-        self.reader.advance(&mut self.input).or_else(|error| {
+        let batch = self.reader.advance(&mut self.input).or_else(|error| {
             let error = self.stop(error);
             self.reader.take().map(Some).ok_or(error)
-        })
+        })?;
+        Ok(batch.map(KindOf::any))
     }
 
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
@@ -321,9 +321,10 @@ impl<R: Reader<Record = Quad>> Decoder for InputSide<R> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
+    use crate::codec::batch::NextOf as _;
     use crate::model::builder::BatchBuilder;
     use crate::model::limits::Limits;
-    use crate::model::term::TermId;
+    use crate::model::term::{Quad, TermId};
 
     /// Messages end with `;`. In them `a` is a quad, `?` an error that can be skipped, `!` one that cannot.
     struct Toy {
@@ -421,7 +422,7 @@ mod tests {
             None => side.finish(),
         };
         loop {
-            match side.next_batch() {
+            match side.next_of::<Quad>() {
                 Ok(Some(batch)) => messages.extend((0..batch.len()).map(|at| {
                     let index = batch.first_index() + at as u64;
                     (index, batch.position(at), batch.message(at).len())
@@ -473,7 +474,7 @@ mod tests {
                 if finished {
                     side.finish();
                 }
-                let _ = (side.next_batch(), side.next_batch(), side.skip_message());
+                let _ = (side.next_of::<Quad>(), side.next_of::<Quad>(), side.skip_message());
                 side.reset();
                 assert_eq!(read(&mut side, LOG, 3), whole, "{end} {finished}");
                 side.reset();
@@ -490,11 +491,11 @@ mod tests {
     fn an_error_comes_after_the_batch_and_stays() {
         let mut side = toy();
         side.feed(b"a;a!;a;");
-        assert_eq!(side.next_batch().unwrap().unwrap().len(), 1);
-        let error = side.next_batch().unwrap_err();
+        assert_eq!(side.next_of::<Quad>().unwrap().unwrap().len(), 1);
+        let error = side.next_of::<Quad>().unwrap_err();
         side.feed(b"a;");
         side.finish();
-        assert_eq!(side.next_batch().unwrap_err(), error);
+        assert_eq!(side.next_of::<Quad>().unwrap_err(), error);
         assert_eq!(side.skip_message().unwrap_err(), error);
         assert_eq!(side.input.bytes.capacity(), 0);
     }
@@ -503,10 +504,10 @@ mod tests {
     fn an_error_while_skipping_takes_the_place_of_the_first() {
         let mut side = toy();
         side.feed(b"?!;a;");
-        assert!(side.next_batch().is_err());
+        assert!(side.next_of::<Quad>().is_err());
         let worse = side.skip_message().unwrap_err();
         assert_eq!(worse.to_string(), "toy: worse (byte 0, message 0)");
-        assert_eq!(side.next_batch().unwrap_err(), worse);
+        assert_eq!(side.next_of::<Quad>().unwrap_err(), worse);
         assert_eq!(side.skip_message().unwrap_err(), worse);
     }
 
@@ -516,7 +517,7 @@ mod tests {
         side.feed(b"a;");
         let error = side.skip_message().unwrap_err();
         assert_eq!(error.class, ErrorClass::Unsupported);
-        assert_eq!(side.next_batch().unwrap().unwrap().first_index(), 0);
+        assert_eq!(side.next_of::<Quad>().unwrap().unwrap().first_index(), 0);
     }
 
     #[test]
@@ -524,14 +525,14 @@ mod tests {
         let mut side = toy();
         for _ in 0..1000 {
             side.feed(b"aaa;aaa");
-            assert!(side.next_batch().unwrap().is_some());
+            assert!(side.next_of::<Quad>().unwrap().is_some());
             side.feed(b";");
-            assert!(side.next_batch().unwrap().is_some());
+            assert!(side.next_of::<Quad>().unwrap().is_some());
             assert!(side.input.bytes.len() <= 16);
         }
         assert_eq!(side.input.offset(), 8000);
         side.finish();
         side.feed(b"!;");
-        assert!(side.next_batch().unwrap().is_none());
+        assert!(side.next_of::<Quad>().unwrap().is_none());
     }
 }

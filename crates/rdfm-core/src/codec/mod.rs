@@ -4,6 +4,7 @@
 //! looks at a clock or starts a thread. How the bytes are cut into pieces changes neither the
 //! messages nor the error, and how messages are cut into batches changes no output byte.
 
+pub mod batch;
 pub mod carries;
 pub mod contexts;
 pub mod input;
@@ -16,11 +17,11 @@ pub mod values;
 
 use std::sync::{Arc, LazyLock};
 
+use self::batch::{Batch, BatchRef};
 use self::carries::Carries;
 use self::contexts::ContextLoader;
 use self::values::{Given, Value};
 
-use crate::model::batch::MessageBatch;
 use crate::model::error::{DecodeError, EncodeError};
 
 /// Bytes to batches.
@@ -35,7 +36,7 @@ pub trait Decoder: Send {
     ///
     /// # Errors
     /// After every message completed before the error; the same error again on later calls.
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError>;
+    fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError>;
 
     /// After an error: goes to the next delimiter and gives the bytes skipped (at most the first
     /// MiB of them). The skipped message keeps its index. None means "feed me and call again".
@@ -69,8 +70,8 @@ pub trait Encoder: Send {
     /// Appends a batch's messages to `out`.
     ///
     /// # Errors
-    /// A message cannot be written; `out` then ends with the last whole message before it.
-    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+    /// The format has no logs of this kind, or a message cannot be written; `out` then ends with the last whole message before it.
+    fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 
     /// Appends what stands at the end of a log.
     ///

@@ -6,7 +6,7 @@
 
 use super::{GroupBy, RegroupOptions, Regrouper};
 use crate::codec::Encoder;
-use crate::model::batch::MessageBatch;
+use crate::codec::batch::BatchRef;
 use crate::model::error::EncodeError;
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
@@ -41,7 +41,7 @@ impl FlatEncoder {
         let format = self.format;
         let named = |error| EncodeError { format, ..error };
         while let Some(batch) = self.regrouper.next_batch().map_err(named)? {
-            self.inner.encode(&batch, out)?;
+            self.inner.encode((&batch).into(), out)?;
         }
         Ok(())
     }
@@ -60,8 +60,10 @@ fn regrouper(max_message_bytes: u64) -> Result<Regrouper, Reason> {
 }
 
 impl Encoder for FlatEncoder {
-    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        self.regrouper.feed(batch.clone());
+    fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        match batch {
+            BatchRef::Messages(batch) => self.regrouper.feed(batch.clone()),
+        }
         self.drain(out)
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::Value;
 use rdfm_core::codec::{Decoder, LogHeader, Noticed};
 use rdfm_core::model::error::ErrorClass;
@@ -31,7 +32,7 @@ fn class(options: &Options, log: &[u8]) -> ErrorClass {
     decoder.feed(log);
     decoder.finish();
     loop {
-        match decoder.next_batch() {
+        match decoder.next_of::<Quad>() {
             Ok(Some(_)) => {}
             Ok(None) => panic!("no error"),
             Err(error) => return error.class,
@@ -539,7 +540,7 @@ fn frames_read_as_one_message_have_the_metadata_of_the_first() {
     // It is there from the first part on.
     let mut decoder = decoder("jelly", &parts_of(&auto)).unwrap();
     decoder.feed(&log);
-    assert_eq!(decoder.next_batch().unwrap().unwrap().metadata(0).len(), 1);
+    assert_eq!(decoder.next_of::<Quad>().unwrap().unwrap().metadata(0).len(), 1);
     // What is left out is checked all the same.
     let broken = [log, frame(&[bytes(15, bytes(1, [0xff]))])].concat();
     assert!(decode(&broken).1.unwrap().contains("a metadata key"));
@@ -561,7 +562,7 @@ fn a_decoder_that_was_reset_asks_the_next_log() {
         decoder.reset();
         // Only the message of all frames comes in parts.
         decoder.feed(&log(logical));
-        let batch = decoder.next_batch().unwrap().unwrap();
+        let batch = decoder.next_of::<Quad>().unwrap().unwrap();
         assert_eq!(batch.continues(), logical == 1);
         decoder.reset();
     }
@@ -961,7 +962,7 @@ fn nothing_can_be_skipped() {
     let mut decoder: Box<dyn Decoder> = decoder("jelly", &Options::default()).unwrap();
     decoder.feed(&[1, 0]);
     decoder.finish();
-    let error = decoder.next_batch().unwrap_err();
+    let error = decoder.next_of::<Quad>().unwrap_err();
     assert_eq!(decoder.skip_message().unwrap_err(), error);
 }
 

@@ -21,9 +21,9 @@ fn write(
     let mut encoder = encoder("jelly", options).unwrap();
     let mut out = Vec::new();
     for batch in batches {
-        if let Err(error) = encoder.encode(batch, &mut out) {
+        if let Err(error) = encoder.encode(batch.into(), &mut out) {
             let length = out.len();
-            assert_eq!(encoder.encode(batch, &mut out), Err(error.clone()));
+            assert_eq!(encoder.encode(batch.into(), &mut out), Err(error.clone()));
             assert_eq!(encoder.finish(&mut out), Err(error.clone()));
             assert_eq!(out.len(), length, "nothing is written after an error");
             return (out, encoder.dropped(), Some(error));
@@ -285,7 +285,7 @@ fn jelly_to_jelly_is_the_same_bytes() {
     let mut decoder = decoder("jelly", &Options::default()).unwrap();
     decoder.feed(&bytes);
     decoder.finish();
-    let back = decoder.next_batch().unwrap().unwrap();
+    let back = decoder.next_of::<Quad>().unwrap().unwrap();
     assert!(write(&options, &[back]).0 == bytes);
 }
 

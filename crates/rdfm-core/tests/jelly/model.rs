@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Decoder;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
@@ -115,7 +116,7 @@ pub fn outcome(
     let mut pieces = data.chunks(piece.max(1));
     let mut finished = false;
     loop {
-        match decoder.next_batch() {
+        match decoder.next_of::<Quad>() {
             Ok(Some(batch)) => {
                 let mut new = messages(&batch);
                 let first = found.len() - usize::from(batch.continued());
@@ -140,7 +141,7 @@ pub fn outcome(
                 }
             }
             Err(error) => {
-                assert_eq!(decoder.next_batch().unwrap_err(), error, "the error again");
+                assert_eq!(decoder.next_of::<Quad>().unwrap_err(), error, "the error again");
                 return (found, Some(error.to_string()));
             }
         }

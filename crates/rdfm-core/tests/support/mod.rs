@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::{Given, Values};
 use rdfm_core::codec::{Decoder, Encoder, Opening, Parts, Source};
 use rdfm_core::model::batch::MessageBatch;
@@ -97,7 +98,7 @@ pub fn lines(batch: &MessageBatch, message: usize) -> Vec<String> {
 /// Takes what a decoder has; batches that continue a message are put together.
 fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
     loop {
-        match decoder.next_batch() {
+        match decoder.next_of::<Quad>() {
             Ok(None) => return,
             Ok(Some(batch)) => {
                 for message in 0..batch.len() {
@@ -114,7 +115,7 @@ fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
             }
             Err(error) => {
                 assert_eq!(
-                    decoder.next_batch().err().as_ref(),
+                    decoder.next_of::<Quad>().err().as_ref(),
                     Some(&error),
                     "again the same"
                 );
