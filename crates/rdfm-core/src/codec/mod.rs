@@ -8,6 +8,7 @@ pub mod batch;
 pub mod carries;
 pub mod contexts;
 pub mod input;
+pub mod messages;
 pub mod options;
 pub mod refuse;
 pub mod sniff;

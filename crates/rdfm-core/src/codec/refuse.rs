@@ -2,8 +2,9 @@
 
 use super::carries::{Carries, TripleTerms};
 use super::spec::FormatSpec;
-use crate::model::batch::MessageBatch;
-use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::model::batch::LogBatch;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::record::Record;
 use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
@@ -12,118 +13,118 @@ use crate::model::write::Style;
 /// Bytes of terms that an error may show before it cuts them.
 const MAX_TOKEN: usize = 200;
 
+/// What comes of writing, or why a message cannot be written.
+pub type Refused<T> = Result<T, (ErrorClass, Reason)>;
+
+/// A record that not every format can hold.
+pub trait Refusable: Record {
+    /// Why a format cannot hold it. `graphs` says that graph names are held, or dropped on purpose.
+    fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason>;
+}
+
 /// Refuses the first message of a batch that a format cannot hold. Gives the message's index in the
-/// batch beside the error, so that an encoder can write those before it.
+/// batch beside the reason, so that an encoder can write those before it.
 ///
 /// # Errors
 /// Names what cannot be held; the option that would allow it is a remedy.
-pub fn refuse(
-    batch: &MessageBatch,
+pub fn refuse<R: Refusable>(
+    batch: &LogBatch<R>,
     format: &FormatSpec,
     merge_graphs: bool,
-) -> Result<(), (usize, EncodeError)> {
+) -> Result<(), (usize, Reason)> {
     let carries = format.carries;
     let graphs = carries.graphs || merge_graphs || !batch.has_graphs();
     if graphs && carries.generalized && carries.triple_terms == TripleTerms::Anywhere {
         return Ok(());
     }
     for message in 0..batch.len() {
-        for quad in batch.message(message) {
-            if let Some(reason) = refused_quad(batch, *quad, carries, graphs) {
-                let error = EncodeError {
-                    format: format.name,
-                    class: ErrorClass::Unsupported,
-                    reason,
-                    message: batch.first_index() + message as u64,
-                };
-                return Err((message, error));
+        for record in batch.message(message) {
+            if let Some(reason) = record.refused(batch.table(), carries, graphs) {
+                return Err((message, reason));
             }
         }
     }
     Ok(())
 }
 
-#[inline]
-fn refused_quad(
-    batch: &MessageBatch,
-    quad: Quad,
-    carries: Carries,
-    graphs: bool,
-) -> Option<Reason> {
-    let kind = |id: TermId| batch.table().term(id).kind;
-    if !graphs && quad.graph != TermId::DEFAULT_GRAPH {
-        let text = format!(
-            "the format holds no graph names; found graph {}",
-            token(batch.table(), &[quad.graph])
+impl Refusable for Quad {
+    #[inline]
+    fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason> {
+        let kind = |id: TermId| table.term(id).kind;
+        if !graphs && self.graph != TermId::DEFAULT_GRAPH {
+            let text = format!(
+                "the format holds no graph names; found graph {}",
+                token(table, &[self.graph])
+            );
+            let merge = Remedy::write("merge_graphs", "true", "drops them on purpose");
+            return Some(Reason::from(text).with(merge).lacking(Feature::Graphs));
+        }
+        let (s, p, o, g) = (
+            kind(self.subject),
+            kind(self.predicate),
+            kind(self.object),
+            kind(self.graph),
         );
-        let merge = Remedy::write("merge_graphs", "true", "drops them on purpose");
-        return Some(Reason::from(text).with(merge).lacking(Feature::Graphs));
-    }
-    let (s, p, o, g) = (
-        kind(quad.subject),
-        kind(quad.predicate),
-        kind(quad.object),
-        kind(quad.graph),
-    );
-    if carries.triple_terms < TripleTerms::Anywhere
-        && (s == TermKind::TripleTerm
-            || p == TermKind::TripleTerm
-            || g == TermKind::TripleTerm
-            || (o == TermKind::TripleTerm
-                && (carries.triple_terms == TripleTerms::No
-                    || !is_object_term(batch, quad.object))))
-    {
-        let part = [
-            (s, quad.subject),
-            (p, quad.predicate),
-            (g, quad.graph),
-            (o, quad.object),
-        ]
-        .into_iter()
-        .find(|(kind, _)| *kind == TermKind::TripleTerm);
-        let elsewhere = carries.triple_terms == TripleTerms::Object;
-        let as_object = [s, p, g].iter().all(|&kind| kind != TermKind::TripleTerm)
-            && is_object_term(batch, quad.object);
-        let text = format!(
-            "a triple term {}; found {}",
-            if elsewhere {
-                "stands elsewhere than as an object, which the format cannot hold"
+        if carries.triple_terms < TripleTerms::Anywhere
+            && (s == TermKind::TripleTerm
+                || p == TermKind::TripleTerm
+                || g == TermKind::TripleTerm
+                || (o == TermKind::TripleTerm
+                    && (carries.triple_terms == TripleTerms::No
+                        || !is_object_term(table, self.object))))
+        {
+            let part = [
+                (s, self.subject),
+                (p, self.predicate),
+                (g, self.graph),
+                (o, self.object),
+            ]
+            .into_iter()
+            .find(|(kind, _)| *kind == TermKind::TripleTerm);
+            let elsewhere = carries.triple_terms == TripleTerms::Object;
+            let as_object = [s, p, g].iter().all(|&kind| kind != TermKind::TripleTerm)
+                && is_object_term(table, self.object);
+            let text = format!(
+                "a triple term {}; found {}",
+                if elsewhere {
+                    "stands elsewhere than as an object, which the format cannot hold"
+                } else {
+                    "cannot be held by the format"
+                },
+                token(table, part.map(|(_, id)| id).as_slice())
+            );
+            return Some(Reason::from(text).lacking(if as_object {
+                Feature::TripleTermObjects
             } else {
-                "cannot be held by the format"
-            },
-            token(batch.table(), part.map(|(_, id)| id).as_slice())
-        );
-        return Some(Reason::from(text).lacking(if as_object {
-            Feature::TripleTermObjects
-        } else {
-            Feature::TripleTerms
-        }));
+                Feature::TripleTerms
+            }));
+        }
+        if !carries.generalized
+            && (!matches!(s, TermKind::Iri | TermKind::Bnode | TermKind::TripleTerm)
+                || p != TermKind::Iri
+                || !matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph))
+        {
+            let text = format!(
+                "a generalized quad, which the format cannot hold; found {}",
+                token(
+                    table,
+                    &[self.subject, self.predicate, self.object, self.graph]
+                )
+            );
+            return Some(Reason::from(text).lacking(Feature::Generalized));
+        }
+        None
     }
-    if !carries.generalized
-        && (!matches!(s, TermKind::Iri | TermKind::Bnode | TermKind::TripleTerm)
-            || p != TermKind::Iri
-            || !matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph))
-    {
-        let text = format!(
-            "a generalized quad, which the format cannot hold; found {}",
-            token(
-                batch.table(),
-                &[quad.subject, quad.predicate, quad.object, quad.graph]
-            )
-        );
-        return Some(Reason::from(text).lacking(Feature::Generalized));
-    }
-    None
 }
 
-/// Refuses a message behind the first of a log, where nothing stands between messages, unless `flat` says
-/// that all are to be one. `begun` counts the messages before it.
+/// A message behind the first of a log, where nothing stands between messages: its boundary is lost where
+/// `flat` says that all are to be one.
 ///
 /// # Errors
 /// Names the option that helps.
-pub fn refuse_second(begun: u64, flat: bool) -> Result<(), (ErrorClass, Reason)> {
-    if begun == 0 || flat {
-        return Ok(());
+pub fn refuse_second(flat: bool) -> Refused<bool> {
+    if flat {
+        return Ok(true);
     }
     let reason = Reason::new("a second message, and nothing can stand between messages here")
         .with(Remedy::write("flat", "true", "makes them one message"))
@@ -153,8 +154,7 @@ fn token(table: &TermTable, ids: &[TermId]) -> String {
 }
 
 /// Whether a term is one that RDF 1.2 has as an object: triple terms at every depth.
-fn is_object_term(batch: &MessageBatch, id: TermId) -> bool {
-    let table = batch.table();
+fn is_object_term(table: &TermTable, id: TermId) -> bool {
     let term = table.term(id);
     if term.kind != TermKind::TripleTerm {
         return true;
@@ -162,7 +162,7 @@ fn is_object_term(batch: &MessageBatch, id: TermId) -> bool {
     let [s, p, o] = table.triple(term);
     matches!(table.term(s).kind, TermKind::Iri | TermKind::Bnode)
         && table.term(p).kind == TermKind::Iri
-        && is_object_term(batch, o)
+        && is_object_term(table, o)
 }
 
 #[cfg(test)]
@@ -172,9 +172,8 @@ mod tests {
 
     #[test]
     fn a_second_message_is_refused_where_nothing_delimits_unless_all_are_to_be_one() {
-        assert_eq!(refuse_second(0, false), Ok(()));
-        assert_eq!(refuse_second(1, true), Ok(()));
-        let (class, reason) = refuse_second(1, false).unwrap_err();
+        assert_eq!(refuse_second(true), Ok(true));
+        let (class, reason) = refuse_second(false).unwrap_err();
         assert_eq!(class, ErrorClass::Unsupported);
         assert_eq!(reason.remedies()[0].option, "flat");
         assert_eq!(reason.lacks(), Some(Feature::Boundaries));

@@ -10,10 +10,15 @@
 use super::lru::Lru;
 use super::options::{Frames, JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
 use super::owned::OwnedTerm;
+use super::spec::JELLY;
 use super::stream::Stream;
-use crate::codec::Encoder;
-use crate::model::batch::{InForce, MessageBatch};
-use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
+use crate::codec::refuse::Refused;
+use crate::codec::spec::Made;
+use crate::codec::values::Values;
+use crate::codec::{Encoder, Source};
+use crate::model::batch::MessageBatch;
+use crate::model::error::{ErrorClass, quote};
 use crate::model::namespaces::Namespaces;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
@@ -40,9 +45,6 @@ const GRAPH: usize = 3;
 /// A message that is one frame is collected in memory, up to this many bytes.
 const MAX_FRAME_BYTES: usize = 1 << 30;
 
-/// Why a message cannot be written.
-type Refused<T> = Result<T, (ErrorClass, Reason)>;
-
 /// Where an IRI stood in the lookups when the batch's term was last written.
 #[derive(Clone, Copy, Default)]
 struct Memo {
@@ -54,10 +56,18 @@ struct Memo {
     prefix_serial: u32,
 }
 
+/// An encoder of Jelly at the start of a log.
+///
+/// # Errors
+/// An option does not fit; the text says which.
+pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
+    let writer = JellyWriter::new(Stream::of(values, source)?)?;
+    Ok(Box::new(MessageLoop::new(&JELLY, values, writer)))
+}
+
 /// Writes Jelly-RDF.
-pub struct JellyEncoder {
+struct JellyWriter {
     options: JellyOptions,
-    prefixes_to_declare: Vec<(String, String)>,
     merge_graphs: bool,
     delimited: bool,
     flat: bool,
@@ -87,16 +97,13 @@ pub struct JellyEncoder {
     dropped_metadata: u64,
     /// Frames written.
     frames: u64,
-    begun: u64,
-    open: bool,
+    /// The number of the open message.
+    number: u64,
     /// With flat frames: what goes before the labels of the open message ([`set_apart`]).
     apart: Vec<u8>,
     mark: Mark,
     declared: Namespaces,
-    in_force: InForce,
-    dropped_namespaces: u64,
     merged_quads: u64,
-    error: Option<EncodeError>,
 }
 
 /// The rows of the frame being built.
@@ -118,19 +125,14 @@ struct Repeats {
 /// Where the open message began, to take it back from frames that it shares with others.
 #[derive(Default)]
 struct Mark {
-    /// Bytes of `out` and of the frame's rows at that time.
-    out: usize,
+    /// Bytes of the frame's rows at that time.
     rows: usize,
     /// The rows before the message and their metadata, once the frame was written.
     carried: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-impl JellyEncoder {
-    /// An encoder at the start of a log.
-    ///
-    /// # Errors
-    /// An option does not fit; the text says which.
-    pub(super) fn new(stream: Stream) -> Result<Self, Reason> {
+impl JellyWriter {
+    fn new(stream: Stream) -> Result<Self, Reason> {
         let jelly = stream.options;
         if jelly.name_table < MIN_NAME_TABLE {
             return Err(format!(
@@ -146,7 +148,6 @@ impl JellyEncoder {
         }
         jelly.check_types()?;
         Ok(Self {
-            prefixes_to_declare: stream.prefixes,
             merge_graphs: stream.merge_graphs,
             delimited: stream.delimited,
             flat: stream.frames == Frames::Flat,
@@ -168,120 +169,13 @@ impl JellyEncoder {
             frame_metadata: Vec::new(),
             dropped_metadata: 0,
             frames: 0,
-            begun: 0,
-            open: false,
+            number: 0,
             apart: Vec::new(),
             mark: Mark::default(),
             declared: Namespaces::default(),
-            in_force: InForce::default(),
-            dropped_namespaces: 0,
             merged_quads: 0,
-            error: None,
             options: jelly,
         })
-    }
-
-    /// Forgets what was noted about the terms of the batch before.
-    fn begin_batch(&mut self, table: &TermTable) {
-        self.epoch = self.epoch.wrapping_add(1);
-        if self.epoch == 0 {
-            self.memos.clear();
-            self.datatype_memos.clear();
-            self.epoch = 1;
-        }
-        if self.memos.len() < table.terms().len() {
-            self.memos.resize(table.terms().len(), Memo::default());
-            self.datatype_memos
-                .resize(table.terms().len(), Memo::default());
-        }
-    }
-
-    fn message(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
-        if !(self.open && message == 0 && batch.continued()) {
-            self.begin_message(batch.table(), out)?;
-        }
-        if message == 0 {
-            for (name, iri) in self.in_force.news(batch) {
-                self.namespace(name, iri)?;
-            }
-        }
-        let table = batch.table();
-        for change in batch.namespace_changes_of(message) {
-            self.namespace(table.span(change.name), table.span(change.iri))?;
-        }
-        for entry in batch.metadata(message) {
-            let target = if !self.flat {
-                &mut self.metadata
-            } else if self.begun == 1 && self.frames == 0 {
-                &mut self.frame_metadata
-            } else {
-                self.dropped_metadata += 1;
-                continue;
-            };
-            let key = entry.key.as_bytes();
-            let size = 2 + varint_size(key.len() as u64) + varint_size(entry.value.len() as u64);
-            target.push(METADATA);
-            put_varint(target, (size + key.len() + entry.value.len()) as u64);
-            put_bytes(target, 0x0a, key);
-            put_bytes(target, 0x12, &entry.value);
-        }
-        for quad in batch.message(message) {
-            self.quad(table, *quad)?;
-            if self.flat && self.delimited && self.rows.count >= self.frame_rows {
-                self.write_frame(out);
-            } else if self.rows.bytes.len() + self.metadata.len() > MAX_FRAME_BYTES {
-                return Err((
-                    ErrorClass::Limit,
-                    Reason::new("the message's frame is larger than 1 GiB").with(Remedy::write(
-                        "frames",
-                        "flat",
-                        "writes it over many",
-                    )),
-                ));
-            }
-        }
-        if !(message + 1 == batch.len() && batch.continues()) {
-            self.frame_metadata.append(&mut self.metadata);
-            self.open = false;
-            if !self.flat {
-                self.end_graph();
-                self.write_frame(out);
-            }
-        }
-        Ok(())
-    }
-
-    fn begin_message(&mut self, table: &TermTable, out: &[u8]) -> Refused<()> {
-        if !self.delimited && !self.flat && self.begun > 0 {
-            return Err((
-                ErrorClass::Unsupported,
-                Reason::new("a log of more than one frame needs length prefixes")
-                    .with(Remedy::write("delimited", "true", "writes them"))
-                    .with(Remedy::write("frames", "flat", "writes one message")),
-            ));
-        }
-        self.mark = Mark {
-            out: out.len(),
-            rows: self.rows.bytes.len(),
-            carried: None,
-        };
-        self.open = true;
-        if self.flat {
-            self.apart.clear();
-            write_apart(self.begun, &mut self.apart);
-            self.last.forget_labels(table);
-        }
-        self.begun += 1;
-        if self.begun == 1 {
-            self.write_options();
-            let prefixes = std::mem::take(&mut self.prefixes_to_declare);
-            let declared = prefixes
-                .iter()
-                .try_for_each(|(name, iri)| self.namespace(name.as_bytes(), iri.as_bytes()));
-            self.prefixes_to_declare = prefixes;
-            declared?;
-        }
-        Ok(())
     }
 
     fn write_options(&mut self) {
@@ -300,27 +194,6 @@ impl JellyEncoder {
         put_number(fields, 14 << 3, options.logical_type);
         put_number(fields, 15 << 3, options.version);
         self.rows.add(OPTIONS, fields);
-    }
-
-    /// Declares a namespace, unless it is in force already.
-    fn namespace(&mut self, name: &[u8], iri: &[u8]) -> Refused<()> {
-        if self.declared.get(name) == Some(iri) {
-            return Ok(());
-        }
-        self.declared.set(name, iri);
-        if self.options.version < 2 {
-            self.dropped_namespaces += 1;
-            return Ok(());
-        }
-        self.row += 1;
-        self.statement.clear();
-        if !name.is_empty() {
-            put_bytes(&mut self.statement, 0x0a, name);
-        }
-        let (prefix, local, _) = self.place_iri(iri)?;
-        self.put_iri(0x12, prefix, local);
-        self.rows.add(NAMESPACE, &self.statement);
-        Ok(())
     }
 
     #[inline]
@@ -420,8 +293,7 @@ impl JellyEncoder {
     /// Appends a label; with flat frames so that labels of different messages differ.
     #[inline]
     fn label(&mut self, tag: u8, text: &[u8]) {
-        // `begun` counts the open message already.
-        if !self.flat || !set_apart(self.begun - 1, text) {
+        if !self.flat || !set_apart(self.number, text) {
             put_bytes(&mut self.statement, tag, text);
             return;
         }
@@ -677,10 +549,6 @@ impl JellyEncoder {
 
     /// Ends the frame.
     fn write_frame(&mut self, out: &mut Vec<u8>) {
-        if self.flat && self.open && self.mark.carried.is_none() {
-            let rows = self.rows.bytes[..self.mark.rows].to_vec();
-            self.mark.carried = Some((rows, self.frame_metadata.clone()));
-        }
         let length = self.rows.bytes.len() + self.frame_metadata.len();
         if self.delimited {
             put_varint(out, length as u64);
@@ -692,69 +560,147 @@ impl JellyEncoder {
         self.frame_metadata.clear();
         self.frames += 1;
     }
+}
 
-    /// Takes the open message back, so that `out` ends with the last whole one.
-    fn take_back(&mut self, out: &mut Vec<u8>, began_here: bool, start: usize) {
+impl Writer for JellyWriter {
+    type Record = Quad;
+
+    /// Forgets what was noted about the terms of the batch before.
+    fn begin_batch(&mut self, batch: &MessageBatch, _out: &mut Vec<u8>) {
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 {
+            self.memos.clear();
+            self.datatype_memos.clear();
+            self.epoch = 1;
+        }
+        let terms = batch.table().terms().len();
+        if self.memos.len() < terms {
+            self.memos.resize(terms, Memo::default());
+            self.datatype_memos.resize(terms, Memo::default());
+        }
+    }
+
+    fn begin_message(&mut self, batch: &MessageBatch, number: u64, _out: &mut Vec<u8>) {
+        self.mark = Mark {
+            rows: self.rows.bytes.len(),
+            carried: None,
+        };
+        self.number = number;
+        if self.flat {
+            self.apart.clear();
+            write_apart(number, &mut self.apart);
+            self.last.forget_labels(batch.table());
+        }
+        if number == 0 {
+            self.write_options();
+        }
+    }
+
+    fn second(&self) -> Refused<bool> {
+        if self.delimited || self.flat {
+            return Ok(self.flat);
+        }
+        Err((
+            ErrorClass::Unsupported,
+            Reason::new("a log of more than one frame needs length prefixes")
+                .with(Remedy::write("delimited", "true", "writes them"))
+                .with(Remedy::write("frames", "flat", "writes one message")),
+        ))
+    }
+
+    /// Declares a namespace, unless it is in force already.
+    fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> Refused<bool> {
+        if self.declared.get(name) == Some(iri) {
+            return Ok(true);
+        }
+        self.declared.set(name, iri);
+        if self.options.version < 2 {
+            return Ok(false);
+        }
+        self.row += 1;
+        self.statement.clear();
+        if !name.is_empty() {
+            put_bytes(&mut self.statement, 0x0a, name);
+        }
+        let (prefix, local, _) = self.place_iri(iri)?;
+        self.put_iri(0x12, prefix, local);
+        self.rows.add(NAMESPACE, &self.statement);
+        Ok(true)
+    }
+
+    fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        for entry in batch.metadata(message) {
+            let target = if !self.flat {
+                &mut self.metadata
+            } else if self.number == 0 && self.frames == 0 {
+                &mut self.frame_metadata
+            } else {
+                self.dropped_metadata += 1;
+                continue;
+            };
+            let key = entry.key.as_bytes();
+            let size = 2 + varint_size(key.len() as u64) + varint_size(entry.value.len() as u64);
+            target.push(METADATA);
+            put_varint(target, (size + key.len() + entry.value.len()) as u64);
+            put_bytes(target, 0x0a, key);
+            put_bytes(target, 0x12, &entry.value);
+        }
+        for quad in batch.message(message) {
+            self.quad(batch.table(), *quad)?;
+            if self.flat && self.delimited && self.rows.count >= self.frame_rows {
+                if self.mark.carried.is_none() {
+                    let rows = self.rows.bytes[..self.mark.rows].to_vec();
+                    self.mark.carried = Some((rows, self.frame_metadata.clone()));
+                }
+                self.write_frame(out);
+            } else if self.rows.bytes.len() + self.metadata.len() > MAX_FRAME_BYTES {
+                return Err((
+                    ErrorClass::Limit,
+                    Reason::new("the message's frame is larger than 1 GiB").with(Remedy::write(
+                        "frames",
+                        "flat",
+                        "writes it over many",
+                    )),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn end_message(&mut self, out: &mut Vec<u8>) {
+        self.frame_metadata.append(&mut self.metadata);
+        if !self.flat {
+            self.end_graph();
+            self.write_frame(out);
+        }
+    }
+
+    fn end_batch(&mut self, batch: &MessageBatch) {
+        self.last.keep(batch.table());
+    }
+
+    fn take_back(&mut self, out: &mut Vec<u8>) {
         if !self.flat {
             return;
         }
-        if !began_here {
-            out.truncate(start);
-            return;
-        }
         match self.mark.carried.take() {
-            Some(carried) => {
-                out.truncate(self.mark.out);
-                (self.rows.bytes, self.frame_metadata) = carried;
-            }
+            Some(carried) => (self.rows.bytes, self.frame_metadata) = carried,
             None => self.rows.bytes.truncate(self.mark.rows),
         }
-        self.open = false;
-        if self.begun == 1 {
+        if self.number == 0 {
             self.frame_metadata.clear();
         }
         if !self.rows.bytes.is_empty() {
             self.write_frame(out);
         }
     }
-}
 
-impl Encoder for JellyEncoder {
-    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if let Some(error) = &self.error {
-            return Err(error.clone());
-        }
-        let start = out.len();
-        let begun = self.begun;
-        self.begin_batch(batch.table());
-        for message in 0..batch.len() {
-            if let Err((class, reason)) = self.message(batch, message, out) {
-                self.take_back(out, self.begun > begun, start);
-                let error = EncodeError {
-                    format: "jelly",
-                    class,
-                    reason,
-                    message: batch.first_index() + message as u64,
-                };
-                self.error = Some(error.clone());
-                return Err(error);
-            }
-        }
-        self.last.keep(batch.table());
-        Ok(())
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if let Some(error) = &self.error {
-            return Err(error.clone());
-        }
-        self.open = false;
+    fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
         self.end_graph();
         self.frame_metadata.append(&mut self.metadata);
         if !self.rows.bytes.is_empty() || !self.frame_metadata.is_empty() {
             self.write_frame(out);
         }
-        Ok(())
     }
 
     fn reset(&mut self) {
@@ -772,37 +718,22 @@ impl Encoder for JellyEncoder {
         self.frame_metadata.clear();
         self.dropped_metadata = 0;
         self.frames = 0;
-        self.begun = 0;
-        self.open = false;
-        self.apart.clear();
-        self.mark = Mark::default();
         self.declared = Namespaces::default();
-        self.in_force = InForce::default();
-        self.dropped_namespaces = 0;
         self.merged_quads = 0;
-        self.error = None;
     }
 
-    fn dropped(&self) -> Vec<(&'static str, u64)> {
-        let boundaries = if self.flat {
-            self.begun.saturating_sub(1)
-        } else {
-            0
-        };
-        [
-            ("namespaces", self.dropped_namespaces),
+    fn dropped(&self, dropped: Dropped) -> Counts {
+        vec![
+            ("namespaces", dropped.namespaces),
             ("graph names", self.merged_quads),
             ("metadata", self.dropped_metadata),
-            ("boundaries", boundaries),
+            ("boundaries", dropped.boundaries),
         ]
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .collect()
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, messages: u64) -> Vec<String> {
         let read_as = match (self.options.is_flat(), self.flat) {
-            (true, false) if self.begun > 1 => {
+            (true, false) if messages > 1 => {
                 "one message, in which equal blank node labels are one node"
             }
             (false, true) if self.frames > 1 => {

@@ -1,7 +1,7 @@
 //! What Jelly is.
 
 use super::decode::JellyReader;
-use super::encode::JellyEncoder;
+use super::encode::encoder;
 use super::options::{
     DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, MAX_DATATYPE_TABLE,
     MAX_FRAME_BYTES, MAX_NAME_TABLE, MAX_PREFIX_TABLE, NAME_TABLE, NAMESPACES, OPTIONS_FROM,
@@ -9,7 +9,6 @@ use super::options::{
     WRITE_DELIMITED, WRITE_FRAMES,
 };
 use super::sniff::sniff;
-use super::stream::Stream;
 use crate::codec::carries::Carries;
 use crate::codec::input::InputSide;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES};
@@ -65,9 +64,6 @@ pub static JELLY: FormatSpec = FormatSpec {
         let options = Reading::of(values, opening);
         Ok(Box::new(InputSide::new(JellyReader::new(options))))
     },
-    encoder: |values, source| {
-        let stream = Stream::of(values, source)?;
-        Ok(Box::new(JellyEncoder::new(stream)?))
-    },
+    encoder,
     splitter: None,
 };

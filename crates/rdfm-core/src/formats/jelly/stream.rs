@@ -27,8 +27,6 @@ pub(super) struct Stream {
     /// Length-prefix frames. Without it a log of more than one frame is refused.
     pub delimited: bool,
     pub merge_graphs: bool,
-    /// Namespaces to declare at the start.
-    pub prefixes: Vec<(String, String)>,
 }
 
 impl Stream {
@@ -48,8 +46,7 @@ impl Stream {
             options.rdf_star = source.carries.triple_terms != TripleTerms::No;
             namespaces = source.namespaces;
         }
-        let prefixes = prefixes(values);
-        let declares = (!prefixes.is_empty()).then_some(true);
+        let declares = (!prefixes(values).is_empty()).then_some(true);
         let wanted = values.try_switch(&NAMESPACES).or(declares);
         namespaces = wanted.unwrap_or(namespaces);
         if namespaces {
@@ -102,7 +99,6 @@ impl Stream {
             frame_rows: values.number(&FRAME_ROWS) as usize,
             delimited: values.switch(&WRITE_DELIMITED),
             merge_graphs: values.switch(&MERGE_GRAPHS),
-            prefixes,
         })
     }
 }

@@ -28,7 +28,7 @@ use crate::model::batch::MessageBatch;
 use crate::model::term::TermId;
 use crate::model::write::Style;
 use crate::syntax::prefixes::Declared;
-use crate::syntax::text::encode::{Layout, Statements, Stop, TextEncoder};
+use crate::syntax::text::encode::{Layout, Statements, Stop, TextWriter};
 
 /// An encoder of a format whose documents go into a sink.
 ///
@@ -73,9 +73,11 @@ pub(super) fn encoder<S: Sink + 'static>(
     };
     let layout = Layout {
         flat: merged,
-        ..Layout::undelimited(values)
+        ..Layout::undelimited()
     };
-    Ok(Box::new(TextEncoder::new(format, layout, documents)))
+    Ok(Box::new(TextWriter::encoder(
+        format, values, layout, documents,
+    )))
 }
 
 struct Documents<S> {
@@ -334,8 +336,6 @@ impl<S: Sink> Statements for Documents<S> {
         Ok(())
     }
 
-    fn end_message(&mut self, _out: &mut Vec<u8>) {}
-
     fn finish(&mut self, out: &mut Vec<u8>) {
         if self.open {
             self.nodes.sink.end_array(out);
@@ -352,6 +352,4 @@ impl<S: Sink> Statements for Documents<S> {
         self.changed = self.nodes.compact.is_some();
         self.open = false;
     }
-
-    fn suspend(&mut self, _batch: &MessageBatch) {}
 }

@@ -6,6 +6,7 @@
 //! - Law: no term can end its token or its line; see [`crate::model::write`].
 
 use super::options::RDF_STAR_SYNTAX;
+use crate::codec::messages::MessageLoop;
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{FormatSpec, Made};
 use crate::codec::values::Values;
@@ -15,7 +16,7 @@ use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{Style, direction, term_error, write_escaped};
-use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextEncoder, holds_labels};
+use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextWriter, holds_labels};
 
 /// An encoder of N-Quads, or of N-Triples.
 pub(super) fn encoder(
@@ -30,7 +31,7 @@ fn text_encoder(
     format: &'static FormatSpec,
     values: &Values,
     source: Option<&Source>,
-) -> Result<TextEncoder<Lines>, Reason> {
+) -> Result<MessageLoop<TextWriter<Lines>>, Reason> {
     let mut layout = Layout::of(values, source)?;
     if values.switch(&RDF_STAR_SYNTAX) {
         layout.style = Style::STAR;
@@ -41,7 +42,7 @@ fn text_encoder(
         memo: Memo::default(),
         ends: Memo::default(),
     };
-    Ok(TextEncoder::new(format, layout, lines))
+    Ok(TextWriter::encoder(format, values, layout, lines))
 }
 
 struct Lines {
@@ -212,12 +213,6 @@ impl Statements for Lines {
         }
         Ok(())
     }
-
-    fn end_message(&mut self, _: &mut Vec<u8>) {}
-
-    fn suspend(&mut self, _: &MessageBatch) {}
-
-    fn reset(&mut self) {}
 }
 
 #[cfg(test)]
@@ -243,9 +238,9 @@ mod tests {
         }
         builder.end_message();
         let mut out = b"before".to_vec();
-        let error = text_encoder(&NQUADS, &Values::default(), None)
-            .unwrap()
-            .bounded(10_000)
+        let mut encoder = text_encoder(&NQUADS, &Values::default(), None).unwrap();
+        encoder.writer().bound(10_000);
+        let error = encoder
             .encode(&builder.take().unwrap(), &mut out)
             .unwrap_err();
         assert_eq!(error.class, ErrorClass::Limit);

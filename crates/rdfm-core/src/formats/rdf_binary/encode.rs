@@ -16,12 +16,13 @@ use super::spec::{PROTOBUF, THRIFT};
 use super::terms::{BNODE_IRI, DEFAULT_GRAPHS};
 use super::thrift::ThriftRows;
 use super::values::of_literal;
-use crate::codec::Encoder;
-use crate::codec::refuse::refuse_second;
+use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
+use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::Made;
 use crate::codec::values::Values;
-use crate::model::batch::{InForce, MessageBatch};
-use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::codec::{Encoder, Source};
+use crate::model::batch::MessageBatch;
+use crate::model::error::{ErrorClass, quote};
 use crate::model::namespaces::Namespaces;
 use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
@@ -33,9 +34,6 @@ use crate::syntax::wire::put_varint;
 
 /// Most bytes that one batch, or one message, may be written as.
 const MAX_BYTES: usize = 1 << 30;
-
-/// Why a message cannot be written.
-type Refused<T> = Result<T, (ErrorClass, Reason)>;
 
 /// Where an encoded term stands among the batch's.
 #[derive(Clone, Copy, Default)]
@@ -73,18 +71,21 @@ pub(super) trait RowWriter: Send {
 }
 
 /// An encoder of RDF Thrift at the start of a log.
-pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
+///
+/// # Errors
+/// None.
+pub(super) fn thrift(values: &Values, _: Option<&Source>) -> Made<dyn Encoder> {
     let options = Writing::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(true);
-    let encoder = BinaryEncoder::new(THRIFT.name, options, abbreviates, false, ThriftRows);
-    Box::new(encoder)
+    let writer = BinaryWriter::new(&options, abbreviates, false, ThriftRows);
+    Ok(Box::new(MessageLoop::new(&THRIFT, values, writer)))
 }
 
 /// An encoder of RDF Protobuf at the start of a log.
 ///
 /// # Errors
 /// Options contradict each other.
-pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
+pub(super) fn protobuf(values: &Values, _: Option<&Source>) -> Made<dyn Encoder> {
     let options = Writing::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {
@@ -96,16 +97,13 @@ pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
         framing => !options.flat && framing != Some(Framing::Rows),
     };
     let rows = ProtobufRows { in_message };
-    let encoder = BinaryEncoder::new(PROTOBUF.name, options, abbreviates, in_message, rows);
-    Ok(Box::new(BinaryEncoder {
-        can_frame: true,
-        ..encoder
-    }))
+    let mut writer = BinaryWriter::new(&options, abbreviates, in_message, rows);
+    writer.can_frame = true;
+    Ok(Box::new(MessageLoop::new(&PROTOBUF, values, writer)))
 }
 
 /// Writes rows.
-struct BinaryEncoder<W> {
-    format: &'static str,
+struct BinaryWriter<W> {
     /// Whether the format can also be written with messages behind their lengths.
     can_frame: bool,
     rows: W,
@@ -113,20 +111,16 @@ struct BinaryEncoder<W> {
     in_message: bool,
     flat: bool,
     values: bool,
-    prefixes_to_declare: Vec<(String, String)>,
     declared: Namespaces,
-    in_force: InForce,
     /// What IRIs are abbreviated with, if they are.
     prefixes: Option<Prefixes>,
     terms: Terms,
     /// The open message, where its length goes before it.
     message: Vec<u8>,
-    begun: u64,
-    open: bool,
+    /// The number of the open message.
+    number: u64,
     /// With `flat`: what goes before the labels of the open message ([`set_apart`]).
     apart: Vec<u8>,
-    metadata: u64,
-    error: Option<EncodeError>,
 }
 
 /// The encoded terms of a batch.
@@ -168,123 +162,21 @@ impl Terms {
     }
 }
 
-impl<W: RowWriter> BinaryEncoder<W> {
-    fn new(
-        format: &'static str,
-        options: Writing,
-        abbreviates: bool,
-        in_message: bool,
-        rows: W,
-    ) -> Self {
+impl<W: RowWriter> BinaryWriter<W> {
+    fn new(options: &Writing, abbreviates: bool, in_message: bool, rows: W) -> Self {
         Self {
-            format,
             can_frame: false,
             rows,
             in_message,
             flat: options.flat,
             values: options.values,
-            prefixes_to_declare: options.prefixes,
             declared: Namespaces::default(),
-            in_force: InForce::default(),
             prefixes: abbreviates.then(Prefixes::default),
             terms: Terms::default(),
             message: Vec::new(),
-            begun: 0,
-            open: false,
+            number: 0,
             apart: Vec::new(),
-            metadata: 0,
-            error: None,
         }
-    }
-
-    fn message(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
-        let table = batch.table();
-        if !(self.open && message == 0 && batch.continued()) {
-            self.begin_message(table, out)?;
-        }
-        if message == 0 {
-            for (name, iri) in self.in_force.news(batch) {
-                self.declare(table, name, iri, out);
-            }
-        }
-        for change in batch.namespace_changes_of(message) {
-            self.declare(table, table.span(change.name), table.span(change.iri), out);
-        }
-        let quads = batch.message(message);
-        if self.in_message {
-            let mut rows = std::mem::take(&mut self.message);
-            let result = self.quads(table, quads, 0, &mut rows);
-            self.message = rows;
-            result?;
-        } else {
-            self.quads(table, quads, out.len(), out)?;
-        }
-        if !(message + 1 == batch.len() && batch.continues()) {
-            self.end_message(out);
-        }
-        Ok(())
-    }
-
-    fn begin_message(&mut self, table: &TermTable, out: &mut Vec<u8>) -> Refused<()> {
-        if !self.in_message {
-            refuse_second(self.begun, self.flat).map_err(|(class, reason)| {
-                let apart = Remedy::write("framing", "messages", "keeps them apart");
-                (
-                    class,
-                    if self.can_frame {
-                        reason.with(apart)
-                    } else {
-                        reason
-                    },
-                )
-            })?;
-        }
-        self.message.clear();
-        self.open = true;
-        if self.flat {
-            self.apart.clear();
-            write_apart(self.begun, &mut self.apart);
-            self.terms.forget_labels();
-        }
-        self.begun += 1;
-        if self.begun == 1 {
-            let prefixes = std::mem::take(&mut self.prefixes_to_declare);
-            for (name, iri) in &prefixes {
-                self.declare(table, name.as_bytes(), iri.as_bytes(), out);
-            }
-            self.prefixes_to_declare = prefixes;
-        }
-        Ok(())
-    }
-
-    fn end_message(&mut self, out: &mut Vec<u8>) {
-        self.open = false;
-        if self.in_message {
-            put_varint(out, self.message.len() as u64);
-            out.extend_from_slice(&self.message);
-            self.message.clear();
-        }
-    }
-
-    /// Declares a namespace, unless it is in force already.
-    fn declare(&mut self, table: &TermTable, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
-        if self.declared.get(name) == Some(iri) {
-            return;
-        }
-        self.declared.set(name, iri);
-        if let Some(prefixes) = &mut self.prefixes {
-            if prefixes.declare(name, iri) == Declared::Refused {
-                // It is declared all the same, so that the name no longer means what it did.
-                prefixes.forget(name);
-            }
-            self.terms.begin(table.terms().len());
-        }
-        let out = if self.in_message {
-            &mut self.message
-        } else {
-            out
-        };
-        self.rows.prefix(name, iri, out);
     }
 
     /// Appends the rows of quads to `out`, in which the message or batch begins at `start`.
@@ -383,8 +275,7 @@ impl<W: RowWriter> BinaryEncoder<W> {
                     None => W::iri(bytes, text),
                 }
             }
-            // `begun` counts the open message already.
-            (TermKind::Bnode, _) if self.flat && set_apart(self.begun - 1, text) => {
+            (TermKind::Bnode, _) if self.flat && set_apart(self.number, text) => {
                 W::bnode(bytes, &self.apart, text);
             }
             (TermKind::Bnode, _) => W::bnode(bytes, b"", text),
@@ -462,62 +353,100 @@ fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
     )
 }
 
-impl<W: RowWriter> Encoder for BinaryEncoder<W> {
-    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if let Some(error) = &self.error {
-            return Err(error.clone());
-        }
+impl<W: RowWriter> Writer for BinaryWriter<W> {
+    type Record = Quad;
+
+    fn begin_batch(&mut self, batch: &MessageBatch, _out: &mut Vec<u8>) {
         self.terms.begin(batch.table().terms().len());
-        for message in 0..batch.len() {
-            let whole = out.len();
-            if let Err((class, reason)) = self.message(batch, message, out) {
-                out.truncate(whole);
-                let error = EncodeError {
-                    format: self.format,
-                    class,
-                    reason,
-                    message: batch.first_index() + message as u64,
-                };
-                self.error = Some(error.clone());
-                return Err(error);
-            }
-        }
-        self.metadata += batch.all_metadata().len() as u64;
-        Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if let Some(error) = &self.error {
-            return Err(error.clone());
+    fn begin_message(&mut self, _batch: &MessageBatch, number: u64, _out: &mut Vec<u8>) {
+        self.message.clear();
+        self.number = number;
+        if self.flat {
+            self.apart.clear();
+            write_apart(number, &mut self.apart);
+            self.terms.forget_labels();
         }
-        if self.open {
+    }
+
+    fn second(&self) -> Refused<bool> {
+        if self.in_message {
+            return Ok(false);
+        }
+        refuse_second(self.flat).map_err(|(class, reason)| {
+            let apart = Remedy::write("framing", "messages", "keeps them apart");
+            (
+                class,
+                if self.can_frame {
+                    reason.with(apart)
+                } else {
+                    reason
+                },
+            )
+        })
+    }
+
+    /// Declares a namespace, unless it is in force already.
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
+        if self.declared.get(name) == Some(iri) {
+            return Ok(true);
+        }
+        self.declared.set(name, iri);
+        if let Some(prefixes) = &mut self.prefixes {
+            if prefixes.declare(name, iri) == Declared::Refused {
+                // It is declared all the same, so that the name no longer means what it did.
+                prefixes.forget(name);
+            }
+            self.terms.begin(0);
+        }
+        let out = if self.in_message {
+            &mut self.message
+        } else {
+            out
+        };
+        self.rows.prefix(name, iri, out);
+        Ok(true)
+    }
+
+    fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        let (table, quads) = (batch.table(), batch.message(message));
+        if !self.in_message {
+            return self.quads(table, quads, out.len(), out);
+        }
+        let mut rows = std::mem::take(&mut self.message);
+        let result = self.quads(table, quads, 0, &mut rows);
+        self.message = rows;
+        result
+    }
+
+    fn end_message(&mut self, out: &mut Vec<u8>) {
+        if self.in_message {
+            put_varint(out, self.message.len() as u64);
+            out.extend_from_slice(&self.message);
+            self.message.clear();
+        }
+    }
+
+    fn finish(&mut self, open: bool, out: &mut Vec<u8>) {
+        if open {
             self.end_message(out);
         }
-        Ok(())
     }
 
     fn reset(&mut self) {
         self.declared = Namespaces::default();
-        self.in_force = InForce::default();
         if self.prefixes.is_some() {
             self.prefixes = Some(Prefixes::default());
         }
-        self.message.clear();
-        self.begun = 0;
-        self.open = false;
-        self.metadata = 0;
-        self.error = None;
     }
 
-    fn dropped(&self) -> Vec<(&'static str, u64)> {
-        let boundaries = if self.flat && !self.in_message {
-            self.begun.saturating_sub(1)
-        } else {
-            0
-        };
-        [("metadata", self.metadata), ("boundaries", boundaries)]
-            .into_iter()
-            .filter(|(_, count)| *count > 0)
-            .collect()
+    fn dropped(&self, dropped: Dropped) -> Counts {
+        let Dropped {
+            metadata,
+            boundaries,
+            ..
+        } = dropped;
+        vec![("metadata", metadata), ("boundaries", boundaries)]
     }
 }

@@ -1,6 +1,6 @@
 //! The options that RDF Protobuf and RDF Thrift have of their own, and what the codecs were asked for.
 
-use crate::codec::options::{FLAT, limits, prefixes};
+use crate::codec::options::{FLAT, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::Values;
 use crate::codec::{Opening, Parts};
@@ -91,7 +91,6 @@ pub(super) struct Writing {
     pub prefixed_names: Option<bool>,
     /// Write numbers as values where their lexical forms are read back.
     pub values: bool,
-    pub prefixes: Vec<(String, String)>,
 }
 
 impl Writing {
@@ -101,7 +100,6 @@ impl Writing {
             flat: values.switch(&FLAT),
             prefixed_names: values.try_switch(&PREFIXED_NAMES),
             values: values.switch(&VALUES),
-            prefixes: prefixes(values),
         }
     }
 }

@@ -35,7 +35,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
         let reader = BinaryReader::new(&PROTOBUF, false, &options);
         Ok(Box::new(InputSide::new(reader)))
     },
-    encoder: |values, _| protobuf(values),
+    encoder: protobuf,
     splitter: None,
 };
 
@@ -63,6 +63,6 @@ pub static THRIFT: FormatSpec = FormatSpec {
         let reader = BinaryReader::new(&THRIFT, true, &options);
         Ok(Box::new(InputSide::new(reader)))
     },
-    encoder: |values, _| Ok(thrift(values)),
+    encoder: thrift,
     splitter: None,
 };

@@ -18,21 +18,20 @@ use super::names::{is_declarable, split};
 use super::spec::RDFXML;
 use super::vocabulary::{ITS, RDF};
 use super::xml::{code_point, is_nc_name, not_xml};
-use crate::codec::Encoder;
-use crate::codec::options::{LENIENT, MERGE_GRAPHS, prefixes};
-use crate::codec::refuse::refuse;
+use crate::codec::messages::{MessageLoop, Writer};
+use crate::codec::options::LENIENT;
+use crate::codec::refuse::Refused;
+use crate::codec::spec::Made;
 use crate::codec::values::Values;
-use crate::model::batch::{InForce, MessageBatch};
-use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::codec::{Encoder, Source};
+use crate::model::batch::MessageBatch;
+use crate::model::error::{ErrorClass, quote};
 use crate::model::labels;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind, flags};
 use crate::model::write::{TermError, term_error};
 use crate::syntax::text::encode::{MAX_TEXT, Memo, describe, too_long};
-
-/// Most bytes to make room for before a batch is written.
-const MAX_ROOM: usize = 16 << 20;
 
 /// A name of an element that stands for a predicate.
 #[derive(Clone, Copy, Default)]
@@ -308,8 +307,6 @@ fn escape_at(text: &[u8]) -> Option<usize> {
 
 /// Why a message cannot be written.
 enum Stop {
-    /// The error of [`refuse`].
-    Refused(EncodeError),
     /// A term that no text grammar holds as it is.
     Term(TermError),
     /// No XML name can say this predicate.
@@ -318,81 +315,37 @@ enum Stop {
     Character(TermId, usize),
     /// More text than the bound.
     TooLong,
-    /// A message in parts.
-    Part,
 }
 
-/// Encoder of RDF/XML.
-pub struct RdfXmlEncoder {
+/// An encoder of RDF/XML at the start of a log.
+pub(super) fn encoder(values: &Values, _: Option<&Source>) -> Made<dyn Encoder> {
+    let writer = RdfXmlWriter {
+        lenient: values.switch(&LENIENT),
+        names: Names::default(),
+        iris: Memo::default(),
+        labels: Memo::default(),
+        most: 0,
+    };
+    Ok(Box::new(MessageLoop::new(&RDFXML, values, writer)))
+}
+
+/// Writes RDF/XML.
+struct RdfXmlWriter {
     lenient: bool,
-    merge_graphs: bool,
-    prefixes: Vec<(String, String)>,
     names: Names,
     /// Where an IRI was written as the value of an attribute.
     iris: Memo,
     /// Where a blank node was written as a label.
     labels: Memo,
-    started: bool,
-    in_force: InForce,
-    room: usize,
-    max_text: usize,
-    graph_names: u64,
-    namespaces: u64,
-    metadata: u64,
-    failed: Option<EncodeError>,
+    /// Where the batch has to end.
+    most: usize,
 }
 
-impl RdfXmlEncoder {
-    /// At the start of a log.
-    pub(super) fn new(values: &Values) -> Self {
-        Self {
-            lenient: values.switch(&LENIENT),
-            merge_graphs: values.switch(&MERGE_GRAPHS),
-            prefixes: prefixes(values),
-            names: Names::default(),
-            iris: Memo::default(),
-            labels: Memo::default(),
-            started: false,
-            in_force: InForce::default(),
-            room: 0,
-            max_text: MAX_TEXT,
-            graph_names: 0,
-            namespaces: 0,
-            metadata: 0,
-            failed: None,
-        }
-    }
-
-    fn declare(&mut self, prefix: &[u8], iri: &[u8]) {
-        if !self.names.declare(prefix, iri) {
-            self.namespaces += 1;
-        }
-    }
-
-    fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
-        if !self.started {
-            self.started = true;
-            let prefixes = std::mem::take(&mut self.prefixes);
-            for (prefix, iri) in &prefixes {
-                self.declare(prefix.as_bytes(), iri.as_bytes());
-            }
-            self.prefixes = prefixes;
-        }
-        for (prefix, iri) in self.in_force.news(batch) {
-            self.declare(prefix, iri);
-        }
-        let terms = batch.table().terms().len();
-        self.names.begin_batch(terms);
-        self.iris.begin_batch(terms, out);
-        self.labels.begin_batch(terms, out);
-        self.metadata += batch.all_metadata().len() as u64;
-    }
-
+impl RdfXmlWriter {
     fn message(
         &mut self,
         batch: &MessageBatch,
         message: usize,
-        most: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         let table = batch.table();
@@ -402,7 +355,7 @@ impl RdfXmlEncoder {
         for quad in quads {
             self.names
                 .need_predicate(table, quad.predicate, self.lenient, out)?;
-            new |= self.need_object(table, quad.object, most, out)?;
+            new |= self.need_object(table, quad.object, out)?;
         }
         if new {
             out.extend_from_slice(b" rdf:version=\"1.2\"");
@@ -424,8 +377,8 @@ impl RdfXmlEncoder {
                 self.begin_node(table, quad.subject, out)?;
                 open = Some(quad.subject);
             }
-            self.property(table, [quad.predicate, quad.object], most, out)?;
-            if out.len() > most {
+            self.property(table, [quad.predicate, quad.object], out)?;
+            if out.len() > self.most {
                 return Err(Stop::TooLong);
             }
         }
@@ -438,19 +391,18 @@ impl RdfXmlEncoder {
         &mut self,
         table: &TermTable,
         id: TermId,
-        most: usize,
         out: &mut Vec<u8>,
     ) -> Result<bool, Stop> {
         let term = table.term(id);
         match term.kind {
             TermKind::TripleTerm => {
-                if out.len() > most {
+                if out.len() > self.most {
                     return Err(Stop::TooLong);
                 }
                 let [_, predicate, object] = table.triple(term);
                 self.names
                     .need_predicate(table, predicate, self.lenient, out)?;
-                self.need_object(table, object, most, out)?;
+                self.need_object(table, object, out)?;
                 Ok(true)
             }
             TermKind::LangLiteral if term.flags & (flags::LTR | flags::RTL) != 0 => {
@@ -481,7 +433,6 @@ impl RdfXmlEncoder {
         &mut self,
         table: &TermTable,
         [predicate, object]: [TermId; 2],
-        most: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         out.push(b'<');
@@ -503,13 +454,13 @@ impl RdfXmlEncoder {
                 return Ok(());
             }
             TermKind::TripleTerm => {
-                if out.len() > most {
+                if out.len() > self.most {
                     return Err(Stop::TooLong);
                 }
                 out.extend_from_slice(b" rdf:parseType=\"Triple\">");
                 let [subject, predicate, object] = table.triple(term);
                 self.begin_node(table, subject, out)?;
-                self.property(table, [predicate, object], most, out)?;
+                self.property(table, [predicate, object], out)?;
                 out.extend_from_slice(b"</rdf:Description>");
             }
             _ => {
@@ -603,10 +554,8 @@ impl RdfXmlEncoder {
     }
 
     #[cold]
-    fn stopped(&self, batch: &MessageBatch, message: usize, stop: Stop) -> EncodeError {
-        let table = batch.table();
-        let (class, reason) = match stop {
-            Stop::Refused(error) => return error,
+    fn refusal(table: &TermTable, stop: Stop) -> (ErrorClass, Reason) {
+        match stop {
             Stop::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
             Stop::Predicate(id) => (
                 ErrorClass::Unsupported,
@@ -626,96 +575,35 @@ impl RdfXmlEncoder {
                 ))
                 .lacking(Feature::AnyText),
             ),
-            Stop::TooLong => (ErrorClass::Limit, too_long(self.max_text)),
-            Stop::Part => (
-                ErrorClass::Unsupported,
-                "a document holds its message whole, and this is a part of one; read it without parts"
-                    .into(),
-            ),
-        };
-        EncodeError {
-            format: RDFXML.name,
-            class,
-            reason,
-            message: batch.first_index() + message as u64,
+            Stop::TooLong => (ErrorClass::Limit, too_long(MAX_TEXT)),
         }
-    }
-
-    fn messages(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let most = out.len().saturating_add(self.max_text);
-        let refused = refuse(batch, &RDFXML, self.merge_graphs).err();
-        let mut changes = batch.namespace_changes().iter().peekable();
-        for message in 0..batch.len() {
-            while let Some(change) = changes.next_if(|change| change.message as usize == message) {
-                let table = batch.table();
-                self.declare(table.span(change.name), table.span(change.iri));
-            }
-            let length = out.len();
-            let part = (batch.continued() && message == 0)
-                || (batch.continues() && message + 1 == batch.len());
-            let result = match &refused {
-                _ if part => Err(Stop::Part),
-                Some((at, error)) if *at == message => Err(Stop::Refused(error.clone())),
-                _ => self.message(batch, message, most, out),
-            };
-            if let Err(stop) = result {
-                out.truncate(length);
-                return Err(self.stopped(batch, message, stop));
-            }
-            if batch.has_graphs() {
-                let named = |quad: &&Quad| quad.graph != TermId::DEFAULT_GRAPH;
-                self.graph_names += batch.message(message).iter().filter(named).count() as u64;
-            }
-        }
-        Ok(())
     }
 }
 
-impl Encoder for RdfXmlEncoder {
-    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if let Some(error) = &self.failed {
-            return Err(error.clone());
-        }
-        if batch.is_empty() {
-            return Ok(());
-        }
-        let before = out.len();
-        out.reserve(self.room);
-        self.begin_batch(batch, out);
-        let result = self.messages(batch, out);
-        let text = out.len() - before;
-        self.room = (text + text / 8).min(MAX_ROOM);
-        if let Err(error) = &result {
-            self.failed = Some(error.clone());
-        }
-        result
+impl Writer for RdfXmlWriter {
+    type Record = Quad;
+
+    const PARTS: bool = false;
+
+    fn begin_batch(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) {
+        self.most = out.len().saturating_add(MAX_TEXT);
+        let terms = batch.table().terms().len();
+        self.names.begin_batch(terms);
+        self.iris.begin_batch(terms, out);
+        self.labels.begin_batch(terms, out);
     }
 
-    fn finish(&mut self, _out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        match &self.failed {
-            Some(error) => Err(error.clone()),
-            None => Ok(()),
-        }
+    fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> Refused<bool> {
+        Ok(self.names.declare(name, iri))
+    }
+
+    #[inline]
+    fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        self.message(batch, message, out)
+            .map_err(|stop| Self::refusal(batch.table(), stop))
     }
 
     fn reset(&mut self) {
         self.names = Names::default();
-        self.started = false;
-        self.in_force = InForce::default();
-        self.graph_names = 0;
-        self.namespaces = 0;
-        self.metadata = 0;
-        self.failed = None;
-    }
-
-    fn dropped(&self) -> Vec<(&'static str, u64)> {
-        [
-            ("graph names", self.graph_names),
-            ("namespaces", self.namespaces),
-            ("metadata", self.metadata),
-        ]
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .collect()
     }
 }

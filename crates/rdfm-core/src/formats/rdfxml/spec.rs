@@ -1,7 +1,7 @@
 //! What RDF/XML is.
 
 use super::decode::decoder;
-use super::encode::RdfXmlEncoder;
+use super::encode::encoder;
 use super::sniff::sniff;
 use crate::codec::carries::{Carries, TripleTerms};
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, MERGE_GRAPHS, PREFIXES};
@@ -36,6 +36,6 @@ pub static RDFXML: FormatSpec = FormatSpec {
     reads: &[BOUNDS, &[LENIENT, BASE]],
     writes: &[&[LENIENT, FLAT, PREFIXES, MERGE_GRAPHS, LARGEST_MESSAGE]],
     decoder,
-    encoder: |values, _| Ok(Box::new(RdfXmlEncoder::new(values))),
+    encoder,
     splitter: None,
 };

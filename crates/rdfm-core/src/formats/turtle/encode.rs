@@ -19,7 +19,7 @@ use crate::model::write::{
     Style, direction, term_error, write_escaped, write_iri, write_language, write_term,
 };
 use crate::syntax::prefixes::{Declared, Prefixes};
-use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextEncoder, holds_labels};
+use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextWriter, holds_labels};
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
@@ -44,7 +44,9 @@ pub(super) fn encoder(
         open: None,
         carried: None,
     };
-    Ok(Box::new(TextEncoder::new(format, layout, blocks)))
+    Ok(Box::new(TextWriter::encoder(
+        format, values, layout, blocks,
+    )))
 }
 
 struct Blocks {
@@ -383,7 +385,7 @@ impl Statements for Blocks {
         self.carried = None;
     }
 
-    fn suspend(&mut self, batch: &MessageBatch) {
+    fn end_batch(&mut self, batch: &MessageBatch) {
         let Some(last) = self.open else {
             return;
         };

@@ -70,11 +70,6 @@ impl Delimiters {
         self.place.messages.saturating_sub(1)
     }
 
-    /// Whether a message was begun.
-    pub fn begun(&self) -> bool {
-        self.place.messages > 0
-    }
-
     /// The place, to come back to with [`back_to`](Self::back_to).
     pub fn place(&self) -> Place {
         self.place

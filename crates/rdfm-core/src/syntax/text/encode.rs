@@ -1,29 +1,27 @@
-//! What the encoders of the text formats have in common: messages, refusals, errors, what is dropped.
+//! What the encoders of the text formats have in common: delimiters, style, and the bound on the text.
 //!
 //! - In: batches, and a [`Statements`] that writes the quads of a message.
 //! - Out: the log.
 //! - Cost: a batch's text may not exceed [`MAX_TEXT`], however often its terms repeat long texts.
-//! - Law: an error leaves the last whole message at the end of the output, and comes again.
+//! - Law: a log that ends with an error is delimited like one that was to end there.
 
-use crate::codec::options::{FLAT, MERGE_GRAPHS, VERSION_LABEL, WRITE_DIALECT, prefixes};
-use crate::codec::refuse::{refuse, refuse_second};
+use crate::codec::messages::{MessageLoop, Writer};
+use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
+use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::FormatSpec;
 use crate::codec::values::Values;
-use crate::codec::{Dialect, Encoder, Source};
-use crate::model::batch::{InForce, MessageBatch};
-use crate::model::error::{EncodeError, ErrorClass, quote};
+use crate::codec::{Dialect, Source};
+use crate::model::batch::MessageBatch;
+use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
-use crate::model::term::{TermId, TermKind};
+use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
-use crate::syntax::text::delimit::Delimiters;
+use crate::syntax::text::delimit::{Delimiters, Place};
 
 /// Most bytes that one batch may be written as. A batch repeats its terms by number, text repeats them
 /// in full: without a bound a small log could fill the memory.
 pub const MAX_TEXT: usize = 1 << 30;
-
-/// Most bytes to make room for before a batch is written.
-const MAX_ROOM: usize = 16 << 20;
 
 /// Writes the quads of messages in one format.
 pub trait Statements: Send {
@@ -46,16 +44,16 @@ pub trait Statements: Send {
     ) -> Result<(), Stop>;
 
     /// The message ends, and with it whatever is open.
-    fn end_message(&mut self, out: &mut Vec<u8>);
+    fn end_message(&mut self, _out: &mut Vec<u8>) {}
+
+    /// The batch ends; what is open goes on in the next.
+    fn end_batch(&mut self, _batch: &MessageBatch) {}
 
     /// The log ends.
     fn finish(&mut self, _out: &mut Vec<u8>) {}
 
-    /// The batch ends, the message goes on in the next.
-    fn suspend(&mut self, batch: &MessageBatch);
-
     /// Another log begins.
-    fn reset(&mut self);
+    fn reset(&mut self) {}
 }
 
 /// Why a message cannot be written.
@@ -65,8 +63,6 @@ pub enum Stop {
     Term(TermError),
     /// More text than [`Style::most`].
     TooLong,
-    /// Nothing can stand between this message and the one before it.
-    Second,
 }
 
 /// How the messages of a text log are written, whatever their statements look like.
@@ -77,10 +73,6 @@ pub struct Layout {
     pub style: Style,
     /// All of them are one: their blank nodes are kept apart.
     pub flat: bool,
-    /// Drop graph names where the format has none.
-    pub merge_graphs: bool,
-    /// Namespaces to declare at the start.
-    pub prefixes: Vec<(String, String)>,
 }
 
 impl Layout {
@@ -109,189 +101,129 @@ impl Layout {
         Ok(Self {
             delimiters: Delimiters::new(dialect, label)?,
             flat: dialect == Dialect::Plain,
-            ..Self::undelimited(values)
+            ..Self::undelimited()
         })
     }
 
     /// Without delimiters: the format itself tells messages apart.
-    pub fn undelimited(values: &Values) -> Self {
+    pub fn undelimited() -> Self {
         Self {
             delimiters: Delimiters::none(),
             style: Style::CANONICAL,
             flat: false,
-            merge_graphs: values.switch(&MERGE_GRAPHS),
-            prefixes: prefixes(values),
         }
     }
 }
 
-/// The encoder of a text format.
-pub struct TextEncoder<S> {
-    format: &'static FormatSpec,
+/// Writes a text format.
+pub struct TextWriter<S> {
+    /// Whether the format tells messages apart.
+    boundaries: bool,
     delimiters: Delimiters,
+    /// Where the delimiters were before the open message.
+    before: Place,
     statements: S,
     style: Style,
     flat: bool,
-    merge_graphs: bool,
-    prefixes: Vec<(String, String)>,
-    started: bool,
-    in_force: InForce,
-    /// Bytes to make room for: a little more than the batch before took.
-    room: usize,
-    graph_names: u64,
-    namespaces: u64,
-    metadata: u64,
     max_text: usize,
-    failed: Option<EncodeError>,
 }
 
-impl<S: Statements> TextEncoder<S> {
-    /// At the start of a log.
-    pub fn new(format: &'static FormatSpec, layout: Layout, statements: S) -> Self {
-        let Layout {
-            delimiters,
-            style,
-            flat,
-            merge_graphs,
-            prefixes,
-        } = layout;
-        Self {
-            format,
-            delimiters,
+impl<S: Statements> TextWriter<S> {
+    /// An encoder at the start of a log.
+    pub fn encoder(
+        format: &'static FormatSpec,
+        values: &Values,
+        layout: Layout,
+        statements: S,
+    ) -> MessageLoop<Self> {
+        let writer = Self {
+            boundaries: format.carries.boundaries,
+            delimiters: layout.delimiters,
+            before: Place::default(),
             statements,
-            style,
-            flat,
-            merge_graphs,
-            prefixes,
-            started: false,
-            in_force: InForce::default(),
-            room: 0,
-            graph_names: 0,
-            namespaces: 0,
-            metadata: 0,
+            style: layout.style,
+            flat: layout.flat,
             max_text: MAX_TEXT,
-            failed: None,
-        }
+        };
+        MessageLoop::new(format, values, writer)
     }
 
-    /// With another bound than [`MAX_TEXT`].
+    /// Sets another bound than [`MAX_TEXT`].
     #[cfg(test)]
-    pub fn bounded(mut self, max_text: usize) -> Self {
+    pub fn bound(&mut self, max_text: usize) {
         self.max_text = max_text;
-        self
     }
+}
 
-    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
-        if !self.statements.declare(name, iri, out) {
-            self.namespaces += 1;
-        }
-    }
+impl<S: Statements> Writer for TextWriter<S> {
+    type Record = Quad;
 
-    /// What stands before the first message of a batch.
+    const NAMESPACES_BEFORE: bool = true;
+
     fn begin_batch(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) {
-        let first = !self.started;
-        self.started = true;
-        if first {
-            self.delimiters.announce(out);
-            let prefixes = std::mem::take(&mut self.prefixes);
-            for (name, iri) in &prefixes {
-                self.declare(name.as_bytes(), iri.as_bytes(), out);
-            }
-            self.prefixes = prefixes;
-        }
-        let holds = self.format.carries.namespaces;
-        if holds || first {
-            for (name, iri) in self.in_force.news(batch) {
-                self.declare(name, iri, out);
-            }
-        }
-        if !holds {
-            self.namespaces += batch.namespace_changes().len() as u64;
-        }
-        self.metadata += batch.all_metadata().len() as u64;
+        self.style.most = out.len().saturating_add(self.max_text);
+        self.delimiters.announce(out);
         self.statements.begin_batch(batch, out);
     }
 
-    /// Writes messages until the first that cannot be written, whose index in the batch is given.
-    fn messages(
-        &mut self,
-        batch: &MessageBatch,
-        refused: Option<usize>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), (usize, Option<Stop>)> {
-        let table = batch.table();
-        let mut changes = batch.namespace_changes().iter().peekable();
-        let holds_namespaces = self.format.carries.namespaces;
-        let drops_graphs = !self.format.carries.graphs && batch.has_graphs();
-        for message in 0..batch.len() {
-            let place = self.delimiters.place();
-            let length = out.len();
-            let goes_on = message == 0 && batch.continued() && self.delimiters.begun();
-            if !goes_on {
-                self.delimiters.begin(out);
-            }
-            while let Some(change) =
-                changes.next_if(|change| holds_namespaces && change.message as usize == message)
-            {
-                self.declare(table.span(change.name), table.span(change.iri), out);
-            }
-            let quads = batch.message(message);
-            if !quads.is_empty() {
-                self.delimiters.not_empty();
-            }
-            let style = Style {
-                apart: self.flat.then(|| self.delimiters.number()),
-                ..self.style
-            };
-            let result = if refused == Some(message) {
-                Err(None)
-            } else if !self.format.carries.boundaries
-                && !goes_on
-                && refuse_second(self.delimiters.number(), self.flat).is_err()
-            {
-                Err(Some(Stop::Second))
-            } else {
-                self.statements
-                    .write(batch, message, style, out)
-                    .map_err(Some)
-            };
-            if let Err(stop) = result {
-                out.truncate(length);
-                self.delimiters.back_to(place);
-                if !goes_on {
-                    self.delimiters.finish(out);
-                }
-                return Err((message, stop));
-            }
-            if drops_graphs {
-                let named = |quad: &&crate::model::term::Quad| quad.graph != TermId::DEFAULT_GRAPH;
-                self.graph_names += quads.iter().filter(named).count() as u64;
-            }
-            if batch.continues() && message + 1 == batch.len() {
-                self.statements.suspend(batch);
-            } else {
-                self.statements.end_message(out);
-                self.delimiters.end(out);
-            }
-        }
-        Ok(())
+    #[inline]
+    fn begin_message(&mut self, _batch: &MessageBatch, _number: u64, out: &mut Vec<u8>) {
+        self.before = self.delimiters.place();
+        self.delimiters.begin(out);
     }
 
-    fn stopped(&self, batch: &MessageBatch, message: usize, stop: Stop) -> EncodeError {
-        let (class, reason) = match stop {
-            Stop::Term(error) => (ErrorClass::Unsupported, describe(batch.table(), error)),
-            Stop::Second => match refuse_second(1, false) {
-                Err(refused) => refused,
-                Ok(()) => (ErrorClass::Internal, Reason::new("")),
-            },
-            Stop::TooLong => (ErrorClass::Limit, too_long(self.max_text)),
-        };
-        EncodeError {
-            format: self.format.name,
-            class,
-            reason,
-            message: batch.first_index() + message as u64,
+    fn second(&self) -> Refused<bool> {
+        if self.boundaries {
+            return Ok(false);
         }
+        refuse_second(self.flat)
+    }
+
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
+        Ok(self.statements.declare(name, iri, out))
+    }
+
+    #[inline]
+    fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        if !batch.message(message).is_empty() {
+            self.delimiters.not_empty();
+        }
+        let style = Style {
+            apart: self.flat.then(|| self.delimiters.number()),
+            ..self.style
+        };
+        self.statements
+            .write(batch, message, style, out)
+            .map_err(|stop| match stop {
+                Stop::Term(error) => (ErrorClass::Unsupported, describe(batch.table(), error)),
+                Stop::TooLong => (ErrorClass::Limit, too_long(self.max_text)),
+            })
+    }
+
+    #[inline]
+    fn end_message(&mut self, out: &mut Vec<u8>) {
+        self.statements.end_message(out);
+        self.delimiters.end(out);
+    }
+
+    fn end_batch(&mut self, batch: &MessageBatch) {
+        self.statements.end_batch(batch);
+    }
+
+    fn take_back(&mut self, out: &mut Vec<u8>) {
+        self.delimiters.back_to(self.before);
+        self.delimiters.finish(out);
+    }
+
+    fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
+        self.delimiters.announce(out);
+        self.delimiters.finish(out);
+        self.statements.finish(out);
+    }
+
+    fn reset(&mut self) {
+        self.delimiters.reset();
+        self.statements.reset();
     }
 }
 
@@ -333,72 +265,6 @@ pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
             quote(table.text(id))
         ))
         .lacking(Feature::AnyLanguage),
-    }
-}
-
-impl<S: Statements> Encoder for TextEncoder<S> {
-    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if let Some(error) = &self.failed {
-            return Err(error.clone());
-        }
-        if batch.is_empty() {
-            return Ok(());
-        }
-        let before = out.len();
-        self.style.most = before.saturating_add(self.max_text);
-        out.reserve(self.room);
-        self.begin_batch(batch, out);
-        let refused = refuse(batch, self.format, self.merge_graphs).err();
-        let first_refused = refused.as_ref().map(|(message, _)| *message);
-        let result = self.messages(batch, first_refused, out);
-        let text = out.len().saturating_sub(before);
-        self.room = (text + text / 8).min(MAX_ROOM);
-        result.map_err(|(message, stop)| {
-            let error = match (stop, refused) {
-                (None, Some((_, error))) => error,
-                (stop, _) => self.stopped(batch, message, stop.unwrap_or(Stop::TooLong)),
-            };
-            self.failed = Some(error.clone());
-            error
-        })
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if let Some(error) = &self.failed {
-            return Err(error.clone());
-        }
-        self.delimiters.announce(out);
-        self.delimiters.finish(out);
-        self.statements.finish(out);
-        Ok(())
-    }
-
-    fn reset(&mut self) {
-        self.delimiters.reset();
-        self.statements.reset();
-        self.started = false;
-        self.in_force = InForce::default();
-        self.graph_names = 0;
-        self.namespaces = 0;
-        self.metadata = 0;
-        self.failed = None;
-    }
-
-    fn dropped(&self) -> Vec<(&'static str, u64)> {
-        let boundaries = if self.flat && !self.format.carries.boundaries {
-            self.delimiters.number()
-        } else {
-            0
-        };
-        [
-            ("boundaries", boundaries),
-            ("graph names", self.graph_names),
-            ("namespaces", self.namespaces),
-            ("metadata", self.metadata),
-        ]
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .collect()
     }
 }
 

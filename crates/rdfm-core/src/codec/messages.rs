@@ -1,0 +1,633 @@
+//! The one loop over the messages of batches: what all encoders do alike.
+//!
+//! - In: batches, cut anywhere between messages or (parts) inside one; and a [`Writer`] of a format.
+//! - Out: the log; what the format cannot hold is refused, or counted where it may be left out.
+//! - Cost: a few calls of the writer a message, none a record.
+//! - Law: an error leaves the last whole message at the end of the output, and comes again.
+
+use std::iter::Peekable;
+use std::slice::Iter;
+
+use super::Encoder;
+use super::options::{MERGE_GRAPHS, prefixes};
+use super::refuse::{Refusable, Refused, refuse};
+use super::spec::FormatSpec;
+use super::values::Values;
+use crate::model::batch::{InForce, LogBatch, MessageBatch};
+use crate::model::error::{EncodeError, ErrorClass};
+use crate::model::namespaces::NamespaceChange;
+use crate::model::record::Record;
+use crate::model::remedy::Reason;
+use crate::model::term::{Quad, TermId};
+
+/// Most bytes to make room for before a batch is written.
+const MAX_ROOM: usize = 16 << 20;
+
+/// Why a part of a message is refused.
+const PART: &str =
+    "a document holds its message whole, and this is a part of one; read it without parts";
+
+/// Writes messages in one format. Between two resets it is one log; after an error it is only reset.
+pub trait Writer: Send {
+    /// What messages are made of.
+    type Record: Refusable;
+
+    /// Whether the namespaces in force at the start of a batch stand before its first message, where they
+    /// stay if that is refused; else they stand in it.
+    const NAMESPACES_BEFORE: bool = false;
+
+    /// Whether a message may come in parts.
+    const PARTS: bool = true;
+
+    /// A batch begins: term ids mean other terms than before.
+    fn begin_batch(&mut self, batch: &LogBatch<Self::Record>, out: &mut Vec<u8>);
+
+    /// A message begins; `number` counts those before it.
+    fn begin_message(&mut self, _batch: &LogBatch<Self::Record>, _number: u64, _out: &mut Vec<u8>) {
+    }
+
+    /// Whether the boundary is lost between the message that was begun and the one before it.
+    ///
+    /// # Errors
+    /// The log cannot hold a second message.
+    fn second(&self) -> Refused<bool> {
+        Ok(false)
+    }
+
+    /// Declares a namespace. False if the format cannot.
+    ///
+    /// # Errors
+    /// The message cannot be written.
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool>;
+
+    /// Writes the records of a message, or of a part of it.
+    ///
+    /// # Errors
+    /// The message cannot be written; what it left in the buffer is taken back.
+    fn write(
+        &mut self,
+        batch: &LogBatch<Self::Record>,
+        message: usize,
+        out: &mut Vec<u8>,
+    ) -> Refused<()>;
+
+    /// The message ends.
+    fn end_message(&mut self, _out: &mut Vec<u8>) {}
+
+    /// The batch ends; its last message may go on in the next.
+    fn end_batch(&mut self, _batch: &LogBatch<Self::Record>) {}
+
+    /// The message that was begun last was refused: the log ends with the one before it.
+    fn take_back(&mut self, _out: &mut Vec<u8>) {}
+
+    /// The log ends, perhaps within a message.
+    fn finish(&mut self, _open: bool, _out: &mut Vec<u8>) {}
+
+    /// Another log begins.
+    fn reset(&mut self);
+
+    /// What was left out, with what the writer itself counted, in the order in which it is told.
+    fn dropped(&self, dropped: Dropped) -> Counts {
+        vec![
+            ("boundaries", dropped.boundaries),
+            ("graph names", dropped.graph_names),
+            ("namespaces", dropped.namespaces),
+            ("metadata", dropped.metadata),
+        ]
+    }
+
+    /// As [`Encoder::notes`], after so many messages.
+    fn notes(&self, _messages: u64) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Names and counts; none is left out.
+pub type Counts = Vec<(&'static str, u64)>;
+
+/// What was left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dropped {
+    /// Boundaries between messages that became one.
+    pub boundaries: u64,
+    /// Quads whose graph name is gone.
+    pub graph_names: u64,
+    /// Declarations.
+    pub namespaces: u64,
+    /// Entries.
+    pub metadata: u64,
+}
+
+/// The encoder of a format: a [`Writer`], and the loop around it.
+pub struct MessageLoop<W> {
+    format: &'static FormatSpec,
+    merge_graphs: bool,
+    prefixes: Vec<(String, String)>,
+    writer: W,
+    /// Messages that were begun.
+    messages: u64,
+    /// The last of them goes on in the next batch.
+    open: bool,
+    in_force: InForce,
+    /// Bytes to make room for: a little more than the batch before took.
+    room: usize,
+    dropped: Dropped,
+    failed: Option<EncodeError>,
+}
+
+impl<W: Writer> MessageLoop<W> {
+    /// At the start of a log.
+    pub fn new(format: &'static FormatSpec, values: &Values, writer: W) -> Self {
+        Self {
+            format,
+            merge_graphs: values.switch(&MERGE_GRAPHS),
+            prefixes: prefixes(values),
+            writer,
+            messages: 0,
+            open: false,
+            in_force: InForce::default(),
+            room: 0,
+            dropped: Dropped::default(),
+            failed: None,
+        }
+    }
+
+    /// The writer.
+    #[cfg(test)]
+    pub fn writer(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
+    fn batch(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let carries = self.format.carries;
+        let mut changes = batch.namespace_changes().iter().peekable();
+        if !carries.namespaces {
+            self.dropped.namespaces += changes.len() as u64;
+            changes = [].iter().peekable();
+        }
+        if !carries.metadata {
+            self.dropped.metadata += batch.all_metadata().len() as u64;
+        }
+        let stopped = |message: usize, (class, reason)| EncodeError {
+            format: self.format.name,
+            class,
+            reason,
+            message: batch.first_index() + message as u64,
+        };
+        self.writer.begin_batch(batch, out);
+        if W::NAMESPACES_BEFORE {
+            self.start(batch, out).map_err(|error| stopped(0, error))?;
+        }
+        let mut refused = refuse(batch, self.format, self.merge_graphs).err();
+        for message in 0..batch.len() {
+            let reason = refused.take_if(|(at, _)| *at == message);
+            let reason = reason.map(|(_, reason)| reason);
+            self.message(batch, message, reason, &mut changes, out)
+                .map_err(|error| stopped(message, error))?;
+        }
+        self.writer.end_batch(batch);
+        Ok(())
+    }
+
+    /// Declares what is in force before the batch's first message.
+    fn start(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Refused<()> {
+        let first = self.messages == 0;
+        if first {
+            for (name, iri) in &self.prefixes {
+                let held = self.writer.declare(name.as_bytes(), iri.as_bytes(), out)?;
+                self.dropped.namespaces += u64::from(!held);
+            }
+        }
+        if first || self.format.carries.namespaces {
+            for (name, iri) in self.in_force.news(batch) {
+                let held = self.writer.declare(name, iri, out)?;
+                self.dropped.namespaces += u64::from(!held);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a message or takes it back.
+    #[inline]
+    fn message(
+        &mut self,
+        batch: &LogBatch<W::Record>,
+        message: usize,
+        refused: Option<Reason>,
+        changes: &mut Peekable<Iter<'_, NamespaceChange>>,
+        out: &mut Vec<u8>,
+    ) -> Refused<()> {
+        let whole = out.len();
+        let begins = !(message == 0 && batch.continued() && self.open);
+        if begins {
+            self.writer.begin_message(batch, self.messages, out);
+        }
+        let written = self.content(batch, message, begins, refused, changes, out);
+        let merged = written.inspect_err(|_| {
+            out.truncate(whole);
+            if begins {
+                self.writer.take_back(out);
+            }
+        })?;
+        self.messages += u64::from(begins);
+        self.dropped.boundaries += u64::from(merged);
+        if batch.has_graphs() && !self.format.carries.graphs {
+            let named = |record: &&W::Record| record.graph() != TermId::DEFAULT_GRAPH;
+            self.dropped.graph_names += batch.message(message).iter().filter(named).count() as u64;
+        }
+        self.open = batch.continues() && message + 1 == batch.len();
+        if !self.open {
+            self.writer.end_message(out);
+        }
+        Ok(())
+    }
+
+    /// Writes a message up to its end; gives whether its boundary is lost.
+    #[inline]
+    fn content(
+        &mut self,
+        batch: &LogBatch<W::Record>,
+        message: usize,
+        begins: bool,
+        refused: Option<Reason>,
+        changes: &mut Peekable<Iter<'_, NamespaceChange>>,
+        out: &mut Vec<u8>,
+    ) -> Refused<bool> {
+        let part = (batch.continued() && message == 0)
+            || (batch.continues() && message + 1 == batch.len());
+        if part && !W::PARTS {
+            return Err((ErrorClass::Unsupported, Reason::new(PART)));
+        }
+        if let Some(reason) = refused {
+            return Err((ErrorClass::Unsupported, reason));
+        }
+        let merged = begins && self.messages > 0 && self.writer.second()?;
+        if message == 0 && !W::NAMESPACES_BEFORE {
+            self.start(batch, out)?;
+        }
+        let table = batch.table();
+        while let Some(change) = changes.next_if(|change| change.message as usize == message) {
+            let (name, iri) = (table.span(change.name), table.span(change.iri));
+            let held = self.writer.declare(name, iri, out)?;
+            self.dropped.namespaces += u64::from(!held);
+        }
+        self.writer.write(batch, message, out)?;
+        Ok(merged)
+    }
+}
+
+impl<W: Writer<Record = Quad>> Encoder for MessageLoop<W> {
+    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let before = out.len();
+        out.reserve(self.room);
+        let result = self.batch(batch, out);
+        let written = out.len().saturating_sub(before);
+        self.room = (written + written / 8).min(MAX_ROOM);
+        self.failed = result.as_ref().err().cloned();
+        result
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.writer.finish(self.open, out);
+        self.open = false;
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.writer.reset();
+        self.messages = 0;
+        self.open = false;
+        self.in_force = InForce::default();
+        self.dropped = Dropped::default();
+        self.failed = None;
+    }
+
+    fn dropped(&self) -> Vec<(&'static str, u64)> {
+        let mut dropped = self.writer.dropped(self.dropped);
+        dropped.retain(|(_, count)| *count > 0);
+        dropped
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.writer.notes(self.messages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::super::carries::{Carries, TripleTerms};
+    use super::super::options::PREFIXES;
+    use super::super::spec::{Continuable, Kind, OptionSpec};
+    use super::super::values::Given;
+    use super::*;
+    use crate::model::builder::BatchBuilder;
+    use crate::model::limits::Limits;
+    use crate::model::term::TermKind;
+
+    static OPTIONS: [OptionSpec; 2] = [MERGE_GRAPHS, PREFIXES];
+
+    static TOY: FormatSpec = FormatSpec {
+        name: "toy",
+        title: "Toy",
+        kinds: &[Kind::Messages],
+        suffixes: &[],
+        media_types: &[],
+        aliases: &[],
+        carries: Carries {
+            graphs: false,
+            generalized: false,
+            triple_terms: TripleTerms::No,
+            metadata: false,
+            ..Carries::ALL
+        },
+        binary: false,
+        sniff: None,
+        resumable: false,
+        continuable: Continuable::Always,
+        value_options: &[],
+        reads: &[],
+        writes: &[&[MERGE_GRAPHS, PREFIXES]],
+        decoder: |_, _| Err("none".into()),
+        encoder: |_, _| Err("none".into()),
+        splitter: None,
+    };
+
+    /// Writes `(`, the subjects and `)`; `PLAIN` has the namespaces in the messages, and none in parts.
+    #[derive(Default)]
+    struct Toy<const PLAIN: bool> {
+        /// Messages behind the first are refused, or their boundaries lost.
+        second: Option<Result<(), ()>>,
+    }
+
+    impl<const PLAIN: bool> Writer for Toy<PLAIN> {
+        type Record = Quad;
+
+        const NAMESPACES_BEFORE: bool = !PLAIN;
+
+        const PARTS: bool = !PLAIN;
+
+        fn begin_batch(&mut self, _batch: &MessageBatch, _out: &mut Vec<u8>) {}
+
+        fn begin_message(&mut self, _batch: &MessageBatch, number: u64, out: &mut Vec<u8>) {
+            out.extend_from_slice(format!("{number}(").as_bytes());
+        }
+
+        fn second(&self) -> Refused<bool> {
+            match self.second {
+                None => Ok(false),
+                Some(Ok(())) => Ok(true),
+                Some(Err(())) => Err((ErrorClass::Unsupported, "a second".into())),
+            }
+        }
+
+        fn declare(&mut self, name: &[u8], _iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
+            if name == b"no" {
+                return Ok(false);
+            }
+            out.extend_from_slice(name);
+            out.push(b':');
+            Ok(true)
+        }
+
+        fn write(
+            &mut self,
+            batch: &MessageBatch,
+            message: usize,
+            out: &mut Vec<u8>,
+        ) -> Refused<()> {
+            for quad in batch.message(message) {
+                let text = batch.table().text(quad.subject);
+                out.extend_from_slice(text);
+                if text == b"bad" {
+                    return Err((ErrorClass::Limit, "bad".into()));
+                }
+            }
+            Ok(())
+        }
+
+        fn end_message(&mut self, out: &mut Vec<u8>) {
+            out.push(b')');
+        }
+
+        fn take_back(&mut self, out: &mut Vec<u8>) {
+            out.push(b'!');
+        }
+
+        fn finish(&mut self, open: bool, out: &mut Vec<u8>) {
+            out.extend_from_slice(if open { b"..." } else { b"." });
+        }
+
+        fn reset(&mut self) {}
+    }
+
+    fn toy<const PLAIN: bool>(values: &Values) -> MessageLoop<Toy<PLAIN>> {
+        MessageLoop::new(&TOY, values, Toy::default())
+    }
+
+    fn values(merge_graphs: bool) -> Values {
+        let own = vec![("own".to_owned(), "i".to_owned())];
+        let given = [
+            ("merge_graphs", merge_graphs.into()),
+            ("prefixes", Given::Pairs(own)),
+        ];
+        Values::read(OPTIONS.iter(), given).unwrap()
+    }
+
+    /// Adds a quad with this subject; some subjects stand for what the format lacks.
+    fn add(builder: &mut BatchBuilder, subject: &str) {
+        let mut term = |kind, text: &str| builder.add_simple(kind, text.as_bytes(), 0).unwrap();
+        let iri = term(TermKind::Iri, "i");
+        let quad = Quad {
+            subject: term(TermKind::Iri, subject),
+            predicate: if subject == "odd" {
+                term(TermKind::Literal, "p")
+            } else {
+                iri
+            },
+            object: iri,
+            graph: if subject == "named" {
+                iri
+            } else {
+                TermId::DEFAULT_GRAPH
+            },
+        };
+        builder.add_quad(quad).unwrap();
+    }
+
+    fn message(builder: &mut BatchBuilder, subjects: &[&str]) {
+        builder.begin_message(0);
+        for subject in subjects {
+            add(builder, subject);
+        }
+        builder.end_message();
+    }
+
+    fn batch(messages: &[&[&str]]) -> MessageBatch {
+        let mut builder = BatchBuilder::new(Limits::default());
+        builder.start_at(5);
+        for subjects in messages {
+            message(&mut builder, subjects);
+        }
+        builder.take().unwrap()
+    }
+
+    #[test]
+    fn an_error_leaves_the_messages_before_it_and_comes_again() {
+        for (refused, class) in [
+            ("bad", ErrorClass::Limit),
+            ("odd", ErrorClass::Unsupported),
+            ("named", ErrorClass::Unsupported),
+        ] {
+            let mut encoder = toy::<false>(&Values::default());
+            let log = batch(&[&["a"], &["b", refused], &["c"]]);
+            let mut out = b"before ".to_vec();
+            let error = encoder.encode(&log, &mut out).unwrap_err();
+            assert_eq!(
+                (error.format, error.class, error.message),
+                ("toy", class, 6)
+            );
+            assert_eq!(out, b"before 0(a)!");
+            assert_eq!(
+                encoder.encode(&MessageBatch::empty(), &mut out),
+                Err(error.clone())
+            );
+            assert_eq!(encoder.finish(&mut out), Err(error));
+            assert_eq!(out, b"before 0(a)!");
+
+            encoder.reset();
+            encoder.encode(&batch(&[&["a"], &[]]), &mut out).unwrap();
+            encoder.finish(&mut out).unwrap();
+            assert_eq!(out, b"before 0(a)!0(a)1().");
+        }
+    }
+
+    #[test]
+    fn parts_are_one_message_and_only_the_part_with_an_error_is_taken_back() {
+        let parts = |last: &str| {
+            let mut builder = BatchBuilder::new(Limits::default());
+            message(&mut builder, &["a"]);
+            builder.begin_message(0);
+            add(&mut builder, "b");
+            let first = builder.take_part();
+            add(&mut builder, last);
+            builder.end_message();
+            message(&mut builder, &["d"]);
+            [first, builder.take().unwrap()]
+        };
+        let mut encoder = toy::<false>(&Values::default());
+        let [first, second] = parts("c");
+        let mut out = Vec::new();
+        encoder.encode(&first, &mut out).unwrap();
+        assert_eq!(out, b"0(a)1(b");
+        encoder.encode(&second, &mut out).unwrap();
+        encoder.finish(&mut out).unwrap();
+        assert_eq!(out, b"0(a)1(bc)2(d).");
+
+        encoder.reset();
+        out.clear();
+        encoder.encode(&first, &mut out).unwrap();
+        assert!(encoder.encode(&parts("bad")[1], &mut out).is_err());
+        assert_eq!(out, b"0(a)1(b");
+
+        encoder.reset();
+        out.clear();
+        encoder.encode(&first, &mut out).unwrap();
+        encoder.finish(&mut out).unwrap();
+        assert_eq!(out, b"0(a)1(b...");
+
+        // What goes on without its beginning is a message of its own.
+        encoder.reset();
+        out.clear();
+        encoder.encode(&second, &mut out).unwrap();
+        assert_eq!(out, b"0(c)1(d)");
+
+        let mut whole = toy::<true>(&Values::default());
+        out.clear();
+        let error = whole.encode(&first, &mut out).unwrap_err();
+        assert_eq!(error.reason, Reason::new(PART));
+        assert_eq!((error.message, out), (1, b"0(a)!".to_vec()));
+    }
+
+    #[test]
+    fn namespaces_stand_before_or_in_messages() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        builder.add_namespace(b"in", b"i").unwrap();
+        message(&mut builder, &["a"]);
+        let first = builder.take().unwrap();
+        message(&mut builder, &["b"]);
+        builder.add_namespace(b"late", b"i").unwrap();
+        message(&mut builder, &["c"]);
+        let second = builder.take().unwrap();
+
+        let mut out = Vec::new();
+        let mut before = toy::<false>(&values(false));
+        before.encode(&first, &mut out).unwrap();
+        before.encode(&second, &mut out).unwrap();
+        assert_eq!(out, b"own:0(in:a)1(b)2(late:c)");
+        // A batch that does not follow the last one declares what is in force.
+        before.encode(&second, &mut out).unwrap();
+        assert_eq!(out, b"own:0(in:a)1(b)2(late:c)in:3(b)4(late:c)");
+        out.clear();
+        let mut plain = toy::<true>(&values(false));
+        plain.encode(&first, &mut out).unwrap();
+        plain.encode(&second, &mut out).unwrap();
+        plain.encode(&second, &mut out).unwrap();
+        assert_eq!(out, b"0(own:in:a)1(b)2(late:c)3(in:b)4(late:c)");
+
+        let bad = batch(&[&["bad"]]);
+        out.clear();
+        before.reset();
+        assert!(before.encode(&bad, &mut out).is_err());
+        plain.reset();
+        assert!(plain.encode(&bad, &mut out).is_err());
+        assert_eq!(out, b"own:!!");
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        builder.add_namespace(b"no", b"i").unwrap();
+        builder.add_namespace(b"in", b"i").unwrap();
+        message(&mut builder, &["named", "a", "named"]);
+        builder.begin_message(0);
+        builder.add_metadata("key", b"value").unwrap();
+        builder.end_message();
+        let log = builder.take().unwrap();
+
+        let mut encoder = toy::<true>(&values(true));
+        encoder.writer().second = Some(Ok(()));
+        for _ in 0..2 {
+            encoder.encode(&log, &mut Vec::new()).unwrap();
+            let dropped = [
+                ("boundaries", 1),
+                ("graph names", 2),
+                ("namespaces", 1),
+                ("metadata", 1),
+            ];
+            assert_eq!(encoder.dropped(), dropped);
+            encoder.reset();
+            assert_eq!(encoder.dropped(), []);
+        }
+    }
+
+    #[test]
+    fn a_second_message_is_refused_where_there_is_none() {
+        let mut encoder = toy::<true>(&Values::default());
+        encoder.writer().second = Some(Err(()));
+        let mut out = Vec::new();
+        encoder.encode(&batch(&[&["a"]]), &mut out).unwrap();
+        let error = encoder.encode(&batch(&[&["b"]]), &mut out).unwrap_err();
+        assert_eq!((error.reason, error.message), ("a second".into(), 5));
+        assert_eq!(out, b"0(a)!");
+    }
+}
