@@ -16,6 +16,7 @@ use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::{Decoder, Encoder};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
+use rdfm_core::model::term::Quad;
 
 use crate::error::Error;
 use crate::from_arrow::messages::Messages;
@@ -175,7 +176,7 @@ fn only(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<MessageBatch>,
     let Some(batch) = decoder.next_of::<Quad>().map_err(Cause::Decode)? else {
         return Ok(None);
     };
-    if batch.len() > 1 || decoder.next_of::<Quad>().map_err(Cause::Decode)?.is_some() {
+    if batch.len() > 1 || decoder.next_batch().map_err(Cause::Decode)?.is_some() {
         return Err(Cause::Several);
     }
     Ok(Some(batch))

@@ -12,9 +12,9 @@ use arrow_schema::DataType;
 use rdfm_arrow::schema::{Column, quads_type};
 use rdfm_arrow::to_arrow;
 use rdfm_arrow::values::{self, Cause, OnError, ValueError};
+use rdfm_core::codec::batch::Batch;
 use rdfm_core::codec::values::Values;
 use rdfm_core::codec::{Decoder, Encoder, Opening};
-use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::{DecodeError, ErrorClass, Position};
 use rdfm_core::registry;
 use support::{Message, Terms, batch, lists, quad, reader};
@@ -194,7 +194,7 @@ impl Decoder for Broken {
     fn finish(&mut self) {}
     fn reset(&mut self) {}
 
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+    fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError> {
         Err(DecodeError {
             format: "broken",
             class: ErrorClass::Internal,

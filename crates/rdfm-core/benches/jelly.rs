@@ -8,8 +8,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::formats::jelly::spec::JELLY;
 use rdfm_core::model::batch::MessageBatch;

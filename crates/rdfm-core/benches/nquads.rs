@@ -10,10 +10,11 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::formats::nquads::spec::NQUADS;
+use rdfm_core::model::term::Quad;
 use rdfm_core::registry;
 
 const MESSAGES: usize = 2_000;

@@ -10,9 +10,10 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
 
-use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::Values;
+use rdfm_core::model::term::Quad;
 use rdfm_core::registry;
 
 const PIECE: usize = 64 << 10;

@@ -10,10 +10,12 @@ mod support;
 
 use std::fmt::Write as _;
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::formats::nquads::parse_term;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
+use rdfm_core::model::term::Quad;
 use rdfm_core::model::write::write_term;
 use support::{Options, Outcome, PIECES, decode, decode_every_way, decoder, lines};
 
@@ -405,13 +407,19 @@ fn a_message_larger_than_a_batch_comes_in_parts() {
 fn complete_messages_do_not_wait_for_the_next() {
     let mut decoder = decoder("nq", &Options::default()).unwrap();
     decoder.feed(format!("{Q}\n# @message\n{Q}\n{Q}\n<s:").as_bytes());
-    let batch = decoder.next_of::<Quad>().unwrap().expect("the first message");
+    let batch = decoder
+        .next_of::<Quad>()
+        .unwrap()
+        .expect("the first message");
     assert_eq!((batch.len(), batch.quads().len()), (1, 1));
     assert!(decoder.next_of::<Quad>().unwrap().is_none());
     decoder.feed(b"> <p:> <o:> .");
     assert!(decoder.next_of::<Quad>().unwrap().is_none());
     decoder.finish();
-    let batch = decoder.next_of::<Quad>().unwrap().expect("the second message");
+    let batch = decoder
+        .next_of::<Quad>()
+        .unwrap()
+        .expect("the second message");
     assert_eq!(
         (batch.len(), batch.quads().len(), batch.first_index()),
         (1, 3, 1)

@@ -13,7 +13,9 @@ use std::fmt::Write as _;
 
 mod support;
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::term::Quad;
 use support::{Options, decode, decode_every_way, decoder};
 
 const EX: &str = "PREFIX ex: <http://ex/>\n";

@@ -1,6 +1,7 @@
 //! The text writers: what they write, what they refuse, and that nothing depends on the batches' cut.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failing unwrap is a failing test
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::EncodeError;
@@ -486,7 +487,9 @@ fn a_refusal_shows_what_does_not_fit() {
     builder.end_message();
     let batch = builder.take().unwrap();
     let mut encoder = encoder("trig", &default()).unwrap();
-    let error = encoder.encode((&batch).into(), &mut Vec::new()).unwrap_err();
+    let error = encoder
+        .encode((&batch).into(), &mut Vec::new())
+        .unwrap_err();
     assert!(
         error
             .reason

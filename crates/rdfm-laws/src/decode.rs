@@ -6,10 +6,11 @@
 //! - Truncation: of any prefix, the messages are those of the whole, the last perhaps shorter.
 //! - An error repeats; nothing panics; every loop ends.
 
-use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Decoder;
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::DecodeError;
+use rdfm_core::model::term::Quad;
 
 use crate::message::{Message, messages};
 use crate::options::Reading;
@@ -157,7 +158,7 @@ pub fn reset(reading: &Reading, data: &[u8], whole: &Outcome) {
             if finished {
                 decoder.finish();
             }
-            while let Ok(Some(_)) = decoder.next_of::<Quad>() {}
+            while let Ok(Some(_)) = decoder.next_batch() {}
             decoder.reset();
             assert_same(
                 reading,

@@ -37,7 +37,7 @@ fn encode_with(
 ) -> (Vec<u8>, Option<EncodeError>) {
     let mut out = Vec::new();
     for batch in batches {
-        if let Err(error) = encoder.encode(batch, &mut out) {
+        if let Err(error) = encoder.encode(batch.into(), &mut out) {
             return (out, Some(error));
         }
     }

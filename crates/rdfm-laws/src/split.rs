@@ -5,6 +5,7 @@ use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::options::{LENIENT, READ_DIALECT};
 use rdfm_core::codec::{Dialect, Split};
 use rdfm_core::model::error::DecodeError;
+use rdfm_core::model::term::Quad;
 
 use crate::message::{Message, messages};
 use crate::mutate::Random;
@@ -108,7 +109,7 @@ fn head(reading: &Reading, data: &[u8]) -> Option<Dialect> {
     let mut decoder = reading.decoder();
     decoder.feed(data);
     decoder.finish();
-    drop(decoder.next_of::<Quad>());
+    drop(decoder.next_batch());
     let met = decoder.header().dialect?;
     let asked = reading
         .values()

@@ -7,7 +7,10 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 use rdfm_arrow::values::{self, Cause, OnError, SEVERAL, ValueError};
-use rdfm_core::codec;
+use rdfm_core::codec::{
+    self,
+    batch::{Batch, BatchRef},
+};
 use rdfm_core::model::batch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, Position};
 
@@ -83,8 +86,9 @@ impl codec::Decoder for DecodeFunction {
 
     fn finish(&mut self) {}
 
-    fn next_batch(&mut self) -> Result<Option<batch::MessageBatch>, DecodeError> {
+    fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError> {
         Python::attach(|py| self.next(py).map_err(|raised| self.fail(py, raised)))
+            .map(|batch| batch.map(Batch::Messages))
     }
 
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
@@ -148,11 +152,8 @@ struct EncodeFunction {
 }
 
 impl codec::Encoder for EncodeFunction {
-    fn encode(
-        &mut self,
-        batch: &batch::MessageBatch,
-        out: &mut Vec<u8>,
-    ) -> Result<(), EncodeError> {
+    fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let BatchRef::Messages(batch) = batch;
         let mut encode = |py: Python<'_>| -> PyResult<()> {
             let batch = MessageBatch::new(batch.clone());
             let written = self.function.call1(py, (batch,))?;

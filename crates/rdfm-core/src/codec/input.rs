@@ -474,7 +474,11 @@ mod tests {
                 if finished {
                     side.finish();
                 }
-                let _ = (side.next_of::<Quad>(), side.next_of::<Quad>(), side.skip_message());
+                let _ = (
+                    side.next_of::<Quad>(),
+                    side.next_of::<Quad>(),
+                    side.skip_message(),
+                );
                 side.reset();
                 assert_eq!(read(&mut side, LOG, 3), whole, "{end} {finished}");
                 side.reset();

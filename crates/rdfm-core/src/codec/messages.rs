@@ -9,16 +9,17 @@ use std::iter::Peekable;
 use std::slice::Iter;
 
 use super::Encoder;
+use super::batch::{BatchRef, KindOf as _};
 use super::options::{MERGE_GRAPHS, prefixes};
 use super::refuse::{Refusable, Refused, refuse};
 use super::spec::FormatSpec;
 use super::values::Values;
-use crate::model::batch::{InForce, LogBatch, MessageBatch};
+use crate::model::batch::{InForce, LogBatch};
 use crate::model::error::{EncodeError, ErrorClass};
 use crate::model::namespaces::NamespaceChange;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
-use crate::model::term::{Quad, TermId};
+use crate::model::term::TermId;
 
 /// Most bytes to make room for before a batch is written.
 const MAX_ROOM: usize = 16 << 20;
@@ -276,11 +277,21 @@ impl<W: Writer> MessageLoop<W> {
     }
 }
 
-impl<W: Writer<Record = Quad>> Encoder for MessageLoop<W> {
-    fn encode(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+impl<W: Writer> Encoder for MessageLoop<W> {
+    fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
+        let Some(batch) = W::Record::seen(batch) else {
+            let (lacks, holds) = (batch.kind().name(), W::Record::KIND.name());
+            let title = self.format.title;
+            return Err(EncodeError {
+                format: self.format.name,
+                class: ErrorClass::Unsupported,
+                reason: format!("{title} is for logs of {holds}, not of {lacks}").into(),
+                message: self.messages,
+            });
+        };
         if batch.is_empty() {
             return Ok(());
         }
@@ -330,9 +341,10 @@ mod tests {
     use super::super::spec::{Continuable, Kind, OptionSpec};
     use super::super::values::Given;
     use super::*;
+    use crate::model::batch::MessageBatch;
     use crate::model::builder::BatchBuilder;
     use crate::model::limits::Limits;
-    use crate::model::term::TermKind;
+    use crate::model::term::{Quad, TermKind};
 
     static OPTIONS: [OptionSpec; 2] = [MERGE_GRAPHS, PREFIXES];
 
@@ -491,21 +503,23 @@ mod tests {
             let mut encoder = toy::<false>(&Values::default());
             let log = batch(&[&["a"], &["b", refused], &["c"]]);
             let mut out = b"before ".to_vec();
-            let error = encoder.encode(&log, &mut out).unwrap_err();
+            let error = encoder.encode((&log).into(), &mut out).unwrap_err();
             assert_eq!(
                 (error.format, error.class, error.message),
                 ("toy", class, 6)
             );
             assert_eq!(out, b"before 0(a)!");
             assert_eq!(
-                encoder.encode(&MessageBatch::empty(), &mut out),
+                encoder.encode((&MessageBatch::empty()).into(), &mut out),
                 Err(error.clone())
             );
             assert_eq!(encoder.finish(&mut out), Err(error));
             assert_eq!(out, b"before 0(a)!");
 
             encoder.reset();
-            encoder.encode(&batch(&[&["a"], &[]]), &mut out).unwrap();
+            encoder
+                .encode((&batch(&[&["a"], &[]])).into(), &mut out)
+                .unwrap();
             encoder.finish(&mut out).unwrap();
             assert_eq!(out, b"before 0(a)!0(a)1().");
         }
@@ -527,33 +541,33 @@ mod tests {
         let mut encoder = toy::<false>(&Values::default());
         let [first, second] = parts("c");
         let mut out = Vec::new();
-        encoder.encode(&first, &mut out).unwrap();
+        encoder.encode((&first).into(), &mut out).unwrap();
         assert_eq!(out, b"0(a)1(b");
-        encoder.encode(&second, &mut out).unwrap();
+        encoder.encode((&second).into(), &mut out).unwrap();
         encoder.finish(&mut out).unwrap();
         assert_eq!(out, b"0(a)1(bc)2(d).");
 
         encoder.reset();
         out.clear();
-        encoder.encode(&first, &mut out).unwrap();
-        assert!(encoder.encode(&parts("bad")[1], &mut out).is_err());
+        encoder.encode((&first).into(), &mut out).unwrap();
+        assert!(encoder.encode((&parts("bad")[1]).into(), &mut out).is_err());
         assert_eq!(out, b"0(a)1(b");
 
         encoder.reset();
         out.clear();
-        encoder.encode(&first, &mut out).unwrap();
+        encoder.encode((&first).into(), &mut out).unwrap();
         encoder.finish(&mut out).unwrap();
         assert_eq!(out, b"0(a)1(b...");
 
         // What goes on without its beginning is a message of its own.
         encoder.reset();
         out.clear();
-        encoder.encode(&second, &mut out).unwrap();
+        encoder.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"0(c)1(d)");
 
         let mut whole = toy::<true>(&Values::default());
         out.clear();
-        let error = whole.encode(&first, &mut out).unwrap_err();
+        let error = whole.encode((&first).into(), &mut out).unwrap_err();
         assert_eq!(error.reason, Reason::new(PART));
         assert_eq!((error.message, out), (1, b"0(a)!".to_vec()));
     }
@@ -571,25 +585,25 @@ mod tests {
 
         let mut out = Vec::new();
         let mut before = toy::<false>(&values(false));
-        before.encode(&first, &mut out).unwrap();
-        before.encode(&second, &mut out).unwrap();
+        before.encode((&first).into(), &mut out).unwrap();
+        before.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"own:0(in:a)1(b)2(late:c)");
         // A batch that does not follow the last one declares what is in force.
-        before.encode(&second, &mut out).unwrap();
+        before.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"own:0(in:a)1(b)2(late:c)in:3(b)4(late:c)");
         out.clear();
         let mut plain = toy::<true>(&values(false));
-        plain.encode(&first, &mut out).unwrap();
-        plain.encode(&second, &mut out).unwrap();
-        plain.encode(&second, &mut out).unwrap();
+        plain.encode((&first).into(), &mut out).unwrap();
+        plain.encode((&second).into(), &mut out).unwrap();
+        plain.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"0(own:in:a)1(b)2(late:c)3(in:b)4(late:c)");
 
         let bad = batch(&[&["bad"]]);
         out.clear();
         before.reset();
-        assert!(before.encode(&bad, &mut out).is_err());
+        assert!(before.encode((&bad).into(), &mut out).is_err());
         plain.reset();
-        assert!(plain.encode(&bad, &mut out).is_err());
+        assert!(plain.encode((&bad).into(), &mut out).is_err());
         assert_eq!(out, b"own:!!");
     }
 
@@ -607,7 +621,7 @@ mod tests {
         let mut encoder = toy::<true>(&values(true));
         encoder.writer().second = Some(Ok(()));
         for _ in 0..2 {
-            encoder.encode(&log, &mut Vec::new()).unwrap();
+            encoder.encode((&log).into(), &mut Vec::new()).unwrap();
             let dropped = [
                 ("boundaries", 1),
                 ("graph names", 2),
@@ -625,8 +639,12 @@ mod tests {
         let mut encoder = toy::<true>(&Values::default());
         encoder.writer().second = Some(Err(()));
         let mut out = Vec::new();
-        encoder.encode(&batch(&[&["a"]]), &mut out).unwrap();
-        let error = encoder.encode(&batch(&[&["b"]]), &mut out).unwrap_err();
+        encoder
+            .encode((&batch(&[&["a"]])).into(), &mut out)
+            .unwrap();
+        let error = encoder
+            .encode((&batch(&[&["b"]])).into(), &mut out)
+            .unwrap_err();
         assert_eq!((error.reason, error.message), ("a second".into(), 5));
         assert_eq!(out, b"0(a)!");
     }

@@ -1,10 +1,10 @@
 //! What a format cannot hold is refused, message by message.
 
+use super::batch::KindOf;
 use super::carries::{Carries, TripleTerms};
 use super::spec::FormatSpec;
 use crate::model::batch::LogBatch;
 use crate::model::error::{ErrorClass, quote};
-use crate::model::record::Record;
 use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
@@ -17,7 +17,7 @@ const MAX_TOKEN: usize = 200;
 pub type Refused<T> = Result<T, (ErrorClass, Reason)>;
 
 /// A record that not every format can hold.
-pub trait Refusable: Record {
+pub trait Refusable: KindOf {
     /// Why a format cannot hold it. `graphs` says that graph names are held, or dropped on purpose.
     fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason>;
 }

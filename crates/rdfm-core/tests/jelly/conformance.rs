@@ -128,7 +128,7 @@ fn to_jelly() {
         let mut out = Vec::new();
         let written = encoder("jelly", &encode).and_then(|mut encoder| {
             encoder
-                .encode(&batch(&messages), &mut out)
+                .encode((&batch(&messages)).into(), &mut out)
                 .and_then(|()| encoder.finish(&mut out))
                 .map_err(|error| error.reason)
         });
@@ -171,7 +171,7 @@ fn written_again(data: &[u8], messages: &[Message]) -> Vec<u8> {
     let options = as_in(header(data)).and("generalized", true);
     let mut encoder = encoder("jelly", &options).unwrap();
     let mut out = Vec::new();
-    encoder.encode(&batch(messages), &mut out).unwrap();
+    encoder.encode((&batch(messages)).into(), &mut out).unwrap();
     encoder.finish(&mut out).unwrap();
     let (back, error) = decode(&out);
     assert_eq!(error, None);

@@ -6,6 +6,7 @@ use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::Value;
 use rdfm_core::codec::{Decoder, LogHeader, Noticed};
 use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::term::Quad;
 
 use crate::model::{Message, Term, decode_every_way, outcome};
 use crate::support::{Options, decoder};
@@ -540,7 +541,15 @@ fn frames_read_as_one_message_have_the_metadata_of_the_first() {
     // It is there from the first part on.
     let mut decoder = decoder("jelly", &parts_of(&auto)).unwrap();
     decoder.feed(&log);
-    assert_eq!(decoder.next_of::<Quad>().unwrap().unwrap().metadata(0).len(), 1);
+    assert_eq!(
+        decoder
+            .next_of::<Quad>()
+            .unwrap()
+            .unwrap()
+            .metadata(0)
+            .len(),
+        1
+    );
     // What is left out is checked all the same.
     let broken = [log, frame(&[bytes(15, bytes(1, [0xff]))])].concat();
     assert!(decode(&broken).1.unwrap().contains("a metadata key"));

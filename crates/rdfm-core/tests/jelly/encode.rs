@@ -1,7 +1,9 @@
 //! What a Jelly encoder writes, refuses and promises.
 
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::EncodeError;
+use rdfm_core::model::term::Quad;
 
 use crate::model::{Maker, Message, Statement, Term, batch, outcome};
 use crate::support::{Options, decoder, encoder};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::Decoder;
+use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
@@ -141,7 +141,11 @@ pub fn outcome(
                 }
             }
             Err(error) => {
-                assert_eq!(decoder.next_of::<Quad>().unwrap_err(), error, "the error again");
+                assert_eq!(
+                    decoder.next_of::<Quad>().unwrap_err(),
+                    error,
+                    "the error again"
+                );
                 return (found, Some(error.to_string()));
             }
         }

@@ -18,7 +18,7 @@ use rdfm_core::codec::{Decoder, Encoder, Opening, Parts, Source};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::DecodeError;
 use rdfm_core::model::remedy::Reason;
-use rdfm_core::model::term::TermId;
+use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::model::write::write_term;
 use rdfm_core::registry;
 
@@ -81,7 +81,7 @@ pub struct Outcome {
 }
 
 pub fn lines(batch: &MessageBatch, message: usize) -> Vec<String> {
-    let line = |quad: &rdfm_core::model::term::Quad| {
+    let line = |quad: &Quad| {
         let mut out = Vec::new();
         for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
             if id != TermId::DEFAULT_GRAPH {

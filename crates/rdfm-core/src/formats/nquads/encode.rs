@@ -241,7 +241,7 @@ mod tests {
         let mut encoder = text_encoder(&NQUADS, &Values::default(), None).unwrap();
         encoder.writer().bound(10_000);
         let error = encoder
-            .encode(&builder.take().unwrap(), &mut out)
+            .encode((&builder.take().unwrap()).into(), &mut out)
             .unwrap_err();
         assert_eq!(error.class, ErrorClass::Limit);
         assert_eq!(out, b"before");
