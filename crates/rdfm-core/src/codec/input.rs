@@ -4,7 +4,8 @@
 //! - Out: its batches; of an error, first what was complete before it, then the error, however often asked.
 //! - Cost: a piece is copied once, and moving the rest costs no more than reading what stood before it. A reader
 //!   is called per batch, not per record.
-//! - Law: after an error that nothing can resume from, and after the end, no byte is kept.
+//! - Law: where the pieces are cut changes nothing, if the reader waits for what lacks. After the end, and after an
+//!   error that cannot be skipped, no piece is taken.
 
 use std::sync::Arc;
 
@@ -25,18 +26,10 @@ pub struct Buffer {
     /// Whether the log ends with them.
     pub finished: bool,
     /// Where in the log they begin.
-    start: u64,
+    pub start: u64,
 }
 
 impl Buffer {
-    /// Empty; the first piece begins at a byte of the log.
-    pub fn starting_at(start: u64) -> Self {
-        Self {
-            start,
-            ..Self::default()
-        }
-    }
-
     /// Takes a piece. When that costs little, the bytes before `keep` go: `forget` gets them.
     pub fn feed(&mut self, piece: &[u8], keep: usize, forget: impl FnOnce(&[u8])) {
         if keep > 0 && keep >= self.bytes.len() - keep {
@@ -78,14 +71,14 @@ impl Buffer {
         self.at = 0;
     }
 
-    /// Goes to a byte of another log. The room stays.
-    fn restart(&mut self, start: u64) {
-        self.bytes.clear();
-        let bytes = std::mem::take(&mut self.bytes);
-        *self = Self {
-            bytes,
-            ..Self::starting_at(start)
+    /// An error at the first byte that is not read, in a log without lines.
+    #[cold]
+    pub fn error(&self, class: ErrorClass, reason: impl Into<Reason>) -> ReadError {
+        let position = Position {
+            offset: self.offset(),
+            ..Position::default()
         };
+        ReadError::new(class, reason, position)
     }
 }
 
@@ -112,24 +105,12 @@ impl ReadError {
             resumable: false,
         }
     }
-
-    /// An error at a byte of a log without lines.
-    pub fn at(offset: u64, class: ErrorClass, reason: impl Into<Reason>) -> Self {
-        let position = Position {
-            offset,
-            ..Position::default()
-        };
-        Self::new(class, reason, position)
-    }
 }
 
 /// What a format is to its decoder: reads the bytes at hand. Before each log it is [`reset`](Self::reset).
 pub trait Reader: Send {
     /// What its messages are made of.
     type Record: KindOf;
-
-    /// Name of the format.
-    fn format(&self) -> &'static str;
 
     /// Where messages are built.
     fn builder(&mut self) -> &mut LogBuilder<Self::Record>;
@@ -140,7 +121,7 @@ pub trait Reader: Send {
     /// The next batch; None where bytes lack, and at the end of the log.
     ///
     /// # Errors
-    /// The message that is open is discarded, and what is complete before it is taken: not by the reader.
+    /// The reader leaves its builder as it is: what is open is discarded, and what is complete delivered.
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<Self::Record>>, ReadError>;
 
     /// The messages that are complete, at an error.
@@ -196,8 +177,16 @@ pub trait Reader: Send {
     }
 }
 
-/// The decoder of a reader's format.
-pub struct InputSide<R> {
+/// The decoder of a format that has a name and a reader.
+pub fn decoder<R: Reader<Record = Quad> + 'static>(
+    format: &'static str,
+    reader: R,
+) -> Box<dyn Decoder> {
+    Box::new(InputSide::new(format, reader))
+}
+
+struct InputSide<R> {
+    format: &'static str,
     reader: R,
     input: Buffer,
     error: Option<DecodeError>,
@@ -206,9 +195,9 @@ pub struct InputSide<R> {
 }
 
 impl<R: Reader> InputSide<R> {
-    /// At the start of a log.
-    pub fn new(reader: R) -> Self {
+    fn new(format: &'static str, reader: R) -> Self {
         let mut side = Self {
+            format,
             reader,
             input: Buffer::default(),
             error: None,
@@ -221,7 +210,10 @@ impl<R: Reader> InputSide<R> {
     fn restart(&mut self) {
         self.reader.builder().reset();
         self.reader.reset();
-        self.input.restart(self.reader.first_byte());
+        self.input.bytes.clear();
+        self.input.at = 0;
+        self.input.finished = false;
+        self.input.start = self.reader.first_byte();
         self.error = None;
     }
 
@@ -229,7 +221,7 @@ impl<R: Reader> InputSide<R> {
     fn told(&mut self, error: ReadError) -> DecodeError {
         let index = self.reader.builder().message_index();
         DecodeError {
-            format: self.reader.format(),
+            format: self.format,
             class: error.class,
             reason: error.reason,
             position: Position {
@@ -336,10 +328,6 @@ mod tests {
     impl Reader for Toy {
         type Record = Quad;
 
-        fn format(&self) -> &'static str {
-            "toy"
-        }
-
         fn builder(&mut self) -> &mut BatchBuilder {
             &mut self.builder
         }
@@ -356,13 +344,12 @@ mod tests {
         fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<Quad>>, ReadError> {
             while let Some(end) = memchr::memchr(b';', input.rest()) {
                 self.builder.begin_message(input.offset());
-                for (place, byte) in (input.at..).zip(&input.rest()[..end]) {
+                for byte in &input.rest()[..end] {
                     if matches!(byte, b'?' | b'!') {
-                        let offset = input.offset_of(place);
-                        let mut error = ReadError::at(offset, ErrorClass::Malformed, "wrong");
-                        error.resumable = *byte == b'?';
                         self.wrong = true;
-                        return Err(error);
+                        let resumable = *byte == b'?';
+                        let error = input.error(ErrorClass::Malformed, "wrong");
+                        return Err(ReadError { resumable, ..error });
                     }
                     self.builder.push_quad(Quad {
                         subject: TermId::DEFAULT_GRAPH,
@@ -375,25 +362,23 @@ mod tests {
                 input.at += end + 1;
             }
             if input.finished && !input.rest().is_empty() {
-                let class = ErrorClass::Truncated;
-                return Err(ReadError::at(input.offset(), class, "cut off"));
+                return Err(input.error(ErrorClass::Truncated, "cut off"));
             }
             Ok(self.builder.take())
         }
 
         fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-            let offset = input.offset();
             if !self.wrong {
-                return Err(ReadError::at(offset, ErrorClass::Unsupported, "nothing"));
+                return Err(input.error(ErrorClass::Unsupported, "nothing"));
             }
             let Some(end) = memchr::memchr(b';', input.rest()) else {
                 return Ok(None);
             };
             let skipped = input.rest()[..=end].to_vec();
-            input.at += end + 1;
             if skipped.contains(&b'!') {
-                return Err(ReadError::at(offset, ErrorClass::Malformed, "worse"));
+                return Err(input.error(ErrorClass::Malformed, "worse"));
             }
+            input.at += end + 1;
             self.wrong = false;
             Ok(Some(skipped))
         }
@@ -404,11 +389,15 @@ mod tests {
     }
 
     fn toy_from(first: u64) -> InputSide<Toy> {
-        InputSide::new(Toy {
-            builder: BatchBuilder::new(Limits::default()),
-            first,
-            wrong: false,
-        })
+        let builder = BatchBuilder::new(Limits::default());
+        InputSide::new(
+            "toy",
+            Toy {
+                builder,
+                first,
+                wrong: false,
+            },
+        )
     }
 
     /// Index, position and size of each message, and each error with what was skipped after it.
@@ -454,9 +443,9 @@ mod tests {
         let messages = vec![(0, 0, 2), (1, 3, 0), (3, 8, 3), (5, 14, 1)];
         let error = |byte, message| format!("toy: wrong (byte {byte}, message {message})");
         let errors = vec![
-            (error(5, 2), Some(b"a?a;".to_vec())),
+            (error(4, 2), Some(b"a?a;".to_vec())),
             (error(12, 4), Some(b"?;".to_vec())),
-            (error(18, 6), None),
+            (error(16, 6), None),
         ];
         assert_eq!(whole, (messages, errors));
         for piece in 1..LOG.len() {

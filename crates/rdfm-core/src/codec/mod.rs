@@ -3,6 +3,7 @@
 //! A [`Decoder`] turns bytes into batches and an [`Encoder`] batches into bytes; neither does I/O,
 //! looks at a clock or starts a thread. How the bytes are cut into pieces changes neither the
 //! messages nor the error, and how messages are cut into batches changes no output byte.
+//! [`input`] is what all decoders share.
 
 pub mod batch;
 pub mod carries;

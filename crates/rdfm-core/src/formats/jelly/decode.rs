@@ -201,8 +201,7 @@ impl JellyReader {
             FirstRow::None => {
                 self.held += (frame.end - frame.at) as u64 + HELD_FRAME;
                 if self.held > self.options.limits.max_message_bytes {
-                    return Err(frame_error(
-                        input,
+                    return Err(input.error(
                         ErrorClass::Limit,
                         Reason::from(format!(
                             "frames 0 to {} have no rows, and what frames mean stands behind them",
@@ -228,7 +227,7 @@ impl JellyReader {
         self.dropped_metadata += (held.all_metadata().len() - first.len()) as u64;
         for entry in first {
             if let Err(exceeded) = builder.add_metadata(&entry.key, &entry.value) {
-                return Err(frame_error(input, ErrorClass::Limit, exceeded.0));
+                return Err(input.error(ErrorClass::Limit, exceeded.0));
             }
         }
         Ok(())
@@ -254,7 +253,7 @@ impl JellyReader {
         match taken.and_then(|()| self.rows.end_frame()) {
             Err(error) if error.class() == ErrorClass::Limit => {
                 let (class, reason) = error.into_parts();
-                Err(frame_error(input, class, reason))
+                Err(input.error(class, reason))
             }
             _ => Ok(()),
         }
@@ -282,15 +281,13 @@ impl JellyReader {
                 Varint::Value(length, prefix) => (length, prefix),
                 Varint::Incomplete if !input.finished => return Ok(Next::Wait),
                 Varint::Incomplete => {
-                    return Err(frame_error(
-                        input,
+                    return Err(input.error(
                         ErrorClass::Truncated,
                         format!("the log ends inside the length of frame {}", self.frames),
                     ));
                 }
                 Varint::TooLong => {
-                    return Err(frame_error(
-                        input,
+                    return Err(input.error(
                         ErrorClass::Malformed,
                         format!(
                             "the length of frame {} is longer than 10 bytes",
@@ -308,8 +305,7 @@ impl JellyReader {
             } else {
                 "the log is one frame that".to_owned()
             };
-            return Err(frame_error(
-                input,
+            return Err(input.error(
                 ErrorClass::Limit,
                 Reason::limit(
                     format!(
@@ -325,8 +321,7 @@ impl JellyReader {
             if !input.finished {
                 return Ok(Next::Wait);
             }
-            return Err(frame_error(
-                input,
+            return Err(input.error(
                 ErrorClass::Truncated,
                 format!(
                     "the log ends inside frame {}: {there} of its {length} bytes are there",
@@ -445,17 +440,8 @@ impl JellyReader {
     }
 }
 
-#[cold]
-fn frame_error(input: &Buffer, class: ErrorClass, reason: impl Into<Reason>) -> ReadError {
-    ReadError::at(input.offset(), class, reason)
-}
-
 impl Reader for JellyReader {
     type Record = Quad;
-
-    fn format(&self) -> &'static str {
-        "jelly"
-    }
 
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.rows.builder
@@ -480,7 +466,7 @@ impl Reader for JellyReader {
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         let reason = "frames build on those before them: none can be skipped";
-        Err(frame_error(input, ErrorClass::Unsupported, reason))
+        Err(input.error(ErrorClass::Unsupported, reason))
     }
 
     fn keep(&self, input: &Buffer) -> usize {

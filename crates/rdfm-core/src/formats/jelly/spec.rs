@@ -10,7 +10,7 @@ use super::options::{
 };
 use super::sniff::sniff;
 use crate::codec::carries::Carries;
-use crate::codec::input::InputSide;
+use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES};
 use crate::codec::spec::{Continuable, FormatSpec, Kind};
 
@@ -62,7 +62,7 @@ pub static JELLY: FormatSpec = FormatSpec {
     ]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(InputSide::new(JellyReader::new(options))))
+        Ok(input::decoder(JELLY.name, JellyReader::new(options)))
     },
     encoder,
     splitter: None,

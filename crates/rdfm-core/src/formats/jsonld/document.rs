@@ -4,7 +4,7 @@
 //! - Cost: memory holds the document and its tape.
 //! - Law: an input that ends too early is truncated; how it is cut changes nothing.
 
-use super::lines::{BOM, check_mark, check_utf8, too_long};
+use super::lines::{BOM, check_mark, check_utf8, read_error, too_long};
 use super::options::Reading;
 use super::reader::MessageReader;
 use crate::codec::Noticed;
@@ -64,10 +64,6 @@ impl DocumentReader {
 impl Reader for DocumentReader {
     type Record = Quad;
 
-    fn format(&self) -> &'static str {
-        "jsonld"
-    }
-
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.builder
     }
@@ -78,21 +74,17 @@ impl Reader for DocumentReader {
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
-        let read = if self.read {
+        let whole = self.wants(input);
+        if self.read || (whole && !input.finished) {
             return Ok(None);
-        } else if !self.wants(input) {
-            Err(too_long("document", self.max))
-        } else if input.finished {
-            self.read = true;
+        }
+        self.read = true;
+        let read = if whole {
             self.document(&mut input.bytes)
         } else {
-            return Ok(None);
+            Err(too_long("document", self.max))
         };
-        if let Err(error) = read {
-            let before = &input.bytes[..error.at.min(input.bytes.len())];
-            let position = Lines::default().place(before);
-            return Err(ReadError::new(error.class, error.reason, position));
-        }
+        read.map_err(|error| read_error(&Lines::default(), input, error, true))?;
         Ok(self.builder.take())
     }
 

@@ -37,14 +37,6 @@ pub struct NdjsonReader {
     skipped: Option<Vec<u8>>,
 }
 
-/// A line of the bytes at hand.
-enum Next {
-    /// Up to its line end, and where the next one begins.
-    Line(usize, usize),
-    Feed,
-    TooLong,
-}
-
 impl NdjsonReader {
     /// A reader.
     ///
@@ -63,27 +55,23 @@ impl NdjsonReader {
         })
     }
 
-    /// The next whole line, or what is left at the end.
-    fn next_line(&mut self, input: &Buffer) -> Next {
+    /// The end of the next whole line, or of what is left at the end, and where the one after it begins.
+    fn next_line(&mut self, input: &Buffer) -> Result<Option<(usize, usize)>, ParseError> {
         let from = self.scanned.max(input.at);
         let rest = input.bytes.get(from..).unwrap_or_default();
-        let length = |end: usize| (end - input.at) as u64;
-        if let Some(end) = memchr::memchr(b'\n', rest) {
-            let end = from + end;
-            if length(end) > self.max {
-                return Next::TooLong;
-            }
-            return Next::Line(end, end + 1);
+        let found = memchr::memchr(b'\n', rest).map(|end| from + end);
+        let end = found.unwrap_or(input.bytes.len());
+        if (end - input.at) as u64 > self.max {
+            return Err(too_long("line", self.max));
         }
-        let end = input.bytes.len();
-        self.scanned = end;
-        if length(end) > self.max {
-            return Next::TooLong;
+        if found.is_none() {
+            self.scanned = end;
         }
-        if input.finished && end > input.at {
-            return Next::Line(end, end);
-        }
-        Next::Feed
+        let last = input.finished && end > input.at;
+        Ok(match found {
+            Some(end) => Some((end, end + 1)),
+            None => last.then_some((end, end)),
+        })
     }
 
     /// Reads a line; an error tells its position in the line.
@@ -133,18 +121,12 @@ impl NdjsonReader {
 
     /// Turns an error in the line that comes next into the decoder's error.
     #[cold]
-    fn fail(&mut self, input: &Buffer, error: ParseError, whole_line: bool) -> ReadError {
+    fn fail(&mut self, input: &Buffer, error: ParseError, last: bool) -> ReadError {
         self.skipped = Some(Vec::new());
-        // A line that ends the log could have gone on.
-        let class = match error.class {
-            ErrorClass::Truncated if whole_line => ErrorClass::Malformed,
-            class => class,
-        };
-        let line = input.rest();
-        let position = self.lines.place(&line[..error.at.min(line.len())]);
+        let error = read_error(&self.lines, input, error, last);
         ReadError {
             resumable: true,
-            ..ReadError::new(class, error.reason, position)
+            ..error
         }
     }
 
@@ -161,10 +143,6 @@ impl NdjsonReader {
 impl Reader for NdjsonReader {
     type Record = Quad;
 
-    fn format(&self) -> &'static str {
-        "ndjsonld"
-    }
-
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.builder
     }
@@ -178,20 +156,16 @@ impl Reader for NdjsonReader {
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
         loop {
-            match self.next_line(input) {
-                Next::Feed => return Ok(self.builder.take()),
-                Next::TooLong => {
-                    let error = too_long("line", self.max);
-                    return Err(self.fail(input, error, true));
-                }
-                Next::Line(end, next) => {
-                    self.line(input, end)
-                        .map_err(|error| self.fail(input, error, next > end))?;
-                    self.go_to(input, next);
-                    if self.builder.full() && self.builder.has_messages() {
-                        return Ok(self.builder.take());
-                    }
-                }
+            let found = self.next_line(input);
+            let found = found.map_err(|error| self.fail(input, error, false))?;
+            let Some((end, next)) = found else {
+                return Ok(self.builder.take());
+            };
+            self.line(input, end)
+                .map_err(|error| self.fail(input, error, next == end))?;
+            self.go_to(input, next);
+            if self.builder.full() && self.builder.has_messages() {
+                return Ok(self.builder.take());
             }
         }
     }
@@ -220,6 +194,21 @@ impl Reader for NdjsonReader {
     fn noticed(&self) -> Noticed {
         self.reader.noticed()
     }
+}
+
+/// An error in what is read next. With `last` the log ends with it, and could have gone on.
+#[cold]
+pub(super) fn read_error(
+    lines: &Lines,
+    input: &Buffer,
+    error: ParseError,
+    last: bool,
+) -> ReadError {
+    let class = match error.class {
+        ErrorClass::Truncated if !last => ErrorClass::Malformed,
+        class => class,
+    };
+    lines.error(input.rest(), error.at, class, error.reason)
 }
 
 /// A line or document is longer than a message may be.

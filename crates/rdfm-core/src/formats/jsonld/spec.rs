@@ -11,7 +11,7 @@ use super::sniff;
 use super::yaml::decode::YamlReader;
 use super::yaml::write::Yaml;
 use crate::codec::carries::{Carries, TripleTerms};
-use crate::codec::input::InputSide;
+use crate::codec::input;
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, PREFIXES};
 use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
 
@@ -50,7 +50,7 @@ pub static NDJSONLD: FormatSpec = FormatSpec {
     writes: &[WRITES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(InputSide::new(NdjsonReader::new(&options)?)))
+        Ok(input::decoder(NDJSONLD.name, NdjsonReader::new(&options)?))
     },
     encoder: |values, _| encoder(&NDJSONLD, values, Json::LINE),
     splitter: None,
@@ -77,7 +77,7 @@ pub static JSONLD: FormatSpec = FormatSpec {
     writes: &[WRITES],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(InputSide::new(DocumentReader::new(&options)?)))
+        Ok(input::decoder(JSONLD.name, DocumentReader::new(&options)?))
     },
     encoder: |values, _| encoder(&JSONLD, values, Json::INDENTED),
     splitter: None,
@@ -101,7 +101,7 @@ pub static YAMLLD: FormatSpec = FormatSpec {
     writes: &[WRITES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(Box::new(InputSide::new(YamlReader::new(&options)?)))
+        Ok(input::decoder(YAMLLD.name, YamlReader::new(&options)?))
     },
     encoder: |values, _| encoder(&YAMLLD, values, Yaml::default()),
     splitter: None,

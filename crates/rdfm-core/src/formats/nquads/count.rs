@@ -52,7 +52,10 @@ impl DelimiterCounter {
             } else {
                 Dialects::new(&options.asked)
             },
-            input: Buffer::starting_at(split.start.saturating_sub(1)),
+            input: Buffer {
+                start: split.start.saturating_sub(1),
+                ..Buffer::default()
+            },
             scanned: 0,
             words: [b"@message".as_slice(), b"MESSAGE", b"VERSION"].map(Finder::new),
             inside: inner,

@@ -30,7 +30,6 @@ const BLOCK: usize = 64 << 10;
 
 /// Reads N-Triples or N-Quads.
 pub struct LineReader {
-    format: &'static str,
     graphs: bool,
     pub(super) options: Reading,
     pub(super) dialects: Dialects,
@@ -120,10 +119,9 @@ pub(super) fn block(input: &Buffer, scanned: &mut usize, max: u64) -> Result<Opt
 }
 
 impl LineReader {
-    /// A reader of a format, with graphs or without.
-    pub(super) fn new(format: &'static str, graphs: bool, options: Reading) -> Self {
+    /// A reader of logs with graphs, or without.
+    pub(super) fn new(graphs: bool, options: Reading) -> Self {
         Self {
-            format,
             graphs,
             dialects: Dialects::new(&options.asked),
             statements: Statements::new(Grammar {
@@ -329,9 +327,10 @@ impl LineReader {
             ErrorClass::Malformed if error.at == input.bytes.len() => ErrorClass::Truncated,
             class => class,
         };
-        let mut position = base.place(input.bytes.get(from..error.at).unwrap_or_default());
+        let rest = input.bytes.get(from..).unwrap_or_default();
+        let mut found = base.error(rest, error.at.saturating_sub(from), class, error.reason);
         if self.inner() {
-            position.line_column = None;
+            found.position.line_column = None;
         }
         let start = near_start(input, self.open.take().as_ref());
         let skip = Skip::after_error(&input.bytes[start..input.at]);
@@ -339,10 +338,8 @@ impl LineReader {
         self.here.advance(&input.bytes[from..input.at]);
         // A split in another dialect cannot go on: it would miss delimiters.
         self.skip = (!self.strayed(input.offset())).then_some(skip);
-        ReadError {
-            resumable: self.skip.is_some(),
-            ..ReadError::new(class, error.reason, position)
-        }
+        found.resumable = self.skip.is_some();
+        found
     }
 
     /// The end of the whole lines that are valid UTF-8, and the error in the line after them.
@@ -496,10 +493,6 @@ fn too_long_error(line: usize, max: u64) -> LexError {
 
 impl Reader for LineReader {
     type Record = Quad;
-
-    fn format(&self) -> &'static str {
-        self.format
-    }
 
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.builder

@@ -6,7 +6,7 @@ use super::encode::encoder;
 use super::options::{GENERALIZED, RDF_STAR_SYNTAX, Reading};
 use super::sniff::sniff;
 use crate::codec::carries::{Carries, TripleTerms};
-use crate::codec::input::InputSide;
+use crate::codec::input;
 use crate::codec::options::{
     ANNOUNCED, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, READ_DIALECT, VERSION_LABEL, WRITE_DIALECT,
 };
@@ -52,8 +52,10 @@ pub static NTRIPLES: FormatSpec = FormatSpec {
     writes: &[WRITES, &[MERGE_GRAPHS]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        let reader = LineReader::new(NTRIPLES.name, false, options);
-        Ok(Box::new(InputSide::new(reader)))
+        Ok(input::decoder(
+            NTRIPLES.name,
+            LineReader::new(false, options),
+        ))
     },
     encoder: |values, source| encoder(&NTRIPLES, values, source),
     splitter: Some(counter),
@@ -77,8 +79,7 @@ pub static NQUADS: FormatSpec = FormatSpec {
     writes: &[WRITES],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        let reader = LineReader::new(NQUADS.name, true, options);
-        Ok(Box::new(InputSide::new(reader)))
+        Ok(input::decoder(NQUADS.name, LineReader::new(true, options)))
     },
     encoder: |values, source| encoder(&NQUADS, values, source),
     splitter: Some(counter),

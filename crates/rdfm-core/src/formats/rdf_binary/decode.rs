@@ -11,7 +11,6 @@ use super::protobuf::{self, Protobuf, looks_like_messages};
 use super::terms::Terms;
 use super::thrift::{self, Thrift};
 use crate::codec::input::{Buffer, ReadError, Reader};
-use crate::codec::spec::FormatSpec;
 use crate::codec::start::{self, Start};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
@@ -25,7 +24,8 @@ const ROW: u32 = 1;
 
 /// Reads RDF Protobuf or RDF Thrift.
 pub struct BinaryReader {
-    format: &'static FormatSpec,
+    /// Title of the format.
+    title: &'static str,
     /// Rows stand one after the other, as RDF Thrift has them.
     bare: bool,
     asked: Option<Framing>,
@@ -66,9 +66,9 @@ type Failure = (ErrorClass, Reason);
 
 impl BinaryReader {
     /// A reader of RDF Thrift, if it is bare, or of RDF Protobuf.
-    pub(super) fn new(format: &'static FormatSpec, bare: bool, options: &Reading) -> Self {
+    pub(super) fn new(title: &'static str, bare: bool, options: &Reading) -> Self {
         Self {
-            format,
+            title,
             bare,
             asked: options.framing,
             parts: options.parts,
@@ -209,19 +209,25 @@ impl BinaryReader {
             let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
             return Ok(Next::Row(input.at, input.at + rest.len().min(window)));
         }
-        match length(input, "a row")? {
+        match length(rest, input.finished, "a row")? {
             None => Ok(Next::Wait),
-            Some((length, prefix)) => self.whole_row(input, prefix, length),
+            Some((length, prefix)) => self.whole_row(input, rest.len(), prefix, length),
         }
     }
 
     /// The row of a length behind so many bytes of tag and length, once it is there.
     #[inline]
-    fn whole_row(&self, input: &Buffer, prefix: usize, length: u64) -> Result<Next, Failure> {
+    fn whole_row(
+        &self,
+        input: &Buffer,
+        rest: usize,
+        prefix: usize,
+        length: u64,
+    ) -> Result<Next, Failure> {
         if length > self.most {
             return Err(self.too_large(&format!("a row of {length} bytes")));
         }
-        let there = (input.rest().len() as u64).saturating_sub(prefix as u64);
+        let there = (rest as u64).saturating_sub(prefix as u64);
         if there >= length {
             let start = input.at + prefix;
             return Ok(Next::Row(start, start + length as usize));
@@ -241,7 +247,7 @@ impl BinaryReader {
             if rest.is_empty() {
                 return Ok(wait_or_done(input));
             }
-            let Some((length, prefix)) = length(input, "a message")? else {
+            let Some((length, prefix)) = length(rest, input.finished, "a message")? else {
                 return Ok(Next::Wait);
             };
             self.terms.builder.begin_message(input.offset());
@@ -281,7 +287,7 @@ impl BinaryReader {
                 ErrorClass::Malformed,
                 format!("a row of {length} bytes runs past the end of its message").into(),
             )),
-            Ok(Some(length)) => self.whole_row(input, taken, length),
+            Ok(Some(length)) => self.whole_row(input, rest.len(), taken, length),
             Err(error) => match error.into_parts() {
                 (ErrorClass::Truncated, _) if (window.len() as u64) < most => {
                     if input.finished {
@@ -319,12 +325,12 @@ impl BinaryReader {
 
     #[cold]
     fn explained(&self, input: &Buffer, failure: Failure) -> ReadError {
-        let file = format!("an {} file", self.format.title);
+        let file = format!("an {} file", self.title);
         let (class, reason) = match self.start(input) {
             Some(start) => start::explained(start, &file, failure),
             None => failure,
         };
-        ReadError::at(input.offset(), class, reason)
+        input.error(class, reason)
     }
 }
 
@@ -338,10 +344,10 @@ fn wait_or_done(input: &Buffer) -> Next {
 
 /// The length that comes next, and the bytes that it takes.
 #[inline]
-fn length(input: &Buffer, of: &str) -> Result<Option<(u64, usize)>, Failure> {
-    match long_varint(input.rest()) {
+fn length(rest: &[u8], finished: bool, of: &str) -> Result<Option<(u64, usize)>, Failure> {
+    match long_varint(rest) {
         Varint::Value(length, prefix) => Ok(Some((length, prefix))),
-        Varint::Incomplete if !input.finished => Ok(None),
+        Varint::Incomplete if !finished => Ok(None),
         Varint::Incomplete => Err((
             ErrorClass::Truncated,
             format!("the log ends inside the length of {of}").into(),
@@ -355,10 +361,6 @@ fn length(input: &Buffer, of: &str) -> Result<Option<(u64, usize)>, Failure> {
 
 impl Reader for BinaryReader {
     type Record = Quad;
-
-    fn format(&self) -> &'static str {
-        self.format.name
-    }
 
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.terms.builder
@@ -378,10 +380,6 @@ impl Reader for BinaryReader {
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         let reason = "rows build on those before them: none can be skipped";
-        Err(ReadError::at(
-            input.offset(),
-            ErrorClass::Unsupported,
-            reason,
-        ))
+        Err(input.error(ErrorClass::Unsupported, reason))
     }
 }

@@ -5,7 +5,7 @@ use super::encode::{protobuf, thrift};
 use super::options::{PREFIXED_NAMES, READ_FRAMING, Reading, VALUES, WRITE_FRAMING};
 use super::sniff;
 use crate::codec::carries::Carries;
-use crate::codec::input::InputSide;
+use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, PREFIXES};
 use crate::codec::spec::{Continuable, FormatSpec, Kind};
 
@@ -32,8 +32,8 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     writes: &[&[WRITE_FRAMING, FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        let reader = BinaryReader::new(&PROTOBUF, false, &options);
-        Ok(Box::new(InputSide::new(reader)))
+        let reader = BinaryReader::new(PROTOBUF.title, false, &options);
+        Ok(input::decoder(PROTOBUF.name, reader))
     },
     encoder: protobuf,
     splitter: None,
@@ -60,8 +60,8 @@ pub static THRIFT: FormatSpec = FormatSpec {
     writes: &[&[FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        let reader = BinaryReader::new(&THRIFT, true, &options);
-        Ok(Box::new(InputSide::new(reader)))
+        let reader = BinaryReader::new(THRIFT.title, true, &options);
+        Ok(input::decoder(THRIFT.name, reader))
     },
     encoder: thrift,
     splitter: None,

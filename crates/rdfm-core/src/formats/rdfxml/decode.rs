@@ -19,14 +19,10 @@ pub(super) fn decoder(values: &Values, opening: &Opening) -> Made<dyn Decoder> {
     let parts = opening.parts == Parts::Always;
     let builder = BatchBuilder::new(limits(values));
     let machine = Machine::new(builder, values.text(&BASE), values.switch(&LENIENT), parts)?;
-    Ok(grammar::decoder(machine, parts))
+    Ok(grammar::decoder(RDFXML.name, machine, parts))
 }
 
 impl Grammar for Machine {
-    fn format(&self) -> &'static str {
-        RDFXML.name
-    }
-
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.run(text, reach == Reach::End)
     }

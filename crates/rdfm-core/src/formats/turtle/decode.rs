@@ -26,7 +26,6 @@ pub(super) fn decoder(
     let parts = opening.parts == Parts::Always;
     let asked = Asked::of(values);
     let turtle = Turtle {
-        format: format.name,
         machine: Machine::new(
             BatchBuilder::new(limits(values)),
             Dialects::new(&asked),
@@ -36,21 +35,16 @@ pub(super) fn decoder(
         ),
         asked,
     };
-    Ok(grammar::decoder(turtle, parts))
+    Ok(grammar::decoder(format.name, turtle, parts))
 }
 
 struct Turtle {
-    format: &'static str,
     /// About the dialect.
     asked: Asked,
     machine: Machine,
 }
 
 impl Grammar for Turtle {
-    fn format(&self) -> &'static str {
-        self.format
-    }
-
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.machine.run(text, reach)
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use simdutf8::compat::from_utf8;
 
-use crate::codec::input::{Buffer, InputSide, ReadError, Reader};
+use crate::codec::input::{self, Buffer, ReadError, Reader};
 use crate::codec::{Decoder, LogHeader, Noticed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
@@ -54,9 +54,6 @@ pub(crate) enum Reach {
 
 /// Reads a text that grows at its end.
 pub(crate) trait Grammar: Send {
-    /// The name of the log's format.
-    fn format(&self) -> &'static str;
-
     /// Reads on in `text` from [`consumed`](Self::consumed) until something has to happen.
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>>;
 
@@ -92,16 +89,21 @@ pub(crate) trait Grammar: Send {
     }
 }
 
-/// A decoder of a grammar; with `parts`, messages larger than a batch come in parts.
-pub(crate) fn decoder<G: Grammar + 'static>(grammar: G, parts: bool) -> Box<dyn Decoder> {
-    Box::new(InputSide::new(TextReader {
+/// A decoder of a format by its grammar; with `parts`, messages larger than a batch come in parts.
+pub(crate) fn decoder<G: Grammar + 'static>(
+    format: &'static str,
+    grammar: G,
+    parts: bool,
+) -> Box<dyn Decoder> {
+    let reader = TextReader {
         grammar,
         valid: 0,
         invalid: false,
         done: false,
         lines: Lines::default(),
         parts,
-    }))
+    };
+    input::decoder(format, reader)
 }
 
 struct TextReader<G> {
@@ -150,10 +152,6 @@ impl<G: Grammar> TextReader<G> {
 impl<G: Grammar> Reader for TextReader<G> {
     type Record = Quad;
 
-    fn format(&self) -> &'static str {
-        self.grammar.format()
-    }
-
     fn builder(&mut self) -> &mut BatchBuilder {
         self.grammar.builder()
     }
@@ -197,9 +195,8 @@ impl<G: Grammar> Reader for TextReader<G> {
             }
             Err(error) => *error,
         };
-        let before = &input.bytes[..error.at.min(input.bytes.len())];
-        let position = self.lines.place(before);
-        Err(ReadError::new(error.class, error.reason, position))
+        let GrammarError { at, class, reason } = error;
+        Err(self.lines.error(&input.bytes, at, class, reason))
     }
 
     fn take(&mut self) -> Option<MessageBatch> {

@@ -5,7 +5,9 @@
 //! - Cost: one scan for line ends per byte consumed; columns are counted only for an error.
 //! - Law: LF, CRLF and a lone CR end a line; a column counts characters from 1.
 
-use crate::model::error::Position;
+use crate::codec::input::ReadError;
+use crate::model::error::{ErrorClass, Position};
+use crate::model::remedy::Reason;
 
 /// Where the bytes not yet consumed begin.
 #[derive(Clone, Debug)]
@@ -82,13 +84,16 @@ impl Lines {
         self.after_cr = false;
     }
 
-    /// Where the byte is that follows `before`, for an error there.
-    pub fn place(&self, before: &[u8]) -> Position {
-        Position {
+    /// An error at a byte of `text`, which is not consumed yet, or at its end.
+    #[cold]
+    pub fn error(&self, text: &[u8], at: usize, class: ErrorClass, reason: Reason) -> ReadError {
+        let before = text.get(..at).unwrap_or(text);
+        let position = Position {
             offset: self.offset + before.len() as u64,
             line_column: Some(self.position(before)),
             ..Position::default()
-        }
+        };
+        ReadError::new(class, reason, position)
     }
 
     /// Line and column of the byte that follows `before`, which is not consumed yet.

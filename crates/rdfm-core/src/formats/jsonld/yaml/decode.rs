@@ -9,7 +9,7 @@ use super::compose::Composer;
 use super::stream::{Next, Search};
 use crate::codec::Noticed;
 use crate::codec::input::{Buffer, ReadError, Reader};
-use crate::formats::jsonld::lines::{BOM, check_utf8, too_long};
+use crate::formats::jsonld::lines::{BOM, check_utf8, read_error, too_long};
 use crate::formats::jsonld::options::Reading;
 use crate::formats::jsonld::reader::MessageReader;
 use crate::model::batch::MessageBatch;
@@ -85,18 +85,6 @@ impl YamlReader {
         self.reader.read_nodes(&view, start, &mut self.builder)
     }
 
-    /// Turns an error in the document that comes next into the decoder's error.
-    #[cold]
-    fn error(&self, input: &Buffer, error: ParseError, last: bool) -> ReadError {
-        let class = match error.class {
-            ErrorClass::Truncated if !last => ErrorClass::Malformed,
-            class => class,
-        };
-        let rest = input.rest();
-        let position = self.lines.place(&rest[..error.at.min(rest.len())]);
-        ReadError::new(class, error.reason, position)
-    }
-
     /// Goes behind a document.
     fn go_to(&mut self, input: &mut Buffer, end: usize) {
         let read = input.bytes.get(input.at..end).unwrap_or_default();
@@ -121,10 +109,6 @@ impl YamlReader {
 impl Reader for YamlReader {
     type Record = Quad;
 
-    fn format(&self) -> &'static str {
-        "yamlld"
-    }
-
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.builder
     }
@@ -146,13 +130,14 @@ impl Reader for YamlReader {
                 Next::Feed | Next::Done => self.search.least_end(&input.bytes),
             };
             if (end - input.at) as u64 > self.max {
-                return Err(self.error(input, too_long("document", self.max), false));
+                let error = too_long("document", self.max);
+                return Err(read_error(&self.lines, input, error, false));
             }
             let Next::Document { end, last } = next else {
                 return Ok(self.builder.take());
             };
             self.document(input, end)
-                .map_err(|error| self.error(input, error, last))?;
+                .map_err(|error| read_error(&self.lines, input, error, last))?;
             self.go_to(input, end);
             if self.builder.full() && self.builder.has_messages() {
                 return Ok(self.builder.take());
