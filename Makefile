@@ -7,8 +7,8 @@ DEMO := spec-fixtures/nanopubs/log.trig
 FUZZ_SECONDS ?= 60
 FUZZ_LAWS_SECONDS ?= 20
 FUZZ_RUNS ?= -1
-FUZZ_FORMATS := nt nq ttl trig jelly rdf_protobuf rdf_thrift rdfxml ndjsonld jsonld yamlld
-FUZZ_TARGETS ?= $(FUZZ_FORMATS) splits regroup sniff archive jsonld_oracle
+FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
+FUZZ_TARGETS ?= splits regroup sniff archive jsonld_oracle
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
@@ -88,15 +88,17 @@ bench-growth: build ## What twice the bytes of hostile JSON-LD and YAML-LD cost,
 bench-spark: build ## rdfm in Spark beside pyoxigraph and pyjelly there, ratios printed
 	$(PY) benchmarks/spark.py
 
-fuzz: .venv/.installed $(CARGO_FUZZ) ## Fuzz each format for FUZZ_SECONDS, then every law for FUZZ_LAWS_SECONDS
+fuzz: build $(CARGO_FUZZ) ## Fuzz each format for FUZZ_SECONDS, then every law for FUZZ_LAWS_SECONDS
 	@$(PY) tools/fuzz_seeds.py
+	@for format in $(FUZZ_FORMATS); do \
+	  echo "fuzzing $$format for $(FUZZ_SECONDS) s"; \
+	  RDFM_FUZZ_FORMAT=$$format $(FUZZ) quick fuzz/corpus/$$format -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) || exit 1; \
+	  echo "every law on the corpus of $$format, then fuzzing for $(FUZZ_LAWS_SECONDS) s"; \
+	  RDFM_FUZZ_FORMAT=$$format $(FUZZ) laws fuzz/corpus/$$format -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_LAWS_SECONDS) || exit 1; \
+	done
 	@for target in $(FUZZ_TARGETS); do \
 	  echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
 	  $(FUZZ) $$target fuzz/corpus/$$target -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) || exit 1; \
-	done
-	@for format in $(filter $(FUZZ_FORMATS),$(FUZZ_TARGETS)); do \
-	  echo "every law on the corpus of $$format, then fuzzing for $(FUZZ_LAWS_SECONDS) s"; \
-	  RDFM_FUZZ_FORMAT=$$format $(FUZZ) laws fuzz/corpus/$$format -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_LAWS_SECONDS) || exit 1; \
 	done
 
 # The pinned stable compiler: RUSTC_BOOTSTRAP lets it count what an input reaches, which it has only as a flag of

@@ -17,24 +17,20 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from rdfm import _core
+
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "fuzz" / "corpus"
 SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
-TEXT = ("ttl", "trig", "regroup")
-TARGETS = {
-    "nt": ("nt", "nq", *TEXT),
-    "nq": ("nq", "nt", "splits"),
-    "ttl": TEXT,
-    "trig": TEXT,
-    "jelly": ("jelly",),
-    "rpb": ("rdf_protobuf",),
-    "rt": ("rdf_thrift",),
-    "rdf": ("rdfxml",),
+# Targets of their own, and formats that read another's logs, by the suffixes whose files they begin with.
+MORE = {
+    "nt": ("nq", "ttl", "trig", "regroup"),
+    "nq": ("nt", "splits"),
+    "ttl": ("trig", "regroup"),
+    "trig": ("ttl", "regroup"),
+    "jsonld": ("ndjsonld", "jsonld_oracle"),
+    "ndjsonld": ("jsonld_oracle",),
     "xml": ("rdfxml",),
-    "rdfxml": ("rdfxml",),
-    "jsonld": ("jsonld", "ndjsonld", "jsonld_oracle"),
-    "ndjsonld": ("ndjsonld", "jsonld_oracle"),
-    "yamlld": ("yamlld",),
     "tar": ("archive",),
 }
 # What is longer than an input of the targets (-max_len) would be cut off anyway.
@@ -76,8 +72,11 @@ def archives() -> Iterator[tuple[str, bytes]]:
 def main() -> None:
     """Writes the seeds and says how many each target has."""
     seeds: Counter[str] = Counter()
+    specs = [_core.format_spec(name) for name in _core.format_names()]
     for name, content in chain(found(), archives()):
-        targets = TARGETS.get(name.rpartition(".")[2])
+        suffix = name.rpartition(".")[2]
+        targets = {spec["name"] for spec in specs if f".{suffix}" in spec["suffixes"]}
+        targets.update(MORE.get(suffix, ()))
         for target in (*targets, "sniff") if targets else ():
             path = CORPUS / target / f"seed-{hashlib.sha256(content).hexdigest()[:16]}"
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,11 +4,7 @@
 use std::sync::LazyLock;
 
 use rdfm_core::codec::spec::FormatSpec;
-use rdfm_core::registry;
 
-static FORMAT: LazyLock<&FormatSpec> = LazyLock::new(|| {
-    let name = std::env::var("RDFM_FUZZ_FORMAT").unwrap_or_default();
-    registry::find(&name.replace('_', "-")).expect("RDFM_FUZZ_FORMAT names a format, such as nq")
-});
+static FORMAT: LazyLock<&FormatSpec> = LazyLock::new(rdfm_laws::options::asked);
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::any_bytes(*FORMAT, data));

@@ -19,6 +19,12 @@ pub fn format(name: &str) -> &'static FormatSpec {
     registry::find(name).expect("a format has this name")
 }
 
+/// The format that the environment variable `RDFM_FUZZ_FORMAT` names.
+pub fn asked() -> &'static FormatSpec {
+    let name = std::env::var("RDFM_FUZZ_FORMAT").unwrap_or_default();
+    registry::find(&name).expect("RDFM_FUZZ_FORMAT names a format, such as nq")
+}
+
 /// How a log is read.
 #[derive(Clone)]
 pub struct Reading {

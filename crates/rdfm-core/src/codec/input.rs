@@ -178,10 +178,7 @@ pub trait Reader: Send {
 }
 
 /// The decoder of a format that has a name and a reader.
-pub fn decoder<R: Reader<Record = Quad> + 'static>(
-    format: &'static str,
-    reader: R,
-) -> Box<dyn Decoder> {
+pub fn decoder<R: Reader + 'static>(format: &'static str, reader: R) -> Box<dyn Decoder> {
     Box::new(InputSide::new(format, reader))
 }
 

@@ -1,6 +1,0 @@
-//! Any bytes as jelly: the laws of `rdfm_laws::quick`.
-#![no_main]
-
-use rdfm_laws::options::format;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::quick(format("jelly"), data));
