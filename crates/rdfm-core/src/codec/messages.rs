@@ -193,17 +193,13 @@ impl<W: Writer> MessageLoop<W> {
     /// Declares what is in force before the batch's first message.
     fn start(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Refused<()> {
         let first = self.messages == 0;
-        if first {
-            for (name, iri) in &self.prefixes {
-                let held = self.writer.declare(name.as_bytes(), iri.as_bytes(), out)?;
-                self.dropped.namespaces += u64::from(!held);
-            }
-        }
-        if first || self.format.carries.namespaces {
-            for (name, iri) in self.in_force.news(batch) {
-                let held = self.writer.declare(name, iri, out)?;
-                self.dropped.namespaces += u64::from(!held);
-            }
+        let prefixes = self.prefixes.iter().filter(|_| first);
+        let prefixes = prefixes.map(|(name, iri)| (name.as_bytes(), iri.as_bytes()));
+        let news = first || self.format.carries.namespaces;
+        let news = news.then(|| self.in_force.news(batch));
+        for (name, iri) in prefixes.chain(news.into_iter().flatten()) {
+            let held = self.writer.declare(name, iri, out)?;
+            self.dropped.namespaces += u64::from(!held);
         }
         Ok(())
     }
@@ -254,15 +250,6 @@ impl<W: Writer> MessageLoop<W> {
         changes: &mut Peekable<Iter<'_, NamespaceChange>>,
         out: &mut Vec<u8>,
     ) -> Refused<bool> {
-        let part = (batch.continued() && message == 0)
-            || (batch.continues() && message + 1 == batch.len());
-        if part && !W::PARTS {
-            return Err((ErrorClass::Unsupported, Reason::new(PART)));
-        }
-        if let Some(reason) = refused {
-            return Err((ErrorClass::Unsupported, reason));
-        }
-        let merged = begins && self.messages > 0 && self.writer.second()?;
         if message == 0 && !W::NAMESPACES_BEFORE {
             self.start(batch, out)?;
         }
@@ -272,6 +259,15 @@ impl<W: Writer> MessageLoop<W> {
             let held = self.writer.declare(name, iri, out)?;
             self.dropped.namespaces += u64::from(!held);
         }
+        let part = (batch.continued() && message == 0)
+            || (batch.continues() && message + 1 == batch.len());
+        if part && !W::PARTS {
+            return Err((ErrorClass::Unsupported, Reason::new(PART)));
+        }
+        if let Some(reason) = refused {
+            return Err((ErrorClass::Unsupported, reason));
+        }
+        let merged = begins && self.messages > 0 && self.writer.second()?;
         self.writer.write(batch, message, out)?;
         Ok(merged)
     }

@@ -645,8 +645,9 @@ impl Writer for JellyWriter {
             put_bytes(target, 0x0a, key);
             put_bytes(target, 0x12, &entry.value);
         }
+        let table = batch.table();
         for quad in batch.message(message) {
-            self.quad(batch.table(), *quad)?;
+            self.quad(table, *quad)?;
             if self.flat && self.delimited && self.rows.count >= self.frame_rows {
                 if self.mark.carried.is_none() {
                     let rows = self.rows.bytes[..self.mark.rows].to_vec();

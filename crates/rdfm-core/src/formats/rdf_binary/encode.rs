@@ -16,11 +16,11 @@ use super::spec::{PROTOBUF, THRIFT};
 use super::terms::{BNODE_IRI, DEFAULT_GRAPHS};
 use super::thrift::ThriftRows;
 use super::values::of_literal;
+use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::Made;
 use crate::codec::values::Values;
-use crate::codec::{Encoder, Source};
 use crate::model::batch::MessageBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::namespaces::Namespaces;
@@ -71,21 +71,18 @@ pub(super) trait RowWriter: Send {
 }
 
 /// An encoder of RDF Thrift at the start of a log.
-///
-/// # Errors
-/// None.
-pub(super) fn thrift(values: &Values, _: Option<&Source>) -> Made<dyn Encoder> {
+pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
     let options = Writing::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(true);
     let writer = BinaryWriter::new(&options, abbreviates, false, ThriftRows);
-    Ok(Box::new(MessageLoop::new(&THRIFT, values, writer)))
+    Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
 /// An encoder of RDF Protobuf at the start of a log.
 ///
 /// # Errors
 /// Options contradict each other.
-pub(super) fn protobuf(values: &Values, _: Option<&Source>) -> Made<dyn Encoder> {
+pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
     let options = Writing::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {

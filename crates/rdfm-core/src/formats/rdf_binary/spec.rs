@@ -35,7 +35,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
         let reader = BinaryReader::new(PROTOBUF.title, false, &options);
         Ok(input::decoder(PROTOBUF.name, reader))
     },
-    encoder: protobuf,
+    encoder: |values, _| protobuf(values),
     splitter: None,
 };
 
@@ -63,6 +63,6 @@ pub static THRIFT: FormatSpec = FormatSpec {
         let reader = BinaryReader::new(THRIFT.title, true, &options);
         Ok(input::decoder(THRIFT.name, reader))
     },
-    encoder: thrift,
+    encoder: |values, _| Ok(thrift(values)),
     splitter: None,
 };

@@ -18,12 +18,11 @@ use super::names::{is_declarable, split};
 use super::spec::RDFXML;
 use super::vocabulary::{ITS, RDF};
 use super::xml::{code_point, is_nc_name, not_xml};
+use crate::codec::Encoder;
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::LENIENT;
 use crate::codec::refuse::Refused;
-use crate::codec::spec::Made;
 use crate::codec::values::Values;
-use crate::codec::{Encoder, Source};
 use crate::model::batch::MessageBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::labels;
@@ -306,6 +305,7 @@ fn escape_at(text: &[u8]) -> Option<usize> {
 }
 
 /// Why a message cannot be written.
+#[derive(Clone, Copy)]
 enum Stop {
     /// A term that no text grammar holds as it is.
     Term(TermError),
@@ -318,7 +318,7 @@ enum Stop {
 }
 
 /// An encoder of RDF/XML at the start of a log.
-pub(super) fn encoder(values: &Values, _: Option<&Source>) -> Made<dyn Encoder> {
+pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = RdfXmlWriter {
         lenient: values.switch(&LENIENT),
         names: Names::default(),
@@ -326,7 +326,7 @@ pub(super) fn encoder(values: &Values, _: Option<&Source>) -> Made<dyn Encoder> 
         labels: Memo::default(),
         most: 0,
     };
-    Ok(Box::new(MessageLoop::new(&RDFXML, values, writer)))
+    Box::new(MessageLoop::new(&RDFXML, values, writer))
 }
 
 /// Writes RDF/XML.
@@ -582,6 +582,8 @@ impl RdfXmlWriter {
 
 impl Writer for RdfXmlWriter {
     type Record = Quad;
+
+    const NAMESPACES_BEFORE: bool = true;
 
     const PARTS: bool = false;
 

@@ -36,6 +36,6 @@ pub static RDFXML: FormatSpec = FormatSpec {
     reads: &[BOUNDS, &[LENIENT, BASE]],
     writes: &[&[LENIENT, FLAT, PREFIXES, MERGE_GRAPHS, LARGEST_MESSAGE]],
     decoder,
-    encoder,
+    encoder: |values, _| Ok(encoder(values)),
     splitter: None,
 };

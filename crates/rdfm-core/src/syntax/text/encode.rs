@@ -119,12 +119,10 @@ impl Layout {
 pub struct TextWriter<S> {
     /// Whether the format tells messages apart.
     boundaries: bool,
-    delimiters: Delimiters,
+    layout: Layout,
     /// Where the delimiters were before the open message.
     before: Place,
     statements: S,
-    style: Style,
-    flat: bool,
     max_text: usize,
 }
 
@@ -138,11 +136,9 @@ impl<S: Statements> TextWriter<S> {
     ) -> MessageLoop<Self> {
         let writer = Self {
             boundaries: format.carries.boundaries,
-            delimiters: layout.delimiters,
+            layout,
             before: Place::default(),
             statements,
-            style: layout.style,
-            flat: layout.flat,
             max_text: MAX_TEXT,
         };
         MessageLoop::new(format, values, writer)
@@ -161,22 +157,22 @@ impl<S: Statements> Writer for TextWriter<S> {
     const NAMESPACES_BEFORE: bool = true;
 
     fn begin_batch(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) {
-        self.style.most = out.len().saturating_add(self.max_text);
-        self.delimiters.announce(out);
+        self.layout.style.most = out.len().saturating_add(self.max_text);
+        self.layout.delimiters.announce(out);
         self.statements.begin_batch(batch, out);
     }
 
     #[inline]
     fn begin_message(&mut self, _batch: &MessageBatch, _number: u64, out: &mut Vec<u8>) {
-        self.before = self.delimiters.place();
-        self.delimiters.begin(out);
+        self.before = self.layout.delimiters.place();
+        self.layout.delimiters.begin(out);
     }
 
     fn second(&self) -> Refused<bool> {
         if self.boundaries {
             return Ok(false);
         }
-        refuse_second(self.flat)
+        refuse_second(self.layout.flat)
     }
 
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
@@ -186,11 +182,11 @@ impl<S: Statements> Writer for TextWriter<S> {
     #[inline]
     fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         if !batch.message(message).is_empty() {
-            self.delimiters.not_empty();
+            self.layout.delimiters.not_empty();
         }
         let style = Style {
-            apart: self.flat.then(|| self.delimiters.number()),
-            ..self.style
+            apart: self.layout.flat.then(|| self.layout.delimiters.number()),
+            ..self.layout.style
         };
         self.statements
             .write(batch, message, style, out)
@@ -203,7 +199,7 @@ impl<S: Statements> Writer for TextWriter<S> {
     #[inline]
     fn end_message(&mut self, out: &mut Vec<u8>) {
         self.statements.end_message(out);
-        self.delimiters.end(out);
+        self.layout.delimiters.end(out);
     }
 
     fn end_batch(&mut self, batch: &MessageBatch) {
@@ -211,18 +207,18 @@ impl<S: Statements> Writer for TextWriter<S> {
     }
 
     fn take_back(&mut self, out: &mut Vec<u8>) {
-        self.delimiters.back_to(self.before);
-        self.delimiters.finish(out);
+        self.layout.delimiters.back_to(self.before);
+        self.layout.delimiters.finish(out);
     }
 
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
-        self.delimiters.announce(out);
-        self.delimiters.finish(out);
+        self.layout.delimiters.announce(out);
+        self.layout.delimiters.finish(out);
         self.statements.finish(out);
     }
 
     fn reset(&mut self) {
-        self.delimiters.reset();
+        self.layout.delimiters.reset();
         self.statements.reset();
     }
 }
