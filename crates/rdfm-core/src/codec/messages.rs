@@ -103,10 +103,10 @@ pub trait Writer: Send {
     }
 }
 
-/// Names and counts; none is left out.
+/// What was left out, by name and count.
 pub type Counts = Vec<(&'static str, u64)>;
 
-/// What was left out.
+/// What the loop counts of what was left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dropped {
     /// Boundaries between messages that became one.

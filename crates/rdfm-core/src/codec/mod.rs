@@ -67,7 +67,7 @@ pub trait Decoder: Send {
     }
 }
 
-/// Batches to bytes.
+/// Batches to bytes. A format's is a [`Writer`](messages::Writer) in the one [loop](messages::MessageLoop).
 pub trait Encoder: Send {
     /// Appends a batch's messages to `out`.
     ///

@@ -628,6 +628,8 @@ impl Writer for JellyWriter {
         Ok(true)
     }
 
+    // Within the loop of all formats it would lack registers: 2 % more instructions a quad.
+    #[inline(never)]
     fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         for entry in batch.metadata(message) {
             let target = if !self.flat {
