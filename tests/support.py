@@ -21,6 +21,8 @@ TABLES = ("parquet", "arrow")
 NATIVE = tuple(name for name in formats.names() if name not in TABLES)
 # Formats that hold several messages.
 DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])
+# Values of texts that mean something: names of files and languages of contexts are read when codecs are made.
+OPTION_TEXTS = {"context": "{}", "iri": "http://e/", "file": ".", "text": "x"}
 PIECES = (1, 2, 3, 7, 4096)
 
 
@@ -151,6 +153,19 @@ def encode(name: str, messages: list[list[tuple]], **options: Any) -> bytes:
 def same(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
     """Whether logs hold the same messages in the same order, up to blank node labels."""
     return [relabelled(message) for message in left] == [relabelled(message) for message in right]
+
+
+def option_text(option: formats.OptionSpec) -> str:
+    """Give a value that fits an option, as text."""
+    if option.choices:
+        return option.choices[-1]
+    if option.kind in ("count", "bytes"):
+        return str(max(option.least, min(option.most, 8)))
+    return {
+        "switch": "true",
+        "namespaces": '{"ex": "http://e/"}',
+        "files": '{"http://e/": "f"}',
+    }.get(option.kind, OPTION_TEXTS.get(option.kind, "x"))
 
 
 def ordered(*names: str) -> bool:

@@ -143,8 +143,8 @@ def names() -> list[str]:
     """The names of all formats, built-ins first.
 
     Example:
-        >>> names()[:5]
-        ['nt', 'nq', 'ttl', 'trig', 'jelly']
+        >>> names()[:2]
+        ['nt', 'nq']
     """
     return [format.name for format in _each()]
 

@@ -120,7 +120,7 @@ def test_errors_name_the_options_of_commands_and_functions(rdfm):
     Path("unknown").write_bytes(b"")
     Path("in.json").write_bytes(b"")
     for words, option, python in (
-        (["a.nq", "out.foo"], "--to nt, nq, ", '"nq", "ttl", '),
+        (["a.nq", "out.foo"], "--to nt, nq, ", '"nt", "nq", '),
         (["a.nq", "out.json"], "--to jsonld or", '"ndjsonld" (to_format in convert) says it'),
         (["unknown", "out.nq"], "--from nt, nq", "(from_format in convert) says it"),
         (["in.json", "out.nq"], "--from jsonld", '"ndjsonld" (from_format in convert) says it'),

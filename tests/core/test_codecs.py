@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from support import NATIVE
+from support import NATIVE, option_text
 
 from rdfm import _core, formats
 from rdfm._core import Iri, MessageBatch, Quad
@@ -76,24 +76,14 @@ def test_every_format_has_its_codecs(name):
 
 def test_unknown_formats():
     for make in (_core.Decoder, _core.Encoder, _core.format_spec, _core.DelimiterCounter):
-        with pytest.raises(UnknownFormatError, match="known: nt, nq, ttl, trig, jelly"):
+        with pytest.raises(UnknownFormatError, match="known: nt, nq, "):
             make("hdt")
     with pytest.raises(OptionError, match="jelly logs have no splits"):
         _core.DelimiterCounter("jelly")
 
 
-GOOD = {
-    "max_message_bytes": 1 << 20, "max_depth": 1000, "batch_quads": 1, "batch_bytes": 1, "batch_messages": 1,
-    "lenient": True, "generalized": True, "dialect": "comment", "announced": "1.2-messages",
-    "base": "http://ex/", "frames": "flat", "delimited": True, "max_frame_bytes": 1, "max_name_table": 8,
-    "max_prefix_table": 0, "max_datatype_table": 0, "version_label": "1.2-messages", "merge_graphs": True,
-    "rdf_star_syntax": True, "prefixes": {"ex": "http://ex/"}, "namespaces": True, "frame_rows": 1,
-    "stream_name": "s", "physical_type": "triples", "logical_type": "datasets", "rdf_star": True, "name_table": 8,
-    "prefix_table": 8, "datatype_table": 8, "jelly_version": 2,
-    "framing": "rows", "flat": True, "prefixed_names": False, "values": True, "options_from": "a.jelly",
-    "rdf_direction": "none", "expand_context": "{}", "context_lines": "every", "compact_with": "{}",
-    "context": {}, "contexts": "c", "context_cache": "c", "allow_network": False,
-}  # fmt: skip
+# Values at a bound, and none at all; of other options any that fits.
+GOOD = {"max_depth": 1000, "max_prefix_table": 0, "context": {}}
 WRONG = {
     "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "x"], "max_depth": [0, 1001],
     "batch_quads": [0], "batch_bytes": [0, 1 << 40], "batch_messages": [0],
@@ -108,8 +98,10 @@ WRONG = {
 @pytest.mark.parametrize("side", ["read", "write"])
 def test_options(name, side):
     make = _core.Decoder if side == "read" else _core.Encoder
-    for option in formats.find(name).spec.options(side):
-        make(name, {option: GOOD[option]})
+    spec = formats.find(name).spec
+    for option, declared in spec.options(side).items():
+        fits = spec.values(side, {option: option_text(declared)})
+        make(name, {option: GOOD.get(option, fits[option])})
         make(name, {option: None})  # as if it were not given
         for wrong in WRONG.get(option, []):
             with pytest.raises(OptionError, match=f"^{option} is "):

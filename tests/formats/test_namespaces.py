@@ -30,24 +30,10 @@ def written(tmp_path, data, name, **options):
 
 TARGETS = [
     *(
-        (f"out.{name}", {})
-        for name in [
-            "nt",
-            "nq",
-            "ttl",
-            "trig",
-            "rdfxml",
-            "jelly",
-            "rpb",
-            "ndjsonld",
-            "yamlld",
-            "arrow",
-        ]
+        (f"out{each.spec.suffixes[0]}", {} if each.spec.carries["boundaries"] else {"flat": True})
+        for each in formats.built_in()
     ),
     ("out.ndjsonld", {"context_lines": "every"}),
-    ("out.rt", {"flat": True}),
-    ("out.jsonld", {"flat": True}),
-    ("out.parquet", {}),
     ("out.jelly", {"namespaces": True}),
     *((f"out.{name}.tar", {}) for name in ("ttl", "jelly", "rpb", "rdfxml", "ndjsonld", "yamlld")),
     ("folder/", {"to_format": "ttl"}),
