@@ -305,11 +305,15 @@ class FormatSpec:
         """
         from rdfm import formats
 
-        doing = "reading" if side == "read" else "writing"
-        takers = [spec.title for spec in formats.specs() if name in spec.options(side)]
+        def takers(side: Side) -> list[str]:
+            return [spec.title for spec in formats.specs() if name in spec.options(side)]
+
+        doing, undone = ("reading", "writing") if side == "read" else ("writing", "reading")
         others = "formats that are read" if several else self.title
-        if takers:
-            return f"the option {name} is for {doing} {listed(takers)}, not {others}"
+        if here := takers(side):
+            return f"the option {name} is for {doing} {listed(here)}, not {others}"
+        if there := takers("write" if side == "read" else "read"):
+            return f"the option {name} is for {undone} {listed(there)}, not for {doing}"
         if several:
             return f"no format takes the option '{name[:40]}'"
         takes = ", ".join(sorted(self.options(side))) or "none"

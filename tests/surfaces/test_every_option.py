@@ -5,6 +5,7 @@ import re
 
 import click
 import pytest
+from support import option_text
 
 import rdfm
 from rdfm import OptionError, formats
@@ -14,27 +15,12 @@ from rdfm.cli.convert import command
 from rdfm.spark.options import Options
 
 SIDES = ("read", "write")
-# Values of texts that mean something: names of files and languages of contexts are read when codecs are made.
-TEXTS = {"context": "{}", "iri": "http://e/", "file": ".", "text": "x"}
 EVERY = [
     pytest.param(format.spec, side, option, id=f"{format.name}-{side}-{option.name}")
     for format in formats.built_in()
     for side in SIDES
     for option in format.spec.options(side).values()
 ]
-
-
-def text_of(option):
-    """A value of an option as text."""
-    if option.choices:
-        return option.choices[-1]
-    if option.kind in ("count", "bytes"):
-        return str(max(option.least, min(option.most, 8)))
-    return {
-        "switch": "true",
-        "namespaces": '{"ex": "http://e/"}',
-        "files": '{"http://e/": "f"}',
-    }.get(option.kind, TEXTS.get(option.kind, "x"))
 
 
 def words_of(option, side):
@@ -44,7 +30,7 @@ def words_of(option, side):
         return [flag]
     if option.kind == "namespaces":
         return [flag, "ex=http://e/"]
-    return [flag, "http://e/=f" if option.kind == "files" else text_of(option)]
+    return [flag, "http://e/=f" if option.kind == "files" else option_text(option)]
 
 
 def lacking(side, name):
@@ -54,7 +40,7 @@ def lacking(side, name):
 
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
 def test_python_takes_it_as_text_and_as_a_value(spec, side, option):
-    (value,) = spec.values(side, {option.name: text_of(option)}).values()
+    (value,) = spec.values(side, {option.name: option_text(option)}).values()
     assert spec.values(side, {option.name: value}) == {option.name: value}
     if option.kind != "log":
         format = formats.find(spec.name)
@@ -67,8 +53,8 @@ def test_spark_takes_it_however_it_is_spelt(spec, side, option):
         pytest.skip("for programs in Python alone")
     camel = re.sub("_(.)", lambda found: found[1].upper(), option.name)
     for name in (option.name, camel, camel.lower()):
-        values = Options({name: text_of(option)}).of_formats([spec], side)
-        assert values == spec.values(side, {option.name: text_of(option)})
+        values = Options({name: option_text(option)}).of_formats([spec], side)
+        assert values == spec.values(side, {option.name: option_text(option)})
 
 
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
@@ -97,7 +83,7 @@ def test_a_format_that_lacks_it_refuses_it_in_the_same_words(
     assert spec.title in sentence
     codec = other.Decoder if side == "read" else other.Encoder
     with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
-        codec(**{option.name: text_of(option)})
+        codec(**{option.name: option_text(option)})
     if side == "read" and option.hint:
         return  # see below
     named = f"{'from' if side == 'read' else 'to'}_{option.name}"
@@ -108,17 +94,29 @@ def test_a_format_that_lacks_it_refuses_it_in_the_same_words(
             io.BytesIO(),
             from_format=ends[0],
             to_format=ends[1],
-            **{named: text_of(option)},
+            **{named: option_text(option)},
         )
     if option.python_only:
         return
     with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
-        Options({option.name: text_of(option)}).of_formats([other.spec], side)
+        Options({option.name: option_text(option)}).of_formats([other.spec], side)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").write_bytes(b"")
     words = ["convert", "in", "out", "--from", ends[0], "--to", ends[1], *words_of(option, side)]
     assert run(words) == 2
     assert capsys.readouterr().err == f"rdfm: error: {sentence}\n"
+
+
+def test_an_option_of_the_other_side_is_told_as_such():
+    reason = r"^the option version_label is for writing N-Triples, .* and TriG, not for reading$"
+    with pytest.raises(OptionError, match=reason):
+        rdfm.open_log(b"", "nq", version_label="1.2-messages")
+    with pytest.raises(OptionError, match=reason):
+        rdfm.convert(
+            b"", io.BytesIO(), from_format="nq", to_format="nq", from_version_label="1.2-messages"
+        )
+    with pytest.raises(OptionError, match=r"^the option base is for reading .*, not for writing$"):
+        rdfm.create_log(io.BytesIO(), "jelly", base="http://e/")
 
 
 def test_a_conversion_passes_over_hints_of_formats_that_it_does_not_read():
