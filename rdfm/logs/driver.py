@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from rdfm import formats
@@ -56,8 +57,7 @@ class Reading:
     hints: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A log that is read.
 
     Attributes:
@@ -131,6 +131,8 @@ class Lost:
 
 
 NOTHING = Lost()
+# What a header has where something was left out.
+_LOSSES = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
 
 
 class Read(NamedTuple):
@@ -216,6 +218,8 @@ class Driver:
         if self.several:
             self._decoders.check()
         self._lost = NOTHING  # since the item before
+        # What decoders say of most members of an archive: one object, which does not change.
+        self._without_loss: Mapping[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Item]:
         """Both halves, one behind the other."""
@@ -381,12 +385,16 @@ class Driver:
             if ended:
                 header = decoder.header()
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]
+                if items and header is self._without_loss:
+                    return items
                 self._lose(header, NOTHING)
                 if items and (self._lost.metadata or self._lost.keys):
                     items[-1] = self._read(source, batches[-1], header, bytes_in)
                 self._lose_namespaces(header)
                 if not items or self._lost is not NOTHING:
                     items.append(self._read(source, None, header, bytes_in))
+                elif isinstance(header, MappingProxyType) and _LOSSES.isdisjoint(header):
+                    self._without_loss = header
                 return items
             data.give_back(whole)
         decoder.reset()

@@ -512,3 +512,13 @@ def test_several_messages_of_a_file_are_announced_though_they_are_empty(tmp_path
     texts = [path.read_text() for path in sorted((tmp_path / "out").iterdir())]
     version = 'VERSION "1.2-messages"\n'
     assert texts == [f"{version}MESSAGE\nMESSAGE\n", f"{version}MESSAGE\n"]
+
+
+def test_what_single_members_drop_is_counted():
+    kept = b'[{"@id":"http://e/s","http://e/p":[{"@id":"http://e/o"}]}]'
+    lost = b'[{"@id":"http://e/s","nothing":1,"http://e/p":[{"@id":"http://e/o"}]}]'
+    data = tar(*((f"{at}.jsonld", text) for at, text in enumerate([kept, lost, kept, lost, kept])))
+    file = io.BytesIO()
+    summary = rdfm.convert(data, file, to_format="nq")
+    assert summary.dropped == {"keys": 2}
+    assert summary.messages == 5
