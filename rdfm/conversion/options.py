@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from rdfm import formats
@@ -159,6 +158,8 @@ def _refusal(name: str, reader: FormatSpec, writer: FormatSpec) -> str:
     if any(name in spec.options("read") for spec in specs):
         return reader.refusal("read", name)
     known = {*STAGES, *reader.options("read"), *writer.options("write")}
+    from difflib import get_close_matches  # costly to import
+
     meant = get_close_matches(name, known)
     advice = (
         f"; did you mean {' or '.join(meant)}?"
