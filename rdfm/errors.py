@@ -21,8 +21,7 @@ each of them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 __all__ = [
     "DecodeError",
@@ -44,8 +43,7 @@ __all__ = [
 Surface = Literal["python", "command", "spark", "function"]
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(NamedTuple):
     """An option that would help.
 
     Attributes:
