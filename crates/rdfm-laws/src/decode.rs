@@ -7,12 +7,13 @@
 //! - An error repeats; nothing panics; every loop ends.
 
 use rdfm_core::codec::Decoder;
-use rdfm_core::codec::batch::NextOf as _;
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::codec::batch::{Batch, KindOf};
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::DecodeError;
-use rdfm_core::model::term::Quad;
+use rdfm_core::model::record::ResultHead;
 
-use crate::message::{Message, messages};
+use crate::message::{Message, Shown, messages};
 use crate::options::Reading;
 
 /// The sizes of pieces to try; the whole comes first.
@@ -21,6 +22,8 @@ pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
 /// What decoding gives: the messages, then the error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
+    /// What the log said before its messages.
+    pub head: ResultHead,
     /// In log order.
     pub messages: Vec<Message>,
     /// Why it stopped before the end.
@@ -53,17 +56,14 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn next_batch(&mut self) -> Result<Option<MessageBatch>, DecodeError> {
+    fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError> {
         loop {
-            match self.decoder.next_of::<Quad>() {
-                Ok(Some(batch)) => {
-                    assert!(!batch.is_empty(), "a batch holds a message");
-                    return Ok(Some(batch));
-                }
+            match self.decoder.next_batch() {
+                Ok(Some(batch)) => return Ok(Some(batch)),
                 Ok(None) if self.finished => return Ok(None),
                 Ok(None) => self.feed(),
                 Err(error) => {
-                    let again = self.decoder.next_of::<Quad>();
+                    let again = self.decoder.next_batch();
                     assert_eq!(again.err().as_ref(), Some(&error), "the error repeats");
                     return Err(error);
                 }
@@ -81,12 +81,44 @@ impl<'a> Driver<'a> {
     }
 }
 
+/// A batch by value.
+pub struct Shared {
+    /// Its messages.
+    pub messages: Vec<Message>,
+    /// What the log says before its first message.
+    pub head: ResultHead,
+    continued: bool,
+    continues: bool,
+}
+
+/// The values of a batch.
+pub fn shown(batch: &Batch) -> Shared {
+    fn of<R: Shown>(batch: &LogBatch<R>, head: ResultHead) -> Shared {
+        Shared {
+            messages: messages(batch),
+            head,
+            continued: batch.continued(),
+            continues: batch.continues(),
+        }
+    }
+    let found = match batch {
+        Batch::Messages(batch) => of(batch, ResultHead::default()),
+        Batch::Patches(batch) => of(batch, ResultHead::default()),
+        Batch::Results(batch) => of(batch, (**batch.head()).clone()),
+    };
+    assert!(
+        !found.messages.is_empty() || batch.kind() == Kind::Results,
+        "a batch holds a message"
+    );
+    found
+}
+
 /// Decodes and hands every batch over.
 pub fn drive(
     reading: &Reading,
     data: &[u8],
     piece: usize,
-    each: impl FnMut(MessageBatch),
+    each: impl FnMut(Batch),
 ) -> Option<DecodeError> {
     drive_on(reading.decoder(), data, piece, each)
 }
@@ -95,7 +127,7 @@ fn drive_on(
     decoder: Box<dyn Decoder>,
     data: &[u8],
     piece: usize,
-    mut each: impl FnMut(MessageBatch),
+    mut each: impl FnMut(Batch),
 ) -> Option<DecodeError> {
     let mut driver = Driver::new(decoder, data, piece);
     loop {
@@ -105,6 +137,18 @@ fn drive_on(
             Err(error) => return Some(error),
         }
     }
+}
+
+/// The batches of a log of a known kind, and why it stopped before the end.
+pub fn batches<R: KindOf>(
+    reading: &Reading,
+    data: &[u8],
+) -> (Vec<LogBatch<R>>, Option<DecodeError>) {
+    let mut found = Vec::new();
+    let error = drive(reading, data, data.len(), |batch| {
+        found.push(R::taken(batch).expect("a batch of the format's kind"));
+    });
+    (found, error)
 }
 
 /// Decodes in pieces of a size.
@@ -119,15 +163,25 @@ fn outcome_of(decoder: Box<dyn Decoder>, data: &[u8], piece: usize) -> Outcome {
 }
 
 /// What was decoded, by value.
-pub fn outcome_in(batches: &[MessageBatch], error: Option<DecodeError>) -> Outcome {
-    let found: Vec<Message> = batches.iter().flat_map(messages).collect();
-    for (at, message) in found.iter().enumerate() {
+pub fn outcome_in(batches: &[Batch], error: Option<DecodeError>) -> Outcome {
+    let mut outcome = Outcome {
+        head: ResultHead::default(),
+        messages: Vec::new(),
+        error,
+    };
+    for (at, batch) in batches.iter().enumerate() {
+        let found = shown(batch);
+        assert!(
+            at == 0 || found.head == outcome.head,
+            "every batch has the head of the log"
+        );
+        outcome.head = found.head;
+        outcome.messages.extend(found.messages);
+    }
+    for (at, message) in outcome.messages.iter().enumerate() {
         assert_eq!(message.index, at as u64, "messages are numbered in order");
     }
-    Outcome {
-        messages: found,
-        error,
-    }
+    outcome
 }
 
 /// Whole = in pieces. Gives the outcome.
@@ -207,15 +261,11 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
         let mut joined: Vec<Message> = Vec::new();
         let mut open = false;
         let error = drive(&options, data, piece, |batch| {
-            assert_eq!(
-                batch.continued(),
-                open,
-                "{}: continued",
-                reading.format.name
-            );
-            open = batch.continues();
-            let mut found = messages(&batch).into_iter();
-            if batch.continued() {
+            let batch = shown(&batch);
+            assert_eq!(batch.continued, open, "{}: continued", reading.format.name);
+            open = batch.continues;
+            let mut found = batch.messages.into_iter();
+            if batch.continued {
                 let (rest, last) = (found.next(), joined.last_mut());
                 let (rest, last) = (rest.expect("a part"), last.expect("a part before"));
                 assert_eq!(
@@ -223,7 +273,7 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
                     "{}: index of a part",
                     reading.format.name
                 );
-                last.quads.extend(rest.quads);
+                last.records.extend(rest.records);
                 last.metadata.extend(rest.metadata);
                 last.namespaces = rest.namespaces;
             }
@@ -246,12 +296,12 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
         assert_eq!(
             joined
                 .iter()
-                .map(|message| &message.quads)
+                .map(|message| &message.records)
                 .collect::<Vec<_>>(),
             whole
                 .messages
                 .iter()
-                .map(|message| &message.quads)
+                .map(|message| &message.records)
                 .collect::<Vec<_>>(),
             "{}: parts do not join to the whole",
             reading.format.name
@@ -260,7 +310,7 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
 }
 
 /// Every prefix of the bytes gives a prefix of the messages, the last perhaps shorter, up to its last
-/// quad.
+/// record.
 pub fn truncations(reading: &Reading, data: &[u8]) {
     let whole = outcome(reading, data, data.len());
     for end in 0..data.len() {
@@ -270,15 +320,15 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
         };
         // What is cut before the error of the whole may end where a message may end; and the last
         // token may be another one: of `21.5`, `21.` is a number and a dot.
-        let sure = last.quads.len().saturating_sub(1);
+        let sure = last.records.len().saturating_sub(1);
         let known = whole.messages.get(before.len());
         let fits = before.len() <= whole.messages.len()
             && before
                 .iter()
                 .zip(&whole.messages)
-                .all(|(a, b)| a.quads == b.quads)
+                .all(|(a, b)| a.records == b.records)
             && known.map_or(whole.error.is_some(), |known| {
-                known.quads.starts_with(&last.quads[..sure])
+                known.records.starts_with(&last.records[..sure])
             });
         assert!(
             fits,
@@ -309,7 +359,7 @@ fn skip_all(reading: &Reading, data: &[u8], piece: usize) -> Skipped {
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     loop {
         match driver.next_batch() {
-            Ok(Some(batch)) => found.extend(messages(&batch)),
+            Ok(Some(batch)) => found.extend(shown(&batch).messages),
             Ok(None) => return (found, errors),
             Err(error) => {
                 assert!(errors.len() <= data.len(), "skipping does not end");

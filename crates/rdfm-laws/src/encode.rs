@@ -7,16 +7,19 @@
 
 use rdfm_core::codec::Encoder;
 use rdfm_core::codec::spec::FormatSpec;
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::EncodeError;
+use rdfm_core::model::record::Operation;
+use rdfm_core::model::term::{Quad, TermId};
 
-use crate::decode::{drive, outcome};
-use crate::message::{Message, messages};
+use crate::decode::{batches, outcome};
+use crate::message::{Message, Shown, messages, relabelled};
 use crate::options::{Reading, Writing};
 use crate::structure::dataset;
 
 /// What encoding gives: the bytes, and why it stopped. On an error the end is not written.
-fn encode(writing: &Writing, batches: &[MessageBatch]) -> (Vec<u8>, Option<EncodeError>) {
+fn encode<R: Shown>(writing: &Writing, batches: &[LogBatch<R>]) -> (Vec<u8>, Option<EncodeError>) {
     let mut encoder = writing.encoder();
     let first = encode_with(&mut *encoder, batches);
     encoder.reset();
@@ -31,9 +34,9 @@ fn encode(writing: &Writing, batches: &[MessageBatch]) -> (Vec<u8>, Option<Encod
     first
 }
 
-fn encode_with(
+fn encode_with<R: Shown>(
     encoder: &mut dyn Encoder,
-    batches: &[MessageBatch],
+    batches: &[LogBatch<R>],
 ) -> (Vec<u8>, Option<EncodeError>) {
     let mut out = Vec::new();
     for batch in batches {
@@ -45,13 +48,6 @@ fn encode_with(
     (out, error)
 }
 
-/// Batches of `data`, as decoded with default sizes.
-fn batches(reading: &Reading, data: &[u8]) -> Vec<MessageBatch> {
-    let mut found = Vec::new();
-    drive(reading, data, data.len(), |batch| found.push(batch));
-    found
-}
-
 /// How the output is read back: with everything allowed that may have been written.
 fn reading(writing: &Writing) -> Reading {
     Reading::new(writing.format)
@@ -60,14 +56,15 @@ fn reading(writing: &Writing) -> Reading {
         .where_taken("frames", "message")
 }
 
-fn datasets(messages: &[Message]) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
-    messages.iter().map(Message::relabelled).collect()
+/// Whether blank nodes are those of the log, not of a message.
+fn shared(format: &FormatSpec) -> bool {
+    format.kinds != [Kind::Messages]
 }
 
-/// Whether messages are the same, up to the names of blank nodes; without `order`, as datasets.
-fn alike(left: &[Message], right: &[Message], order: bool) -> bool {
-    if order {
-        return datasets(left) == datasets(right);
+/// Whether messages are the same, up to the names of blank nodes; where the format keeps no order, as datasets.
+fn alike(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
+    if format.carries.order {
+        return relabelled(left, shared(format)) == relabelled(right, shared(format));
     }
     left.len() == right.len()
         && left
@@ -78,17 +75,29 @@ fn alike(left: &[Message], right: &[Message], order: bool) -> bool {
 
 /// Decodes `data` (as far as it is right), writes it as `writing` says, reads that, and compares.
 pub fn round_trip(writing: &Writing, reading: &Reading, data: &[u8]) {
-    let batches = batches(reading, data);
+    match reading.format.kinds[0] {
+        Kind::Messages => round_trip_of::<Quad>(writing, reading, data),
+        Kind::Patches => round_trip_of::<Operation>(writing, reading, data),
+        Kind::Results => round_trip_of::<TermId>(writing, reading, data),
+    }
+}
+
+fn round_trip_of<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8]) {
+    let (batches, _) = batches::<R>(reading, data);
     let wanted: Vec<Message> = batches.iter().flat_map(messages).collect();
     let (out, refused) = encode(writing, &batches);
 
-    let single: Vec<MessageBatch> = batches
+    let single: Vec<LogBatch<R>> = batches
         .iter()
-        .flat_map(|batch| (0..batch.len()).map(|at| batch.slice(at..at + 1)))
+        .flat_map(|batch| match batch.len() {
+            // A log of no messages has its head.
+            0 => vec![batch.clone()],
+            messages => (0..messages).map(|at| batch.slice(at..at + 1)).collect(),
+        })
         .collect();
     // The same with a table of terms for each message.
     let small = reading.clone().with("batch_messages", 1);
-    let apart = self::batches(&small, data);
+    let (apart, _) = self::batches::<R>(&small, data);
     for cut in [&single, &apart] {
         let (again, refused_again) = encode(writing, cut);
         assert_eq!(
@@ -109,10 +118,10 @@ pub fn round_trip(writing: &Writing, reading: &Reading, data: &[u8]) {
 }
 
 /// Writes batches that hold the messages `wanted` as `writing` says, reads that, and compares.
-pub fn there_and_back(
+pub fn there_and_back<R: Shown>(
     writing: &Writing,
     source: &FormatSpec,
-    batches: &[MessageBatch],
+    batches: &[LogBatch<R>],
     wanted: &[Message],
 ) {
     let mut encoder = writing.encoder();
@@ -144,7 +153,10 @@ fn reads_back(
         // Where nothing is written, such a log may still be one message.
         assert!(
             back.messages.len() <= 1
-                && back.messages.iter().all(|message| message.quads.is_empty()),
+                && back
+                    .messages
+                    .iter()
+                    .all(|message| message.records.is_empty()),
             "{}: nothing written is read as something",
             writing.format.name
         );
@@ -159,15 +171,15 @@ fn reads_back(
         &wanted[..back.messages.len().min(wanted.len())]
     };
     assert!(
-        alike(&back.messages, written, writing.format.carries.order)
+        alike(&back.messages, written, writing.format)
             && wanted[written.len()..]
                 .iter()
-                .all(|message| message.quads.is_empty()),
+                .all(|message| message.records.is_empty()),
         "{} -> {}: other messages came back:\n{:#?}\nwanted:\n{:#?}\nwritten:\n{}\nrefused: {:?}",
         source.name,
         writing.format.name,
-        datasets(&back.messages),
-        datasets(wanted),
+        relabelled(&back.messages, shared(writing.format)),
+        relabelled(wanted, shared(writing.format)),
         String::from_utf8_lossy(out),
         refused
     );

@@ -17,9 +17,13 @@ pub mod sniff;
 pub mod split;
 pub mod structure;
 
-use rdfm_core::codec::spec::FormatSpec;
+use rdfm_core::codec::batch::Batch;
+use rdfm_core::codec::spec::{FormatSpec, Kind};
+use rdfm_core::model::record::Operation;
+use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::registry::FORMATS;
 
+use crate::message::Shown;
 use crate::mutate::Random;
 use crate::options::{Reading, Writing};
 
@@ -27,6 +31,14 @@ use crate::options::{Reading, Writing};
 /// target try many inputs. The bytes themselves choose options, the size of the pieces, and in which format
 /// to write: half of the time their own.
 pub fn quick(format: &'static FormatSpec, data: &[u8]) {
+    match format.kinds[0] {
+        Kind::Messages => quick_of::<Quad>(format, data),
+        Kind::Patches => quick_of::<Operation>(format, data),
+        Kind::Results => quick_of::<TermId>(format, data),
+    }
+}
+
+fn quick_of<R: Shown>(format: &'static FormatSpec, data: &[u8]) {
     let mut random = Random::of(data);
     let mut ways = Reading::ways(format);
     let mut reading = ways.swap_remove(random.below(ways.len()));
@@ -38,17 +50,25 @@ pub fn quick(format: &'static FormatSpec, data: &[u8]) {
             .where_taken("max_frame_bytes", 32u64 << random.below(5));
     }
     let size = decode::PIECES[random.below(decode::PIECES.len())];
-    let target = match random.below(2) {
-        0 => format,
-        _ => FORMATS[random.below(FORMATS.len())],
+    let targets: Vec<_> = targets(format).collect();
+    let target = if random.below(2) == 0 {
+        format
+    } else {
+        targets[random.below(targets.len())]
     };
-    let mut batches = Vec::new();
-    let error = decode::drive(&reading, data, data.len(), |batch| {
-        batches.push(batch);
-    });
-    let whole = decode::outcome_in(&batches, error);
+    let (batches, error) = decode::batches::<R>(&reading, data);
+    let found: Vec<Batch> = batches.iter().cloned().map(R::any).collect();
+    let whole = decode::outcome_in(&found, error);
     decode::in_pieces(&reading, data, size, &whole);
     encode::there_and_back(&Writing::new(target), format, &batches, &whole.messages);
+}
+
+/// The formats that a log of a format can be written in.
+pub fn targets(format: &'static FormatSpec) -> impl Iterator<Item = &'static FormatSpec> {
+    FORMATS
+        .iter()
+        .copied()
+        .filter(|target| target.kinds == format.kinds)
 }
 
 /// Every law that holds for any bytes whatever.
@@ -59,11 +79,13 @@ pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
         decode::batch_sizes(&reading, data, &whole);
         decode::parts(&reading, data, &whole);
         decode::skipping(&reading, data);
-        regroup::every_way(&reading, data);
+        if format.kinds == [Kind::Messages] {
+            regroup::every_way(&reading, data);
+        }
         if format.splittable() {
             split::every_cut(&reading, data);
         }
-        for target in FORMATS {
+        for target in targets(format) {
             encode::round_trip(&Writing::new(target), &reading, data);
         }
     }

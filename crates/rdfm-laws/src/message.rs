@@ -1,15 +1,17 @@
 //! Messages as plain values, to compare what codecs yield.
 //!
-//! - In: batches.
-//! - Out: [`Message`], whole values that compare with `==`, and [`Message::relabelled`], which compares
-//!   up to the names of blank nodes where the order of quads is kept.
+//! - In: batches of any kind.
+//! - Out: [`Message`], whole values that compare with `==`, and [`relabelled`], which compares
+//!   up to the names of blank nodes where the order of records is kept.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::codec::batch::KindOf;
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::record::Operation;
 use rdfm_core::model::table::TermTable;
-use rdfm_core::model::term::{TermId, TermKind, flags};
+use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
 
 /// A term by value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +26,13 @@ pub enum Term {
     Literal(String, Option<String>, u8, Option<String>),
     /// A triple term.
     Triple(Box<[Self; 3]>),
+    /// The code of an operation.
+    Code(&'static str),
 }
+
+/// A record by value: subject, predicate, object and graph of a quad; an operation's code, name, subject,
+/// predicate, object and graph; a cell.
+pub type Values = Vec<Term>;
 
 /// A message by value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +41,8 @@ pub struct Message {
     pub index: u64,
     /// First byte in the log.
     pub position: u64,
-    /// Subject, predicate, object, graph, in order.
-    pub quads: Vec<[Term; 4]>,
+    /// In order.
+    pub records: Vec<Values>,
     /// The namespaces in force.
     pub namespaces: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The metadata.
@@ -66,20 +74,45 @@ fn term(table: &TermTable, id: TermId) -> Term {
     }
 }
 
+/// Records that are compared by value.
+pub trait Shown: KindOf {
+    /// The values.
+    fn shown(self, table: &TermTable) -> Values;
+}
+
+impl Shown for Quad {
+    fn shown(self, table: &TermTable) -> Values {
+        [self.subject, self.predicate, self.object, self.graph]
+            .map(|id| term(table, id))
+            .to_vec()
+    }
+}
+
+impl Shown for Operation {
+    fn shown(self, table: &TermTable) -> Values {
+        let mut values = vec![Term::Code(self.code.name()), term(table, self.name)];
+        values.extend(self.quad().shown(table));
+        values
+    }
+}
+
+impl Shown for TermId {
+    fn shown(self, table: &TermTable) -> Values {
+        vec![term(table, self)]
+    }
+}
+
 /// The messages of a batch.
-pub fn messages(batch: &MessageBatch) -> Vec<Message> {
+pub fn messages<R: Shown>(batch: &LogBatch<R>) -> Vec<Message> {
     let table = batch.table();
     (0..batch.len())
         .map(|at| Message {
             index: batch.first_index() + at as u64,
             position: batch.position(at),
-            quads: batch
+            records: batch
                 .message(at)
                 .iter()
-                .map(|quad| {
-                    [quad.subject, quad.predicate, quad.object, quad.graph]
-                        .map(|id| term(table, id))
-                })
+                .map(|record| record.shown(table))
                 .collect(),
             namespaces: batch
                 .namespaces(at)
@@ -106,19 +139,24 @@ impl Term {
     }
 }
 
-impl Message {
-    /// The quads with blank nodes named by their first appearance: equal where two messages are the
-    /// same dataset in the same order.
-    pub fn relabelled(&self) -> Vec<[Term; 4]> {
-        let mut names: HashMap<String, String> = HashMap::new();
-        let mut quads = self.quads.clone();
-        for term in quads.iter_mut().flatten() {
+/// The records of messages with blank nodes named by their first appearance: equal where two logs are the same in
+/// the same order. `shared` says that labels mean the same in all messages.
+pub fn relabelled(messages: &[Message], shared: bool) -> Vec<Vec<Values>> {
+    let mut names: HashMap<String, String> = HashMap::new();
+    let mut all = Vec::new();
+    for message in messages {
+        if !shared {
+            names.clear();
+        }
+        let mut records = message.records.clone();
+        for term in records.iter_mut().flatten() {
             term.rename(&mut |label| {
                 let next = names.len();
                 let name = names.entry(label.to_owned());
                 name.or_insert_with(|| next.to_string()).clone()
             });
         }
-        quads
+        all.push(records);
     }
+    all
 }

@@ -13,13 +13,13 @@ use crate::message::{Message, Term};
 type Colours<'a> = HashMap<&'a str, u64>;
 
 /// The quads, each once, blank nodes by their colours.
-pub fn dataset(message: &Message) -> Vec<[u64; 4]> {
-    dataset_of(&message.quads)
+pub fn dataset(message: &Message) -> Vec<Vec<u64>> {
+    dataset_of(&message.records)
 }
 
 /// The same of quads.
-pub fn dataset_of(quads: &[[Term; 4]]) -> Vec<[u64; 4]> {
-    let quads: HashSet<&[Term; 4]> = quads.iter().collect();
+pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
+    let quads: HashSet<&[Term]> = quads.iter().map(AsRef::as_ref).collect();
     let mut colours = Colours::new();
     let mut told_apart = 0;
     loop {
@@ -61,8 +61,8 @@ fn meet<'a>(term: &'a Term, place: u64, met: &mut HashMap<&'a str, Vec<u64>>) {
     }
 }
 
-fn shown(quad: &[Term; 4], colours: &Colours) -> [u64; 4] {
-    quad.each_ref().map(|term| colour(term, colours))
+fn shown(quad: &[Term], colours: &Colours) -> Vec<u64> {
+    quad.iter().map(|term| colour(term, colours)).collect()
 }
 
 fn colour(term: &Term, colours: &Colours) -> u64 {
@@ -88,7 +88,7 @@ mod tests {
     use crate::decode::outcome;
     use crate::options::Reading;
 
-    fn of(text: &str) -> Vec<[u64; 4]> {
+    fn of(text: &str) -> Vec<Vec<u64>> {
         let found = outcome(&Reading::of("nq"), text.as_bytes(), text.len());
         assert_eq!(found.error, None);
         dataset(&found.messages[0])

@@ -249,6 +249,7 @@ impl Decoder {
 fn python_batch(batch: Batch) -> MessageBatch {
     match batch {
         Batch::Messages(batch) => MessageBatch::new(batch),
+        Batch::Patches(_) | Batch::Results(_) => unreachable!("no format has them"),
     }
 }
 

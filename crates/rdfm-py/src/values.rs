@@ -153,7 +153,9 @@ struct EncodeFunction {
 
 impl codec::Encoder for EncodeFunction {
     fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let BatchRef::Messages(batch) = batch;
+        let BatchRef::Messages(batch) = batch else {
+            unreachable!("values are messages");
+        };
         let mut encode = |py: Python<'_>| -> PyResult<()> {
             let batch = MessageBatch::new(batch.clone());
             let written = self.function.call1(py, (batch,))?;

@@ -5,16 +5,20 @@
 
 use super::Decoder;
 use super::spec::Kind;
-use crate::model::batch::{LogBatch, MessageBatch};
+use crate::model::batch::{LogBatch, MessageBatch, PatchBatch, ResultBatch};
 use crate::model::error::{DecodeError, ErrorClass, Position};
-use crate::model::record::Record;
-use crate::model::term::Quad;
+use crate::model::record::{Operation, Record};
+use crate::model::term::{Quad, TermId};
 
 /// A batch of a log of any kind.
 #[derive(Clone, Debug)]
 pub enum Batch {
     /// Datasets.
     Messages(MessageBatch),
+    /// Operations.
+    Patches(PatchBatch),
+    /// Rows.
+    Results(ResultBatch),
 }
 
 /// A batch of any kind that is someone else's.
@@ -22,6 +26,10 @@ pub enum Batch {
 pub enum BatchRef<'a> {
     /// Datasets.
     Messages(&'a MessageBatch),
+    /// Operations.
+    Patches(&'a PatchBatch),
+    /// Rows.
+    Results(&'a ResultBatch),
 }
 
 impl Batch {
@@ -38,6 +46,8 @@ impl BatchRef<'_> {
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Messages(_) => Kind::Messages,
+            Self::Patches(_) => Kind::Patches,
+            Self::Results(_) => Kind::Results,
         }
     }
 }
@@ -46,6 +56,8 @@ impl<'a> From<&'a Batch> for BatchRef<'a> {
     fn from(batch: &'a Batch) -> Self {
         match batch {
             Batch::Messages(batch) => Self::Messages(batch),
+            Batch::Patches(batch) => Self::Patches(batch),
+            Batch::Results(batch) => Self::Results(batch),
         }
     }
 }
@@ -74,27 +86,39 @@ pub trait KindOf: Record {
     fn seen(batch: BatchRef<'_>) -> Option<&LogBatch<Self>>;
 }
 
-impl KindOf for Quad {
-    const KIND: Kind = Kind::Messages;
+macro_rules! kind_of {
+    ($record:ty, $kind:ident) => {
+        impl KindOf for $record {
+            const KIND: Kind = Kind::$kind;
 
-    fn any(batch: MessageBatch) -> Batch {
-        Batch::Messages(batch)
-    }
+            fn any(batch: LogBatch<Self>) -> Batch {
+                Batch::$kind(batch)
+            }
 
-    fn view(batch: &MessageBatch) -> BatchRef<'_> {
-        BatchRef::Messages(batch)
-    }
+            fn view(batch: &LogBatch<Self>) -> BatchRef<'_> {
+                BatchRef::$kind(batch)
+            }
 
-    fn taken(batch: Batch) -> Option<MessageBatch> {
-        let Batch::Messages(batch) = batch;
-        Some(batch)
-    }
+            fn taken(batch: Batch) -> Option<LogBatch<Self>> {
+                match batch {
+                    Batch::$kind(batch) => Some(batch),
+                    _ => None,
+                }
+            }
 
-    fn seen(batch: BatchRef<'_>) -> Option<&MessageBatch> {
-        let BatchRef::Messages(batch) = batch;
-        Some(batch)
-    }
+            fn seen(batch: BatchRef<'_>) -> Option<&LogBatch<Self>> {
+                match batch {
+                    BatchRef::$kind(batch) => Some(batch),
+                    _ => None,
+                }
+            }
+        }
+    };
 }
+
+kind_of!(Quad, Messages);
+kind_of!(Operation, Patches);
+kind_of!(TermId, Results);
 
 /// Decoders of a known kind of log.
 pub trait NextOf: Decoder {

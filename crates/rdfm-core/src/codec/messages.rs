@@ -28,6 +28,12 @@ const MAX_ROOM: usize = 16 << 20;
 const PART: &str =
     "a document holds its message whole, and this is a part of one; read it without parts";
 
+/// What a log of such records says before its first message.
+pub type Head<R> = <R as Record>::Head;
+
+const OTHER_VARIABLES: &str =
+    "other variables than the rows before it has; a log of results has one list of them";
+
 /// Writes messages in one format. Between two resets it is one log; after an error it is only reset.
 pub trait Writer: Send {
     /// What messages are made of.
@@ -39,6 +45,14 @@ pub trait Writer: Send {
 
     /// Whether a message may come in parts.
     const PARTS: bool = true;
+
+    /// What the log says before its first message, once.
+    ///
+    /// # Errors
+    /// The format cannot say it.
+    fn head(&mut self, _head: &Head<Self::Record>, _out: &mut Vec<u8>) -> Refused<()> {
+        Ok(())
+    }
 
     /// A batch begins: term ids mean other terms than before.
     fn begin_batch(&mut self, batch: &LogBatch<Self::Record>, out: &mut Vec<u8>);
@@ -120,11 +134,13 @@ pub struct Dropped {
 }
 
 /// The encoder of a format: a [`Writer`], and the loop around it.
-pub struct MessageLoop<W> {
+pub struct MessageLoop<W: Writer> {
     format: &'static FormatSpec,
     merge_graphs: bool,
     prefixes: Vec<(String, String)>,
     writer: W,
+    /// What was said before the first message.
+    head: Option<Head<W::Record>>,
     /// Messages that were begun.
     messages: u64,
     /// The last of them goes on in the next batch.
@@ -144,6 +160,7 @@ impl<W: Writer> MessageLoop<W> {
             merge_graphs: values.switch(&MERGE_GRAPHS),
             prefixes: prefixes(values),
             writer,
+            head: None,
             messages: 0,
             open: false,
             in_force: InForce::default(),
@@ -157,6 +174,30 @@ impl<W: Writer> MessageLoop<W> {
     #[cfg(test)]
     pub fn writer(&mut self) -> &mut W {
         &mut self.writer
+    }
+
+    /// Writes the head if this is the first batch; all others have the same.
+    fn begin(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let length = out.len();
+        let said = match &self.head {
+            None => self.writer.head(batch.head(), out),
+            Some(head) if head == batch.head() => return Ok(()),
+            Some(_) => Err((ErrorClass::Unsupported, Reason::new(OTHER_VARIABLES))),
+        };
+        let (class, reason) = match said {
+            Ok(()) => {
+                self.head = Some(batch.head().clone());
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        out.truncate(length);
+        Err(EncodeError {
+            format: self.format.name,
+            class,
+            reason,
+            message: batch.first_index(),
+        })
     }
 
     fn batch(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
@@ -288,12 +329,12 @@ impl<W: Writer> Encoder for MessageLoop<W> {
                 message: self.messages,
             });
         };
-        if batch.is_empty() {
-            return Ok(());
-        }
         let before = out.len();
-        out.reserve(self.room);
-        let result = self.batch(batch, out);
+        let mut result = self.begin(batch, out);
+        if result.is_ok() && !batch.is_empty() {
+            out.reserve(self.room);
+            result = self.batch(batch, out);
+        }
         let written = out.len().saturating_sub(before);
         self.room = (written + written / 8).min(MAX_ROOM);
         self.failed = result.as_ref().err().cloned();
@@ -304,6 +345,9 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
+        if self.head.is_none() {
+            self.begin(&LogBatch::empty(), out)?;
+        }
         self.writer.finish(self.open, out);
         self.open = false;
         Ok(())
@@ -311,6 +355,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
 
     fn reset(&mut self) {
         self.writer.reset();
+        self.head = None;
         self.messages = 0;
         self.open = false;
         self.in_force = InForce::default();

@@ -5,6 +5,7 @@ use super::carries::{Carries, TripleTerms};
 use super::spec::FormatSpec;
 use crate::model::batch::LogBatch;
 use crate::model::error::{ErrorClass, quote};
+use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
@@ -114,6 +115,28 @@ impl Refusable for Quad {
             return Some(Reason::from(text).lacking(Feature::Generalized));
         }
         None
+    }
+}
+
+impl Refusable for Operation {
+    fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason> {
+        match self.code {
+            OperationCode::Add | OperationCode::Delete => {
+                self.quad().refused(table, carries, graphs)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Refusable for TermId {
+    fn refused(self, table: &TermTable, carries: Carries, _: bool) -> Option<Reason> {
+        if carries.triple_terms > TripleTerms::No || table.term(self).kind != TermKind::TripleTerm {
+            return None;
+        }
+        let found = token(table, &[self]);
+        let text = format!("a triple term cannot be held by the format; found {found}");
+        Some(Reason::from(text).lacking(Feature::TripleTerms))
     }
 }
 

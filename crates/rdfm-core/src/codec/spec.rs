@@ -78,6 +78,10 @@ impl FormatSpec {
 pub enum Kind {
     /// Datasets.
     Messages,
+    /// Ordered operations on a dataset.
+    Patches,
+    /// Rows of SPARQL results.
+    Results,
 }
 
 impl Kind {
@@ -86,6 +90,8 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Messages => "messages",
+            Self::Patches => "patches",
+            Self::Results => "results",
         }
     }
 }

@@ -53,10 +53,13 @@ pub(super) type Reached = Arc<Mutex<(usize, Arc<Namespaces>)>>;
 pub type MessageBatch = LogBatch<Quad>;
 /// Consecutive patches. Blank node labels are shared by the whole log.
 pub type PatchBatch = LogBatch<Operation>;
+/// Consecutive rows of a result set, each a message of cells. Blank node labels are shared by the whole log.
+pub type ResultBatch = LogBatch<TermId>;
 
 /// Consecutive messages of a log, which are made of records.
 #[derive(Clone, Debug)]
-pub struct LogBatch<R> {
+pub struct LogBatch<R: Record> {
+    pub(super) head: R::Head,
     pub(super) table: Arc<TermTable>,
     pub(super) records: Vec<R>,
     pub(super) message_ends: Vec<u32>,
@@ -85,6 +88,7 @@ impl<R: Record> LogBatch<R> {
     pub fn empty() -> Self {
         let namespaces = Arc::<Namespaces>::default();
         Self {
+            head: R::Head::default(),
             table: Arc::new(TermTable::with_capacity(0, 1)),
             records: Vec::new(),
             message_ends: Vec::new(),
@@ -99,6 +103,12 @@ impl<R: Record> LogBatch<R> {
             continued: false,
             continues: false,
         }
+    }
+
+    /// What the log says before its first message.
+    #[inline]
+    pub fn head(&self) -> &R::Head {
+        &self.head
     }
 
     /// Number of messages, a continued or continuing part included.
@@ -265,6 +275,7 @@ impl<R: Record> LogBatch<R> {
         let records = self.records[first as usize..last.max(first) as usize].to_vec();
         let [namespaces, namespaces_after] = in_force;
         Self {
+            head: self.head.clone(),
             table: Arc::clone(&self.table),
             has_graphs: self.has_graphs
                 && records

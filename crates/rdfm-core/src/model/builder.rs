@@ -34,6 +34,8 @@ struct Mark {
 pub type BatchBuilder = LogBuilder<Quad>;
 /// Builds batches of patches.
 pub type PatchBuilder = LogBuilder<Operation>;
+/// Builds batches of results.
+pub type ResultBuilder = LogBuilder<TermId>;
 
 /// Builds batches, counts decoded bytes, and numbers messages.
 ///
@@ -41,7 +43,8 @@ pub type PatchBuilder = LogBuilder<Operation>;
 /// [`end_message`](Self::end_message); when [`full`](Self::full) or out of input it calls
 /// [`take`](Self::take). Ids of terms die with the batch: [`serial`](Self::serial) tells a codec's
 /// caches whether an id is of the current batch.
-pub struct LogBuilder<R> {
+pub struct LogBuilder<R: Record> {
+    pub(super) head: R::Head,
     limits: Limits,
     table: TermTable,
     records: Vec<R>,
@@ -88,6 +91,7 @@ impl<R: Record> LogBuilder<R> {
     pub fn new(limits: Limits) -> Self {
         let written = Written::new::<R>(&limits);
         Self {
+            head: R::Head::default(),
             limits,
             written,
             table: TermTable::with_capacity(0, 1),
@@ -137,6 +141,7 @@ impl<R: Record> LogBuilder<R> {
     /// Goes to the start of another log. The batches stay numbered, so that no id of an earlier one is
     /// taken for one of the next. The room for a batch like the last one stays.
     pub fn reset(&mut self) {
+        self.head = R::Head::default();
         self.written = Written::new::<R>(&self.limits);
         self.table.arena.clear();
         self.table.terms.truncate(1);
@@ -160,6 +165,20 @@ impl<R: Record> LogBuilder<R> {
         self.mark = Mark::default();
         self.message_bytes = 0;
         self.serial = self.serial.wrapping_add(1).max(1);
+    }
+
+    /// Sets what the log says before its first message. Only before anything was taken.
+    pub fn set_head(&mut self, head: R::Head) {
+        self.head = head;
+    }
+
+    /// What the log says before its first message, with no message behind it.
+    pub fn take_head(&mut self) -> LogBatch<R> {
+        LogBatch {
+            head: self.head.clone(),
+            first_index: self.message_index(),
+            ..LogBatch::empty()
+        }
     }
 
     /// Goes on behind a batch, whose namespaces stay in force. Only before anything was added.

@@ -1,7 +1,9 @@
 //! What messages are made of: quads in a dataset, operations in a patch, cells in a row of results.
 //!
-//! - In: ids of terms. Out: records of a fixed size, in the order of the log.
+//! - In: ids of terms. Out: records of a fixed size, in the order of the log; and the head of a log that has one.
 //! - Law: a record holds ids of one batch's terms and nothing else that a cut of the batch could break.
+
+use std::sync::Arc;
 
 use super::term::{Quad, TermId};
 
@@ -11,6 +13,8 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
     const BYTES: usize;
     /// Terms that it holds at most.
     const TERMS: u64;
+    /// What a log says before its first message, and every batch of it holds.
+    type Head: Clone + Default + PartialEq + Send + Sync + std::fmt::Debug;
 
     /// Gives each of its terms.
     fn each(self, term: impl FnMut(TermId));
@@ -26,6 +30,7 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
 impl Record for Quad {
     const BYTES: usize = 16;
     const TERMS: u64 = 4;
+    type Head = ();
 
     #[inline]
     fn each(self, term: impl FnMut(TermId)) {
@@ -166,6 +171,7 @@ impl Operation {
 impl Record for Operation {
     const BYTES: usize = 24;
     const TERMS: u64 = 5;
+    type Head = ();
 
     #[inline]
     fn each(self, mut term: impl FnMut(TermId)) {
@@ -188,10 +194,22 @@ impl Record for Operation {
     }
 }
 
+/// What a result set says before its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResultHead {
+    /// Names of the variables, without `?`. A row has a cell for each.
+    pub variables: Vec<Box<str>>,
+    /// The answer of an ASK query, which has no rows.
+    pub boolean: Option<bool>,
+    /// Documents that say more: IRI references.
+    pub links: Vec<Box<str>>,
+}
+
 /// A cell of a row of results. [`TermId::DEFAULT_GRAPH`] is unbound.
 impl Record for TermId {
     const BYTES: usize = 4;
     const TERMS: u64 = 1;
+    type Head = Arc<ResultHead>;
 
     #[inline]
     fn each(self, mut term: impl FnMut(TermId)) {

@@ -61,9 +61,10 @@ fn regrouper(max_message_bytes: u64) -> Result<Regrouper, Reason> {
 
 impl Encoder for FlatEncoder {
     fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        match batch {
-            BatchRef::Messages(batch) => self.regrouper.feed(batch.clone()),
-        }
+        let BatchRef::Messages(batch) = batch else {
+            return self.inner.encode(batch, out); // which refuses it
+        };
+        self.regrouper.feed(batch.clone());
         self.drain(out)
     }
 

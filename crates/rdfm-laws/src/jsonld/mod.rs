@@ -209,7 +209,7 @@ impl Ours<'_> {
         }
         let ours = match self {
             Self::Context => "a context".to_owned(),
-            Self::Read(message) => shown(&message.quads),
+            Self::Read(message) => shown(&message.records),
             Self::Refused(error) => error.to_string(),
         };
         let theirs = match &verdict {
@@ -223,10 +223,10 @@ impl Ours<'_> {
 }
 
 /// Quads to look at, a line each.
-fn shown(quads: &[[Term; 4]]) -> String {
+fn shown(quads: &[impl AsRef<[Term]>]) -> String {
     let mut lines: Vec<String> = quads
         .iter()
-        .map(|quad| format!("  {:?} {:?} {:?} {:?}", quad[0], quad[1], quad[2], quad[3]))
+        .map(|quad| format!("  {:?}", quad.as_ref()))
         .collect();
     lines.sort();
     lines.join("\n")

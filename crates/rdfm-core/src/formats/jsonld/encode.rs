@@ -244,6 +244,8 @@ impl<S: Sink> Documents<S> {
 }
 
 impl<S: Sink> Statements for Documents<S> {
+    const PARTS: bool = false;
+
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         self.nodes.begin_batch(batch, out);
     }

@@ -147,6 +147,7 @@ impl<R: Record> LogBuilder<R> {
         self.move_namespaces(&table, pending);
         let records_hint = self.records.len();
         let batch = LogBatch {
+            head: self.head.clone(),
             table: Arc::new(table),
             records: std::mem::replace(&mut self.records, Vec::with_capacity(records_hint)),
             message_ends: std::mem::take(&mut self.message_ends),

@@ -25,6 +25,9 @@ pub const MAX_TEXT: usize = 1 << 30;
 
 /// Writes the quads of messages in one format.
 pub trait Statements: Send {
+    /// Whether a message may come in parts.
+    const PARTS: bool = true;
+
     /// A batch begins: term ids mean other terms than before.
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]);
 
@@ -155,6 +158,7 @@ impl<S: Statements> Writer for TextWriter<S> {
     type Record = Quad;
 
     const NAMESPACES_BEFORE: bool = true;
+    const PARTS: bool = S::PARTS;
 
     fn begin_batch(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) {
         self.layout.style.most = out.len().saturating_add(self.max_text);
@@ -211,7 +215,10 @@ impl<S: Statements> Writer for TextWriter<S> {
         self.layout.delimiters.finish(out);
     }
 
-    fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
+    fn finish(&mut self, open: bool, out: &mut Vec<u8>) {
+        if open {
+            self.end_message(out);
+        }
         self.layout.delimiters.announce(out);
         self.layout.delimiters.finish(out);
         self.statements.finish(out);
