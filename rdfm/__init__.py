@@ -28,7 +28,9 @@ if TYPE_CHECKING:
         Iri,
         Literal,
         MessageBatch,
+        PatchBatch,
         Quad,
+        ResultBatch,
         TripleTerm,
         __version__,
         parse_term,
@@ -51,8 +53,9 @@ if TYPE_CHECKING:
     from rdfm.formats.options_generated import ConvertOptions, ReadOptions, WriteOptions
     from rdfm.logs.progress import Progress
     from rdfm.logs.reader import LogReader, open_log
+    from rdfm.logs.results import ResultReader, ResultWriter, create_results, open_results
     from rdfm.logs.writer import LogWriter, create_log
-    from rdfm.message import Message
+    from rdfm.message import Message, Operation, Patch
 
 __all__ = [
     "Bnode",
@@ -68,12 +71,18 @@ __all__ = [
     "Message",
     "MessageBatch",
     "MissingExtraError",
+    "Operation",
     "OptionError",
+    "Patch",
+    "PatchBatch",
     "Progress",
     "Quad",
     "RdfmError",
     "ReadOptions",
     "Report",
+    "ResultBatch",
+    "ResultReader",
+    "ResultWriter",
     "Summary",
     "TripleTerm",
     "TruncatedError",
@@ -83,10 +92,12 @@ __all__ = [
     "__version__",
     "convert",
     "create_log",
+    "create_results",
     "errors",
     "formats",
     "inspect",
     "open_log",
+    "open_results",
     "parse_term",
 ]
 
@@ -97,7 +108,9 @@ _PLACES = {
         "Iri",
         "Literal",
         "MessageBatch",
+        "PatchBatch",
         "Quad",
+        "ResultBatch",
         "TripleTerm",
         "__version__",
         "parse_term",
@@ -119,8 +132,9 @@ _PLACES = {
     "analysis.inspect": ["Report", "inspect"],
     "logs.progress": ["Progress"],
     "logs.reader": ["LogReader", "open_log"],
+    "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],
     "logs.writer": ["LogWriter", "create_log"],
-    "message": ["Message"],
+    "message": ["Message", "Operation", "Patch"],
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
 # What gives a remedy's option as its readers write it, by surface.

@@ -1,12 +1,12 @@
-"""One message of a log: a view of a batch, or made by hand.
+"""One message of a log, a dataset or a patch: a view of a batch, or made by hand.
 
-A view costs two references until its quads are asked for; it keeps its batch alive.
+A view costs two references until its quads or operations are asked for; it keeps its batch alive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rdfm._core import Quad
 
@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     import pyoxigraph
     import rdflib
 
-    from rdfm._core import MessageBatch
+    from rdfm._core import MessageBatch, PatchBatch, ResultBatch, Term
 
-__all__ = ["Message"]
+__all__ = ["AnyBatch", "Message", "Operation", "OperationTuple", "Patch"]
+
+AnyBatch: TypeAlias = "MessageBatch | PatchBatch | ResultBatch"
+OperationTuple: TypeAlias = (
+    "tuple[str, str | None, Term | None, Term | None, Term | None, Term | None]"
+)
 
 QUADS = "the items of a message are Quad"
 
@@ -189,6 +194,157 @@ class Message:
         from rdfm import interop
 
         return interop.to_html(self)
+
+
+class Operation(NamedTuple):
+    """An operation of a patch, in the words of RDF Patch.
+
+    Attributes:
+        op: "H", a header; "TX", "TC" or "TA", the begin, the commit or the abort of a transaction; "PA" or "PD", a
+            prefix is added or deleted; "A" or "D", a quad is.
+        name: The key of a header, or a prefix without its colon.
+        subject: Of a quad, as are the others.
+        predicate: The predicate.
+        object: The object; the value of a header; the IRI of a prefix that is added.
+        graph: The graph; None is the default graph.
+
+    Example:
+        >>> from rdfm import Iri
+        >>> Operation("PA", "ex", object=Iri("http://example.org/"))
+        Operation(op='PA', name='ex', subject=None, predicate=None, object=Iri('http://example.org/'), graph=None)
+    """
+
+    op: str
+    name: str | None = None
+    subject: Term | None = None
+    predicate: Term | None = None
+    object: Term | None = None
+    graph: Term | None = None
+
+
+class Patch:
+    """Changes of a dataset: operations in order. Blank node labels are those of the log, a store's nodes.
+
+    Args:
+        operations: The operations, or tuples of the same.
+
+    Raises:
+        TypeError: Something else was given.
+
+    Example:
+        >>> from rdfm import Iri, Literal, Quad
+        >>> iri = Iri("http://example.org/s")
+        >>> patch = Patch([Operation("TX"), Operation("A", None, iri, iri, Literal("o")), Operation("TC")])
+        >>> patch.adds == [Quad(iri, iri, Literal("o"))], patch.deletes
+        (True, [])
+    """
+
+    __slots__ = ("_batch", "_index", "_operations")
+
+    _batch: PatchBatch | None
+    _index: int
+    _operations: list[Operation] | None
+
+    def __init__(self, operations: Iterable[OperationTuple] = ()) -> None:
+        self._batch = None
+        self._index = 0
+        self._operations = [Operation(*operation) for operation in operations]
+
+    @property
+    def operations(self) -> list[Operation]:
+        """The operations, in order."""
+        operations = self._operations
+        if operations is None:
+            assert self._batch is not None
+            made = self._batch.operations(self._index)
+            operations = self._operations = [Operation._make(operation) for operation in made]
+        return operations
+
+    @property
+    def header(self) -> dict[str, list[Term]]:
+        """The values of each key of the header, in order."""
+        header: dict[str, list[Term]] = {}
+        for operation in self.operations:
+            if operation.op == "H" and operation.name is not None and operation.object is not None:
+                header.setdefault(operation.name, []).append(operation.object)
+        return header
+
+    @property
+    def id(self) -> Term | None:
+        """What the header calls the patch (`id`)."""
+        return self.header.get("id", [None])[0]
+
+    @property
+    def previous(self) -> Term | None:
+        """The patch that this one follows (`prev` in the header)."""
+        return self.header.get("prev", [None])[0]
+
+    @property
+    def adds(self) -> list[Quad]:
+        """The quads that are added, whatever becomes of their transaction."""
+        return self._quads("A")
+
+    @property
+    def deletes(self) -> list[Quad]:
+        """The quads that are deleted, whatever becomes of their transaction."""
+        return self._quads("D")
+
+    def _quads(self, op: str) -> list[Quad]:
+        quads = (operation for operation in self.operations if operation.op == op)
+        return [Quad(*operation[2:]) for operation in quads]  # type: ignore[arg-type]  # all are there
+
+    @property
+    def index(self) -> int | None:
+        """The index of the patch in its log, from 0; None if it was made by hand."""
+        return None if self._batch is None else self._batch.first_index + self._index
+
+    @property
+    def position(self) -> int | None:
+        """The patch's first byte in the decompressed log; None if it was made by hand."""
+        return None if self._batch is None else self._batch.position(self._index)
+
+    def __iter__(self) -> Iterator[Operation]:
+        """The operations, in order."""
+        return iter(self.operations)
+
+    def __len__(self) -> int:
+        """The number of operations."""
+        if self._operations is None and self._batch is not None:
+            return self._batch.operation_count_of(self._index)
+        return len(self.operations)
+
+    def __bool__(self) -> bool:
+        """True: an empty patch is a patch."""
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same operations in the same order, with the same labels."""
+        if not isinstance(other, Patch):
+            return NotImplemented
+        return self.operations == other.operations
+
+    __hash__ = None  # type: ignore[assignment]  # its operations can change
+
+    def __repr__(self) -> str:
+        """As in `<Patch 3: 6 operations>`."""
+        index = "" if self.index is None else f" {self.index}"
+        count = len(self)
+        return f"<Patch{index}: {count} operation{'' if count == 1 else 's'}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the content; the copy is no view."""
+        return Patch, (self.operations,)
+
+
+def patch_views(batch: PatchBatch) -> Iterator[Patch]:
+    """The patches of a batch, as views of it."""
+    new = Patch.__new__
+    for index in range(len(batch)):
+        patch = new(Patch)
+        patch._batch = batch
+        patch._index = index
+        patch._operations = None
+        yield patch
 
 
 def views(batch: MessageBatch) -> Iterator[Message]:

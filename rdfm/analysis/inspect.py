@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rdfm._core import MessageBatch
+from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import DecodeError, RdfmError
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
@@ -19,7 +19,9 @@ from rdfm.logs.notes import Notes
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
+    from rdfm._core import Term
     from rdfm.formats.options_generated import ReadOptions
+    from rdfm.message import AnyBatch
 
 __all__ = ["Report", "inspect"]
 
@@ -45,15 +47,22 @@ class Report:
             nothing shows it.
         version_label: The label by which a text log announces its dialect.
         options: The stream options of a log that has some, such as Jelly.
-        messages: Number of messages.
-        empty_messages: Those without quads.
-        quads: Number of quads.
-        quads_per_message: Smallest, mean and largest; None without messages.
+        kind: What the messages are: "messages", "patches" or "results".
+        messages: Number of messages: patches, rows.
+        empty_messages: Those without quads or operations.
+        quads: Number of quads, of patches those added and deleted.
+        quads_per_message: Smallest, mean and largest, of patches of operations; None without messages.
         has_graphs: Whether a quad is in a named graph.
         predicates: The most frequent predicates and their numbers of quads.
         datatypes: The most frequent datatypes of objects and their numbers.
         namespaces: The namespaces in force, each as last declared.
         metadata: The metadata keys and the number of messages that have them.
+        operations: Of patches, the number of operations of each code.
+        headers: Of patches, the keys of headers and their numbers.
+        broken_links: Number of patches whose `prev` is not the `id` of the patch before.
+        broken_link: What the first of them says; None where there is none.
+        variables: Of results, the names of the variables; None of others.
+        boolean: Of results of an ASK query, the answer.
         dropped_keys: Keys of JSON-LD that no context maps to an IRI, so that they are dropped with their
             values.
         dropped_key: The first of them, quoted; None where there is none.
@@ -70,6 +79,7 @@ class Report:
     dialect: str | None = None
     version_label: str | None = None
     options: dict[str, Any] | None = None
+    kind: str = "messages"
     messages: int = 0
     empty_messages: int = 0
     quads: int = 0
@@ -79,6 +89,12 @@ class Report:
     datatypes: dict[str, int] = field(default_factory=dict)
     namespaces: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, int] = field(default_factory=dict)
+    operations: dict[str, int] = field(default_factory=dict)
+    headers: dict[str, int] = field(default_factory=dict)
+    broken_links: int = 0
+    broken_link: str | None = None
+    variables: tuple[str, ...] | None = None
+    boolean: bool | None = None
     dropped_keys: int = 0
     dropped_key: str | None = None
     error: str | None = None
@@ -201,19 +217,64 @@ class _Counts:
         self._metadata: Counter[str] = Counter()
         self._smallest: int | None = None
         self._largest = 0
-        self._open = 0  # quads so far of a message that goes on in the next batch
+        self._open = 0  # records so far of a message that goes on in the next batch
+        self._all_records = 0
+        self._headers: Counter[str] = Counter()
+        self._before: Term | None = None  # the id of the patch before
+        self._id: Term | None = None
 
-    def add(self, batch: MessageBatch, *, metadata: bool) -> None:
-        if not len(batch):
-            return
-        report = self._report
-        counts = batch.quad_counts()
-        report.quads += batch.quad_count
-        report.has_graphs |= batch.has_graphs
+    def add(self, batch: AnyBatch, *, metadata: bool) -> None:
+        self._report.kind = batch.kind
+        if isinstance(batch, ResultBatch):
+            self._report.variables, self._report.boolean = batch.variables, batch.boolean
+            self._report.messages += len(batch)
+        elif isinstance(batch, PatchBatch):
+            self._patches(batch)
+        elif len(batch):
+            self._messages(batch, metadata)
+
+    def _records(self, counts: list[int], batch: MessageBatch | PatchBatch) -> None:
+        """Take the numbers of records of the messages of a batch."""
+        self._report.has_graphs |= batch.has_graphs
         if batch.continued:
             counts[0] += self._open
         self._open = counts.pop() if batch.continues else 0
         self._sizes(counts)
+
+    def _patches(self, batch: PatchBatch) -> None:
+        report = self._report
+        for code, count in batch.code_counts():
+            report.operations[code] = report.operations.get(code, 0) + count
+        report.quads = report.operations.get("A", 0) + report.operations.get("D", 0)
+        self._all_records += batch.record_count
+        said: dict[int, dict[str, Term]] = {}
+        for patch, key, value in batch.headers():
+            _add(self._headers, {key: 1})
+            said.setdefault(patch, {}).setdefault(key, value)
+        for patch in range(len(batch)):
+            if patch or not batch.continued:
+                self._before, self._id = self._id, None
+            self._link(batch.first_index + patch, said.get(patch, {}))
+        self._records(batch.operation_counts(), batch)
+
+    def _link(self, index: int, header: dict[str, Term]) -> None:
+        """Check that a patch follows the one before."""
+        self._id = header.get("id", self._id)
+        previous = header.get("prev")
+        if previous is None or index == 0 or previous == self._before:
+            return
+        self._report.broken_links += 1
+        if self._report.broken_link is None:
+            before = "has no id" if self._before is None else f"is {self._before}"
+            self._report.broken_link = (
+                f"patch {index} follows {previous}, and the patch before it {before}"
+            )
+
+    def _messages(self, batch: MessageBatch, metadata: bool) -> None:
+        report = self._report
+        report.quads += batch.quad_count
+        self._all_records += batch.quad_count
+        self._records(batch.quad_counts(), batch)
         _add(self._predicates, batch.predicate_counts())
         _add(self._datatypes, batch.datatype_counts())
         for _, name, iri in batch.declarations():
@@ -232,12 +293,13 @@ class _Counts:
 
     def end(self) -> None:
         report = self._report
-        if report.messages:
-            mean = round((report.quads - self._open) / report.messages, 2)
+        if report.messages and report.kind != "results":
+            mean = round((self._all_records - self._open) / report.messages, 2)
             report.quads_per_message = (self._smallest or 0, mean, self._largest)
         report.predicates = dict(self._predicates)
         report.datatypes = dict(self._datatypes)
         report.metadata = _top(self._metadata, MAX_NAMES)
+        report.headers = _top(self._headers, MAX_NAMES)
 
 
 def _top(counter: Mapping[str, int], count: int) -> dict[str, int]:

@@ -17,14 +17,15 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm._core import MessageBatch, Regrouper
+from rdfm._core import MessageBatch, Regrouper, ResultBatch
 from rdfm.conversion import regroup
 from rdfm.conversion.channel import Channel, Stopped, feeding_thread
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target, source_of
-from rdfm.errors import EncodeError, LimitError, RdfmError
+from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError
+from rdfm.formats._spec import listed
 from rdfm.logs import remedies
 from rdfm.logs.driver import Broken, Driver, Lost, Piece, Read, cost
 from rdfm.logs.input import Readable
@@ -33,6 +34,9 @@ from rdfm.logs.output import FolderOutput, Output, Shape
 from rdfm.logs.parts import Part
 from rdfm.logs.progress import Progress, Reporter
 
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
 __all__ = ["Pipeline", "Plan"]
 
 # Bounds of the queues, in bytes; one item always passes, however large.
@@ -40,6 +44,12 @@ PIECES_BYTES = 4 << 20
 BATCHES_BYTES = 24 << 20
 OUTPUT_BYTES = 8 << 20
 MAX_LISTED_ERRORS = 10
+# What else can be done with messages of a kind.
+OTHER_KINDS = {
+    "messages": "rdfm patch from-log makes patches of messages",
+    "patches": "rdfm patch to-log makes messages of patches, and rdfm patch apply a dataset",
+    "results": "write a format of results, such as results-json",
+}
 
 
 @dataclass(frozen=True)
@@ -243,8 +253,23 @@ class Pipeline:
             if self._first is None and some:
                 self._first = some[0].read._replace(batch=None)
             for read, _ in some:
+                self._check_kind(read)
+            for read, _ in some:
                 self._notes.update(read.source, read.header.get("notes", ()))
             yield some
+
+    def _check_kind(self, read: Read) -> None:
+        """Refuse messages of a kind that cannot be written, or regrouped."""
+        if read.batch is None:
+            return
+        kind, spec = read.batch.kind, self._plan.target.format.spec
+        if kind not in spec.kinds:
+            holds = listed(list(spec.kinds))
+            raise OptionError(
+                f"{read.source.name} holds {kind}, and {spec.title} holds {holds}; {OTHER_KINDS[kind]}"
+            )
+        if self._regrouper is not None and kind != "messages":
+            raise OptionError(f"{read.source.name} holds {kind}; only messages are regrouped")
 
     def _regroup(self, batches: Iterable[list[_Decoded]]) -> Iterator[list[_Decoded]]:
         """What was decoded, with the messages that `group_by` asks for."""
@@ -264,9 +289,9 @@ class Pipeline:
                 for read, errors in some:
                     if read.lost is not _NOT_LOST or errors is not _NO_ERRORS:
                         self._lost_before.append((fed, read.lost, errors))
-                    if read.batch is not None:
+                    if isinstance(read.batch, MessageBatch):
                         regrouper.feed(read.batch)
-                        fed += read.batch.quad_count
+                        fed += read.batch.record_count
                         yield from regrouped(read)
             regrouper.finish()
             if read is not None:
@@ -277,7 +302,7 @@ class Pipeline:
             remedies.add(error, held=self._plan.held_whole)
             raise
 
-    def _choose(self, batch: MessageBatch) -> MessageBatch | None:
+    def _choose(self, batch: AnyBatch) -> AnyBatch | None:
         """The messages of a batch that `skip` and `take` leave, or None."""
         skip, take = self._plan.skip, self._plan.take
         first = self._seen - batch.continued
@@ -286,12 +311,13 @@ class Pipeline:
         start = max(skip - first, 0)
         stop = len(batch) if end is None else min(end - first, len(batch))
         through = batch if stop == len(batch) else batch.slice(0, stop)
-        self._quads_seen += through.quad_count
+        self._quads_seen += through.record_count
         if start >= stop:
-            return None
+            # The variables of results are written, though no row is.
+            return through.slice(0, 0) if isinstance(through, ResultBatch) else None
         return through if start == 0 else through.slice(start, stop)
 
-    def _done(self, batch: MessageBatch | None) -> bool:
+    def _done(self, batch: AnyBatch | None) -> bool:
         """Whether `take` is met, so that the rest need not be read."""
         if self._plan.take is None:
             return False
@@ -327,7 +353,7 @@ class Pipeline:
                     for decoded in some:
                         if encoder is None:
                             encoder = self._make_encoder(decoded.read.batch)
-                        if done:
+                        if done and not isinstance(decoded.read.batch, ResultBatch):
                             break
                         self._encode(encoder, decoded, out)
                         if done := self._done(decoded.read.batch):
@@ -366,17 +392,17 @@ class Pipeline:
                 out.append(error.completed)
                 raise
             self._messages += len(batch) - batch.continued
-            self._quads += batch.quad_count
+            self._quads += batch.record_count
         self._bytes_done = read.bytes_in
 
-    def _make_encoder(self, batch: MessageBatch | None) -> Any:
+    def _make_encoder(self, batch: AnyBatch | None) -> Any:
         """The encoder, once the first messages and what their log says about itself are known."""
         plan, first = self._plan, self._first
         if first is None:
             return plan.target.encoder(None, None)
         known = source_of(
             first,
-            batch is not None and len(batch) > 0 and batch.has_namespaces(0),
+            isinstance(batch, MessageBatch) and len(batch) > 0 and batch.has_namespaces(0),
             flat=plan.stays_flat
             and first.header.get("frames") == "flat"
             and not first.source.member,

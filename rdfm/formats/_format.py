@@ -8,12 +8,16 @@ Law: native formats and those written in Python offer the same; what a driver ca
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from rdfm._core import MessageBatch
 from rdfm.errors import DecodeError, LimitError
 from rdfm.formats._spec import FormatSpec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
 
 __all__ = [
     "Decoder",
@@ -54,7 +58,7 @@ class DecoderLike(Protocol):
     def finish(self) -> None:
         """Mark the end of the log; doing so again changes nothing."""
 
-    def next_batch(self) -> MessageBatch | None:
+    def next_batch(self) -> AnyBatch | None:
         """Give the next batch; None means "feed me", and after `finish` "done".
 
         Raises:
@@ -67,7 +71,7 @@ class DecoderLike(Protocol):
     def reset(self) -> None:
         """Go to the start of another log, with the same options."""
 
-    def decode_log(self, log: bytes, /) -> tuple[list[MessageBatch], bool]:
+    def decode_log(self, log: bytes, /) -> tuple[Sequence[AnyBatch], bool]:
         """Decode another log, of which all bytes are here.
 
         Gives its batches, and whether that is all; if not, `next_batch` raises the error behind them.
@@ -84,7 +88,7 @@ class DecoderLike(Protocol):
 class EncoderLike(Protocol):
     """Batches to bytes."""
 
-    def encode(self, batch: MessageBatch, /, source: str | None = None) -> bytes:
+    def encode(self, batch: Any, /, source: str | None = None) -> bytes:
         """Give the bytes of a batch.
 
         Args:
@@ -140,7 +144,7 @@ class Decoder(ABC):
         self.next_batch()
         raise ValueError("there is no error to skip")
 
-    def decode_log(self, log: bytes, /) -> tuple[list[MessageBatch], bool]:
+    def decode_log(self, log: bytes, /) -> tuple[Sequence[MessageBatch], bool]:
         """Decode another log, of which all bytes are here: `reset`, `feed`, `finish`, and its batches."""
         self.reset()
         self.feed(log)
@@ -294,12 +298,15 @@ class Format:
             raise TypeError(f"{self.spec.title} is not written")
         return self._encoder(**values)
 
-    def decode(self, data: bytes, **options: Any) -> MessageBatch:
+    def decode(self, data: bytes, **options: Any) -> Any:
         """Decode a whole log held in memory; for files use `rdfm.open_log`.
 
         Args:
             data: The log, decompressed.
             **options: Those of `spec.reads`.
+
+        Returns:
+            A `MessageBatch`, or the batch of the log's kind.
 
         Raises:
             DecodeError: `data` breaks the format; no message is returned.
@@ -318,10 +325,11 @@ class Format:
         if len(batches) > 1 and whole:
             raise LimitError("the log is too large for one batch; read it with rdfm.open_log")
         if len(batches) > 1:
-            return MessageBatch.from_messages([message for batch in batches for message in batch])
+            messages = [message for batch in batches for message in batch]
+            return MessageBatch.from_messages(messages)  # type: ignore[arg-type]  # of such formats
         return batches[0]
 
-    def encode(self, batch: MessageBatch, **options: Any) -> bytes:
+    def encode(self, batch: AnyBatch, **options: Any) -> bytes:
         """Encode a batch as a whole log; for files use `rdfm.create_log`.
 
         Args:
@@ -340,7 +348,7 @@ class Format:
         return f"<Format {self.name}: {self.spec.title}>"
 
 
-def encode_all(encoder: EncoderLike, batch: MessageBatch) -> bytes:
+def encode_all(encoder: EncoderLike, batch: AnyBatch) -> bytes:
     """Encode one batch as a whole log.
 
     Raises:

@@ -24,6 +24,10 @@ from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, holds_files
 from rdfm.logs.split import Split
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
 __all__ = ["Broken", "Driver", "Item", "Lost", "Piece", "Read", "Reading", "Skipped", "Source"]
 
 # What small logs, as in archives, give goes on together.
@@ -147,7 +151,7 @@ class Read(NamedTuple):
     """
 
     source: Source
-    batch: MessageBatch | None
+    batch: AnyBatch | None
     header: Mapping[str, Any]
     bytes_in: int
     lost: Lost = NOTHING
@@ -414,7 +418,7 @@ class Driver:
                     count += len(item.batch) - item.batch.continued
                     if count > 1:
                         raise _too_many(opened.source)
-                elif count == 0 and not broken:
+                elif count == 0 and not broken and item.source.format.spec.kinds == ("messages",):
                     yield item._replace(batch=MessageBatch.from_messages([[]]))
                     return
             yield item
@@ -476,7 +480,7 @@ class Driver:
     def _read(
         self,
         source: Source,
-        batch: MessageBatch | None,
+        batch: AnyBatch | None,
         header: Mapping[str, Any],
         bytes_in: int,
     ) -> Read:

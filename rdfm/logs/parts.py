@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rdfm._core import MessageBatch
 from rdfm.errors import EncodeError
 from rdfm.formats import EncoderLike
 from rdfm.logs.rotation import Rotation
 from rdfm.storage import archive
+
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
 
 __all__ = ["ArchiveEncoder", "FolderEncoder", "Part"]
 
@@ -65,7 +67,7 @@ class FolderEncoder:
         self._dropped: Counter[str] = Counter()
         self._notes: dict[str, None] = {}  # each once, in order
 
-    def encode(self, batch: MessageBatch, /, source: str | None = None) -> list[Part]:
+    def encode(self, batch: AnyBatch, /, source: str | None = None) -> list[Part]:
         """Give the parts of a batch, of which `source` is the log.
 
         Raises:
@@ -73,7 +75,7 @@ class FolderEncoder:
         """
         parts: list[Part] = []
         for part in self._rotation.parts(batch):
-            holds = self._rotation.is_open or part.quad_count or part.continues
+            holds = self._rotation.is_open or part.record_count or part.continues
             if self._single and not holds and self._make_empty is not None:
                 usual, self._encoder = self._encoder, self._make_empty()
                 self._put(part, source, parts)
@@ -97,7 +99,7 @@ class FolderEncoder:
         """Say what readers of the logs should know, each note once."""
         return list(self._notes | dict.fromkeys(self._encoder.notes()))
 
-    def _put(self, batch: MessageBatch, source: str | None, parts: list[Part]) -> None:
+    def _put(self, batch: AnyBatch, source: str | None, parts: list[Part]) -> None:
         self._rotation.is_open = True
         try:
             data = self._encoder.encode(batch, source)
@@ -139,7 +141,7 @@ class ArchiveEncoder:
         self._written = 0
         self._member: list[bytes] = []
 
-    def encode(self, batch: MessageBatch, /, source: str | None = None) -> bytes:
+    def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes:
         """Give the members of a batch, of which `source` is the log.
 
         Raises:

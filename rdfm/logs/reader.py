@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
@@ -19,6 +18,7 @@ from rdfm.logs.split import Split
 from rdfm.message import Message
 
 if TYPE_CHECKING:
+    from rdfm._core import MessageBatch
     from rdfm.formats.options_generated import ReadOptions
 
 __all__ = ["LogReader", "open_log"]
@@ -127,7 +127,7 @@ class LogReader:
         return dict(self._header)
 
     def batches(self) -> Iterator[MessageBatch]:
-        """Give the messages in batches, for Arrow and for speed.
+        """Give the messages in batches, for Arrow and for speed: of patches `PatchBatch`, of results `ResultBatch`.
 
         A loop that was left early is continued by the next one, and so is one that met an error which
         `skip_message` went over.
@@ -142,7 +142,7 @@ class LogReader:
             yield batch
 
     def __iter__(self) -> Iterator[Message]:
-        """Give the messages; errors as in `batches`."""
+        """Give the messages, patches as `Patch`, rows of results as tuples; errors as in `batches`."""
         self._check_unread()
         while (batch := self._next()) is not None:
             given = 0
@@ -164,7 +164,7 @@ class LogReader:
         """The next batch, or None at the end."""
         self._begun = True
         first, self._first = self._first, None
-        if isinstance(first, MessageBatch):
+        if first is not None and not isinstance(first, RdfmError):
             return first
         ended, self._ended = self._ended, True  # an error ends it too
         if first is not None:
@@ -183,7 +183,7 @@ class LogReader:
             if isinstance(item, Read):
                 self._header = item.header
                 if item.batch is not None:
-                    return item.batch
+                    return cast("MessageBatch", item.batch)
         return None
 
     def _enter(self, source: Source) -> None:

@@ -10,6 +10,10 @@ from collections.abc import Iterator
 
 from rdfm._core import MessageBatch, Slices
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
 __all__ = ["Rotation"]
 
 
@@ -28,15 +32,18 @@ class Rotation:
         self.is_open = False
         self._messages = self._bytes = 0
 
-    def parts(self, batch: MessageBatch) -> Iterator[MessageBatch]:
+    def parts(self, batch: AnyBatch) -> Iterator[AnyBatch]:
         """Give the parts of a batch, one after the other; `is_full` is asked after each."""
         start = 0
         while start < len(batch):
             stop = start + self._room(len(batch) - start)
-            yield from self._slices.take(batch, start, stop, not self.is_open)
+            if isinstance(batch, MessageBatch):
+                yield from self._slices.take(batch, start, stop, not self.is_open)
+            else:
+                yield batch.slice(start, stop)
             start = stop
 
-    def is_full(self, part: MessageBatch, size: int = 0) -> bool:
+    def is_full(self, part: AnyBatch, size: int = 0) -> bool:
         """Count a part that was written in so many bytes; gives whether its file ends there."""
         self.is_open = True
         self._messages += len(part) - part.continued

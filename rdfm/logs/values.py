@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from rdfm import _core, formats
 from rdfm._core import ArrowArray, MessageBatch
+from rdfm.errors import OptionError
 from rdfm.formats import Format, encode_all
 
 __all__ = ["ValueDecoder", "ValueEncoder", "decode_values", "encode_values"]
@@ -94,7 +95,7 @@ class ValueDecoder:
 
         def batches(value: bytes) -> Iterator[MessageBatch]:
             found, ended = decoder.decode_log(value)
-            yield from found
+            yield from found  # type: ignore[misc]  # `_format` refuses other kinds
             if not ended:
                 decoder.next_batch()
 
@@ -132,4 +133,8 @@ class ValueEncoder:
 
 
 def _format(format: str | Format) -> Format:
-    return formats.find(format) if isinstance(format, str) else format
+    found = formats.find(format) if isinstance(format, str) else format
+    if "messages" not in found.spec.kinds:
+        kinds = " and ".join(found.spec.kinds)
+        raise OptionError(f"values are messages, and {found.spec.title} holds {kinds}")
+    return found

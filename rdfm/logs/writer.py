@@ -11,19 +11,21 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from rdfm._core import MessageBatch, Quad
+from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats import EncoderLike, Format
 from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
-from rdfm.message import Message, checked
+from rdfm.message import Message, Patch, checked
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import WriteOptions
+    from rdfm.message import AnyBatch, OperationTuple
 
 __all__ = ["LogWriter", "create_log"]
 
 PENDING_MESSAGES = 1024
-PENDING_QUADS = 8192
+PENDING_RECORDS = 8192
+_BATCHES = {"messages": MessageBatch, "patches": PatchBatch, "results": ResultBatch}
 
 
 def create_log(
@@ -100,41 +102,55 @@ class LogWriter:
         self._output: Any = output  # takes what the encoder gives
         self._encoder = encoder
         self._keep_partial = keep_partial
-        self._pending: list[Message | list[Quad]] = []
-        self._pending_quads = 0
+        self._pending: list[Any] = []  # messages, or patches
+        self._pending_records = 0
         self._last: MessageBatch | None = None
+        self._kinds = format.spec.kinds
         self._closed = False
         self.format = format.name
         self.messages = 0
 
-    def write(self, message: Message | Iterable[Quad]) -> None:
-        """Write one message; a few are gathered before they are encoded.
+    def write(self, message: Message | Iterable[Quad] | Patch | Iterable[OperationTuple]) -> None:
+        """Write one message, or a patch in a format of patches; a few are gathered before they are encoded.
 
         Raises:
             EncodeError: A message cannot be written in the format: this one, or one gathered before;
                 the error has its index in this log. Those before it are written; the log takes no more.
-            TypeError: It is no `Message` and no iterable of `Quad`. The log goes on without it.
+            TypeError: It is no `Message` and no iterable of `Quad`; in a format of patches no `Patch` and no iterable
+                of operations; in one of results anything. The log goes on without it.
         """
         self._check_open()
-        one = checked(message)
+        one: Any
+        if self._kinds == ("results",):
+            raise TypeError("rows need variables; rdfm.create_results writes them")
+        if self._kinds == ("patches",):
+            one = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there
+        else:
+            one = checked(message)  # type: ignore[arg-type]  # checked there
         self._pending.append(one)
-        self._pending_quads += len(one)
-        if len(self._pending) >= PENDING_MESSAGES or self._pending_quads >= PENDING_QUADS:
+        self._pending_records += len(one)
+        if len(self._pending) >= PENDING_MESSAGES or self._pending_records >= PENDING_RECORDS:
             self._flush()
 
-    def write_batch(self, batch: MessageBatch) -> None:
-        """Write the messages of a batch.
+    def write_batch(self, batch: AnyBatch) -> None:
+        """Write the messages of a batch of the format's kind.
 
         Raises:
             EncodeError: A message cannot be written in the format; the error has its index in the
                 log that the batch is of. Those before it are written.
-            TypeError: It is no `MessageBatch`. The log goes on without it.
+            TypeError: It is no such batch. The log goes on without it.
         """
         self._check_open()
-        if not isinstance(batch, MessageBatch):
-            raise TypeError(f"write_batch takes a MessageBatch, not {type(batch).__name__}")
+        taken = tuple(_BATCHES[kind] for kind in self._kinds)
+        if not isinstance(batch, taken):
+            names = " or a ".join(batch_class.__name__ for batch_class in taken)
+            raise TypeError(f"write_batch takes a {names}, not {type(batch).__name__}")
         self._flush()
         self._encode(batch)
+
+    def holds(self, kind: str) -> bool:
+        """Whether the format holds messages of a kind: "messages", "patches" or "results"."""
+        return kind in self._kinds
 
     @property
     def dropped(self) -> dict[str, int]:
@@ -197,7 +213,7 @@ class LogWriter:
             raise ValueError("the log is closed")
 
     def _flush(self) -> None:
-        messages, self._pending, self._pending_quads = self._pending, [], 0
+        messages, self._pending, self._pending_records = self._pending, [], 0
         if not messages:
             return
         try:
@@ -209,11 +225,14 @@ class LogWriter:
         else:
             self._encode(batch)
 
-    def _batch(self, messages: list[Message | list[Quad]]) -> MessageBatch:
+    def _batch(self, messages: list[Any]) -> AnyBatch:
+        if self._kinds == ("patches",):
+            return PatchBatch.from_patches(messages, first_index=self.messages)
         return MessageBatch.from_messages(messages, first_index=self.messages, after=self._last)
 
-    def _encode(self, batch: MessageBatch) -> None:
-        self._last = batch
+    def _encode(self, batch: AnyBatch) -> None:
+        if isinstance(batch, MessageBatch):
+            self._last = batch
         try:
             self._output.write(self._encoder.encode(batch))
         except EncodeError as error:

@@ -44,6 +44,8 @@ from rdfm.storage.paths import is_url, local_target
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
+    from rdfm.message import AnyBatch
+
 __all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "Plan"]
 
 _log = logging.getLogger("rdfm.spark")
@@ -360,7 +362,7 @@ class _Task:
             yield from batches_from_arrow(used, first_index=first)
             first += used.num_rows
 
-    def _add(self, batch: MessageBatch) -> None:
+    def _add(self, batch: AnyBatch) -> None:
         for part in self._rotation.parts(batch):
             (self._log or self._begin_part()).write_batch(part)
             if self._rotation.is_full(part):

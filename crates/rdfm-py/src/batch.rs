@@ -12,6 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 use rdfm_arrow::from_arrow;
 use rdfm_arrow::schema::Column;
+use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch;
 use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
@@ -57,18 +58,7 @@ impl MessageBatch {
 
     /// A message's place in the batch; negative numbers count from the end.
     fn at(&self, message: isize) -> PyResult<usize> {
-        let count = self.batch.len();
-        let index = if message < 0 {
-            message.checked_add_unsigned(count)
-        } else {
-            Some(message)
-        };
-        index
-            .and_then(|index| usize::try_from(index).ok())
-            .filter(|index| *index < count)
-            .ok_or_else(|| {
-                PyIndexError::new_err(format!("no message {message} in a batch of {count}"))
-            })
+        place(message, self.batch.len())
     }
 
     fn swap_objects(&self, objects: TermObjects) -> TermObjects {
@@ -82,6 +72,18 @@ impl MessageBatch {
     /// The number of messages.
     fn __len__(&self) -> usize {
         self.batch.len()
+    }
+
+    /// What the messages are: "messages".
+    #[getter]
+    fn kind(&self) -> &'static str {
+        Kind::Messages.name()
+    }
+
+    /// The number of quads, as batches of every kind have it.
+    #[getter]
+    fn record_count(&self) -> usize {
+        self.batch.quads().len()
     }
 
     /// The number of quads.
@@ -388,6 +390,19 @@ impl Slices {
             }
         }
     }
+}
+
+/// The place of one of some messages; negative numbers count from the end.
+pub fn place(message: isize, count: usize) -> PyResult<usize> {
+    let index = if message < 0 {
+        message.checked_add_unsigned(count)
+    } else {
+        Some(message)
+    };
+    index
+        .and_then(|index| usize::try_from(index).ok())
+        .filter(|index| *index < count)
+        .ok_or_else(|| PyIndexError::new_err(format!("no message {message} in a batch of {count}")))
 }
 
 /// Occurrences of terms by id.

@@ -1,18 +1,21 @@
 //! Batches from Python messages and quads.
 //!
-//! - In: `Message` objects (views are copied by id, without making objects) or iterables of `Quad`.
+//! - In: `Message` objects (views are copied by id, without making objects) or iterables of `Quad`; operations; rows.
 //! - Out: a batch; its messages are numbered from an index that the caller gives.
 //! - Cost: a hash look-up a term; terms that are the same object or equal are stored once. Views in
 //!   the order of their batch cost the namespaces that changed between them.
 
-use pyo3::exceptions::PyIndexError;
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use rdfm_core::model::batch::MessageBatch;
-use rdfm_core::model::builder::BatchBuilder;
+use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch, ResultBatch};
+use rdfm_core::model::builder::{BatchBuilder, LogBuilder};
 use rdfm_core::model::error::LimitExceeded;
 use rdfm_core::model::namespaces::Namespaces;
+use rdfm_core::model::record::{Operation, OperationCode, Record, ResultHead};
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, Term, TermId, TermKind};
 use rustc_hash::FxHashMap;
@@ -33,29 +36,69 @@ pub fn from_messages(
     let py = messages.py();
     let class = message_class(py)?;
     let mut build = Build {
-        builder: BatchBuilder::within_2_gib(),
+        terms: Terms::new(first_index),
         batch_of,
-        objects: FxHashMap::default(),
-        texts: FxHashMap::default(),
         copied: None,
         declared: None,
     };
-    build.builder.start_at(first_index);
     if let Some(batch) = after {
-        build.builder.start_after(batch);
+        build.terms.builder.start_after(batch);
     }
     for message in messages.try_iter()? {
         let message = message?;
-        build.builder.begin_message(0);
+        build.terms.builder.begin_message(0);
         if message.is_instance(class)? {
             build.message(&message)?;
         } else {
             build.quads(&message)?;
         }
-        build.builder.end_message();
-        build.builder.check_2_gib().map_err(errors::exceeded)?;
+        build.terms.end_message()?;
     }
-    Ok(build.builder.take().unwrap_or_else(MessageBatch::empty))
+    Ok(build.terms.take())
+}
+
+/// A batch from an iterable of patches, each an iterable of operations: tuples of code, name, subject, predicate,
+/// object and graph.
+pub fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<PatchBatch> {
+    let mut terms = Terms::<Operation>::new(first_index);
+    for patch in patches.try_iter()? {
+        terms.builder.begin_message(0);
+        for operation in patch?.try_iter()? {
+            let operation = terms.operation(&operation?)?;
+            terms.builder.add(operation).map_err(errors::exceeded)?;
+        }
+        terms.end_message()?;
+    }
+    Ok(terms.take())
+}
+
+/// A batch from an iterable of rows, each an iterable of terms or None, as many as there are variables.
+pub fn from_rows(
+    rows: &Bound<'_, PyAny>,
+    head: ResultHead,
+    first_index: u64,
+) -> PyResult<ResultBatch> {
+    let mut terms = Terms::<TermId>::new(first_index);
+    let width = head.variables.len();
+    terms.builder.set_head(Arc::new(head));
+    for row in rows.try_iter()? {
+        terms.builder.begin_message(0);
+        let mut cells = 0;
+        for cell in row?.try_iter()? {
+            let cell = terms.optional(&cell?)?;
+            terms.builder.add(cell).map_err(errors::exceeded)?;
+            cells += 1;
+        }
+        if cells != width {
+            let row = terms.builder.message_index();
+            return Err(PyValueError::new_err(format!(
+                "row {row} has {cells} cells, and there are {width} variables"
+            )));
+        }
+        terms.end_message()?;
+    }
+    let head = terms.builder.take_head();
+    Ok(terms.builder.take().unwrap_or(head))
 }
 
 fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
@@ -64,17 +107,123 @@ fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 }
 
 /// What a batch under construction remembers of Python's terms.
-struct Build<'py> {
-    builder: BatchBuilder,
-    batch_of: BatchOf,
+struct Terms<'py, R: Record> {
+    builder: LogBuilder<R>,
     /// Terms by object; holds the object, so that its address stays its own.
     objects: FxHashMap<usize, (TermId, Bound<'py, PyAny>)>,
     /// Terms by content: kind with direction, datatype or language id, text.
     texts: FxHashMap<(u8, u32, Box<str>), TermId>,
+}
+
+/// A batch of messages under construction.
+struct Build<'py> {
+    terms: Terms<'py, Quad>,
+    batch_of: BatchOf,
     /// The batch that views were last copied from, and the new ids of its terms (0: none yet).
     copied: Option<(Bound<'py, PyAny>, Vec<u32>)>,
     /// The view whose namespaces were declared last, and none of another message since.
     declared: Option<(Bound<'py, PyAny>, usize)>,
+}
+
+impl<'py, R: Record> Terms<'py, R> {
+    fn new(first_index: u64) -> Self {
+        let mut builder = LogBuilder::within_2_gib();
+        builder.start_at(first_index);
+        Self {
+            builder,
+            objects: FxHashMap::default(),
+            texts: FxHashMap::default(),
+        }
+    }
+
+    fn end_message(&mut self) -> PyResult<()> {
+        self.builder.end_message();
+        self.builder.check_2_gib().map_err(errors::exceeded)
+    }
+
+    fn take(&mut self) -> LogBatch<R> {
+        self.builder.take().unwrap_or_else(LogBatch::empty)
+    }
+
+    /// A term, or none.
+    fn optional(&mut self, object: &Bound<'py, PyAny>) -> PyResult<TermId> {
+        if object.is_none() {
+            return Ok(TermId::DEFAULT_GRAPH);
+        }
+        self.term(object)
+    }
+
+    fn operation(&mut self, operation: &Bound<'py, PyAny>) -> PyResult<Operation> {
+        let parts: [Bound<'py, PyAny>; 6] = operation.extract()?;
+        let code: &str = &parts[0].extract::<String>()?;
+        let code = OperationCode::named(code).ok_or_else(|| {
+            let codes = OperationCode::ALL.map(OperationCode::name).join(", ");
+            PyValueError::new_err(format!("'{code}' is no operation; there are {codes}"))
+        })?;
+        let name = if parts[1].is_none() {
+            TermId::DEFAULT_GRAPH
+        } else {
+            let name: String = parts[1].extract()?;
+            self.text(TermKind::Literal, &name, 0, 0)?
+        };
+        Ok(Operation {
+            code,
+            name,
+            subject: self.optional(&parts[2])?,
+            predicate: self.optional(&parts[3])?,
+            object: self.optional(&parts[4])?,
+            graph: self.optional(&parts[5])?,
+        })
+    }
+
+    fn term(&mut self, object: &Bound<'py, PyAny>) -> PyResult<TermId> {
+        let address = object.as_ptr() as usize;
+        if let Some((id, _)) = self.objects.get(&address) {
+            return Ok(*id);
+        }
+        let id = self.new_term(AnyTerm::expect(object, "a term")?)?;
+        self.objects.insert(address, (id, object.clone()));
+        Ok(id)
+    }
+
+    fn new_term(&mut self, term: AnyTerm<'_, 'py>) -> PyResult<TermId> {
+        match term.parts()? {
+            Parts::Iri(text) => self.text(TermKind::Iri, text, 0, 0),
+            Parts::Bnode(text) => self.text(TermKind::Bnode, text, 0, 0),
+            Parts::Simple(text) => self.text(TermKind::Literal, text, 0, 0),
+            Parts::Typed(text, datatype) => {
+                let datatype = self.term(datatype)?;
+                self.text(TermKind::TypedLiteral, text, datatype.0, 0)
+            }
+            Parts::Tagged(text, language, direction) => {
+                let language = self.text(TermKind::Language, language, 0, 0)?;
+                self.text(TermKind::LangLiteral, text, language.0, direction)
+            }
+            Parts::Triple([subject, predicate, object]) => {
+                let triple = [
+                    self.term(subject)?,
+                    self.term(predicate)?,
+                    self.term(object)?,
+                ];
+                self.builder
+                    .add_triple_term(triple)
+                    .map_err(errors::exceeded)
+            }
+        }
+    }
+
+    fn text(&mut self, kind: TermKind, text: &str, aux: u32, flags: u8) -> PyResult<TermId> {
+        let key = (kind as u8 | flags << 4, aux, text.into());
+        if let Some(id) = self.texts.get(&key) {
+            return Ok(*id);
+        }
+        let id = self
+            .builder
+            .add_with_aux(kind, text.as_bytes(), aux, flags)
+            .map_err(errors::exceeded)?;
+        self.texts.insert(key, id);
+        Ok(id)
+    }
 }
 
 impl<'py> Build<'py> {
@@ -92,7 +241,8 @@ impl<'py> Build<'py> {
         if metadata.is_none() {
             let (batch, index) = self.view(&source, message)?;
             for entry in batch.metadata(index) {
-                self.builder
+                self.terms
+                    .builder
                     .add_metadata(&entry.key, &entry.value)
                     .map_err(errors::exceeded)?;
             }
@@ -100,7 +250,8 @@ impl<'py> Build<'py> {
             for (key, value) in metadata.cast::<PyDict>()?.iter() {
                 let key: String = key.extract()?;
                 let value: Vec<u8> = value.extract()?;
-                self.builder
+                self.terms
+                    .builder
                     .add_metadata(&key, &value)
                     .map_err(errors::exceeded)?;
             }
@@ -177,9 +328,10 @@ impl<'py> Build<'py> {
 
     /// Declares a namespace unless it is in force already; tells whether it was not.
     fn namespace(&mut self, name: &[u8], iri: &[u8]) -> PyResult<bool> {
-        let new = self.builder.in_force().get(name) != Some(iri);
+        let new = self.terms.builder.in_force().get(name) != Some(iri);
         if new {
-            self.builder
+            self.terms
+                .builder
                 .add_namespace(name, iri)
                 .map_err(errors::exceeded)?;
         }
@@ -193,67 +345,17 @@ impl<'py> Build<'py> {
             let py = quads.py();
             let [subject, predicate, object, graph] = quad.parts().map(|part| part.bind(py));
             let quad = Quad {
-                subject: self.term(subject)?,
-                predicate: self.term(predicate)?,
-                object: self.term(object)?,
-                graph: if graph.is_none() {
-                    TermId::DEFAULT_GRAPH
-                } else {
-                    self.term(graph)?
-                },
+                subject: self.terms.term(subject)?,
+                predicate: self.terms.term(predicate)?,
+                object: self.terms.term(object)?,
+                graph: self.terms.optional(graph)?,
             };
-            self.builder.add_quad(quad).map_err(errors::exceeded)?;
+            self.terms
+                .builder
+                .add_quad(quad)
+                .map_err(errors::exceeded)?;
         }
         Ok(())
-    }
-
-    fn term(&mut self, object: &Bound<'py, PyAny>) -> PyResult<TermId> {
-        let address = object.as_ptr() as usize;
-        if let Some((id, _)) = self.objects.get(&address) {
-            return Ok(*id);
-        }
-        let id = self.new_term(AnyTerm::expect(object, "a term")?)?;
-        self.objects.insert(address, (id, object.clone()));
-        Ok(id)
-    }
-
-    fn new_term(&mut self, term: AnyTerm<'_, 'py>) -> PyResult<TermId> {
-        match term.parts()? {
-            Parts::Iri(text) => self.text(TermKind::Iri, text, 0, 0),
-            Parts::Bnode(text) => self.text(TermKind::Bnode, text, 0, 0),
-            Parts::Simple(text) => self.text(TermKind::Literal, text, 0, 0),
-            Parts::Typed(text, datatype) => {
-                let datatype = self.term(datatype)?;
-                self.text(TermKind::TypedLiteral, text, datatype.0, 0)
-            }
-            Parts::Tagged(text, language, direction) => {
-                let language = self.text(TermKind::Language, language, 0, 0)?;
-                self.text(TermKind::LangLiteral, text, language.0, direction)
-            }
-            Parts::Triple([subject, predicate, object]) => {
-                let triple = [
-                    self.term(subject)?,
-                    self.term(predicate)?,
-                    self.term(object)?,
-                ];
-                self.builder
-                    .add_triple_term(triple)
-                    .map_err(errors::exceeded)
-            }
-        }
-    }
-
-    fn text(&mut self, kind: TermKind, text: &str, aux: u32, flags: u8) -> PyResult<TermId> {
-        let key = (kind as u8 | flags << 4, aux, text.into());
-        if let Some(id) = self.texts.get(&key) {
-            return Ok(*id);
-        }
-        let id = self
-            .builder
-            .add_with_aux(kind, text.as_bytes(), aux, flags)
-            .map_err(errors::exceeded)?;
-        self.texts.insert(key, id);
-        Ok(id)
     }
 
     /// Copies a message of another batch.
@@ -269,7 +371,7 @@ impl<'py> Build<'py> {
             _ => vec![0; table.terms().len()],
         };
         for quad in batch.message(index) {
-            let mut part = |id: TermId| copy_term(&mut self.builder, table, &mut ids, id);
+            let mut part = |id: TermId| copy_term(&mut self.terms.builder, table, &mut ids, id);
             let mut quad = || -> Result<Quad, LimitExceeded> {
                 Ok(Quad {
                     subject: part(quad.subject)?,
@@ -279,7 +381,10 @@ impl<'py> Build<'py> {
                 })
             };
             let quad = quad().map_err(errors::exceeded)?;
-            self.builder.add_quad(quad).map_err(errors::exceeded)?;
+            self.terms
+                .builder
+                .add_quad(quad)
+                .map_err(errors::exceeded)?;
         }
         self.copied = Some((source.clone(), ids));
         Ok(())

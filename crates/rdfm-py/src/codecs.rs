@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyMemoryView};
-use rdfm_core::codec::batch::Batch;
+use rdfm_core::codec::batch::{Batch, BatchRef};
 use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
 use rdfm_core::codec::spec::FormatSpec;
@@ -18,6 +18,7 @@ use rdfm_core::registry;
 
 use crate::batch::MessageBatch;
 use crate::contexts::PyLoader;
+use crate::records::{PatchBatch, ResultBatch};
 use crate::{errors, options};
 
 /// A codec, or why it cannot be used any more.
@@ -155,11 +156,11 @@ impl Decoder {
     /// Raises:
     ///     DecodeError: The log breaks its format; raised after every message completed before the
     ///         error, and again on later calls.
-    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let mut state = take(&self.state, "decoder")?;
-        run(py, &mut state, codec::Decoder::next_batch)?
-            .map(|batch| batch.map(python_batch))
-            .map_err(|error| errors::decode(py, &error))
+        let batch = run(py, &mut state, codec::Decoder::next_batch)?
+            .map_err(|error| errors::decode(py, &error))?;
+        batch.map(|batch| python_batch(py, batch)).transpose()
     }
 
     /// After an error: go to the next delimiter.
@@ -191,21 +192,24 @@ impl Decoder {
         &self,
         py: Python<'_>,
         log: &Bound<'_, PyBytes>,
-    ) -> PyResult<(Vec<MessageBatch>, bool)> {
+    ) -> PyResult<(Vec<Py<PyAny>>, bool)> {
         let bytes = log.as_bytes();
-        run(py, &mut *take(&self.state, "decoder")?, |decoder| {
+        let mut state = take(&self.state, "decoder")?;
+        let (batches, whole) = run(py, &mut state, |decoder| {
             decoder.reset();
             decoder.feed(bytes);
             decoder.finish();
             let mut batches = Vec::new();
             loop {
                 match decoder.next_batch() {
-                    Ok(Some(batch)) => batches.push(python_batch(batch)),
+                    Ok(Some(batch)) => batches.push(batch),
                     Ok(None) => return (batches, true),
                     Err(_) => return (batches, false),
                 }
             }
-        })
+        })?;
+        let batches = batches.into_iter().map(|batch| python_batch(py, batch));
+        Ok((batches.collect::<PyResult<_>>()?, whole))
     }
 
     /// Go to the start of another log, with the same options: what was fed and met before is forgotten.
@@ -246,11 +250,23 @@ impl Decoder {
 }
 
 /// A batch as the object of its kind.
-fn python_batch(batch: Batch) -> MessageBatch {
-    match batch {
-        Batch::Messages(batch) => MessageBatch::new(batch),
-        Batch::Patches(_) | Batch::Results(_) => unreachable!("no format has them"),
+fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
+    Ok(match batch {
+        Batch::Messages(batch) => Py::new(py, MessageBatch::new(batch))?.into_any(),
+        Batch::Patches(batch) => Py::new(py, PatchBatch::new(batch))?.into_any(),
+        Batch::Results(batch) => Py::new(py, ResultBatch::new(batch))?.into_any(),
+    })
+}
+
+/// The batch of an object of any kind.
+fn core_batch<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<BatchRef<'a>> {
+    if let Ok(batch) = object.cast::<MessageBatch>() {
+        return Ok(batch.get().inner().into());
     }
+    if let Ok(batch) = object.cast::<PatchBatch>() {
+        return Ok(batch.get().inner().into());
+    }
+    Ok(object.cast::<ResultBatch>()?.get().inner().into())
 }
 
 /// The bytes of a contiguous buffer, without a copy where it is a bytes object.
@@ -514,12 +530,12 @@ impl Encoder {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        batch: &Bound<'py, MessageBatch>,
+        batch: &Bound<'py, PyAny>,
         source: Option<&str>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let _ = source; // no native format holds it
-        let batch = batch.get().inner();
-        self.step(py, |encoder, out| encoder.encode(batch.into(), out))
+        let batch = core_batch(batch)?;
+        self.step(py, |encoder, out| encoder.encode(batch, out))
     }
 
     /// The bytes that stand at the end of a log.

@@ -30,6 +30,7 @@ mod codecs;
 mod contexts;
 mod errors;
 mod options;
+mod records;
 mod regroup;
 mod terms;
 mod values;
@@ -42,6 +43,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("debug_build", cfg!(debug_assertions))?;
     terms::register(module)?;
     batch::register(module)?;
+    records::register(module)?;
     arrow::register(module)?;
     arrow_rows::register(module)?;
     values::register(module)?;

@@ -1,0 +1,392 @@
+//! `PatchBatch` and `ResultBatch` for Python: views of core batches.
+//!
+//! - In: a batch from a decoder, or Python's operations and rows.
+//! - Out: counts, operations and rows as tuples of objects, slices.
+//! - Cost: each term becomes an object once a batch, when first asked for.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyList, PyTuple};
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::model::batch::{self, LogBatch};
+use rdfm_core::model::record::{Operation, OperationCode, Record, ResultHead};
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::TermId;
+
+use crate::batch::place;
+use crate::build;
+use crate::terms::TermObjects;
+
+/// A batch and the objects of its terms, taken out while objects are made, so that no lock is held while Python runs.
+struct Records<R: Record> {
+    batch: LogBatch<R>,
+    objects: Mutex<TermObjects>,
+}
+
+impl<R: Record> Records<R> {
+    fn new(batch: LogBatch<R>) -> Self {
+        Self {
+            batch,
+            objects: Mutex::default(),
+        }
+    }
+
+    /// Makes objects of terms.
+    fn with_objects<T>(
+        &self,
+        make: impl FnOnce(&TermTable, &mut TermObjects) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let slot = || self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = std::mem::take(&mut *slot());
+        objects.for_table(self.batch.table());
+        let made = make(self.batch.table(), &mut objects);
+        *slot() = objects;
+        made
+    }
+
+    fn at(&self, message: isize) -> PyResult<usize> {
+        place(message, self.batch.len())
+    }
+}
+
+/// Consecutive patches of a log, columnar and dictionary-encoded. Iterating gives `Patch` views.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct PatchBatch {
+    records: Records<Operation>,
+}
+
+impl PatchBatch {
+    pub fn new(batch: batch::PatchBatch) -> Self {
+        Self {
+            records: Records::new(batch),
+        }
+    }
+
+    pub const fn inner(&self) -> &batch::PatchBatch {
+        &self.records.batch
+    }
+}
+
+#[pymethods]
+impl PatchBatch {
+    /// The number of patches.
+    fn __len__(&self) -> usize {
+        self.records.batch.len()
+    }
+
+    /// What the messages are: "patches".
+    #[getter]
+    fn kind(&self) -> &'static str {
+        Kind::Patches.name()
+    }
+
+    /// The number of operations.
+    #[getter]
+    fn record_count(&self) -> usize {
+        self.records.batch.records().len()
+    }
+
+    /// The index in the log of the first patch, from 0.
+    #[getter]
+    fn first_index(&self) -> u64 {
+        self.records.batch.first_index()
+    }
+
+    /// Whether the first patch is the rest of the last patch of the batch before.
+    #[getter]
+    fn continued(&self) -> bool {
+        self.records.batch.continued()
+    }
+
+    /// Whether the last patch goes on in the next batch.
+    #[getter]
+    fn continues(&self) -> bool {
+        self.records.batch.continues()
+    }
+
+    /// Whether any operation is in a named graph.
+    #[getter]
+    fn has_graphs(&self) -> bool {
+        self.records.batch.has_graphs()
+    }
+
+    /// The bytes of memory the batch holds, near enough for queue bounds.
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.records.batch.memory_bytes()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        VIEWS
+            .import(slf.py(), "rdfm.message", "patch_views")?
+            .call1((slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        let (patches, operations) = (self.__len__(), self.record_count());
+        format!("<PatchBatch: {patches} patches, {operations} operations>")
+    }
+
+    /// The operations of a patch, in order: tuples of code, name, subject, predicate, object and graph.
+    fn operations<'py>(&self, py: Python<'py>, patch: isize) -> PyResult<Bound<'py, PyList>> {
+        let patch = self.records.at(patch)?;
+        let tuples = self.records.with_objects(|table, objects| {
+            let operations = self.records.batch.message(patch).iter();
+            operations
+                .map(|operation| {
+                    let name = (operation.name != TermId::DEFAULT_GRAPH)
+                        .then(|| String::from_utf8_lossy(table.text(operation.name)));
+                    let mut term = |id| objects.get(py, table, id);
+                    let parts = (
+                        operation.code.name(),
+                        name,
+                        term(operation.subject)?,
+                        term(operation.predicate)?,
+                        term(operation.object)?,
+                        term(operation.graph)?,
+                    );
+                    parts.into_pyobject(py)
+                })
+                .collect::<PyResult<Vec<_>>>()
+        })?;
+        PyList::new(py, tuples)
+    }
+
+    /// The header lines: the number of the patch in the batch, the key and the value.
+    fn headers(&self, py: Python<'_>) -> PyResult<Vec<(usize, String, Py<PyAny>)>> {
+        self.records.with_objects(|table, objects| {
+            let mut headers = Vec::new();
+            for patch in 0..self.records.batch.len() {
+                for operation in self.records.batch.message(patch) {
+                    if operation.code == OperationCode::Header {
+                        let key = String::from_utf8_lossy(table.text(operation.name)).into_owned();
+                        headers.push((patch, key, objects.get(py, table, operation.object)?));
+                    }
+                }
+            }
+            Ok(headers)
+        })
+    }
+
+    /// The number of operations of each patch.
+    fn operation_counts(&self) -> Vec<usize> {
+        let batch = &self.records.batch;
+        (0..batch.len()).map(|patch| batch.range(patch).len()).collect()
+    }
+
+    /// The number of operations of a patch.
+    fn operation_count_of(&self, patch: isize) -> PyResult<usize> {
+        Ok(self.records.batch.range(self.records.at(patch)?).len())
+    }
+
+    /// How often each code occurs, of all operations: those that occur.
+    fn code_counts(&self) -> Vec<(&'static str, usize)> {
+        let codes = OperationCode::ALL.into_iter();
+        let records = self.records.batch.records();
+        codes
+            .map(|code| {
+                (
+                    code.name(),
+                    records.iter().filter(|record| record.code == code).count(),
+                )
+            })
+            .filter(|(_, count)| *count > 0)
+            .collect()
+    }
+
+    /// The first byte of a patch in the decompressed log.
+    fn position(&self, patch: isize) -> PyResult<u64> {
+        Ok(self.records.batch.position(self.records.at(patch)?))
+    }
+
+    /// The patches from `start` up to `stop`, sharing this batch's terms.
+    fn slice(&self, start: usize, stop: usize) -> Self {
+        Self::new(self.records.batch.slice(start..stop.max(start)))
+    }
+
+    /// A batch from patches: iterables of operations, as `operations` gives them.
+    ///
+    /// Args:
+    ///     patches: `Patch` objects or iterables of tuples.
+    ///     first_index: The index in the log of the first patch.
+    /// Raises:
+    ///     TypeError: Something else was given.
+    ///     ValueError: A code is unknown.
+    #[staticmethod]
+    #[pyo3(signature = (patches, *, first_index=0))]
+    fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<Self> {
+        build::from_patches(patches, first_index).map(Self::new)
+    }
+}
+
+/// Consecutive rows of SPARQL results, columnar and dictionary-encoded. Iterating gives tuples of terms, with None for
+/// what is unbound.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct ResultBatch {
+    records: Records<TermId>,
+}
+
+impl ResultBatch {
+    pub fn new(batch: batch::ResultBatch) -> Self {
+        Self {
+            records: Records::new(batch),
+        }
+    }
+
+    pub const fn inner(&self) -> &batch::ResultBatch {
+        &self.records.batch
+    }
+}
+
+#[pymethods]
+impl ResultBatch {
+    /// The number of rows.
+    fn __len__(&self) -> usize {
+        self.records.batch.len()
+    }
+
+    /// What the messages are: "results".
+    #[getter]
+    fn kind(&self) -> &'static str {
+        Kind::Results.name()
+    }
+
+    /// The number of rows.
+    #[getter]
+    fn record_count(&self) -> usize {
+        self.records.batch.len()
+    }
+
+    /// The index of the first row, from 0.
+    #[getter]
+    fn first_index(&self) -> u64 {
+        self.records.batch.first_index()
+    }
+
+    /// The names of the variables, without `?`.
+    #[getter]
+    fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(
+            py,
+            self.records
+                .batch
+                .head()
+                .variables
+                .iter()
+                .map(AsRef::<str>::as_ref),
+        )
+    }
+
+    /// The answer of an ASK query; None for rows.
+    #[getter]
+    fn boolean(&self) -> Option<bool> {
+        self.records.batch.head().boolean
+    }
+
+    /// Documents that say more: IRI references.
+    #[getter]
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(
+            py,
+            self.records
+                .batch
+                .head()
+                .links
+                .iter()
+                .map(AsRef::<str>::as_ref),
+        )
+    }
+
+    /// Whether the first row is the rest of one of the batch before: never.
+    #[getter]
+    fn continued(&self) -> bool {
+        self.records.batch.continued()
+    }
+
+    /// Whether the last row goes on in the next batch: never.
+    #[getter]
+    fn continues(&self) -> bool {
+        self.records.batch.continues()
+    }
+
+    /// The bytes of memory the batch holds, near enough for queue bounds.
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.records.batch.memory_bytes()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let rows = slf.get().rows(slf.py())?;
+        rows.into_any().call_method0("__iter__")
+    }
+
+    fn __repr__(&self) -> String {
+        let (rows, head) = (self.__len__(), self.records.batch.head());
+        format!(
+            "<ResultBatch: {rows} rows of {} variables>",
+            head.variables.len()
+        )
+    }
+
+    /// The rows, each a tuple of terms or None.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows = self.records.with_objects(|table, objects| {
+            (0..self.records.batch.len())
+                .map(|row| {
+                    let cells = self.records.batch.message(row).iter();
+                    let cells: PyResult<Vec<_>> =
+                        cells.map(|cell| objects.get(py, table, *cell)).collect();
+                    PyTuple::new(py, cells?)
+                })
+                .collect::<PyResult<Vec<_>>>()
+        })?;
+        PyList::new(py, rows)
+    }
+
+    /// The first byte of a row in the decompressed log.
+    fn position(&self, row: isize) -> PyResult<u64> {
+        Ok(self.records.batch.position(self.records.at(row)?))
+    }
+
+    /// The rows from `start` up to `stop`, sharing this batch's terms.
+    fn slice(&self, start: usize, stop: usize) -> Self {
+        Self::new(self.records.batch.slice(start..stop.max(start)))
+    }
+
+    /// A batch from rows.
+    ///
+    /// Args:
+    ///     rows: Iterables of terms or None, as many as there are variables.
+    ///     variables: Their names, without `?`.
+    ///     boolean: The answer of an ASK query, which has no rows.
+    ///     links: Documents that say more.
+    ///     first_index: The index of the first row.
+    /// Raises:
+    ///     TypeError: Something else was given.
+    ///     ValueError: A row has more or fewer terms.
+    #[staticmethod]
+    #[pyo3(signature = (rows, variables, *, boolean=None, links=Vec::new(), first_index=0))]
+    fn from_rows(
+        rows: &Bound<'_, PyAny>,
+        variables: Vec<String>,
+        boolean: Option<bool>,
+        links: Vec<String>,
+        first_index: u64,
+    ) -> PyResult<Self> {
+        let boxed = |texts: Vec<String>| texts.into_iter().map(String::into_boxed_str).collect();
+        let head = ResultHead {
+            variables: boxed(variables),
+            boolean,
+            links: boxed(links),
+        };
+        build::from_rows(rows, head, first_index).map(Self::new)
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PatchBatch>()?;
+    module.add_class::<ResultBatch>()
+}
