@@ -145,7 +145,7 @@ _SURFACES = {
     "function": ("spark.remedies", "in_function"),
 }
 _HOMES = {name: module for module, names in _PLACES.items() for name in names}
-_MODULES = ["errors", "formats", "regroup", "split", "values"]
+_MODULES = ["errors", "formats", "patch", "regroup", "split", "values"]
 
 
 def __dir__() -> list[str]:

@@ -13,8 +13,10 @@ __all__ = [
     "ArrowBatch",
     "ArrowCoalescer",
     "Bnode",
+    "Dataset",
     "Decoder",
     "DelimiterCounter",
+    "Difference",
     "Encoder",
     "Iri",
     "Literal",
@@ -25,6 +27,8 @@ __all__ = [
     "ResultBatch",
     "TarMembers",
     "Term",
+    "ToMessages",
+    "ToPatches",
     "TripleTerm",
     "__version__",
     "batches_from_arrow",
@@ -269,6 +273,42 @@ class ResultBatch:
         links: list[str] = ...,
         first_index: int = 0,
     ) -> ResultBatch: ...
+
+# --- changes ---
+
+# A dataset in memory, which patches change; blank nodes are known by their labels.
+@final
+class Dataset:
+    def __new__(cls) -> Dataset: ...
+    def __len__(self) -> int: ...  # quads
+    def add(self, batch: MessageBatch, /) -> None: ...
+    def apply(self, batch: PatchBatch, /) -> None: ...
+    def applied(self) -> dict[str, int]: ...
+    # one message, handed over batch by batch
+    def batches(self, take: Callable[[MessageBatch], Any], /, *, parts: bool = False) -> None: ...
+
+# Takes the dataset, which is empty then.
+@final
+class Difference:
+    def __new__(cls, old: Dataset, /) -> Difference: ...
+    def add(self, batch: MessageBatch, /) -> None: ...
+    def counts(self) -> tuple[int, int]: ...  # to delete, to add
+    def next_batch(self) -> PatchBatch | None: ...
+
+@final
+class ToPatches:
+    def __new__(cls) -> ToPatches: ...
+    def patches(self, batch: MessageBatch, /) -> PatchBatch | None: ...
+    def dropped(self) -> int: ...  # metadata entries
+
+@final
+class ToMessages:
+    def __new__(
+        cls, *, separate: bool = False, max_message_bytes: int = 67108864
+    ) -> ToMessages: ...
+    def messages(self, batch: PatchBatch, /) -> MessageBatch | None: ...
+    def take(self) -> MessageBatch | None: ...
+    def dropped(self) -> dict[str, int]: ...
 
 # Cuts batches into slices, each for a log of its own; it begins with the namespaces in force, with those alone that
 # its messages declare or use where more than 256 are.

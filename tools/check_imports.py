@@ -37,7 +37,7 @@ PACKAGE = [
     {"interop", "formats"},
     {"logs"},
     {"conversion"},
-    {"analysis"},
+    {"analysis", "patch"},
     {"cli", "spark", "rdflib_plugin"},
     {"__init__", "__main__", "split", "values", "regroup"},
 ]

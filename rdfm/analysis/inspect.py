@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import DecodeError, RdfmError
+from rdfm.logs.chain import Chain
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.notes import Notes
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
-    from rdfm._core import Term
     from rdfm.formats.options_generated import ReadOptions
     from rdfm.message import AnyBatch
 
@@ -219,9 +219,7 @@ class _Counts:
         self._largest = 0
         self._open = 0  # records so far of a message that goes on in the next batch
         self._all_records = 0
-        self._headers: Counter[str] = Counter()
-        self._before: Term | None = None  # the id of the patch before
-        self._id: Term | None = None
+        self._chain = Chain()
 
     def add(self, batch: AnyBatch, *, metadata: bool) -> None:
         self._report.kind = batch.kind
@@ -247,28 +245,9 @@ class _Counts:
             report.operations[code] = report.operations.get(code, 0) + count
         report.quads = report.operations.get("A", 0) + report.operations.get("D", 0)
         self._all_records += batch.record_count
-        said: dict[int, dict[str, Term]] = {}
-        for patch, key, value in batch.headers():
-            _add(self._headers, {key: 1})
-            said.setdefault(patch, {}).setdefault(key, value)
-        for patch in range(len(batch)):
-            if patch or not batch.continued:
-                self._before, self._id = self._id, None
-            self._link(batch.first_index + patch, said.get(patch, {}))
+        self._chain.add(batch)
+        report.broken_links, report.broken_link = self._chain.broken, self._chain.first
         self._records(batch.operation_counts(), batch)
-
-    def _link(self, index: int, header: dict[str, Term]) -> None:
-        """Check that a patch follows the one before."""
-        self._id = header.get("id", self._id)
-        previous = header.get("prev")
-        if previous is None or index == 0 or previous == self._before:
-            return
-        self._report.broken_links += 1
-        if self._report.broken_link is None:
-            before = "has no id" if self._before is None else f"is {self._before}"
-            self._report.broken_link = (
-                f"patch {index} follows {previous}, and the patch before it {before}"
-            )
 
     def _messages(self, batch: MessageBatch, metadata: bool) -> None:
         report = self._report
@@ -299,7 +278,7 @@ class _Counts:
         report.predicates = dict(self._predicates)
         report.datatypes = dict(self._datatypes)
         report.metadata = _top(self._metadata, MAX_NAMES)
-        report.headers = _top(self._headers, MAX_NAMES)
+        report.headers = _top(self._chain.headers, MAX_NAMES)
 
 
 def _top(counter: Mapping[str, int], count: int) -> dict[str, int]:

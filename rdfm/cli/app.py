@@ -14,6 +14,7 @@ import rdfm
 _COMMANDS = {
     "convert": "Convert message logs from one format to another.",
     "inspect": "Say what is in a log: format, messages, quads, sizes, names, first error.",
+    "patch": "Apply, make and compare changes of datasets.",
     "formats": "List the formats and what each can carry.",
     "completion": "Print the completion script of a shell.",
 }

@@ -4,7 +4,8 @@
 //!
 //! - [`registry`]: the formats, what each carries, and where to get its codecs.
 //! - [`archive`]: the members of tar archives.
-//! - [`regroup`]: other boundaries of messages, between a decoder and an encoder.
+//! - [`regroup`]: other boundaries of messages, between a decoder and an encoder; what patches do to datasets, and
+//!   make of logs.
 //! - [`formats`]: the codecs, a folder a family.
 //! - [`syntax`]: what several families share.
 //! - [`codec`]: the contract of every decoder and encoder, and their options.

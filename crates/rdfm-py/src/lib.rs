@@ -26,6 +26,7 @@ mod arrow;
 mod arrow_rows;
 mod batch;
 mod build;
+mod changes;
 mod codecs;
 mod contexts;
 mod errors;
@@ -44,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     terms::register(module)?;
     batch::register(module)?;
     records::register(module)?;
+    changes::register(module)?;
     arrow::register(module)?;
     arrow_rows::register(module)?;
     values::register(module)?;

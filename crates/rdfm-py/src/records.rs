@@ -41,9 +41,9 @@ impl<R: Record> Records<R> {
         let slot = || self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         let mut objects = std::mem::take(&mut *slot());
         objects.for_table(self.batch.table());
-        let made = make(self.batch.table(), &mut objects);
+        let result = make(self.batch.table(), &mut objects);
         *slot() = objects;
-        made
+        result
     }
 
     fn at(&self, message: isize) -> PyResult<usize> {
@@ -174,7 +174,9 @@ impl PatchBatch {
     /// The number of operations of each patch.
     fn operation_counts(&self) -> Vec<usize> {
         let batch = &self.records.batch;
-        (0..batch.len()).map(|patch| batch.range(patch).len()).collect()
+        (0..batch.len())
+            .map(|patch| batch.range(patch).len())
+            .collect()
     }
 
     /// The number of operations of a patch.

@@ -1,0 +1,381 @@
+//! Logs of messages as logs of patches, and back.
+//!
+//! - In: batches of messages, or of patches. Out: batches of the other.
+//! - Cost: one copy of the records and their terms; the way back holds a transaction whole.
+//! - Law: there and back gives the same messages, up to the labels of blank nodes: a message becomes a transaction of
+//!   adds, in which labels are set apart by message, since those of patches are the log's.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use rustc_hash::FxHashMap;
+
+use crate::model::batch::{InForce, MessageBatch, PatchBatch};
+use crate::model::builder::{BatchBuilder, LogBuilder, PatchBuilder};
+use crate::model::error::{EncodeError, ErrorClass, LimitExceeded, quote};
+use crate::model::limits::Limits;
+use crate::model::record::{Operation, OperationCode, Record};
+use crate::model::remedy::{Reason, Remedy};
+use crate::model::table::TermTable;
+use crate::model::term::{Quad, TermId, TermKind};
+use crate::model::write::{set_apart, write_apart};
+
+/// The copies of a batch's terms in a builder's batch.
+#[derive(Default)]
+struct Copied {
+    /// Serial of the builder's batch, message where that matters, and id.
+    made: Vec<(u32, u64, TermId)>,
+}
+
+impl Copied {
+    fn begin_batch(&mut self, table: &TermTable) {
+        self.made.clear();
+        self.made
+            .resize(table.terms().len(), (0, 0, TermId::DEFAULT_GRAPH));
+    }
+
+    /// The copy of a term; with `apart`, labels are set apart by that message. Recursion is as deep as triple terms
+    /// nest.
+    fn term<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        table: &TermTable,
+        id: TermId,
+        apart: Option<u64>,
+    ) -> Result<TermId, LimitExceeded> {
+        if id == TermId::DEFAULT_GRAPH {
+            return Ok(id);
+        }
+        let message = apart.unwrap_or_default();
+        let (serial, made_for, made) = self.made[id.index()];
+        if serial == builder.serial() && made_for == message {
+            return Ok(made);
+        }
+        let term = table.term(id);
+        let text = table.text_of(term);
+        let new = match term.kind {
+            TermKind::TripleTerm => {
+                let [subject, predicate, object] = table.triple(term);
+                let parts = [
+                    self.term(builder, table, subject, apart)?,
+                    self.term(builder, table, predicate, apart)?,
+                    self.term(builder, table, object, apart)?,
+                ];
+                builder.add_triple_term(parts)?
+            }
+            TermKind::Bnode if apart.is_some_and(|message| set_apart(message, text)) => {
+                let mut label = Vec::with_capacity(text.len() + 8);
+                write_apart(message, &mut label);
+                label.extend_from_slice(text);
+                builder.add_simple(TermKind::Bnode, &label, 0)?
+            }
+            TermKind::LangLiteral | TermKind::TypedLiteral => {
+                let aux = self.term(builder, table, TermId(term.aux), apart)?;
+                builder.add_with_aux(term.kind, text, aux.0, term.flags)?
+            }
+            kind => builder.add_with_aux(kind, text, 0, term.flags)?,
+        };
+        self.made[id.index()] = (builder.serial(), message, new);
+        Ok(new)
+    }
+
+    fn quad<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        table: &TermTable,
+        quad: Quad,
+        apart: Option<u64>,
+    ) -> Result<Quad, LimitExceeded> {
+        Ok(Quad {
+            subject: self.term(builder, table, quad.subject, apart)?,
+            predicate: self.term(builder, table, quad.predicate, apart)?,
+            object: self.term(builder, table, quad.object, apart)?,
+            graph: self.term(builder, table, quad.graph, apart)?,
+        })
+    }
+}
+
+fn failed(message: u64, class: ErrorClass, reason: Reason) -> EncodeError {
+    EncodeError {
+        format: "patches",
+        class,
+        reason,
+        message,
+    }
+}
+
+/// Makes patches of messages.
+pub struct ToPatches {
+    builder: PatchBuilder,
+    copied: Copied,
+    in_force: InForce,
+    metadata: u64,
+}
+
+impl Default for ToPatches {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ToPatches {
+    /// At the start of a log.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            builder: PatchBuilder::new(Limits {
+                max_message_bytes: u64::MAX,
+                ..Limits::default()
+            }),
+            copied: Copied::default(),
+            in_force: InForce::default(),
+            metadata: 0,
+        }
+    }
+
+    /// Metadata entries so far, which no patch holds.
+    #[must_use]
+    pub const fn dropped_metadata(&self) -> u64 {
+        self.metadata
+    }
+
+    /// The patches of the messages of a batch; a part of a message gives a part of a patch.
+    ///
+    /// # Errors
+    /// They are too large for a batch.
+    pub fn patches(&mut self, batch: &MessageBatch) -> Result<Option<PatchBatch>, EncodeError> {
+        let limit = |error: LimitExceeded| failed(batch.first_index(), ErrorClass::Limit, error.0);
+        self.copied.begin_batch(batch.table());
+        self.metadata += batch.all_metadata().len() as u64;
+        let table = batch.table();
+        let mut changes = batch.namespace_changes().iter().peekable();
+        for message in 0..batch.len() {
+            let index = batch.first_index() + message as u64;
+            if !(message == 0 && batch.continued()) {
+                self.builder.begin_message(batch.position(message));
+                self.builder.push(Operation::bare(OperationCode::Begin));
+            }
+            let mut declared: Vec<(&[u8], &[u8])> = Vec::new();
+            if message == 0 {
+                declared.extend(self.in_force.news(batch));
+            }
+            while let Some(change) = changes.next_if(|change| change.message as usize == message) {
+                declared.push((table.span(change.name), table.span(change.iri)));
+            }
+            for (name, iri) in declared {
+                let name = self
+                    .builder
+                    .add_simple(TermKind::Literal, name, 0)
+                    .map_err(limit)?;
+                let object = self
+                    .builder
+                    .add_simple(TermKind::Iri, iri, 0)
+                    .map_err(limit)?;
+                self.builder.push(Operation {
+                    name,
+                    object,
+                    ..Operation::bare(OperationCode::AddPrefix)
+                });
+            }
+            for quad in batch.message(message) {
+                let quad = self
+                    .copied
+                    .quad(&mut self.builder, table, *quad, Some(index))
+                    .map_err(limit)?;
+                self.builder.push(Operation::of(OperationCode::Add, quad));
+            }
+            if batch.continues() && message + 1 == batch.len() {
+                return Ok(Some(self.builder.take_part()));
+            }
+            self.builder.push(Operation::bare(OperationCode::Commit));
+            self.builder.end_message();
+        }
+        self.builder.check_2_gib().map_err(limit)?;
+        Ok(self.builder.take())
+    }
+}
+
+/// Makes messages of patches: of each transaction that is committed, and of what is added outside of transactions.
+pub struct ToMessages {
+    builder: BatchBuilder,
+    copied: Copied,
+    /// A transaction is open.
+    begun: bool,
+    /// The message that each blank node stands in, by a hash of its label, unless they are to be separate.
+    labels: Option<FxHashMap<u64, u64>>,
+    headers: u64,
+    undone: u64,
+}
+
+impl ToMessages {
+    /// At the start of a log. With `separate`, a blank node that stands in several transactions becomes several.
+    #[must_use]
+    pub fn new(separate: bool, max_message_bytes: u64) -> Self {
+        Self {
+            builder: BatchBuilder::new(Limits {
+                max_message_bytes,
+                ..Limits::default()
+            }),
+            copied: Copied::default(),
+            begun: false,
+            labels: (!separate).then(FxHashMap::default),
+            headers: 0,
+            undone: 0,
+        }
+    }
+
+    /// What no message holds, so far: header lines, and transactions that were aborted or not ended.
+    #[must_use]
+    pub fn dropped(&self) -> Vec<(&'static str, u64)> {
+        [
+            ("headers", self.headers),
+            ("undone transactions", self.undone),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .collect()
+    }
+
+    /// The messages of the patches of a batch.
+    ///
+    /// # Errors
+    /// A patch deletes a quad or a prefix, or its transactions are not in order; a blank node stands in two messages; or
+    /// a message is too large. [`take`](Self::take) then gives the messages before.
+    pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, EncodeError> {
+        self.copied.begin_batch(batch.table());
+        for patch in 0..batch.len() {
+            for operation in batch.message(patch) {
+                let position = batch.position(patch);
+                self.operation(batch.table(), *operation, position)
+                    .map_err(|(class, reason)| {
+                        if self.builder.is_open() {
+                            self.builder.discard_message();
+                        }
+                        failed(batch.first_index() + patch as u64, class, reason)
+                    })?;
+            }
+            if patch + 1 < batch.len() || !batch.continues() {
+                if self.begun {
+                    self.abort();
+                } else if self.builder.is_open() {
+                    self.builder.end_message();
+                }
+            }
+        }
+        if self.builder.is_open() {
+            // The message goes on in the next batch, whose terms have other ids.
+            return Ok(self.builder.take_complete(&mut FxHashMap::default()));
+        }
+        Ok(self.builder.take())
+    }
+
+    /// The messages before an error.
+    pub fn take(&mut self) -> Option<MessageBatch> {
+        self.builder.take()
+    }
+
+    fn abort(&mut self) {
+        self.builder.discard_message();
+        self.begun = false;
+        self.undone += 1;
+    }
+
+    fn operation(
+        &mut self,
+        table: &TermTable,
+        operation: Operation,
+        position: u64,
+    ) -> Result<(), (ErrorClass, Reason)> {
+        let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
+        let wrong = |text: &str| (ErrorClass::Malformed, Reason::from(text.to_owned()));
+        match operation.code {
+            OperationCode::Header => self.headers += 1,
+            OperationCode::Begin if self.begun => return Err(wrong("TX within a transaction")),
+            OperationCode::Begin => {
+                if self.builder.is_open() {
+                    self.builder.end_message();
+                }
+                self.builder.begin_message(position);
+                self.begun = true;
+            }
+            OperationCode::Commit | OperationCode::Abort if !self.begun => {
+                let text = format!("{} without TX before it", operation.code.name());
+                return Err(wrong(&text));
+            }
+            OperationCode::Commit => {
+                self.builder.end_message();
+                self.begun = false;
+            }
+            OperationCode::Abort => self.abort(),
+            OperationCode::Delete | OperationCode::DeletePrefix => {
+                let reason = Reason::from(format!(
+                    "{}, which no message can say; apply the patches to a dataset instead",
+                    if operation.code == OperationCode::Delete {
+                        "the patch deletes a quad"
+                    } else {
+                        "the patch deletes a prefix"
+                    }
+                ));
+                return Err((ErrorClass::Unsupported, reason));
+            }
+            OperationCode::AddPrefix => {
+                self.open(position);
+                self.builder
+                    .add_namespace(table.text(operation.name), table.text(operation.object))
+                    .map_err(limit)?;
+            }
+            OperationCode::Add => {
+                self.open(position);
+                self.stand(table, operation.quad())?;
+                let quad = self
+                    .copied
+                    .quad(&mut self.builder, table, operation.quad(), None)
+                    .map_err(limit)?;
+                self.builder.add_quad(quad).map_err(limit)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, position: u64) {
+        if !self.builder.is_open() {
+            self.builder.begin_message(position);
+        }
+    }
+
+    /// Notes which message the blank nodes of a quad stand in.
+    fn stand(&mut self, table: &TermTable, quad: Quad) -> Result<(), (ErrorClass, Reason)> {
+        let Some(labels) = &mut self.labels else {
+            return Ok(());
+        };
+        let message = self.builder.message_index();
+        let mut left = vec![quad.subject, quad.predicate, quad.object, quad.graph];
+        while let Some(id) = left.pop() {
+            let term = table.term(id);
+            if term.kind == TermKind::TripleTerm {
+                left.extend(table.triple(term));
+            } else if term.kind == TermKind::Bnode {
+                let text = table.text_of(term);
+                let hash = hash(text);
+                if *labels.entry(hash).or_insert(message) != message {
+                    let reason = Reason::from(format!(
+                        "the blank node {} stands in two transactions, and would be two nodes in two messages",
+                        quote(text)
+                    ))
+                    .with(Remedy::stage(
+                        "separate_blank_nodes",
+                        "true",
+                        "makes it two",
+                    ));
+                    return Err((ErrorClass::Unsupported, reason));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hash(text: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

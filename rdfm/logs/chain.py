@@ -1,0 +1,55 @@
+"""Whether patches follow one another: the `prev` of each is the `id` of the one before.
+
+In: batches of patches, in order. Out: what the first link that is broken says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rdfm._core import PatchBatch, Term
+
+__all__ = ["Chain"]
+
+
+class Chain:
+    """The links of patches.
+
+    Attributes:
+        headers: The keys of headers and their numbers.
+        broken: Number of patches that do not follow the one before.
+        first: What the first of them says; None where there is none.
+    """
+
+    def __init__(self) -> None:
+        """Begin before the first patch."""
+        self.headers: Counter[str] = Counter()
+        self.broken = 0
+        self.first: str | None = None
+        self._patches = 0
+        self._before: Term | None = None  # the id of the patch before
+        self._id: Term | None = None
+
+    def add(self, batch: PatchBatch) -> None:
+        """Take the patches of a batch. A patch without `prev`, and the first one, follow any."""
+        said: dict[int, dict[str, Term]] = {}
+        for patch, key, value in batch.headers():
+            self.headers[key] += 1
+            said.setdefault(patch, {}).setdefault(key.lower(), value)
+        for patch in range(len(batch)):
+            if patch or not batch.continued:
+                self._patches += 1
+                self._before, self._id = self._id, None
+            header = said.get(patch, {})
+            self._id = header.get("id", self._id)
+            previous = header.get("prev")
+            if previous is not None and self._patches > 1 and previous != self._before:
+                self._break(batch.first_index + patch, previous)
+
+    def _break(self, index: int, previous: Term) -> None:
+        self.broken += 1
+        if self.first is None:
+            before = "has no id" if self._before is None else f"is {self._before}"
+            self.first = f"patch {index} follows {previous}, and the patch before it {before}"
