@@ -1,6 +1,6 @@
 """Jelly through Google's protobuf, from proto/rdf.proto: an encoder and a decoder without any cunning.
 
-Shares nothing with rdfm. The messages live in a descriptor pool of their own, so that pyjelly's
+Shares nothing with rdfm. The classes are those of proto/patch.proto too, which imports it. The messages live in a descriptor pool of their own, so that pyjelly's
 generated classes of the same names do not collide with them.
 """
 
@@ -12,23 +12,23 @@ from types import SimpleNamespace
 from nquads import XSD_STRING, literal
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = "eu.ostrzyciel.jelly.core.proto.v1"
 
 
 @cache
 def classes() -> SimpleNamespace:
     """The message classes by name."""
-    return compiled("rdf.proto", PACKAGE)
+    return compiled("patch.proto")
 
 
-def compiled(name: str, package: str) -> SimpleNamespace:
-    """The message classes of a file of proto/, by name."""
+def compiled(name: str) -> SimpleNamespace:
+    """The message classes of a file of proto/, and of those it imports, by name."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     from grpc_tools import protoc
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "rdf.binpb"
-        arguments = ["protoc", f"-I{ROOT / 'proto'}", f"--descriptor_set_out={out}", name]
+        include = ["--include_imports", f"-I{ROOT / 'proto'}"]
+        arguments = ["protoc", *include, f"--descriptor_set_out={out}", name]
         if protoc.main(arguments):
             raise RuntimeError(f"proto/{name} does not compile")
         files = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
@@ -36,9 +36,10 @@ def compiled(name: str, package: str) -> SimpleNamespace:
     for file in files.file:
         pool.Add(file)
     found = {}
-    for message in files.file[0].message_type:
-        descriptor = pool.FindMessageTypeByName(f"{package}.{message.name}".lstrip("."))
-        found[message.name] = message_factory.GetMessageClass(descriptor)
+    for file in files.file:
+        for message in file.message_type:
+            descriptor = pool.FindMessageTypeByName(f"{file.package}.{message.name}".lstrip("."))
+            found[message.name] = message_factory.GetMessageClass(descriptor)
     return SimpleNamespace(**found)
 
 

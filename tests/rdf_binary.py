@@ -19,7 +19,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 @cache
 def protobuf() -> SimpleNamespace:
     """The message classes by name."""
-    return compiled("rdf-binary.proto", "")
+    return compiled("rdf-binary.proto")
 
 
 @cache

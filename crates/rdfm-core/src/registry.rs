@@ -1,7 +1,7 @@
 //! Where to get the codecs of each format: the one file that knows them all.
 
 use crate::codec::options::{FLAT, LARGEST_MESSAGE};
-use crate::codec::spec::{Continuable, FormatSpec, Made};
+use crate::codec::spec::{Continuable, FormatSpec, Kind, Made};
 use crate::codec::values::Values;
 use crate::codec::{Decoder, DelimiterCounter, Encoder, Opening, Source};
 use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdfxml, turtle};
@@ -9,12 +9,13 @@ use crate::model::remedy::{Feature, Remedy, Side};
 use crate::regroup::flat::FlatEncoder;
 
 /// The formats, in the order in which they are asked and listed.
-pub static FORMATS: [&FormatSpec; 11] = [
+pub static FORMATS: [&FormatSpec; 12] = [
     &nquads::spec::NTRIPLES,
     &nquads::spec::NQUADS,
     &turtle::spec::TURTLE,
     &turtle::spec::TRIG,
     &jelly::spec::JELLY,
+    &jelly::patch::spec::JELLY_PATCH,
     &rdf_binary::spec::PROTOBUF,
     &rdf_binary::spec::THRIFT,
     &rdfxml::spec::RDFXML,
@@ -69,21 +70,22 @@ pub fn counter(
     }
 }
 
-/// The names of the formats that hold something.
-pub fn holders(feature: Feature) -> Vec<&'static str> {
+/// The names of the formats for logs of the same kinds that hold something.
+fn holders(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
     FORMATS
         .into_iter()
-        .filter(|spec| spec.carries.has(feature))
+        .filter(|spec| spec.kinds == kinds && spec.carries.has(feature))
         .map(|spec| spec.name)
         .collect()
 }
 
 /// Another format to write, where one lacks something. Of the messages that one log cannot hold the remedy is
 /// several logs.
-pub fn another_target(feature: Feature) -> Option<Remedy> {
+pub fn another_target(format: &str, feature: Feature) -> Option<Remedy> {
+    let kinds = find(format).map_or(&[Kind::Messages][..], |spec| spec.kinds);
     let names = match feature {
         Feature::Boundaries => Vec::new(),
-        _ => holders(feature),
+        _ => holders(kinds, feature),
     };
     (!names.is_empty()).then(|| Remedy {
         side: Side::Stage,
@@ -112,12 +114,12 @@ mod tests {
     #[test]
     fn holders_are_those_that_carry_it() {
         assert_eq!(
-            holders(Feature::Generalized),
+            holders(&[Kind::Messages], Feature::Generalized),
             ["nt", "nq", "jelly", "rdf-protobuf", "rdf-thrift"]
         );
         for feature in Feature::ALL {
             for spec in FORMATS {
-                let holds = holders(feature).contains(&spec.name);
+                let holds = holders(spec.kinds, feature).contains(&spec.name);
                 assert_eq!(holds, spec.carries.has(feature), "{}", spec.name);
             }
         }
@@ -125,12 +127,12 @@ mod tests {
 
     #[test]
     fn another_format_is_named_where_one_helps() {
-        let remedy = another_target(Feature::AnyLanguage).unwrap();
+        let remedy = another_target("nt", Feature::AnyLanguage).unwrap();
         assert_eq!(
             remedy.value.as_deref(),
             Some("jelly|rdf-protobuf|rdf-thrift")
         );
-        assert_eq!(another_target(Feature::Parts), None);
+        assert_eq!(another_target("nt", Feature::Parts), None);
         let remedy = another_source("ttl", Feature::Graphs).unwrap();
         assert_eq!(remedy.value.as_deref(), Some("trig"));
         assert_eq!(another_source("trig", Feature::Graphs), None);

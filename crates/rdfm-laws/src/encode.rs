@@ -48,12 +48,17 @@ fn encode_with<R: Shown>(
     (out, error)
 }
 
-/// How the output is read back: with everything allowed that may have been written.
+/// How the output is read back: with everything allowed that may have been written. Frames are messages whatever
+/// the log says; of patches it says what is so.
 fn reading(writing: &Writing) -> Reading {
-    Reading::new(writing.format)
+    let reading = Reading::new(writing.format)
         .where_taken("lenient", true)
-        .where_taken("generalized", true)
-        .where_taken("frames", "message")
+        .where_taken("generalized", true);
+    if writing.format.kinds == [Kind::Messages] {
+        reading.where_taken("frames", "message")
+    } else {
+        reading
+    }
 }
 
 /// Whether blank nodes are those of the log, not of a message.

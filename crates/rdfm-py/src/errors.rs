@@ -104,7 +104,8 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
         attributes.set_item("format", error.format)?;
         attributes.set_item("message_index", error.message)?;
         attributes.set_item("completed", PyBytes::new(py, completed))?;
-        let more = error.lacks().and_then(registry::another_target);
+        let lacks = error.lacks();
+        let more = lacks.and_then(|lacks| registry::another_target(error.format, lacks));
         let class = py.get_type::<py::EncodeError>();
         make(&class, &error.reason, more, &attributes)
     };

@@ -1,4 +1,4 @@
-//! Jelly against its conformance suite, files of Jelly-JVM, and the laws of every codec.
+//! Jelly and Jelly-Patch against the conformance suite, files of Jelly-JVM, and the laws of every codec.
 //!
 //! The suites lie beside the repository (`../shared`) or where `RDFM_SHARED` says; without them the
 //! tests of this kind say so and pass.
@@ -9,6 +9,7 @@ mod decode;
 mod encode;
 mod json;
 mod model;
+mod patch;
 #[path = "../support/mod.rs"]
 mod support;
 mod wire;

@@ -1,16 +1,20 @@
-//! Jelly-RDF 1.1: binary logs, one frame a message.
+//! Jelly-RDF 1.1: binary logs, one frame a message; and [`patch`]: Jelly-Patch.
 //!
-//! [`decode`] cuts frames, `rows` reads them with the tables of `lookup`; [`encode`] writes them with
-//! those of `lru`; `owned` keeps the terms that the next batch may repeat.
+//! [`decode`] reads `frames`, `rows` their rows; [`encode`] writes them. `term_reader` reads terms with the tables of
+//! `lookup`, `term_writer` writes them with those of `lru`; `owned` keeps the terms that the next batch may repeat.
 
 pub mod decode;
 pub mod encode;
 pub mod options;
+pub mod patch;
 pub mod sniff;
 pub mod spec;
 pub mod stream;
 
+mod frames;
 mod lookup;
 mod lru;
 mod owned;
 mod rows;
+mod term_reader;
+mod term_writer;

@@ -1,7 +1,7 @@
 //! The options that Jelly has of its own, its stream options (specification, section "Stream options"), and what a
 //! decoder was asked for.
 
-use crate::codec::options::{MAX_COUNT, MAX_MESSAGE_BYTES, TEXT, limits};
+use crate::codec::options::{LENIENT, MAX_COUNT, MAX_MESSAGE_BYTES, TEXT, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::{Value, Values};
 use crate::codec::{Opening, Parts};
@@ -219,6 +219,14 @@ pub enum Frames {
     Flat,
 }
 
+/// Sizes of the lookups, in entries.
+#[derive(Clone, Copy)]
+pub(super) struct Tables {
+    pub name: u32,
+    pub prefix: u32,
+    pub datatype: u32,
+}
+
 /// The options of a decoder, and how it was opened.
 pub(super) struct Reading {
     pub limits: Limits,
@@ -231,10 +239,10 @@ pub(super) struct Reading {
     pub delimited: Option<bool>,
     /// Largest frame, in bytes.
     pub max_frame_bytes: u64,
-    /// Largest tables that a log may declare, in entries.
-    pub max_name_table: u32,
-    pub max_prefix_table: u32,
-    pub max_datatype_table: u32,
+    /// Largest tables that a log may declare.
+    pub largest: Tables,
+    /// Whether deviations are accepted.
+    pub lenient: bool,
 }
 
 impl Reading {
@@ -249,9 +257,12 @@ impl Reading {
             },
             delimited: values.try_switch(&READ_DELIMITED),
             max_frame_bytes: values.number(&MAX_FRAME_BYTES),
-            max_name_table: values.number(&MAX_NAME_TABLE) as u32,
-            max_prefix_table: values.number(&MAX_PREFIX_TABLE) as u32,
-            max_datatype_table: values.number(&MAX_DATATYPE_TABLE) as u32,
+            largest: Tables {
+                name: values.number(&MAX_NAME_TABLE) as u32,
+                prefix: values.number(&MAX_PREFIX_TABLE) as u32,
+                datatype: values.number(&MAX_DATATYPE_TABLE) as u32,
+            },
+            lenient: values.switch(&LENIENT),
         }
     }
 }
@@ -351,6 +362,15 @@ pub const MAX_VERSION: u32 = 2;
 pub const MIN_NAME_TABLE: u32 = 8;
 
 impl JellyOptions {
+    /// The sizes of the lookups.
+    pub(super) const fn tables(&self) -> Tables {
+        Tables {
+            name: self.name_table,
+            prefix: self.prefix_table,
+            datatype: self.datatype_table,
+        }
+    }
+
     /// Whether the logical type says that frames are transport: the base type, its last digit, is flat.
     pub const fn is_flat(&self) -> bool {
         matches!(self.logical_type % 10, 1 | 2)

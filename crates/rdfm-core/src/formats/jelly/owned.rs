@@ -4,8 +4,9 @@
 //! - Out: the same term in another builder, or compared with a term of another table.
 //! - Cost: copies the text; done four times a batch.
 
-use crate::model::builder::BatchBuilder;
+use crate::model::builder::LogBuilder;
 use crate::model::error::LimitExceeded;
+use crate::model::record::Record;
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 
@@ -38,7 +39,7 @@ impl OwnedTerm {
     }
 
     /// Adds the term to another batch.
-    pub fn add(&self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
+    pub fn add<R: Record>(&self, builder: &mut LogBuilder<R>) -> Result<TermId, LimitExceeded> {
         if self.record.kind == TermKind::DefaultGraph {
             return Ok(TermId::DEFAULT_GRAPH);
         }

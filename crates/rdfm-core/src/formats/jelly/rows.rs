@@ -1,26 +1,17 @@
-//! Rows to terms and quads: the state of a log being read, row by row.
+//! Rows to quads: the state of a log being read, row by row.
 //!
 //! - In: the payload of one row ([`Rows::row`]), and metadata entries.
-//! - Out: quads, namespaces and metadata in the [`BatchBuilder`].
-//! - Cost: an IRI seen before in the batch is one load and two comparisons; nothing is hashed.
-//! - Law: what the specification calls an error is one; terms are taken in the order
-//!   subject, predicate, object, graph, in whatever order the fields stand.
+//! - Out: quads, namespaces and metadata in the builder.
+//! - Law: what the specification calls an error is one.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::lookup::{Budget, Table};
-use super::options::{JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType, Reading};
-use super::owned::OwnedTerm;
-use crate::model::builder::BatchBuilder;
+use super::frames::{self, EMPTY_ROW, row_field};
+use super::options::{JellyOptions, MAX_VERSION, PhysicalType, Reading};
+use super::term_reader::{GRAPH, QUAD_FIELDS, Slot, TRIPLE_FIELDS, TermReader, skip_all};
 use crate::model::error::{ErrorClass, quote};
-use crate::model::remedy::Reason;
-use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
-use crate::syntax::text::scan;
-use crate::syntax::wire::{
-    Checked, LENGTH, VARINT, Wire, WireError, invalid_utf8, limit, malformed, put_bytes,
-    put_varint, utf8,
-};
+use crate::model::term::Quad;
+use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, WireError, malformed, utf8};
 
 /// Names of the row's fields, by number.
 const ROWS: [&str; 12] = [
@@ -39,62 +30,12 @@ const ROWS: [&str; 12] = [
 ];
 /// Their numbers as a set.
 const ROW_FIELDS: u32 = 0b1110_0111_1110;
-/// The fields of a triple and of a quad.
-const TRIPLE_FIELDS: u32 = (1 << 13) - 2;
-const QUAD_FIELDS: u32 = (1 << 17) - 2;
-const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
-/// The graph's place among the positions.
-const GRAPH: usize = 3;
-/// Language tags remembered, and the longest of them.
-const LANGUAGES: usize = 16;
-const LANGUAGE_BYTES: usize = 64;
-
-/// Reader's limits on what the options may declare.
-pub(super) struct TableLimits {
-    name: u32,
-    prefix: u32,
-    datatype: u32,
-}
-
-/// A term's field and its bytes; field 0 is a repeated term.
-#[derive(Clone, Copy, Default)]
-struct Slot<'a> {
-    field: usize,
-    bytes: &'a [u8],
-}
-
-/// A language tag as it stands in the log, and what it became.
-struct Language {
-    tag: Vec<u8>,
-    batch: u32,
-    term: TermId,
-    direction: u8,
-}
-
 /// The state of a log.
 pub(super) struct Rows {
-    pub builder: BatchBuilder,
+    pub terms: TermReader<Quad>,
     pub options: Option<JellyOptions>,
-    table_limits: TableLimits,
-    budget: Budget,
-    names: Table,
-    prefixes: Table,
-    datatypes: Table,
-    last_name: u32,
-    last_prefix: u32,
-    /// Terms of the statement before, and the open graph: ids in the batch where `live` has the bit,
-    /// otherwise to be added from `kept`.
-    last: [TermId; 4],
-    live: u8,
-    kept: [Option<OwnedTerm>; 4],
-    /// The positions that a statement must have, given or repeated.
-    required: u8,
     in_graph: bool,
     physical: PhysicalType,
-    forbids_triple_terms: bool,
-    max_depth: u32,
-    languages: Vec<Language>,
-    next_language: usize,
     metadata: Vec<(Box<str>, Box<[u8]>)>,
     metadata_keys: HashMap<Box<str>, usize>,
 }
@@ -102,29 +43,10 @@ pub(super) struct Rows {
 impl Rows {
     pub fn new(options: &Reading) -> Self {
         Self {
-            builder: BatchBuilder::new(options.limits.clone()),
+            terms: TermReader::new(options),
             options: None,
-            table_limits: TableLimits {
-                name: options.max_name_table,
-                prefix: options.max_prefix_table,
-                datatype: options.max_datatype_table,
-            },
-            budget: Budget::new(options.limits.max_message_bytes),
-            names: Table::new("name", 0),
-            prefixes: Table::new("prefix", 0),
-            datatypes: Table::new("datatype", 0),
-            last_name: 0,
-            last_prefix: 0,
-            last: [TermId::DEFAULT_GRAPH; 4],
-            live: 0,
-            kept: [const { None }; 4],
-            required: 0,
             in_graph: false,
             physical: PhysicalType::Triples,
-            forbids_triple_terms: false,
-            max_depth: options.limits.max_depth,
-            languages: Vec::new(),
-            next_language: 0,
             metadata: Vec::new(),
             metadata_keys: HashMap::new(),
         }
@@ -132,41 +54,18 @@ impl Rows {
 
     /// Goes to the start of another log, where the builder is already.
     pub fn reset(&mut self) {
+        self.terms.reset();
         self.options = None;
-        self.budget.reset();
-        self.names.reset(0);
-        self.prefixes.reset(0);
-        self.datatypes.reset(0);
-        self.last_name = 0;
-        self.last_prefix = 0;
-        self.last = [TermId::DEFAULT_GRAPH; 4];
-        self.live = 0;
-        self.kept = [const { None }; 4];
-        self.required = 0;
         self.in_graph = false;
         self.physical = PhysicalType::Triples;
-        self.forbids_triple_terms = false;
-        self.languages.clear();
-        self.next_language = 0;
         self.metadata.clear();
         self.metadata_keys.clear();
-    }
-
-    /// Makes the terms that a later statement may repeat independent of the batch, which ends.
-    pub fn end_batch(&mut self) {
-        for position in 0..4 {
-            if self.live >> position & 1 == 1 {
-                self.kept[position] =
-                    Some(OwnedTerm::new(self.builder.table(), self.last[position]));
-            }
-        }
-        self.live = 0;
     }
 
     /// Takes a metadata entry of the open frame; the last of equal keys counts.
     pub fn metadata_entry(&mut self, bytes: &[u8]) -> Checked<()> {
         let (key, value) = key_and_value(bytes)?;
-        self.builder.charge(key.len() + value.len() + 128)?;
+        self.terms.builder.charge(key.len() + value.len() + 128)?;
         if let Some(&at) = self.metadata_keys.get(key) {
             self.metadata[at].1 = value.into();
         } else {
@@ -188,7 +87,7 @@ impl Rows {
         }
         self.metadata_keys.clear();
         for (key, value) in std::mem::take(&mut self.metadata) {
-            self.builder.add_metadata(&key, &value)?;
+            self.terms.builder.add_metadata(&key, &value)?;
         }
         Ok(())
     }
@@ -208,7 +107,7 @@ impl Rows {
 
     #[cold]
     fn odd_row(&mut self, bytes: &[u8]) -> Checked<()> {
-        let (row, payload) = row_field(bytes)?;
+        let (row, payload) = row_field(bytes, ROW_FIELDS)?;
         self.typed_row(row, &payload)
     }
 
@@ -225,21 +124,9 @@ impl Rows {
                 self.statement(payload, TRIPLE_FIELDS)
             }
             3 if self.physical == PhysicalType::Quads => self.statement(payload, QUAD_FIELDS),
-            9 => {
-                let (id, value) = entry(payload)?;
-                let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a name"))?;
-                self.names.set(id, value, flags, &mut self.budget)
-            }
-            10 => {
-                let (id, value) = entry(payload)?;
-                let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a prefix"))?;
-                self.prefixes.set(id, value, flags, &mut self.budget)
-            }
-            11 => {
-                let (id, value) = entry(payload)?;
-                let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a datatype"))?;
-                self.datatypes.set(id, value, flags, &mut self.budget)
-            }
+            9 => self.terms.name_entry(payload),
+            10 => self.terms.prefix_entry(payload),
+            11 => self.terms.datatype_entry(payload),
             1 => self.stream_options(payload),
             4 if self.physical == PhysicalType::Graphs => self.graph_start(payload),
             5 if self.physical == PhysicalType::Graphs => self.graph_end(payload),
@@ -249,9 +136,7 @@ impl Rows {
                 ROWS[field],
                 self.physical.name()
             ))),
-            _ => Err(malformed(
-                "the row is empty; exactly one of its fields must be set",
-            )),
+            _ => Err(malformed(EMPTY_ROW)),
         }
     }
 
@@ -282,51 +167,10 @@ impl Rows {
                 "physical type {physical} is not allowed, expected 1 (TRIPLES), 2 (QUADS) or 3 (GRAPHS)"
             ))
         })?;
-        if options.name_table < MIN_NAME_TABLE {
-            return Err(malformed(format!(
-                "the name table has {} entries, expected {MIN_NAME_TABLE} or more",
-                options.name_table
-            )));
-        }
-        for (what, option, size, most) in [
-            (
-                "name",
-                "max_name_table",
-                options.name_table,
-                self.table_limits.name,
-            ),
-            (
-                "prefix",
-                "max_prefix_table",
-                options.prefix_table,
-                self.table_limits.prefix,
-            ),
-            (
-                "datatype",
-                "max_datatype_table",
-                options.datatype_table,
-                self.table_limits.datatype,
-            ),
-        ] {
-            if size > most {
-                return Err(limit(Reason::limit(
-                    format!("the {what} table of {size} entries is larger than {most}"),
-                    option,
-                )));
-            }
-        }
+        let graphs = self.physical != PhysicalType::Triples;
+        self.terms
+            .open(options.tables(), options.rdf_star, graphs)?;
         options.check_types().map_err(malformed)?;
-        self.names.reset(options.name_table);
-        self.prefixes.reset(options.prefix_table);
-        self.datatypes.reset(options.datatype_table);
-        // The option for generalized statements binds writers only: Jelly-JVM's own files have such
-        // without it.
-        self.forbids_triple_terms = !options.rdf_star;
-        self.required = if self.physical == PhysicalType::Triples {
-            0b0111
-        } else {
-            0b1111
-        };
         self.options = Some(options);
         Ok(())
     }
@@ -334,281 +178,14 @@ impl Rows {
     /// A triple or quad row.
     #[inline]
     fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<()> {
-        let iri_state = (self.last_prefix, self.last_name);
-        let ids = if self.required & !self.live == 0
-            && let Ok(Some(ids)) = self.direct(bytes, fields)
-        {
-            ids
-        } else {
-            (self.last_prefix, self.last_name) = iri_state;
-            self.odd_statement(bytes, fields)?
-        };
-        self.builder.add_quad(Quad {
+        let ids = self.terms.statement(bytes, fields)?;
+        self.terms.builder.add_quad(Quad {
             subject: ids[0],
             predicate: ids[1],
             object: ids[2],
             graph: ids[GRAPH],
         })?;
         Ok(())
-    }
-
-    /// The terms of a statement whose fields stand in order, as writers write them, and where what
-    /// they leave out is in the batch; None or an error where they may not.
-    #[inline]
-    fn direct(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
-        let mut wire = Wire::new(bytes);
-        // Without a loop, and by nothing that takes their address, so that the ids stay in registers.
-        let subject = self.in_order::<0>(&mut wire, fields)?;
-        let predicate = self.in_order::<1>(&mut wire, fields)?;
-        let object = self.in_order::<2>(&mut wire, fields)?;
-        let graph = self.in_order::<GRAPH>(&mut wire, fields)?;
-        if !wire.is_done() {
-            return Ok(None);
-        }
-        self.last = [subject, predicate, object, graph];
-        Ok(Some([subject, predicate, object, graph]))
-    }
-
-    /// The term at a position if it comes next, otherwise the last one there.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // four calls a statement
-    fn in_order<const POSITION: usize>(
-        &mut self,
-        wire: &mut Wire<'_>,
-        fields: u32,
-    ) -> Checked<TermId> {
-        let fields = fields & (0b1_1110 << (4 * POSITION));
-        if !wire.next_is(fields) {
-            return Ok(self.last[POSITION]);
-        }
-        let (field, bytes) = wire.field(fields, "the statement")?;
-        if field == 4 * POSITION + 1 {
-            self.iri(bytes)
-        } else {
-            self.term(Slot { field, bytes }, 0)
-        }
-    }
-
-    /// As [`direct`](Self::direct), for fields in any order, and for terms repeated from an earlier batch.
-    #[cold]
-    fn odd_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
-        let Some(slots) = positions(bytes, fields)? else {
-            self.builder.charge(bytes.len())?;
-            return self.odd_statement(&normalized(bytes, fields)?, fields);
-        };
-        let mut ids = self.last;
-        let mut given = 0;
-        for (position, slot) in slots.into_iter().enumerate() {
-            if slot.field != 0 {
-                ids[position] = self.term(slot, 0)?;
-                given |= 1 << position;
-            }
-        }
-        self.repeat_from_kept(&mut ids, self.required & !(given | self.live))?;
-        self.last = ids;
-        self.live |= given;
-        Ok(ids)
-    }
-
-    #[cold]
-    fn repeat_from_kept(&mut self, ids: &mut [TermId; 4], missing: u8) -> Checked<()> {
-        for (position, id) in ids.iter_mut().enumerate() {
-            if missing >> position & 1 == 0 {
-                continue;
-            }
-            let Some(term) = &self.kept[position] else {
-                return Err(malformed(format!(
-                    "the first statement leaves out its {}; there is none before it to repeat",
-                    POSITIONS[position]
-                )));
-            };
-            *id = term.add(&mut self.builder)?;
-            self.live |= 1 << position;
-        }
-        Ok(())
-    }
-
-    /// A term by its field of a quad; `depth` triple terms are around it.
-    #[inline]
-    fn term(&mut self, slot: Slot<'_>, depth: u32) -> Checked<TermId> {
-        match slot.field {
-            1 | 5 | 9 | 13 => self.iri(slot.bytes),
-            2 | 6 | 10 | 14 => self.bnode(slot.bytes),
-            3 | 7 | 11 | 16 => self.literal(slot.bytes),
-            15 => default_graph(slot.bytes),
-            _ => self.triple_term(slot.bytes, depth + 1),
-        }
-    }
-
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // the hottest term: nearly always one load and two comparisons
-    fn iri(&mut self, bytes: &[u8]) -> Checked<TermId> {
-        let (prefix, name) = iri_ids(bytes)?;
-        self.next_iri(prefix, name);
-        // An entry that was not set has no batch.
-        if let Some(prefix) = self.prefixes.peek(self.last_prefix)
-            && let Some(name) = self.names.peek(self.last_name)
-            && name.batch == self.builder.serial()
-            && name.prefix == prefix.serial
-        {
-            return Ok(name.term);
-        }
-        self.new_iri()
-    }
-
-    /// Adds the last IRI to the batch, and notes its term with the name.
-    #[inline(never)]
-    fn new_iri(&mut self) -> Checked<TermId> {
-        let prefix = self.prefixes.get(self.last_prefix)?;
-        let name = self.names.get_mut(self.last_name)?;
-        let (head, tail) = (prefix.text.len(), name.text.len());
-        self.builder.charge(head + tail)?;
-        let offset = self.builder.append_text(&prefix.text);
-        self.builder.append_text(&name.text);
-        let term = self.builder.add_term(Term {
-            offset,
-            length: (head + tail) as u32,
-            aux: 0,
-            split: u16::try_from(head).unwrap_or(NO_SPLIT),
-            kind: TermKind::Iri,
-            flags: prefix.flags & name.flags,
-        })?;
-        name.batch = self.builder.serial();
-        name.prefix = prefix.serial;
-        name.term = term;
-        Ok(term)
-    }
-
-    /// Prefix 0 is the last one, name 0 the one after the last.
-    #[inline]
-    fn next_iri(&mut self, prefix: u32, name: u32) {
-        if prefix != 0 {
-            self.last_prefix = prefix;
-        }
-        self.last_name = if name == 0 {
-            self.last_name.saturating_add(1)
-        } else {
-            name
-        };
-    }
-
-    #[inline]
-    fn bnode(&mut self, bytes: &[u8]) -> Checked<TermId> {
-        let flags = scan::label(bytes).ok_or_else(|| invalid_utf8(bytes, "a blank node label"))?;
-        Ok(self.builder.add_simple(TermKind::Bnode, bytes, flags)?)
-    }
-
-    #[inline]
-    fn literal(&mut self, bytes: &[u8]) -> Checked<TermId> {
-        let (lexical, literal) = literal_fields(bytes)?;
-        let flags =
-            scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
-        let (kind, aux, flags) = match literal {
-            LiteralKind::Typed(id) => {
-                let (kind, aux) = self.datatype(id)?;
-                (kind, aux, flags)
-            }
-            LiteralKind::Language(tag) => {
-                let (language, direction) = self.language(tag)?;
-                (TermKind::LangLiteral, language, flags | direction)
-            }
-            LiteralKind::Plain => (TermKind::Literal, TermId(0), flags),
-        };
-        Ok(self.builder.add_with_aux(kind, lexical, aux.0, flags)?)
-    }
-
-    #[inline]
-    fn datatype(&mut self, id: u32) -> Checked<(TermKind, TermId)> {
-        if id == 0 {
-            return Err(malformed(
-                "datatype 0 is not allowed in a literal; ids count from 1",
-            ));
-        }
-        let entry = self.datatypes.get_mut(id)?;
-        let batch = self.builder.serial();
-        if entry.batch != batch {
-            // xsd:string literals have a kind of their own, and no datatype term.
-            entry.term = if entry.text == XSD_STRING {
-                TermId::DEFAULT_GRAPH
-            } else {
-                self.builder
-                    .add_simple(TermKind::Iri, &entry.text, entry.flags)?
-            };
-            entry.batch = batch;
-        }
-        let kind = if entry.term == TermId::DEFAULT_GRAPH {
-            TermKind::Literal
-        } else {
-            TermKind::TypedLiteral
-        };
-        Ok((kind, entry.term))
-    }
-
-    /// The language's term, and the direction's flag.
-    fn language(&mut self, tag: &[u8]) -> Checked<(TermId, u8)> {
-        let batch = self.builder.serial();
-        for known in &self.languages {
-            if known.batch == batch && known.tag == tag {
-                return Ok((known.term, known.direction));
-            }
-        }
-        let (text, direction) = if let Some(text) = tag.strip_suffix(b"--ltr") {
-            (text, flags::LTR)
-        } else if let Some(text) = tag.strip_suffix(b"--rtl") {
-            (text, flags::RTL)
-        } else {
-            (tag, 0)
-        };
-        let plain = scan::language(text).ok_or_else(|| invalid_utf8(tag, "a language tag"))?;
-        let term = self.builder.add_simple(TermKind::Language, text, plain)?;
-        if tag.len() <= LANGUAGE_BYTES {
-            let entry = Language {
-                tag: tag.to_vec(),
-                batch,
-                term,
-                direction,
-            };
-            if self.languages.len() < LANGUAGES {
-                self.languages.push(entry);
-            } else {
-                self.languages[self.next_language] = entry;
-                self.next_language = (self.next_language + 1) % LANGUAGES;
-            }
-        }
-        Ok((term, direction))
-    }
-
-    fn triple_term(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
-        if depth > self.max_depth {
-            return Err(limit(Reason::limit(
-                format!(
-                    "triple terms are nested deeper than {} levels",
-                    self.max_depth
-                ),
-                "max_depth",
-            )));
-        }
-        if self.forbids_triple_terms {
-            return Err(malformed(
-                "a triple term, but the stream options say rdf_star = false",
-            ));
-        }
-        let Some(slots) = positions(bytes, TRIPLE_FIELDS)? else {
-            // Every level around this one may hold such a copy.
-            self.builder.charge(bytes.len())?;
-            return self.triple_term(&normalized(bytes, TRIPLE_FIELDS)?, depth);
-        };
-        let mut ids = [TermId::DEFAULT_GRAPH; 3];
-        for position in 0..3 {
-            if slots[position].field == 0 {
-                return Err(malformed(format!(
-                    "a triple term leaves out its {}; terms cannot be repeated there",
-                    POSITIONS[position]
-                )));
-            }
-            ids[position] = self.term(slots[position], depth)?;
-        }
-        Ok(self.builder.add_triple_term(ids)?)
     }
 
     fn graph_start(&mut self, bytes: &[u8]) -> Checked<()> {
@@ -636,8 +213,7 @@ impl Rows {
         }
         slot.field += 12;
         slot.bytes = &merged;
-        self.last[GRAPH] = self.term(slot, 0)?;
-        self.live |= 1 << GRAPH;
+        self.terms.set_graph(slot)?;
         self.in_graph = true;
         Ok(())
     }
@@ -669,12 +245,8 @@ impl Rows {
                 quote(name.as_bytes())
             )));
         };
-        let (prefix, local) = iri_ids(&value)?;
-        self.next_iri(prefix, local);
-        let prefix = self.prefixes.get(self.last_prefix)?;
-        let local = self.names.get(self.last_name)?;
-        let iri = [prefix.text.as_slice(), &local.text].concat();
-        self.builder.add_namespace(name.as_bytes(), &iri)?;
+        let iri = self.terms.iri_text(&value)?;
+        self.terms.builder.add_namespace(name.as_bytes(), &iri)?;
         Ok(())
     }
 }
@@ -682,200 +254,12 @@ impl Rows {
 #[cold]
 fn before_options(field: usize) -> WireError {
     if field == 0 {
-        return malformed("the row is empty; exactly one of its fields must be set");
+        return malformed(EMPTY_ROW);
     }
     malformed(format!(
         "the log begins with a {} row, expected the stream options",
         ROWS[field]
     ))
-}
-
-/// The fields of a statement by position, or None where fields must be merged first.
-#[inline]
-fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
-    let mut slots = [Slot::default(); 4];
-    let mut wire = Wire::new(bytes);
-    while !wire.is_done() {
-        let (field, payload) = wire.field(fields, "the statement")?;
-        if field == 0 {
-            continue;
-        }
-        let slot = &mut slots[((field - 1) / 4) & 3];
-        if slot.field == field && is_message(field) {
-            return Ok(None);
-        }
-        *slot = Slot {
-            field,
-            bytes: payload,
-        };
-    }
-    Ok(Some(slots))
-}
-
-/// Whether a term's field is a message, which protobuf merges, or a string, which it replaces.
-const fn is_message(field: usize) -> bool {
-    (field - 1) & 3 != 1
-}
-
-/// A statement whose repeated fields are merged as protobuf says.
-#[cold]
-fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
-    let mut slots: [(usize, Vec<u8>); 4] = Default::default();
-    let mut wire = Wire::new(bytes);
-    while !wire.is_done() {
-        let (field, payload) = wire.field(fields, "the statement")?;
-        if field == 0 {
-            continue;
-        }
-        let slot = &mut slots[((field - 1) / 4) & 3];
-        if slot.0 != field || !is_message(field) {
-            slot.1.clear();
-        }
-        slot.0 = field;
-        slot.1.extend_from_slice(payload);
-    }
-    let mut out = Vec::with_capacity(bytes.len() + 16);
-    for (field, payload) in slots {
-        if field == 16 {
-            put_varint(&mut out, 16 << 3 | u64::from(LENGTH));
-            put_varint(&mut out, payload.len() as u64);
-            out.extend_from_slice(&payload);
-        } else if field != 0 {
-            put_bytes(&mut out, (field as u8) << 3 | LENGTH, &payload);
-        }
-    }
-    Ok(out)
-}
-
-/// Prefix and name id of an IRI, as they stand.
-#[inline]
-fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
-    match *bytes {
-        [] => return Ok((0, 0)),
-        [0x10, name] if name < 0x80 => return Ok((0, u32::from(name))),
-        [0x08, prefix] if prefix < 0x80 => return Ok((u32::from(prefix), 0)),
-        [0x10, low, high] if low >= 0x80 && high < 0x80 => {
-            return Ok((0, u32::from(low & 0x7f) | u32::from(high) << 7));
-        }
-        [0x08, prefix, 0x10, name] if prefix < 0x80 && name < 0x80 => {
-            return Ok((u32::from(prefix), u32::from(name)));
-        }
-        [0x08, prefix, 0x10, low, high] if prefix < 0x80 && low >= 0x80 && high < 0x80 => {
-            let name = u32::from(low & 0x7f) | u32::from(high) << 7;
-            return Ok((u32::from(prefix), name));
-        }
-        _ => {}
-    }
-    any_iri_ids(bytes)
-}
-
-#[inline(never)]
-fn any_iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
-    let (mut prefix, mut name) = (0, 0);
-    let mut wire = Wire::new(bytes);
-    while !wire.is_done() {
-        match wire.tag()? {
-            (1, VARINT) => prefix = wire.varint32()?,
-            (2, VARINT) => name = wire.varint32()?,
-            (field @ 1..=2, kind) => Wire::expect(kind, VARINT, field, "the IRI")?,
-            (field, kind) => wire.skip(field, kind)?,
-        }
-    }
-    Ok((prefix, name))
-}
-
-/// What a literal is beside its lexical form.
-enum LiteralKind<'a> {
-    Plain,
-    Language(&'a [u8]),
-    Typed(u32),
-}
-
-/// Lexical form and kind of a literal.
-#[inline]
-fn literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
-    if let [0x0a, length, rest @ ..] = bytes
-        && *length < 0x80
-        && let Some((lexical, rest)) = rest.split_at_checked(*length as usize)
-    {
-        match rest {
-            [] => return Ok((lexical, LiteralKind::Plain)),
-            [0x18, datatype] if *datatype < 0x80 => {
-                return Ok((lexical, LiteralKind::Typed(u32::from(*datatype))));
-            }
-            _ => {}
-        }
-    }
-    any_literal_fields(bytes)
-}
-
-#[inline(never)]
-fn any_literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
-    let mut lexical = &[][..];
-    let mut literal = LiteralKind::Plain;
-    let mut wire = Wire::new(bytes);
-    while !wire.is_done() {
-        match wire.tag()? {
-            (1, LENGTH) => lexical = wire.bytes()?,
-            (2, LENGTH) => literal = LiteralKind::Language(wire.bytes()?),
-            (3, VARINT) => literal = LiteralKind::Typed(wire.varint32()?),
-            (field @ 1..=3, kind) => {
-                let expected = if field == 3 { VARINT } else { LENGTH };
-                Wire::expect(kind, expected, field, "the literal")?;
-            }
-            (field, kind) => wire.skip(field, kind)?,
-        }
-    }
-    Ok((lexical, literal))
-}
-
-/// Id and value of a lookup entry.
-#[inline]
-fn entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
-    if let [0x12, length, value @ ..] = bytes
-        && *length < 0x80
-        && value.len() == *length as usize
-    {
-        return Ok((0, value));
-    }
-    any_entry(bytes)
-}
-
-#[inline(never)]
-fn any_entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
-    let (mut id, mut value) = (0, &[][..]);
-    let mut wire = Wire::new(bytes);
-    while !wire.is_done() {
-        match wire.tag()? {
-            (1, VARINT) => id = wire.varint32()?,
-            (2, LENGTH) => value = wire.bytes()?,
-            (field @ 1..=2, kind) => {
-                let expected = if field == 1 { VARINT } else { LENGTH };
-                Wire::expect(kind, expected, field, "the lookup entry")?;
-            }
-            (field, kind) => wire.skip(field, kind)?,
-        }
-    }
-    Ok((id, value))
-}
-
-/// The default graph has no fields; those of a later version are skipped.
-#[inline]
-fn default_graph(bytes: &[u8]) -> Checked<TermId> {
-    if !bytes.is_empty() {
-        skip_all(bytes)?;
-    }
-    Ok(TermId::DEFAULT_GRAPH)
-}
-
-#[cold]
-fn skip_all(bytes: &[u8]) -> Checked<()> {
-    let mut wire = Wire::new(bytes);
-    while !wire.is_done() {
-        let (field, kind) = wire.tag()?;
-        wire.skip(field, kind)?;
-    }
-    Ok(())
 }
 
 /// The options as they stand, and the number of the physical type.
@@ -933,41 +317,14 @@ pub(super) enum FirstRow {
 
 /// Looks at the first row of a frame, and reads nothing.
 pub(super) fn first_row(frame: &[u8]) -> FirstRow {
-    let mut wire = Wire::new(frame);
-    while !wire.is_done() {
-        match wire.field(1 << 1, "the frame") {
-            Ok((1, row)) => {
-                return match row_field(row) {
-                    Ok((1, payload)) => match parse_options(&payload) {
-                        Ok((options, _)) => FirstRow::Options(options),
-                        Err(_) => FirstRow::Other,
-                    },
-                    _ => FirstRow::Other,
-                };
-            }
-            Ok(_) => {}
-            Err(_) => return FirstRow::Other,
-        }
+    match frames::first_row(frame, ROW_FIELDS) {
+        frames::FirstRow::None => FirstRow::None,
+        frames::FirstRow::Row(1, payload) => match parse_options(&payload) {
+            Ok((options, _)) => FirstRow::Options(options),
+            Err(_) => FirstRow::Other,
+        },
+        _ => FirstRow::Other,
     }
-    FirstRow::None
-}
-
-/// The field of a row, which may be none or several: the last one counts, equal ones in a row are merged.
-fn row_field(bytes: &[u8]) -> Checked<(usize, Cow<'_, [u8]>)> {
-    let mut wire = Wire::new(bytes);
-    let (mut row, mut payload) = (0, Cow::Borrowed(&[][..]));
-    while !wire.is_done() {
-        let (field, bytes) = wire.field(ROW_FIELDS, "the row")?;
-        if field == 0 {
-            continue;
-        }
-        if field == row {
-            payload.to_mut().extend_from_slice(bytes);
-        } else {
-            (row, payload) = (field, Cow::Borrowed(bytes));
-        }
-    }
-    Ok((row, payload))
 }
 
 /// Key and value of a metadata entry.

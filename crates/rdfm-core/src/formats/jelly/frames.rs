@@ -1,0 +1,372 @@
+//! Cuts a log into frames, and frames into rows.
+//!
+//! - In: the bytes at hand, delimited frames or one bare frame.
+//! - Out: frames that are wholly there, their first rows, and the fields of rows.
+//! - Cost: constant a frame.
+//! - Law: how the bytes are cut into pieces changes nothing.
+
+use std::borrow::Cow;
+
+use super::options::Reading;
+use crate::codec::input::{Buffer, ReadError};
+use crate::codec::start::{self, Start};
+use crate::model::error::{ErrorClass, Position};
+use crate::model::remedy::Reason;
+use crate::syntax::wire::{Checked, LENGTH, Varint, Wire, long_varint};
+
+/// Tags of a frame's fields: a row, and metadata.
+const ROW: u8 = 0x0a;
+const METADATA: u8 = 0x7a;
+/// Bytes of a bare frame's first entry of metadata if it is 122 bytes long, with its tag and length.
+const LONG_ENTRY: usize = 124;
+/// Rows and metadata.
+pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << 15;
+/// Key and value of metadata.
+const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
+/// What a frame that is held back counts besides its bytes.
+pub(super) const HELD_FRAME: u64 = 64;
+/// What a row without a known field is.
+pub(super) const EMPTY_ROW: &str = "the row is empty; exactly one of its fields must be set";
+
+/// A frame being read; positions are in the buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    pub at: usize,
+    pub end: usize,
+    pub row: u64,
+}
+
+/// What comes next in the buffer.
+pub(super) enum Next {
+    Frame(Frame),
+    /// Not all of it is there.
+    Wait,
+    Done,
+}
+
+/// The frames of a log.
+pub(super) struct Frames {
+    /// Whether they are length-prefixed, if the caller says so.
+    asked: Option<bool>,
+    delimited: Option<bool>,
+    max_bytes: u64,
+    /// Index of the open or next frame.
+    pub index: u64,
+}
+
+impl Frames {
+    pub fn new(options: &Reading) -> Self {
+        Self {
+            asked: options.delimited,
+            delimited: options.delimited,
+            max_bytes: options.max_frame_bytes,
+            index: 0,
+        }
+    }
+
+    /// Goes to the start of another log.
+    pub fn reset(&mut self) {
+        self.delimited = self.asked;
+        self.index = 0;
+    }
+
+    /// The error of a row, or of what stands between rows, with its position.
+    pub fn error(
+        &self,
+        input: &Buffer,
+        frame: &Frame,
+        mut class: ErrorClass,
+        mut reason: Reason,
+        in_row: bool,
+    ) -> ReadError {
+        // A bare log that is cut off shows as a field that runs over the end of its frame.
+        if class == ErrorClass::Truncated {
+            if !in_row && self.delimited == Some(false) {
+                reason = "the log ends inside a row".into();
+            } else {
+                class = ErrorClass::Malformed;
+            }
+        }
+        let position = Position {
+            offset: input.offset_of(frame.at),
+            frame_row: Some((self.index, frame.row)),
+            ..Position::default()
+        };
+        ReadError::new(class, reason, position)
+    }
+
+    /// Finds the next frame.
+    pub fn next_frame(&mut self, input: &Buffer) -> Result<Next, ReadError> {
+        let rest = input.rest();
+        if rest.is_empty() {
+            return Ok(if input.finished {
+                Next::Done
+            } else {
+                Next::Wait
+            });
+        }
+        let delimited = match self
+            .delimited
+            .or_else(|| looks_delimited(rest, input.finished))
+        {
+            Some(known) => *self.delimited.insert(known),
+            None => return Ok(Next::Wait),
+        };
+        let (length, prefix) = if delimited {
+            match long_varint(rest) {
+                Varint::Value(length, prefix) => (length, prefix),
+                Varint::Incomplete if !input.finished => return Ok(Next::Wait),
+                Varint::Incomplete => {
+                    return Err(input.error(
+                        ErrorClass::Truncated,
+                        format!("the log ends inside the length of frame {}", self.index),
+                    ));
+                }
+                Varint::TooLong => {
+                    return Err(input.error(
+                        ErrorClass::Malformed,
+                        format!("the length of frame {} is longer than 10 bytes", self.index),
+                    ));
+                }
+            }
+        } else {
+            (rest.len() as u64, 0)
+        };
+        if length > self.max_bytes {
+            let size = if delimited {
+                format!("frame {} of {length} bytes", self.index)
+            } else {
+                "the log is one frame that".to_owned()
+            };
+            return Err(input.error(
+                ErrorClass::Limit,
+                Reason::limit(
+                    format!("{size} is larger than {} bytes", self.max_bytes),
+                    "max_frame_bytes",
+                ),
+            ));
+        }
+        let there = (rest.len() - prefix) as u64;
+        if delimited && there < length {
+            if !input.finished {
+                return Ok(Next::Wait);
+            }
+            return Err(input.error(
+                ErrorClass::Truncated,
+                format!(
+                    "the log ends inside frame {}: {there} of its {length} bytes are there",
+                    self.index
+                ),
+            ));
+        }
+        if !delimited && !input.finished {
+            return Ok(Next::Wait);
+        }
+        let at = input.at + prefix;
+        Ok(Next::Frame(Frame {
+            at,
+            end: at + length as usize,
+            row: 0,
+        }))
+    }
+
+    /// An error in words for a file of another format, where nothing showed yet that it is of this one.
+    #[cold]
+    pub fn explained(&self, input: &Buffer, mut error: ReadError, what: &'static str) -> ReadError {
+        let rest = input.rest();
+        let frame = match long_varint(rest) {
+            _ if self.delimited == Some(false) => rest,
+            // No further than the frame, since more may be there or not.
+            Varint::Value(length, prefix) => {
+                let frame = &rest[prefix..];
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                frame.get(..length).unwrap_or(frame)
+            }
+            Varint::Incomplete | Varint::TooLong => &[],
+        };
+        (error.class, error.reason) =
+            start::explained(looks_like_options(frame), what, (error.class, error.reason));
+        error
+    }
+}
+
+/// The first row of a frame.
+pub(super) enum FirstRow<'a> {
+    /// There is none.
+    None,
+    /// Its field, 0 for none, and what is in it.
+    Row(usize, Cow<'a, [u8]>),
+    /// Bytes that are no row.
+    Damaged,
+}
+
+/// Looks at the first row of a frame, and reads nothing.
+pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
+    let mut wire = Wire::new(frame);
+    while !wire.is_done() {
+        match wire.field(1 << 1, "the frame") {
+            Ok((1, row)) => {
+                return match row_field(row, known) {
+                    Ok((field, payload)) => FirstRow::Row(field, payload),
+                    Err(_) => FirstRow::Damaged,
+                };
+            }
+            Ok(_) => {}
+            Err(_) => return FirstRow::Damaged,
+        }
+    }
+    FirstRow::None
+}
+
+/// The field of a row, which may be none or several: the last one counts, equal ones in a row are merged.
+#[cold]
+pub(super) fn row_field(bytes: &[u8], known: u32) -> Checked<(usize, Cow<'_, [u8]>)> {
+    let mut wire = Wire::new(bytes);
+    let (mut row, mut payload) = (0, Cow::Borrowed(&[][..]));
+    while !wire.is_done() {
+        let (field, bytes) = wire.field(known, "the row")?;
+        if field == 0 {
+            continue;
+        }
+        if field == row {
+            payload.to_mut().extend_from_slice(bytes);
+        } else {
+            (row, payload) = (field, Cow::Borrowed(bytes));
+        }
+    }
+    Ok((row, payload))
+}
+
+/// Whether a frame begins as the first of a log does: with a row that holds the stream options.
+fn looks_like_options(frame: &[u8]) -> Start {
+    const ROW: u8 = 0x0a;
+    const OPTIONS: u8 = 0x0a;
+    const METADATA: u8 = 0x7a;
+    let row = match *frame {
+        [ROW, ref row @ ..] => row,
+        [METADATA, ..] | [] => return Start::Unclear,
+        _ => return Start::Other,
+    };
+    let Varint::Value(length, prefix) = long_varint(row) else {
+        return Start::Unclear;
+    };
+    match row[prefix..] {
+        [OPTIONS, ref options @ ..] => match long_varint(options) {
+            Varint::Value(inner, prefix) if length == 1 + prefix as u64 + inner => Start::Same,
+            _ => Start::Unclear,
+        },
+        [tag, ..] if tag & 7 != LENGTH => Start::Other,
+        _ => Start::Unclear,
+    }
+}
+
+/// Whether a log begins with a length before a frame, or is a bare frame; None where more bytes are
+/// needed to tell. Only those that are waited for are looked at, so that pieces change nothing.
+///
+/// A bare frame begins with the tag of a row (0x0a) or of metadata (0x7a), a length, and the tag of
+/// a field inside. Both bytes are also lengths (10 and 122); then the frame's first fields must fit.
+fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
+    let enough = match first {
+        [METADATA, METADATA, ..] => LONG_ENTRY,
+        [METADATA, ROW, ..] => 4,
+        [METADATA | ROW, ..] => 3,
+        _ => 1,
+    };
+    if first.len() < enough && !ended {
+        return None;
+    }
+    Some(match *first {
+        // A frame of 10 bytes begins with a field of 8 at most; in a bare one a tag stands there,
+        // and those are 10 and more.
+        [ROW, inner, length, ..] => matches!(inner, ROW | METADATA) && length <= 8,
+        [ROW, ..] | [METADATA, 0, ..] => false,
+        // A bare entry of 10 bytes: a tag of the entry and a length that fits.
+        [METADATA, ROW, 0x0a | 0x12, length, ..] => length > 8,
+        // A bare entry of 122 bytes, unless a frame of 122 bytes could not be better.
+        [METADATA, METADATA, 0x0a | 0x12, ..] if first.len() >= LONG_ENTRY => {
+            is_frame(&first[1..LONG_ENTRY - 1])
+        }
+        [METADATA, ROW | METADATA, ..] => true,
+        [METADATA, length, tag, ..] => length < 0x80 && !matches!(tag, 0x0a | 0x12),
+        _ => true,
+    })
+}
+
+/// Whether bytes are rows and metadata and nothing else, by their lengths.
+fn is_frame(bytes: &[u8]) -> bool {
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.field(FRAME_FIELDS, "the frame") {
+            Ok((1, _)) => {}
+            Ok((15, entry)) if is_entry(entry) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether bytes are a key and a value, by their lengths.
+fn is_entry(bytes: &[u8]) -> bool {
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        if !matches!(wire.field(ENTRY_FIELDS, "the metadata"), Ok((1 | 2, _))) {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::looks_delimited;
+
+    #[test]
+    fn the_first_bytes_tell_delimited_from_bare() {
+        let tell = |bytes: &[u8]| looks_delimited(bytes, true);
+        let delimited = |bytes: &[u8]| assert_eq!(tell(bytes), Some(true), "{bytes:x?}");
+        let bare = |bytes: &[u8]| assert_eq!(tell(bytes), Some(false), "{bytes:x?}");
+        // Length 10, then a row of 8; a bare row of 10 that begins with options.
+        delimited(&[0x0a, 0x0a, 0x08, 0x0a, 0x06]);
+        bare(&[0x0a, 0x0a, 0x0a, 0x08, 0x10]);
+        bare(&[0x0a, 0x20, 0x0a, 0x1e, 0x10]);
+        bare(&[0x0a, 0x80, 0x01, 0x0a, 0x7d]);
+        // Metadata first.
+        delimited(&[0x0a, 0x7a, 0x08, 0x0a, 0x02]);
+        bare(&[0x0a, 0x7a, 0x0a, 0x78, 0x10]);
+        bare(&[0x7a, 0x06, 0x0a, 0x01, b'a']);
+        bare(&[0x7a, 0x0a, 0x0a, 0x03, b'a']);
+        delimited(&[0x7a, 0x0a, 0x0a, 0x0a, 0x08]);
+        delimited(&[0x7a, 0x0a, 0x20, 0x0a, 0x1e]);
+        delimited(&[0x7a, 0x7a, 0x0a, 0x0a, 0x03]);
+        // Empty frames and other lengths.
+        delimited(&[0x00]);
+        delimited(&[0x2a, 0x0a, 0x28, 0x0a, 0x26]);
+    }
+
+    #[test]
+    fn the_same_bytes_are_looked_at_however_many_there_are() {
+        let mut entry = vec![0x7a, 0x7a, 0x0a, 0x01, b'k', 0x12, 0x75];
+        entry.resize(124, 0);
+        let mut frame = vec![0x7a, 0x7a, 0x0a, 0x0a, 0x03, b'k', b'e', b'y', 0x12, 0x03];
+        frame.extend([0, 0, 0, 0x0a, 0x6c]);
+        frame.resize(124, 0);
+        for (log, is_delimited) in [
+            (entry.as_slice(), false),
+            (frame.as_slice(), true),
+            (&[0x0a, 0x7a, 0x08, 0x0a, 0x02][..], true),
+            (&[0x7a, 0x0a, 0x0a, 0x03, b'a'][..], false),
+            (&[0x7a, 0x06, 0x0a, 0x01, b'a'][..], false),
+            (&[0x00, 0x7a][..], true),
+        ] {
+            let told = |length: &usize| looks_delimited(&log[..*length], false).is_some();
+            let enough = (1..=log.len()).find(told).unwrap();
+            for length in enough..=log.len() {
+                for ended in [false, true] {
+                    let found = looks_delimited(&log[..length], ended);
+                    assert_eq!(found, Some(is_delimited), "{log:x?} at {length}");
+                }
+            }
+        }
+    }
+}

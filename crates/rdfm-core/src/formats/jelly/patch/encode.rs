@@ -1,0 +1,393 @@
+//! Batches to logs of Jelly-Patch.
+//!
+//! - In: batches, cut anywhere between patches or (parts) inside one.
+//! - Out: frames, one a patch or of a number of rows; patches end as the stream type says.
+//! - Cost: memory holds the lookups and a frame.
+//! - Law: the bytes depend on the patches alone, not on how they were cut into batches, except where the first patch
+//!   comes in parts and nothing says what statements are. After an error nothing more is written. Labels of blank
+//!   nodes are those of the log.
+
+use super::super::term_writer::{EntryTags, GRAPH, MAX_FRAME_BYTES, TermWriter};
+use super::options::{MAX_VERSION, StatementType, StreamType};
+use super::spec::JELLY_PATCH;
+use super::stream::Stream;
+use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
+use crate::codec::refuse::{Refused, refuse_second};
+use crate::codec::spec::Made;
+use crate::codec::values::Values;
+use crate::codec::{Encoder, Source};
+use crate::model::batch::PatchBatch;
+use crate::model::error::ErrorClass;
+use crate::model::record::{Operation, OperationCode};
+use crate::model::remedy::{Reason, Remedy};
+use crate::model::table::TermTable;
+use crate::model::term::{TermId, TermKind};
+use crate::syntax::wire::{put_bytes, put_number, put_varint};
+
+/// Tags of the rows' kinds.
+const OPTIONS: u8 = 0x0a;
+const ADD: u8 = 0x12;
+const DELETE: u8 = 0x1a;
+const ADD_PREFIX: u8 = 0x22;
+const DELETE_PREFIX: u8 = 0x2a;
+const BEGIN: u8 = 0x32;
+const COMMIT: u8 = 0x3a;
+const ABORT: u8 = 0x42;
+const ENTRIES: EntryTags = EntryTags {
+    name: 0x5a,
+    prefix: 0x62,
+    datatype: 0x6a,
+};
+const HEADER: u8 = 0x72;
+const PUNCTUATION: u8 = 0x7a;
+
+/// What the fields of a namespace's and a quad's graph come after.
+const NAMESPACE_GRAPH: u8 = 2;
+const QUAD_GRAPH: u8 = 12;
+
+/// An encoder of Jelly-Patch at the start of a log.
+///
+/// # Errors
+/// An option does not fit; the text says which.
+pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
+    let writer = PatchWriter::new(Stream::of(values, source)?);
+    Ok(Box::new(MessageLoop::new(&JELLY_PATCH, values, writer)))
+}
+
+/// Writes Jelly-Patch.
+struct PatchWriter {
+    stream: Stream,
+    statement_type: StatementType,
+    terms: TermWriter,
+    in_transaction: bool,
+    mark: Mark,
+    /// Graph names left out.
+    merged: u64,
+}
+
+/// Where the open patch began, to take it back from frames that it shares with others.
+#[derive(Default)]
+struct Mark {
+    /// Bytes of the frame's rows at that time.
+    rows: usize,
+    /// The rows before the patch, once the frame was written.
+    carried: Option<Vec<u8>>,
+}
+
+impl PatchWriter {
+    fn new(stream: Stream) -> Self {
+        let (generalized, rdf_star) = (stream.generalized, stream.rdf_star);
+        Self {
+            statement_type: StatementType::Quads,
+            terms: TermWriter::new(ENTRIES, stream.tables, generalized, rdf_star),
+            in_transaction: false,
+            mark: Mark::default(),
+            merged: 0,
+            stream,
+        }
+    }
+
+    /// What the first patch shows: quads, unless it has statements and no graph. Of a part that is not known.
+    fn found_type(batch: &PatchBatch) -> StatementType {
+        let first = batch.message(0);
+        let is_part = batch.continues() && batch.len() == 1;
+        let has_statements = first
+            .iter()
+            .any(|operation| matches!(operation.code, OperationCode::Add | OperationCode::Delete));
+        let in_graphs = first
+            .iter()
+            .any(|operation| operation.graph != TermId::DEFAULT_GRAPH);
+        if is_part || in_graphs || !has_statements {
+            StatementType::Quads
+        } else {
+            StatementType::Triples
+        }
+    }
+
+    fn write_options(&mut self) {
+        let stream = &self.stream;
+        let fields = &mut self.terms.statement;
+        fields.clear();
+        put_number(fields, 1 << 3, self.statement_type as u32);
+        put_number(fields, 2 << 3, stream.kind as u32);
+        put_number(fields, 3 << 3, u32::from(stream.generalized));
+        put_number(fields, 4 << 3, u32::from(stream.rdf_star));
+        put_number(fields, 9 << 3, stream.tables.name);
+        put_number(fields, 10 << 3, stream.tables.prefix);
+        put_number(fields, 11 << 3, stream.tables.datatype);
+        put_number(fields, 15 << 3, MAX_VERSION);
+        self.terms.rows.add(OPTIONS, fields);
+    }
+
+    /// Whether frames end within patches.
+    fn cuts(&self) -> bool {
+        self.stream.delimited && self.stream.kind != StreamType::Frame
+    }
+
+    #[inline]
+    fn operation(&mut self, table: &TermTable, operation: Operation) -> Refused<()> {
+        match operation.code {
+            OperationCode::Add => self.statement(table, operation, ADD),
+            OperationCode::Delete => self.statement(table, operation, DELETE),
+            _ => self.rare_operation(table, operation),
+        }
+    }
+
+    #[inline(never)]
+    fn rare_operation(&mut self, table: &TermTable, operation: Operation) -> Refused<()> {
+        match operation.code {
+            OperationCode::Header => {
+                self.begin_named(table, operation)?;
+                self.terms.value(table, operation.object)?;
+                self.terms.rows.add(HEADER, &self.terms.statement);
+                Ok(())
+            }
+            OperationCode::AddPrefix => {
+                self.begin_named(table, operation)?;
+                if table.term(operation.object).kind != TermKind::Iri {
+                    return Err(misplaced());
+                }
+                self.terms.value(table, operation.object)?;
+                self.graph(table, operation.graph, NAMESPACE_GRAPH)?;
+                self.terms.rows.add(ADD_PREFIX, &self.terms.statement);
+                Ok(())
+            }
+            OperationCode::DeletePrefix => {
+                self.begin_named(table, operation)?;
+                self.graph(table, operation.graph, NAMESPACE_GRAPH)?;
+                self.terms.rows.add(DELETE_PREFIX, &self.terms.statement);
+                Ok(())
+            }
+            OperationCode::Begin => self.transaction(BEGIN),
+            OperationCode::Commit => self.transaction(COMMIT),
+            OperationCode::Abort => self.transaction(ABORT),
+            OperationCode::Add | OperationCode::Delete => Err(misplaced()),
+        }
+    }
+
+    #[inline]
+    fn statement(&mut self, table: &TermTable, operation: Operation, tag: u8) -> Refused<()> {
+        self.terms.begin_row();
+        let triple = [operation.subject, operation.predicate, operation.object];
+        self.terms.triple(table, triple)?;
+        self.graph(table, operation.graph, QUAD_GRAPH)?;
+        self.terms.rows.add(tag, &self.terms.statement);
+        Ok(())
+    }
+
+    /// Begins a row with a key or a prefix.
+    fn begin_named(&mut self, table: &TermTable, operation: Operation) -> Refused<()> {
+        let name = table.term(operation.name);
+        if name.kind != TermKind::Literal {
+            return Err(misplaced());
+        }
+        self.terms.begin_row();
+        let text = table.text_of(name);
+        if !text.is_empty() {
+            put_bytes(&mut self.terms.statement, 0x0a, text);
+        }
+        Ok(())
+    }
+
+    /// Appends a graph, unless it repeats the one before.
+    #[inline]
+    fn graph(&mut self, table: &TermTable, graph: TermId, before: u8) -> Refused<()> {
+        if self.statement_type == StatementType::Quads {
+            if !self.terms.last.is(GRAPH, table, graph) {
+                self.terms.graph(table, graph, before)?;
+            }
+        } else if graph != TermId::DEFAULT_GRAPH {
+            if !self.stream.merge_graphs {
+                return Err(needs_graphs());
+            }
+            self.merged += 1;
+        }
+        Ok(())
+    }
+
+    fn transaction(&mut self, tag: u8) -> Refused<()> {
+        let begins = tag == BEGIN;
+        if begins == self.in_transaction {
+            let text = match tag {
+                BEGIN => "a transaction starts inside another transaction",
+                COMMIT => "a commit outside a transaction",
+                _ => "an abort outside a transaction",
+            };
+            return Err(unmatched(text));
+        }
+        self.in_transaction = begins;
+        self.terms.begin_row();
+        self.terms.rows.add(tag, &[]);
+        Ok(())
+    }
+
+    /// Ends the frame.
+    fn write_frame(&mut self, out: &mut Vec<u8>) {
+        let rows = &mut self.terms.rows;
+        if self.stream.delimited {
+            put_varint(out, rows.bytes.len() as u64);
+        }
+        out.extend_from_slice(&rows.bytes);
+        rows.clear();
+    }
+}
+
+impl Writer for PatchWriter {
+    type Record = Operation;
+
+    fn begin_batch(&mut self, batch: &PatchBatch, _out: &mut Vec<u8>) {
+        self.terms.begin_batch(batch);
+    }
+
+    fn begin_message(&mut self, batch: &PatchBatch, number: u64, _out: &mut Vec<u8>) {
+        self.mark = Mark {
+            rows: self.terms.rows.bytes.len(),
+            carried: None,
+        };
+        self.in_transaction = false;
+        if number == 0 {
+            let given = self.stream.statements;
+            self.statement_type = given.unwrap_or_else(|| Self::found_type(batch));
+            self.write_options();
+        }
+    }
+
+    fn second(&self) -> Refused<bool> {
+        match self.stream.kind {
+            StreamType::Flat => refuse_second(self.stream.flat),
+            StreamType::Frame if !self.stream.delimited => Err((
+                ErrorClass::Unsupported,
+                Reason::new("a log of more than one frame needs length prefixes")
+                    .with(Remedy::write("delimited", "true", "writes them"))
+                    .with(Remedy::write(
+                        "stream_type",
+                        "punctuated",
+                        "ends patches with marks",
+                    )),
+            )),
+            _ => Ok(false),
+        }
+    }
+
+    fn declare(&mut self, _name: &[u8], _iri: &[u8], _out: &mut Vec<u8>) -> Refused<bool> {
+        Ok(false)
+    }
+
+    // Apart from the loop of all formats, as Jelly's.
+    #[inline(never)]
+    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        let table = batch.table();
+        let cuts = self.cuts();
+        for operation in batch.message(message) {
+            self.operation(table, *operation)?;
+            let rows = &self.terms.rows;
+            let stream = &self.stream;
+            if cuts {
+                if rows.count >= stream.frame_rows || rows.bytes.len() >= stream.frame_bytes {
+                    if self.mark.carried.is_none() {
+                        self.mark.carried = Some(rows.bytes[..self.mark.rows].to_vec());
+                    }
+                    self.write_frame(out);
+                }
+            } else if rows.bytes.len() > MAX_FRAME_BYTES {
+                return Err(too_large(stream));
+            }
+        }
+        let goes_on = batch.continues() && message + 1 == batch.len();
+        if self.in_transaction && !goes_on {
+            return Err(unmatched("the patch ends inside a transaction"));
+        }
+        Ok(())
+    }
+
+    fn end_message(&mut self, out: &mut Vec<u8>) {
+        match self.stream.kind {
+            StreamType::Flat => {}
+            StreamType::Frame => self.write_frame(out),
+            StreamType::Punctuated => {
+                self.terms.rows.add(PUNCTUATION, &[]);
+                if self.stream.delimited {
+                    self.write_frame(out);
+                }
+            }
+        }
+    }
+
+    fn end_batch(&mut self, batch: &PatchBatch) {
+        self.terms.last.keep(batch.table());
+    }
+
+    fn take_back(&mut self, out: &mut Vec<u8>) {
+        if self.stream.kind == StreamType::Frame {
+            return;
+        }
+        match self.mark.carried.take() {
+            Some(carried) => self.terms.rows.bytes = carried,
+            None => self.terms.rows.bytes.truncate(self.mark.rows),
+        }
+        if !self.terms.rows.bytes.is_empty() {
+            self.write_frame(out);
+        }
+    }
+
+    fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
+        if !self.terms.rows.bytes.is_empty() {
+            self.write_frame(out);
+        }
+    }
+
+    fn reset(&mut self) {
+        self.terms.reset();
+        self.in_transaction = false;
+        self.mark = Mark::default();
+        self.merged = 0;
+    }
+
+    fn dropped(&self, dropped: Dropped) -> Counts {
+        vec![
+            ("namespaces", dropped.namespaces),
+            ("graph names", self.merged),
+            ("metadata", dropped.metadata),
+            ("boundaries", dropped.boundaries),
+        ]
+    }
+}
+
+#[cold]
+fn misplaced() -> (ErrorClass, Reason) {
+    (
+        ErrorClass::Internal,
+        "the batch has a term where none of its kind can stand".into(),
+    )
+}
+
+#[cold]
+fn unmatched(text: &'static str) -> (ErrorClass, Reason) {
+    let text = format!("{text}, which Jelly-Patch does not allow");
+    (ErrorClass::Unsupported, Reason::from(text))
+}
+
+#[cold]
+fn needs_graphs() -> (ErrorClass, Reason) {
+    (
+        ErrorClass::Unsupported,
+        Reason::new("statement type TRIPLES holds no graph names")
+            .with(Remedy::write("statement_type", "quads", "keeps them"))
+            .with(Remedy::write(
+                "merge_graphs",
+                "true",
+                "drops them on purpose",
+            )),
+    )
+}
+
+#[cold]
+fn too_large(stream: &Stream) -> (ErrorClass, Reason) {
+    let reason = Reason::new("the patch's frame is larger than 1 GiB");
+    let remedy = if stream.delimited {
+        Remedy::write("stream_type", "punctuated", "writes it over many")
+    } else {
+        Remedy::write("delimited", "true", "allows many")
+    };
+    (ErrorClass::Limit, reason.with(remedy))
+}

@@ -1,0 +1,68 @@
+//! What Jelly-Patch is.
+
+use super::super::options::{
+    DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, MAX_DATATYPE_TABLE, MAX_FRAME_BYTES, MAX_NAME_TABLE,
+    MAX_PREFIX_TABLE, NAME_TABLE, OPTIONS_FROM, PREFIX_TABLE, RDF_STAR, READ_DELIMITED,
+    READ_FRAMES, Reading, WRITE_DELIMITED,
+};
+use super::decode::PatchReader;
+use super::encode::encoder;
+use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE};
+use crate::codec::carries::Carries;
+use crate::codec::input;
+use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS};
+use crate::codec::spec::{Continuable, FormatSpec, Kind};
+
+/// Jelly-Patch.
+pub static JELLY_PATCH: FormatSpec = FormatSpec {
+    name: "jelly-patch",
+    title: "Jelly-Patch",
+    kinds: &[Kind::Patches],
+    suffixes: &[".jellyp"],
+    media_types: &["application/x-jelly-rdf-patch"],
+    aliases: &["jellyp"],
+    // Prefixes are operations here, and nothing that a log has beside its patches.
+    carries: Carries {
+        namespaces: false,
+        metadata: false,
+        ..Carries::ALL
+    },
+    binary: true,
+    sniff: None,
+    resumable: false,
+    continuable: Continuable::Always,
+    value_options: &[("delimited", "false")],
+    reads: &[
+        BOUNDS,
+        &[
+            LENIENT,
+            READ_FRAMES,
+            READ_DELIMITED,
+            MAX_FRAME_BYTES,
+            MAX_NAME_TABLE,
+            MAX_PREFIX_TABLE,
+            MAX_DATATYPE_TABLE,
+        ],
+    ],
+    writes: &[&[
+        MERGE_GRAPHS,
+        FLAT,
+        OPTIONS_FROM,
+        STREAM_TYPE,
+        STATEMENT_TYPE,
+        FRAME_ROWS,
+        FRAME_BYTES,
+        WRITE_DELIMITED,
+        GENERALIZED,
+        RDF_STAR,
+        NAME_TABLE,
+        PREFIX_TABLE,
+        DATATYPE_TABLE,
+    ]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(input::decoder(JELLY_PATCH.name, PatchReader::new(options)))
+    },
+    encoder,
+    splitter: None,
+};

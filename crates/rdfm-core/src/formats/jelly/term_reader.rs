@@ -1,0 +1,677 @@
+//! Terms and statements of a log of rows being read: its lookups, and what repeats.
+//!
+//! - In: the payloads of statements, terms and lookup entries.
+//! - Out: ids of terms in the [`LogBuilder`].
+//! - Cost: an IRI seen before in the batch is one load and two comparisons; nothing is hashed.
+//! - Law: what the specification calls an error is one; terms are taken in the order
+//!   subject, predicate, object, graph, in whatever order the fields stand.
+
+use super::lookup::{Budget, Table};
+use super::options::{MIN_NAME_TABLE, Reading, Tables};
+use super::owned::OwnedTerm;
+use crate::model::builder::LogBuilder;
+use crate::model::record::Record;
+use crate::model::remedy::Reason;
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::syntax::text::scan;
+use crate::syntax::wire::{
+    Checked, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint,
+};
+
+/// The fields of a triple and of a quad.
+pub(super) const TRIPLE_FIELDS: u32 = (1 << 13) - 2;
+pub(super) const QUAD_FIELDS: u32 = (1 << 17) - 2;
+const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
+/// The graph's place among the positions.
+pub(super) const GRAPH: usize = 3;
+/// Language tags remembered, and the longest of them.
+const LANGUAGES: usize = 16;
+const LANGUAGE_BYTES: usize = 64;
+
+/// A term's field in a quad and its bytes; field 0 is a repeated term.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Slot<'a> {
+    pub field: usize,
+    pub bytes: &'a [u8],
+}
+
+/// A language tag as it stands in the log, and what it became.
+struct Language {
+    tag: Vec<u8>,
+    batch: u32,
+    term: TermId,
+    direction: u8,
+}
+
+/// The terms of a log.
+pub(super) struct TermReader<R: Record> {
+    pub builder: LogBuilder<R>,
+    /// Largest tables that the options may declare.
+    largest: Tables,
+    budget: Budget,
+    names: Table,
+    prefixes: Table,
+    datatypes: Table,
+    last_name: u32,
+    last_prefix: u32,
+    /// Terms of the statement before, and the open graph: ids in the batch where `live` has the bit,
+    /// otherwise to be added from `kept`.
+    last: [TermId; 4],
+    live: u8,
+    kept: [Option<OwnedTerm>; 4],
+    /// The positions that a statement must have, given or repeated.
+    required: u8,
+    forbids_triple_terms: bool,
+    max_depth: u32,
+    languages: Vec<Language>,
+    next_language: usize,
+}
+
+impl<R: Record> TermReader<R> {
+    pub fn new(options: &Reading) -> Self {
+        Self {
+            builder: LogBuilder::new(options.limits.clone()),
+            largest: options.largest,
+            budget: Budget::new(options.limits.max_message_bytes),
+            names: Table::new("name", 0),
+            prefixes: Table::new("prefix", 0),
+            datatypes: Table::new("datatype", 0),
+            last_name: 0,
+            last_prefix: 0,
+            last: [TermId::DEFAULT_GRAPH; 4],
+            live: 0,
+            kept: [const { None }; 4],
+            required: 0,
+            forbids_triple_terms: false,
+            max_depth: options.limits.max_depth,
+            languages: Vec::new(),
+            next_language: 0,
+        }
+    }
+
+    /// Goes to the start of another log, where the builder is already.
+    pub fn reset(&mut self) {
+        self.budget.reset();
+        self.names.reset(0);
+        self.prefixes.reset(0);
+        self.datatypes.reset(0);
+        self.last_name = 0;
+        self.last_prefix = 0;
+        self.last = [TermId::DEFAULT_GRAPH; 4];
+        self.live = 0;
+        self.kept = [const { None }; 4];
+        self.required = 0;
+        self.forbids_triple_terms = false;
+        self.languages.clear();
+        self.next_language = 0;
+    }
+
+    /// Takes what the log's options say: the sizes of its tables, whether triple terms may occur, and whether
+    /// statements have a graph.
+    pub fn open(&mut self, tables: Tables, rdf_star: bool, graphs: bool) -> Checked<()> {
+        if tables.name < MIN_NAME_TABLE {
+            return Err(malformed(format!(
+                "the name table has {} entries, expected {MIN_NAME_TABLE} or more",
+                tables.name
+            )));
+        }
+        let largest = self.largest;
+        for (what, option, size, most) in [
+            ("name", "max_name_table", tables.name, largest.name),
+            ("prefix", "max_prefix_table", tables.prefix, largest.prefix),
+            (
+                "datatype",
+                "max_datatype_table",
+                tables.datatype,
+                largest.datatype,
+            ),
+        ] {
+            if size > most {
+                return Err(limit(Reason::limit(
+                    format!("the {what} table of {size} entries is larger than {most}"),
+                    option,
+                )));
+            }
+        }
+        self.names.reset(tables.name);
+        self.prefixes.reset(tables.prefix);
+        self.datatypes.reset(tables.datatype);
+        // The option for generalized statements binds writers only: Jelly-JVM's own files have such
+        // without it.
+        self.forbids_triple_terms = !rdf_star;
+        self.required = if graphs { 0b1111 } else { 0b0111 };
+        Ok(())
+    }
+
+    /// Takes an entry of the name lookup.
+    #[inline]
+    pub fn name_entry(&mut self, payload: &[u8]) -> Checked<()> {
+        let (id, value) = entry(payload)?;
+        let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a name"))?;
+        self.names.set(id, value, flags, &mut self.budget)
+    }
+
+    /// Takes an entry of the prefix lookup.
+    #[inline]
+    pub fn prefix_entry(&mut self, payload: &[u8]) -> Checked<()> {
+        let (id, value) = entry(payload)?;
+        let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a prefix"))?;
+        self.prefixes.set(id, value, flags, &mut self.budget)
+    }
+
+    /// Takes an entry of the datatype lookup.
+    #[inline]
+    pub fn datatype_entry(&mut self, payload: &[u8]) -> Checked<()> {
+        let (id, value) = entry(payload)?;
+        let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a datatype"))?;
+        self.datatypes.set(id, value, flags, &mut self.budget)
+    }
+
+    /// Makes the terms that a later statement may repeat independent of the batch, which ends.
+    pub fn end_batch(&mut self) {
+        for position in 0..4 {
+            if self.live >> position & 1 == 1 {
+                self.kept[position] =
+                    Some(OwnedTerm::new(self.builder.table(), self.last[position]));
+            }
+        }
+        self.live = 0;
+    }
+
+    /// The terms of a statement; other fields than `fields` are skipped.
+    #[inline]
+    pub fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
+        match self.usual_statement(bytes, fields) {
+            Some(ids) => Ok(ids),
+            None => self.odd_statement(bytes, fields),
+        }
+    }
+
+    /// As [`statement`](Self::statement), or nothing where that must do it.
+    #[inline]
+    pub fn usual_statement(&mut self, bytes: &[u8], fields: u32) -> Option<[TermId; 4]> {
+        let iri_state = (self.last_prefix, self.last_name);
+        if self.required & !self.live == 0
+            && let Ok(Some(ids)) = self.direct(bytes, fields)
+        {
+            return Some(ids);
+        }
+        (self.last_prefix, self.last_name) = iri_state;
+        None
+    }
+
+    /// Takes the graph of a row that is no statement; statements repeat it.
+    pub fn set_graph(&mut self, slot: Slot<'_>) -> Checked<TermId> {
+        let graph = self.term(slot, 0)?;
+        self.last[GRAPH] = graph;
+        self.live |= 1 << GRAPH;
+        Ok(graph)
+    }
+
+    /// The graph that a row repeats that is no statement, if there was one.
+    pub fn repeated_graph(&mut self) -> Checked<Option<TermId>> {
+        if self.live >> GRAPH & 1 == 0 && self.kept[GRAPH].is_none() {
+            return Ok(None);
+        }
+        let mut ids = self.last;
+        self.repeat_from_kept(&mut ids, 1 << GRAPH & !self.live)?;
+        self.last = ids;
+        Ok(Some(ids[GRAPH]))
+    }
+
+    /// An IRI that becomes no term.
+    pub fn iri_text(&mut self, bytes: &[u8]) -> Checked<Vec<u8>> {
+        let (prefix, name) = iri_ids(bytes)?;
+        self.next_iri(prefix, name);
+        let prefix = self.prefixes.get(self.last_prefix)?;
+        let name = self.names.get(self.last_name)?;
+        Ok([prefix.text.as_slice(), &name.text].concat())
+    }
+
+    /// The terms of a statement whose fields stand in order, as writers write them, and where what
+    /// they leave out is in the batch; None or an error where they may not.
+    #[inline]
+    fn direct(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
+        let mut wire = Wire::new(bytes);
+        // Without a loop, and by nothing that takes their address, so that the ids stay in registers.
+        let subject = self.in_order::<0>(&mut wire, fields)?;
+        let predicate = self.in_order::<1>(&mut wire, fields)?;
+        let object = self.in_order::<2>(&mut wire, fields)?;
+        let graph = self.in_order::<GRAPH>(&mut wire, fields)?;
+        if !wire.is_done() {
+            return Ok(None);
+        }
+        self.last = [subject, predicate, object, graph];
+        Ok(Some([subject, predicate, object, graph]))
+    }
+
+    /// The term at a position if it comes next, otherwise the last one there.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // four calls a statement
+    fn in_order<const POSITION: usize>(
+        &mut self,
+        wire: &mut Wire<'_>,
+        fields: u32,
+    ) -> Checked<TermId> {
+        let fields = fields & (0b1_1110 << (4 * POSITION));
+        if !wire.next_is(fields) {
+            return Ok(self.last[POSITION]);
+        }
+        let (field, bytes) = wire.field(fields, "the statement")?;
+        if field == 4 * POSITION + 1 {
+            self.iri(bytes)
+        } else {
+            self.term(Slot { field, bytes }, 0)
+        }
+    }
+
+    /// As [`direct`](Self::direct), for fields in any order, and for terms repeated from an earlier batch.
+    #[cold]
+    pub fn odd_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
+        let Some(slots) = positions(bytes, fields)? else {
+            self.builder.charge(bytes.len())?;
+            return self.odd_statement(&normalized(bytes, fields)?, fields);
+        };
+        let mut ids = self.last;
+        let mut given = 0;
+        for (position, slot) in slots.into_iter().enumerate() {
+            if slot.field != 0 {
+                ids[position] = self.term(slot, 0)?;
+                given |= 1 << position;
+            }
+        }
+        self.repeat_from_kept(&mut ids, self.required & !(given | self.live))?;
+        self.last = ids;
+        self.live |= given;
+        Ok(ids)
+    }
+
+    #[cold]
+    fn repeat_from_kept(&mut self, ids: &mut [TermId; 4], missing: u8) -> Checked<()> {
+        for (position, id) in ids.iter_mut().enumerate() {
+            if missing >> position & 1 == 0 {
+                continue;
+            }
+            let Some(term) = &self.kept[position] else {
+                return Err(malformed(format!(
+                    "the first statement leaves out its {}; there is none before it to repeat",
+                    POSITIONS[position]
+                )));
+            };
+            *id = term.add(&mut self.builder)?;
+            self.live |= 1 << position;
+        }
+        Ok(())
+    }
+
+    /// A term by its field of a quad; `depth` triple terms are around it.
+    #[inline]
+    pub fn term(&mut self, slot: Slot<'_>, depth: u32) -> Checked<TermId> {
+        match slot.field {
+            1 | 5 | 9 | 13 => self.iri(slot.bytes),
+            2 | 6 | 10 | 14 => self.bnode(slot.bytes),
+            3 | 7 | 11 | 16 => self.literal(slot.bytes),
+            15 => default_graph(slot.bytes),
+            _ => self.triple_term(slot.bytes, depth + 1),
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // the hottest term: nearly always one load and two comparisons
+    pub fn iri(&mut self, bytes: &[u8]) -> Checked<TermId> {
+        let (prefix, name) = iri_ids(bytes)?;
+        self.next_iri(prefix, name);
+        // An entry that was not set has no batch.
+        if let Some(prefix) = self.prefixes.peek(self.last_prefix)
+            && let Some(name) = self.names.peek(self.last_name)
+            && name.batch == self.builder.serial()
+            && name.prefix == prefix.serial
+        {
+            return Ok(name.term);
+        }
+        self.new_iri()
+    }
+
+    /// Adds the last IRI to the batch, and notes its term with the name.
+    #[inline(never)]
+    fn new_iri(&mut self) -> Checked<TermId> {
+        let prefix = self.prefixes.get(self.last_prefix)?;
+        let name = self.names.get_mut(self.last_name)?;
+        let (head, tail) = (prefix.text.len(), name.text.len());
+        self.builder.charge(head + tail)?;
+        let offset = self.builder.append_text(&prefix.text);
+        self.builder.append_text(&name.text);
+        let term = self.builder.add_term(Term {
+            offset,
+            length: (head + tail) as u32,
+            aux: 0,
+            split: u16::try_from(head).unwrap_or(NO_SPLIT),
+            kind: TermKind::Iri,
+            flags: prefix.flags & name.flags,
+        })?;
+        name.batch = self.builder.serial();
+        name.prefix = prefix.serial;
+        name.term = term;
+        Ok(term)
+    }
+
+    /// Prefix 0 is the last one, name 0 the one after the last.
+    #[inline]
+    fn next_iri(&mut self, prefix: u32, name: u32) {
+        if prefix != 0 {
+            self.last_prefix = prefix;
+        }
+        self.last_name = if name == 0 {
+            self.last_name.saturating_add(1)
+        } else {
+            name
+        };
+    }
+
+    #[inline]
+    fn bnode(&mut self, bytes: &[u8]) -> Checked<TermId> {
+        let flags = scan::label(bytes).ok_or_else(|| invalid_utf8(bytes, "a blank node label"))?;
+        Ok(self.builder.add_simple(TermKind::Bnode, bytes, flags)?)
+    }
+
+    #[inline]
+    fn literal(&mut self, bytes: &[u8]) -> Checked<TermId> {
+        let (lexical, literal) = literal_fields(bytes)?;
+        let flags =
+            scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
+        let (kind, aux, flags) = match literal {
+            LiteralKind::Typed(id) => {
+                let (kind, aux) = self.datatype(id)?;
+                (kind, aux, flags)
+            }
+            LiteralKind::Language(tag) => {
+                let (language, direction) = self.language(tag)?;
+                (TermKind::LangLiteral, language, flags | direction)
+            }
+            LiteralKind::Plain => (TermKind::Literal, TermId(0), flags),
+        };
+        Ok(self.builder.add_with_aux(kind, lexical, aux.0, flags)?)
+    }
+
+    #[inline]
+    fn datatype(&mut self, id: u32) -> Checked<(TermKind, TermId)> {
+        if id == 0 {
+            return Err(malformed(
+                "datatype 0 is not allowed in a literal; ids count from 1",
+            ));
+        }
+        let entry = self.datatypes.get_mut(id)?;
+        let batch = self.builder.serial();
+        if entry.batch != batch {
+            // xsd:string literals have a kind of their own, and no datatype term.
+            entry.term = if entry.text == XSD_STRING {
+                TermId::DEFAULT_GRAPH
+            } else {
+                self.builder
+                    .add_simple(TermKind::Iri, &entry.text, entry.flags)?
+            };
+            entry.batch = batch;
+        }
+        let kind = if entry.term == TermId::DEFAULT_GRAPH {
+            TermKind::Literal
+        } else {
+            TermKind::TypedLiteral
+        };
+        Ok((kind, entry.term))
+    }
+
+    /// The language's term, and the direction's flag.
+    fn language(&mut self, tag: &[u8]) -> Checked<(TermId, u8)> {
+        let batch = self.builder.serial();
+        for known in &self.languages {
+            if known.batch == batch && known.tag == tag {
+                return Ok((known.term, known.direction));
+            }
+        }
+        let (text, direction) = if let Some(text) = tag.strip_suffix(b"--ltr") {
+            (text, flags::LTR)
+        } else if let Some(text) = tag.strip_suffix(b"--rtl") {
+            (text, flags::RTL)
+        } else {
+            (tag, 0)
+        };
+        let plain = scan::language(text).ok_or_else(|| invalid_utf8(tag, "a language tag"))?;
+        let term = self.builder.add_simple(TermKind::Language, text, plain)?;
+        if tag.len() <= LANGUAGE_BYTES {
+            let entry = Language {
+                tag: tag.to_vec(),
+                batch,
+                term,
+                direction,
+            };
+            if self.languages.len() < LANGUAGES {
+                self.languages.push(entry);
+            } else {
+                self.languages[self.next_language] = entry;
+                self.next_language = (self.next_language + 1) % LANGUAGES;
+            }
+        }
+        Ok((term, direction))
+    }
+
+    fn triple_term(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
+        if depth > self.max_depth {
+            return Err(limit(Reason::limit(
+                format!(
+                    "triple terms are nested deeper than {} levels",
+                    self.max_depth
+                ),
+                "max_depth",
+            )));
+        }
+        if self.forbids_triple_terms {
+            return Err(malformed(
+                "a triple term, but the stream options say rdf_star = false",
+            ));
+        }
+        let Some(slots) = positions(bytes, TRIPLE_FIELDS)? else {
+            // Every level around this one may hold such a copy.
+            self.builder.charge(bytes.len())?;
+            return self.triple_term(&normalized(bytes, TRIPLE_FIELDS)?, depth);
+        };
+        let mut ids = [TermId::DEFAULT_GRAPH; 3];
+        for position in 0..3 {
+            if slots[position].field == 0 {
+                return Err(malformed(format!(
+                    "a triple term leaves out its {}; terms cannot be repeated there",
+                    POSITIONS[position]
+                )));
+            }
+            ids[position] = self.term(slots[position], depth)?;
+        }
+        Ok(self.builder.add_triple_term(ids)?)
+    }
+}
+
+/// The fields of a statement by position, or None where fields must be merged first.
+#[inline]
+fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
+    let mut slots = [Slot::default(); 4];
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        let (field, payload) = wire.field(fields, "the statement")?;
+        if field == 0 {
+            continue;
+        }
+        let slot = &mut slots[((field - 1) / 4) & 3];
+        if slot.field == field && is_message(field) {
+            return Ok(None);
+        }
+        *slot = Slot {
+            field,
+            bytes: payload,
+        };
+    }
+    Ok(Some(slots))
+}
+
+/// Whether a term's field is a message, which protobuf merges, or a string, which it replaces.
+const fn is_message(field: usize) -> bool {
+    (field - 1) & 3 != 1
+}
+
+/// A statement whose repeated fields are merged as protobuf says.
+#[cold]
+fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
+    let mut slots: [(usize, Vec<u8>); 4] = Default::default();
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        let (field, payload) = wire.field(fields, "the statement")?;
+        if field == 0 {
+            continue;
+        }
+        let slot = &mut slots[((field - 1) / 4) & 3];
+        if slot.0 != field || !is_message(field) {
+            slot.1.clear();
+        }
+        slot.0 = field;
+        slot.1.extend_from_slice(payload);
+    }
+    let mut out = Vec::with_capacity(bytes.len() + 16);
+    for (field, payload) in slots {
+        if field == 16 {
+            put_varint(&mut out, 16 << 3 | u64::from(LENGTH));
+            put_varint(&mut out, payload.len() as u64);
+            out.extend_from_slice(&payload);
+        } else if field != 0 {
+            put_bytes(&mut out, (field as u8) << 3 | LENGTH, &payload);
+        }
+    }
+    Ok(out)
+}
+
+/// Prefix and name id of an IRI, as they stand.
+#[inline]
+fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
+    match *bytes {
+        [] => return Ok((0, 0)),
+        [0x10, name] if name < 0x80 => return Ok((0, u32::from(name))),
+        [0x08, prefix] if prefix < 0x80 => return Ok((u32::from(prefix), 0)),
+        [0x10, low, high] if low >= 0x80 && high < 0x80 => {
+            return Ok((0, u32::from(low & 0x7f) | u32::from(high) << 7));
+        }
+        [0x08, prefix, 0x10, name] if prefix < 0x80 && name < 0x80 => {
+            return Ok((u32::from(prefix), u32::from(name)));
+        }
+        [0x08, prefix, 0x10, low, high] if prefix < 0x80 && low >= 0x80 && high < 0x80 => {
+            let name = u32::from(low & 0x7f) | u32::from(high) << 7;
+            return Ok((u32::from(prefix), name));
+        }
+        _ => {}
+    }
+    any_iri_ids(bytes)
+}
+
+#[inline(never)]
+fn any_iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
+    let (mut prefix, mut name) = (0, 0);
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.tag()? {
+            (1, VARINT) => prefix = wire.varint32()?,
+            (2, VARINT) => name = wire.varint32()?,
+            (field @ 1..=2, kind) => Wire::expect(kind, VARINT, field, "the IRI")?,
+            (field, kind) => wire.skip(field, kind)?,
+        }
+    }
+    Ok((prefix, name))
+}
+
+/// What a literal is beside its lexical form.
+enum LiteralKind<'a> {
+    Plain,
+    Language(&'a [u8]),
+    Typed(u32),
+}
+
+/// Lexical form and kind of a literal.
+#[inline]
+fn literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
+    if let [0x0a, length, rest @ ..] = bytes
+        && *length < 0x80
+        && let Some((lexical, rest)) = rest.split_at_checked(*length as usize)
+    {
+        match rest {
+            [] => return Ok((lexical, LiteralKind::Plain)),
+            [0x18, datatype] if *datatype < 0x80 => {
+                return Ok((lexical, LiteralKind::Typed(u32::from(*datatype))));
+            }
+            _ => {}
+        }
+    }
+    any_literal_fields(bytes)
+}
+
+#[inline(never)]
+fn any_literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
+    let mut lexical = &[][..];
+    let mut literal = LiteralKind::Plain;
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.tag()? {
+            (1, LENGTH) => lexical = wire.bytes()?,
+            (2, LENGTH) => literal = LiteralKind::Language(wire.bytes()?),
+            (3, VARINT) => literal = LiteralKind::Typed(wire.varint32()?),
+            (field @ 1..=3, kind) => {
+                let expected = if field == 3 { VARINT } else { LENGTH };
+                Wire::expect(kind, expected, field, "the literal")?;
+            }
+            (field, kind) => wire.skip(field, kind)?,
+        }
+    }
+    Ok((lexical, literal))
+}
+
+/// Id and value of a lookup entry.
+#[inline]
+fn entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
+    if let [0x12, length, value @ ..] = bytes
+        && *length < 0x80
+        && value.len() == *length as usize
+    {
+        return Ok((0, value));
+    }
+    any_entry(bytes)
+}
+
+#[inline(never)]
+fn any_entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
+    let (mut id, mut value) = (0, &[][..]);
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.tag()? {
+            (1, VARINT) => id = wire.varint32()?,
+            (2, LENGTH) => value = wire.bytes()?,
+            (field @ 1..=2, kind) => {
+                let expected = if field == 1 { VARINT } else { LENGTH };
+                Wire::expect(kind, expected, field, "the lookup entry")?;
+            }
+            (field, kind) => wire.skip(field, kind)?,
+        }
+    }
+    Ok((id, value))
+}
+
+/// The default graph has no fields; those of a later version are skipped.
+#[inline]
+fn default_graph(bytes: &[u8]) -> Checked<TermId> {
+    if !bytes.is_empty() {
+        skip_all(bytes)?;
+    }
+    Ok(TermId::DEFAULT_GRAPH)
+}
+
+#[cold]
+pub(super) fn skip_all(bytes: &[u8]) -> Checked<()> {
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        let (field, kind) = wire.tag()?;
+        wire.skip(field, kind)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,604 @@
+//! Terms and rows of a log being written: its lookups, and what repeats.
+//!
+//! - In: terms of a batch, and what the log's options allow.
+//! - Out: the fields of the statement being built, rows of lookup entries before it, and the rows of a frame.
+//! - Cost: a memo a term and batch saves the lookups' hashing.
+//! - Law: the bytes depend on the terms alone: the memo and equal ids only save comparisons.
+
+use super::lru::Lru;
+use super::options::Tables;
+use super::owned::OwnedTerm;
+use crate::codec::refuse::Refused;
+use crate::model::batch::LogBatch;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::record::Record;
+use crate::model::remedy::{Reason, Remedy};
+use crate::model::table::TermTable;
+use crate::model::term::{Term, TermId, TermKind, flags};
+use crate::model::write::{set_apart, write_apart};
+use crate::syntax::text::encode::holds_labels;
+use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
+
+/// Rows' tag in a frame.
+const ROW: u8 = 0x0a;
+/// The graph's place among the positions.
+pub(super) const GRAPH: usize = 3;
+/// A message that is one frame is collected in memory, up to this many bytes.
+pub(super) const MAX_FRAME_BYTES: usize = 1 << 30;
+
+/// Tags of the rows of lookup entries.
+#[derive(Clone, Copy)]
+pub(super) struct EntryTags {
+    pub name: u8,
+    pub prefix: u8,
+    pub datatype: u8,
+}
+
+/// Where an IRI stood in the lookups when the batch's term was last written.
+#[derive(Clone, Copy, Default)]
+struct Memo {
+    /// The batch; 0 is none.
+    epoch: u32,
+    name: u32,
+    name_serial: u32,
+    prefix: u32,
+    prefix_serial: u32,
+}
+
+/// The terms of a log, and the rows of its open frame.
+pub(super) struct TermWriter {
+    tags: EntryTags,
+    /// Whether generalized statements may occur.
+    generalized: bool,
+    /// Whether triple terms may occur.
+    rdf_star: bool,
+
+    names: Lru,
+    prefixes: Lru,
+    datatypes: Lru,
+    last_name: u32,
+    last_prefix: u32,
+    pub last: Repeats,
+    /// Number of the row being built; lookups pin what it uses.
+    row: u64,
+
+    memos: Vec<Memo>,
+    datatype_memos: Vec<Memo>,
+    epoch: u32,
+
+    pub rows: Rows,
+    /// The fields of the statement being built.
+    pub statement: Vec<u8>,
+    /// Whether labels of different messages must differ, the number of the open message, and what then
+    /// goes before its labels ([`set_apart`]).
+    sets_apart: bool,
+    number: u64,
+    apart: Vec<u8>,
+}
+
+/// The rows of the frame being built.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub bytes: Vec<u8>,
+    pub count: usize,
+}
+
+/// The terms of the statement before.
+#[derive(Default)]
+pub(super) struct Repeats {
+    ids: [TermId; 4],
+    /// Which ids are of the current batch; the others are kept as terms.
+    live: u8,
+    kept: [Option<OwnedTerm>; 4],
+}
+
+impl TermWriter {
+    pub fn new(tags: EntryTags, tables: Tables, generalized: bool, rdf_star: bool) -> Self {
+        Self {
+            tags,
+            generalized,
+            rdf_star,
+            names: Lru::new(tables.name),
+            prefixes: Lru::new(tables.prefix),
+            datatypes: Lru::new(tables.datatype),
+            last_name: 0,
+            last_prefix: 0,
+            last: Repeats::default(),
+            row: 0,
+            memos: Vec::new(),
+            datatype_memos: Vec::new(),
+            epoch: 0,
+            rows: Rows::default(),
+            statement: Vec::new(),
+            sets_apart: false,
+            number: 0,
+            apart: Vec::new(),
+        }
+    }
+
+    /// Goes to the start of another log.
+    pub fn reset(&mut self) {
+        self.names.reset();
+        self.prefixes.reset();
+        self.datatypes.reset();
+        self.last_name = 0;
+        self.last_prefix = 0;
+        self.last = Repeats::default();
+        self.row = 0;
+        self.rows.clear();
+    }
+
+    /// Forgets what was noted about the terms of the batch before.
+    pub fn begin_batch<R: Record>(&mut self, batch: &LogBatch<R>) {
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 {
+            self.memos.clear();
+            self.datatype_memos.clear();
+            self.epoch = 1;
+        }
+        let terms = batch.table().terms().len();
+        if self.memos.len() < terms {
+            self.memos.resize(terms, Memo::default());
+            self.datatype_memos.resize(terms, Memo::default());
+        }
+    }
+
+    /// A message begins whose labels mean other nodes than those before it in the same frames.
+    pub fn set_apart(&mut self, number: u64, table: &TermTable) {
+        self.sets_apart = true;
+        self.number = number;
+        self.apart.clear();
+        write_apart(number, &mut self.apart);
+        self.last.forget_labels(table);
+    }
+
+    /// Begins a row of fields.
+    #[inline]
+    pub fn begin_row(&mut self) {
+        self.row += 1;
+        self.statement.clear();
+    }
+
+    /// Appends the subject, predicate and object that do not repeat those before.
+    #[inline]
+    pub fn triple(&mut self, table: &TermTable, triple: [TermId; 3]) -> Refused<()> {
+        for (position, id) in triple.into_iter().enumerate() {
+            if !self.last.is(position, table, id) {
+                self.term(table, id, position)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a subject, predicate or object to the statement.
+    #[inline]
+    pub fn term(&mut self, table: &TermTable, id: TermId, position: usize) -> Refused<()> {
+        self.term_at::<0>(table, id, position)
+    }
+
+    /// Appends any term to a row whose fields for it stand one behind those of a subject.
+    pub fn value(&mut self, table: &TermTable, id: TermId) -> Refused<()> {
+        self.term_at::<1>(table, id, 0)
+    }
+
+    /// Appends a term; `BEHIND` the fields of a subject any may stand.
+    #[inline]
+    fn term_at<const BEHIND: u8>(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        position: usize,
+    ) -> Refused<()> {
+        let field = position as u8 * 4 + 1 + BEHIND;
+        let term = table.term(id);
+        match term.kind {
+            TermKind::Iri => {
+                let (prefix, name) = self.iri(table, id, term)?;
+                self.put_iri(field << 3 | 2, prefix, name);
+                Ok(())
+            }
+            TermKind::Bnode => {
+                if position == 1 {
+                    self.generalized("a blank node as predicate")?;
+                }
+                self.label((field + 1) << 3 | 2, table.text_of(term));
+                Ok(())
+            }
+            TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
+                if position < 2 && BEHIND == 0 {
+                    self.generalized("a literal as subject or predicate")?;
+                }
+                self.statement.push((field + 2) << 3 | 2);
+                self.literal(table, term)
+            }
+            TermKind::TripleTerm => {
+                if position == 1 {
+                    self.generalized("a triple term as predicate")?;
+                }
+                self.triple_term(table, term, (field + 3) << 3 | 2)
+            }
+            TermKind::DefaultGraph | TermKind::Language => Err((
+                ErrorClass::Internal,
+                "the batch has a term where none of its kind can stand".into(),
+            )),
+        }
+    }
+
+    /// Appends a label; where messages share frames so that labels of different messages differ.
+    #[inline]
+    fn label(&mut self, tag: u8, text: &[u8]) {
+        if !self.sets_apart || !set_apart(self.number, text) {
+            put_bytes(&mut self.statement, tag, text);
+            return;
+        }
+        self.statement.push(tag);
+        put_varint(&mut self.statement, (self.apart.len() + text.len()) as u64);
+        self.statement.extend_from_slice(&self.apart);
+        self.statement.extend_from_slice(text);
+    }
+
+    fn generalized(&self, what: &str) -> Refused<()> {
+        if self.generalized {
+            return Ok(());
+        }
+        Err((
+            ErrorClass::Unsupported,
+            Reason::from(format!("{what}, and the header says that there are none"))
+                .with(Remedy::write("generalized", "true", "declares them")),
+        ))
+    }
+
+    fn triple_term(&mut self, table: &TermTable, term: Term, tag: u8) -> Refused<()> {
+        if !self.rdf_star {
+            return Err((
+                ErrorClass::Unsupported,
+                Reason::new("a triple term, and the header says that there are none")
+                    .with(Remedy::write("rdf_star", "true", "declares them")),
+            ));
+        }
+        self.statement.push(tag);
+        let start = self.statement.len();
+        for (position, part) in table.triple(term).into_iter().enumerate() {
+            self.term(table, part, position)?;
+        }
+        // The length goes before what it counts.
+        let length = self.statement.len() - start;
+        put_varint(&mut self.statement, length as u64);
+        self.statement[start..].rotate_right(varint_size(length as u64));
+        Ok(())
+    }
+
+    /// Appends a graph to a quad (field numbers after 12) or another row (after 0 or 2).
+    pub fn graph(&mut self, table: &TermTable, id: TermId, before: u8) -> Refused<()> {
+        let term = table.term(id);
+        match term.kind {
+            TermKind::Iri => {
+                let (prefix, name) = self.iri(table, id, term)?;
+                self.put_iri((before + 1) << 3 | 2, prefix, name);
+            }
+            TermKind::Bnode => self.label((before + 2) << 3 | 2, table.text_of(term)),
+            TermKind::DefaultGraph => {
+                self.statement
+                    .extend_from_slice(&[(before + 3) << 3 | 2, 0]);
+            }
+            TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
+                self.generalized("a literal as graph")?;
+                put_varint(&mut self.statement, u64::from(before + 4) << 3 | 2);
+                self.literal(table, term)?;
+            }
+            TermKind::TripleTerm | TermKind::Language => {
+                return Err((
+                    ErrorClass::Unsupported,
+                    "a triple term as graph, which Jelly cannot hold".into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a literal's length and fields.
+    #[inline]
+    fn literal(&mut self, table: &TermTable, term: Term) -> Refused<()> {
+        let text = table.text_of(term);
+        let lexical = if text.is_empty() {
+            0
+        } else {
+            1 + varint_size(text.len() as u64) + text.len()
+        };
+        match term.kind {
+            TermKind::LangLiteral => {
+                let tag = table.text(TermId(term.aux));
+                let direction: &[u8] = match term.flags & (flags::LTR | flags::RTL) {
+                    flags::LTR => b"--ltr",
+                    flags::RTL => b"--rtl",
+                    _ => b"",
+                };
+                let length = tag.len() + direction.len();
+                let size = lexical + 1 + varint_size(length as u64) + length;
+                put_varint(&mut self.statement, size as u64);
+                self.lexical(text);
+                self.statement.push(0x12);
+                put_varint(&mut self.statement, length as u64);
+                self.statement.extend_from_slice(tag);
+                self.statement.extend_from_slice(direction);
+            }
+            TermKind::TypedLiteral => {
+                let datatype = self.datatype(table, TermId(term.aux))?;
+                if datatype < 0x80 && (1..0x7c).contains(&text.len()) {
+                    let length = text.len() as u8;
+                    self.statement
+                        .extend_from_slice(&[length + 4, 0x0a, length]);
+                    self.statement.extend_from_slice(text);
+                    self.statement.extend_from_slice(&[0x18, datatype as u8]);
+                    return Ok(());
+                }
+                let size = lexical + 1 + varint_size(u64::from(datatype));
+                put_varint(&mut self.statement, size as u64);
+                self.lexical(text);
+                self.statement.push(0x18);
+                put_varint(&mut self.statement, u64::from(datatype));
+            }
+            _ => {
+                put_varint(&mut self.statement, lexical as u64);
+                self.lexical(text);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn lexical(&mut self, text: &[u8]) {
+        if !text.is_empty() {
+            put_bytes(&mut self.statement, 0x0a, text);
+        }
+    }
+
+    #[inline]
+    fn datatype(&mut self, table: &TermTable, id: TermId) -> Refused<u32> {
+        let memo = self.datatype_memos[id.index()];
+        if memo.epoch == self.epoch && self.datatypes.holds(memo.name, memo.name_serial) {
+            self.datatypes.touch(memo.name, self.row);
+            return Ok(memo.name);
+        }
+        let text = table.text(id);
+        if self.datatypes.size() == 0 {
+            return Err((
+                ErrorClass::Unsupported,
+                Reason::from(format!(
+                    "a literal of datatype {} needs a datatype table, and there is none",
+                    quote(text)
+                ))
+                .with(Remedy::larger("datatype_table")),
+            ));
+        }
+        let place = self
+            .datatypes
+            .place(text, self.row)
+            .map_err(|_| too_small("datatype_table", self.datatypes.size()))?;
+        if let Some(entry) = place.entry {
+            self.rows.entry(self.tags.datatype, entry, text);
+        }
+        self.datatype_memos[id.index()] = Memo {
+            epoch: self.epoch,
+            name: place.id,
+            name_serial: place.serial,
+            ..Memo::default()
+        };
+        Ok(place.id)
+    }
+
+    /// Ids of an IRI's prefix and name; new entries are written before the row.
+    #[inline]
+    fn iri(&mut self, table: &TermTable, id: TermId, term: Term) -> Refused<(u32, u32)> {
+        let memo = self.memos[id.index()];
+        if memo.epoch == self.epoch
+            && self.names.holds(memo.name, memo.name_serial)
+            && self.prefixes.holds(memo.prefix, memo.prefix_serial)
+        {
+            self.names.touch(memo.name, self.row);
+            if memo.prefix != 0 {
+                self.prefixes.touch(memo.prefix, self.row);
+            }
+            return Ok((memo.prefix, memo.name));
+        }
+        let (prefix, name, memo) = self.place_iri(table.text_of(term))?;
+        self.memos[id.index()] = memo;
+        Ok((prefix, name))
+    }
+
+    /// Appends an IRI that is no term of the batch.
+    pub fn iri_text(&mut self, tag: u8, iri: &[u8]) -> Refused<()> {
+        let (prefix, name, _) = self.place_iri(iri)?;
+        self.put_iri(tag, prefix, name);
+        Ok(())
+    }
+
+    fn place_iri(&mut self, iri: &[u8]) -> Refused<(u32, u32, Memo)> {
+        let mut memo = Memo {
+            epoch: self.epoch,
+            ..Memo::default()
+        };
+        let mut name = iri;
+        if self.prefixes.size() > 0 {
+            // By the text alone: a split that the source knows may differ from one occurrence of an
+            // IRI to the next.
+            let split = iri
+                .iter()
+                .rposition(|byte| matches!(byte, b'#' | b'/'))
+                .map_or(0, |at| at + 1);
+            let (head, tail) = iri.split_at(split);
+            name = tail;
+            let place = if self.prefixes.stands_for(self.last_prefix, head) {
+                self.prefixes.again(self.last_prefix, self.row)
+            } else {
+                self.prefixes
+                    .place(head, self.row)
+                    .map_err(|_| too_small("prefix_table", self.prefixes.size()))?
+            };
+            if let Some(entry) = place.entry {
+                self.rows.entry(self.tags.prefix, entry, head);
+            }
+            memo.prefix = place.id;
+            memo.prefix_serial = place.serial;
+        }
+        let place = self
+            .names
+            .place(name, self.row)
+            .map_err(|_| too_small("name_table", self.names.size()))?;
+        if let Some(entry) = place.entry {
+            self.rows.entry(self.tags.name, entry, name);
+        }
+        memo.name = place.id;
+        memo.name_serial = place.serial;
+        Ok((memo.prefix, memo.name, memo))
+    }
+
+    /// Appends an IRI field: prefix 0 is the last one, name 0 the one after the last.
+    #[inline]
+    fn put_iri(&mut self, tag: u8, prefix: u32, name: u32) {
+        let written_prefix = if prefix == self.last_prefix {
+            0
+        } else {
+            prefix
+        };
+        let written_name = if name == self.last_name + 1 { 0 } else { name };
+        self.last_prefix = prefix;
+        self.last_name = name;
+        let out = &mut self.statement;
+        match (written_prefix, written_name) {
+            (0, 0) => out.extend_from_slice(&[tag, 0]),
+            (0, 1..=0x7f) => out.extend_from_slice(&[tag, 2, 0x10, name as u8]),
+            (0, 0x80..=0x3fff) => {
+                out.extend_from_slice(&[tag, 3, 0x10, name as u8 | 0x80, (name >> 7) as u8]);
+            }
+            (1..=0x7f, 0) => out.extend_from_slice(&[tag, 2, 0x08, prefix as u8]),
+            (1..=0x7f, 1..=0x7f) => {
+                out.extend_from_slice(&[tag, 4, 0x08, prefix as u8, 0x10, name as u8]);
+            }
+            _ => {
+                let field = |value: u32| match value {
+                    0 => 0,
+                    _ => 1 + varint_size(u64::from(value)),
+                };
+                let size = field(written_prefix) + field(written_name);
+                out.extend_from_slice(&[tag, size as u8]);
+                put_number(out, 0x08, written_prefix);
+                put_number(out, 0x10, written_name);
+            }
+        }
+    }
+}
+
+impl Rows {
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.count = 0;
+    }
+
+    /// Appends a row of one field.
+    #[inline]
+    pub fn add(&mut self, tag: u8, fields: &[u8]) {
+        self.count += 1;
+        let length = fields.len();
+        if length < 0x7e {
+            self.bytes
+                .extend_from_slice(&[ROW, length as u8 + 2, tag, length as u8]);
+            self.bytes.extend_from_slice(fields);
+            return;
+        }
+        let row = 1 + varint_size(length as u64) + length;
+        self.bytes.push(ROW);
+        put_varint(&mut self.bytes, row as u64);
+        put_bytes(&mut self.bytes, tag, fields);
+    }
+
+    /// Appends a lookup entry.
+    #[inline]
+    pub fn entry(&mut self, tag: u8, id: u32, text: &[u8]) {
+        let mut size = 0;
+        if id != 0 {
+            size += 1 + varint_size(u64::from(id));
+        }
+        if !text.is_empty() {
+            size += 1 + varint_size(text.len() as u64) + text.len();
+        }
+        self.count += 1;
+        if id == 0 && !text.is_empty() && text.len() < 0x7c {
+            let length = text.len() as u8;
+            self.bytes
+                .extend_from_slice(&[ROW, length + 4, tag, length + 2, 0x12, length]);
+            self.bytes.extend_from_slice(text);
+            return;
+        }
+        self.bytes.push(ROW);
+        put_varint(
+            &mut self.bytes,
+            (1 + varint_size(size as u64) + size) as u64,
+        );
+        self.bytes.push(tag);
+        put_varint(&mut self.bytes, size as u64);
+        put_number(&mut self.bytes, 0x08, id);
+        if !text.is_empty() {
+            put_bytes(&mut self.bytes, 0x12, text);
+        }
+    }
+}
+
+impl Repeats {
+    /// Whether a term repeats the one in the same position before; it is the one before from now on.
+    #[inline]
+    pub fn is(&mut self, position: usize, table: &TermTable, id: TermId) -> bool {
+        let same = if self.live >> position & 1 == 1 {
+            let last = self.ids[position];
+            if last == id {
+                return true;
+            }
+            let (a, b) = (table.term(last), table.term(id));
+            a.kind == b.kind && a.length == b.length && table.same_term(last, table, id)
+        } else {
+            self.kept[position]
+                .as_ref()
+                .is_some_and(|kept| kept.is(table, id))
+        };
+        self.ids[position] = id;
+        self.live |= 1 << position;
+        same
+    }
+
+    /// Forgets the terms with labels, which mean other nodes in the next message. The table is that
+    /// of the current batch.
+    pub fn forget_labels(&mut self, table: &TermTable) {
+        for position in 0..4 {
+            let kind = if self.live >> position & 1 == 1 {
+                Some(table.term(self.ids[position]).kind)
+            } else {
+                self.kept[position].as_ref().map(OwnedTerm::kind)
+            };
+            if kind.is_some_and(holds_labels) {
+                self.live &= !(1 << position);
+                self.kept[position] = None;
+            }
+        }
+    }
+
+    /// Makes the terms independent of their batch.
+    pub fn keep(&mut self, table: &TermTable) {
+        for position in 0..4 {
+            if self.live >> position & 1 == 1 {
+                self.kept[position] = Some(OwnedTerm::new(table, self.ids[position]));
+            }
+        }
+        self.live = 0;
+    }
+}
+
+#[cold]
+fn too_small(option: &'static str, size: u32) -> (ErrorClass, Reason) {
+    (
+        ErrorClass::Unsupported,
+        Reason::from(format!(
+            "one statement needs more than {size} entries at once"
+        ))
+        .with(Remedy::larger(option)),
+    )
+}

@@ -1,0 +1,593 @@
+//! What is written, how, and what is refused.
+
+use rdfm_core::codec::Source;
+use rdfm_core::codec::carries::{Carries, TripleTerms};
+use rdfm_core::codec::values::Given;
+use rdfm_core::model::batch::{MessageBatch, PatchBatch};
+use rdfm_core::model::builder::PatchBuilder;
+use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::record::{Operation, OperationCode};
+use rdfm_core::model::term::{Quad, TermId, TermKind};
+
+use super::{
+    ADD, FRAME, PUNCTUATED, QUADS, TRIPLES, bare, batches, mark, options, quad, read, read_with,
+    triple, write,
+};
+use crate::support::{Options, encoder};
+use crate::wire::{frame, varint};
+
+/// Patches made term by term.
+struct Maker(PatchBuilder);
+
+impl Maker {
+    fn new() -> Self {
+        Self(PatchBuilder::new(Limits::default()))
+    }
+
+    fn term(&mut self, kind: TermKind, text: &str) -> TermId {
+        self.0.add_simple(kind, text.as_bytes(), 0).unwrap()
+    }
+
+    fn iri(&mut self, text: &str) -> TermId {
+        self.term(TermKind::Iri, text)
+    }
+
+    fn statement(&mut self, code: OperationCode, terms: [TermId; 4]) {
+        let [subject, predicate, object, graph] = terms;
+        let quad = Quad {
+            subject,
+            predicate,
+            object,
+            graph,
+        };
+        self.0.add(Operation::of(code, quad)).unwrap();
+    }
+
+    /// A patch: each letter an operation.
+    fn patch(&mut self, letters: &str) {
+        self.0.begin_message(0);
+        self.operations(letters);
+        self.0.end_message();
+    }
+
+    fn operations(&mut self, letters: &str) {
+        for letter in letters.chars() {
+            let s = self.iri("http://e/s");
+            let g = self.iri("http://e/g");
+            let default = TermId::DEFAULT_GRAPH;
+            let name = self.term(TermKind::Literal, "k");
+            let bare = |code| Operation::bare(code);
+            let operation = match letter {
+                't' => bare(OperationCode::Begin),
+                'c' => bare(OperationCode::Commit),
+                'x' => bare(OperationCode::Abort),
+                'h' => Operation {
+                    name,
+                    object: s,
+                    ..bare(OperationCode::Header)
+                },
+                'p' | 'P' => Operation {
+                    name,
+                    object: s,
+                    graph: if letter == 'P' { g } else { default },
+                    ..bare(OperationCode::AddPrefix)
+                },
+                'd' => Operation {
+                    name,
+                    ..bare(OperationCode::DeletePrefix)
+                },
+                'a' | 'A' => {
+                    let graph = if letter == 'A' { g } else { default };
+                    self.statement(OperationCode::Add, [s, s, s, graph]);
+                    continue;
+                }
+                'L' => {
+                    self.statement(OperationCode::Delete, [name, s, s, default]);
+                    continue;
+                }
+                'S' => {
+                    let star = self.0.add_triple_term([s, s, s]).unwrap();
+                    self.statement(OperationCode::Add, [s, s, star, default]);
+                    continue;
+                }
+                'T' => Operation {
+                    name,
+                    object: self.0.add_triple_term([s, s, name]).unwrap(),
+                    ..bare(OperationCode::Header)
+                },
+                other => panic!("no operation {other}"),
+            };
+            self.0.add(operation).unwrap();
+        }
+    }
+}
+
+/// A batch of patches, a word each.
+fn made(words: &str) -> PatchBatch {
+    let mut maker = Maker::new();
+    for word in words.split(' ') {
+        maker.patch(word.trim_matches('_'));
+    }
+    maker.0.take().unwrap()
+}
+
+fn with(pairs: &[(&'static str, &str)]) -> Options {
+    let add = |options: Options, &(name, value): &(&'static str, &str)| options.and(name, value);
+    pairs.iter().fold(Options::default(), add)
+}
+
+/// The first bytes of the options: statement type and stream type, behind the lengths of frame, row and field.
+fn types(log: &[u8]) -> (u8, u8) {
+    let at = log.iter().position(|byte| *byte == 0x08).unwrap();
+    assert_eq!((log[at], log[at + 2]), (0x08, 0x10));
+    (log[at + 1], log[at + 3])
+}
+
+#[test]
+fn small_logs_byte_by_byte() {
+    let statements = |stream: u64, more: &[Vec<u8>]| {
+        let sizes =
+            [(9, 4000), (10, 150), (11, 32)].map(|(field, size)| crate::wire::number(field, size));
+        let fields = [
+            crate::wire::number(1, TRIPLES),
+            crate::wire::number(2, stream),
+            sizes.concat(),
+            crate::wire::number(15, 1),
+        ];
+        frame(&[crate::wire::row(1, fields.concat()), more.concat()])
+    };
+    let log = frame(&[
+        options(PUNCTUATED, TRIPLES, &[crate::wire::number(3, 1)]),
+        bare(6),
+        triple(ADD, "a", "b", "c"),
+        crate::wire::row(3, ""),
+        bare(7),
+        mark(),
+        mark(),
+    ]);
+    let given = batches(&Options::default(), &log);
+    let generalized = with(&[("generalized", "true"), ("stream_type", "frame")]);
+    let (out, ..) = write(&generalized, &given);
+    let rows = [
+        bare(6),
+        triple(ADD, "a", "b", "c"),
+        crate::wire::row(3, ""),
+        bare(7),
+    ]
+    .concat();
+    assert!(out.windows(rows.len()).any(|window| window == rows));
+    // The second patch is an empty frame.
+    assert_eq!(out.last(), Some(&0));
+    // An empty patch alone.
+    let (out, ..) = write(&with(&[("statement_type", "triples")]), &[made("_")]);
+    assert_eq!(out, statements(PUNCTUATED, &[mark()]));
+    let frames = with(&[("statement_type", "triples"), ("stream_type", "frame")]);
+    assert_eq!(write(&frames, &[made("_")]).0, statements(FRAME, &[]));
+    assert_eq!(write(&frames, &[]).0, b"");
+}
+
+#[test]
+fn the_statement_type_is_that_of_the_first_patch() {
+    for (words, found) in [
+        ("a", TRIPLES),
+        ("hptadc", TRIPLES),
+        ("A", QUADS),
+        ("aA", QUADS),
+        ("Pa", QUADS),
+        // Nothing shows there.
+        ("_ a", QUADS),
+        ("tc a", QUADS),
+    ] {
+        let (out, _, error) = write(&Options::default(), &[made(words)]);
+        assert_eq!(error, None);
+        assert_eq!(types(&out), (found as u8, PUNCTUATED as u8), "{words}");
+    }
+    let (out, _, error) = write(&Options::default(), &[made("a a A")]);
+    let error = error.unwrap();
+    assert_eq!((error.class, error.message), (ErrorClass::Unsupported, 2));
+    assert_eq!(
+        error.to_string(),
+        "jelly-patch: statement type TRIPLES holds no graph names (message 2)"
+    );
+    let remedies: Vec<_> = error
+        .reason
+        .remedies()
+        .iter()
+        .map(|each| each.option)
+        .collect();
+    assert_eq!(remedies, ["statement_type", "merge_graphs"]);
+    assert_eq!(read(&out).patches.len(), 2);
+    let given = with(&[("statement_type", "quads")]);
+    let (out, _, error) = write(&given, &[made("a a A")]);
+    assert_eq!(error, None);
+    assert_eq!(
+        read(&out).patches[2],
+        ["A <http://e/s> <http://e/s> <http://e/s> <http://e/g> ."]
+    );
+    // A part does not show all of its patch.
+    let mut maker = Maker::new();
+    maker.0.begin_message(0);
+    maker.operations("a");
+    let part = maker.0.take_part();
+    assert_eq!(types(&write(&Options::default(), &[part]).0).0, QUADS as u8);
+}
+
+#[test]
+fn graph_names_are_dropped_on_request() {
+    let merged = with(&[("merge_graphs", "true")]);
+    let (out, dropped, error) = write(&merged, &[made("APa A")]);
+    assert_eq!((error, dropped), (None, vec![("graph names", 3)]));
+    assert_eq!(types(&out).0, TRIPLES as u8);
+    let add = "A <http://e/s> <http://e/s> <http://e/s> .";
+    assert_eq!(
+        read(&out).patches,
+        [vec![add, "PA \"k\" <http://e/s> .", add], vec![add]]
+    );
+    let kept = merged.and("statement_type", "quads");
+    assert_eq!(types(&write(&kept, &[made("A")]).0).0, QUADS as u8);
+}
+
+fn source(carries: Carries, options: &[(&str, Given)]) -> Source {
+    Source {
+        carries,
+        dialect: None,
+        options: options
+            .iter()
+            .map(|(name, given)| ((*name).to_owned(), given.clone()))
+            .collect(),
+        asked: false,
+        namespaces: false,
+        flat: false,
+    }
+}
+
+fn from(source: Source) -> Options {
+    let mut options = Options::default();
+    options.source = Some(source);
+    options
+}
+
+#[test]
+fn what_is_written_follows_its_source() {
+    let plain = Carries {
+        graphs: false,
+        triple_terms: TripleTerms::No,
+        ..Carries::ALL
+    };
+    let words = "_ a";
+    assert_eq!(
+        types(&write(&from(source(plain, &[])), &[made(words)]).0).0,
+        TRIPLES as u8
+    );
+    assert_eq!(
+        types(&write(&from(source(Carries::ALL, &[])), &[made(words)]).0).0,
+        QUADS as u8
+    );
+    // Triple terms are declared where the source has them.
+    let star = made("S");
+    assert_eq!(
+        write(
+            &from(source(Carries::ALL, &[])),
+            std::slice::from_ref(&star)
+        )
+        .2,
+        None
+    );
+    assert!(
+        write(&from(source(plain, &[])), std::slice::from_ref(&star))
+            .2
+            .is_some()
+    );
+
+    let said = |stream: &str| {
+        source(
+            Carries::ALL,
+            &[
+                ("stream_type", stream.into()),
+                ("statement_type", "triples".into()),
+                ("generalized", true.into()),
+                ("name_table", 9u64.into()),
+            ],
+        )
+    };
+    let log = write(&from(said("frame")), &[made("L")]).0;
+    assert_eq!(types(&log), (TRIPLES as u8, 1));
+    assert!(
+        log.windows(2).any(|bytes| bytes == [0x48, 9]),
+        "the size of the name table"
+    );
+    // One patch in many frames stays so, and what was read as many patches is none any more.
+    assert_eq!(types(&write(&from(said("flat")), &[made("a")]).0).1, 3);
+    let flat = Source {
+        flat: true,
+        ..said("flat")
+    };
+    assert_eq!(types(&write(&from(flat), &[made("a")]).0).1, 2);
+    let asked = Source {
+        asked: true,
+        ..said("flat")
+    };
+    assert_eq!(types(&write(&from(asked), &[made("a")]).0).1, 2);
+    // What is given wins.
+    let given = from(said("frame"))
+        .and("stream_type", "punctuated")
+        .and("statement_type", "quads");
+    assert_eq!(types(&write(&given, &[made("a")]).0), (2, 3));
+}
+
+#[test]
+fn frames_end_by_rows_and_bytes() {
+    let frames = |log: &[u8]| {
+        let (mut at, mut sizes) = (0, Vec::new());
+        while at < log.len() {
+            let mut length = usize::from(log[at]);
+            let mut prefix = 1;
+            if length >= 128 {
+                length = (length & 127) + (usize::from(log[at + 1]) << 7);
+                prefix = 2;
+            }
+            sizes.push(length);
+            at += prefix + length;
+        }
+        sizes
+    };
+    let words = format!("t{}c tc", "Aa".repeat(50));
+    let given = |pairs: &[(&'static str, &str)]| {
+        let (out, _, error) = write(&with(pairs), &[made(&words)]);
+        assert_eq!(error, None);
+        assert_eq!(
+            read(&out).patches,
+            read(&write(&Options::default(), &[made(&words)]).0).patches
+        );
+        frames(&out)
+    };
+    // Frames end with patches.
+    assert_eq!(given(&[]).len(), 2);
+    assert_eq!(given(&[("stream_type", "frame")]).len(), 2);
+    // 102 operations, options, entries of the lookups, and the marks.
+    assert_eq!(given(&[("frame_rows", "10")]).len(), 12);
+    let sizes = given(&[("frame_bytes", "100")]);
+    assert!(sizes.len() > 5);
+    assert!(
+        sizes[..sizes.len() - 2]
+            .iter()
+            .all(|size| (100..170).contains(size)),
+        "{sizes:?}"
+    );
+    assert_eq!(
+        given(&[("frame_rows", "10"), ("stream_type", "frame")]).len(),
+        2
+    );
+}
+
+#[test]
+fn one_bare_frame_holds_what_it_can() {
+    let bare = |stream: &str| {
+        with(&[
+            ("delimited", "false"),
+            ("stream_type", stream),
+            ("frame_rows", "1"),
+        ])
+    };
+    let (out, _, error) = write(&bare("punctuated"), &[made("a tac a")]);
+    assert_eq!(error, None);
+    assert_eq!(out[0], 0x0a);
+    assert_eq!(read(&out).patches.len(), 3);
+    let (out, _, error) = write(&bare("frame"), &[made("a a")]);
+    let error = error.unwrap();
+    assert_eq!(
+        error.to_string(),
+        "jelly-patch: a log of more than one frame needs length prefixes (message 1)"
+    );
+    assert_eq!(read(&out).patches.len(), 1);
+    let (out, ..) = write(&bare("flat"), &[made("aaa")]);
+    assert_eq!(read(&out).patches[0].len(), 3);
+}
+
+#[test]
+fn patches_become_one_on_request() {
+    let flat = with(&[("flat", "true"), ("frame_rows", "3")]);
+    let (out, dropped, error) = write(&flat, &[made("taac aaa tac")]);
+    assert_eq!((error, dropped), (None, vec![("boundaries", 2)]));
+    assert_eq!(read(&out).patches[0].len(), 10);
+    assert_eq!(types(&out).1, 2);
+    let (out, _, error) = write(&with(&[("stream_type", "flat")]), &[made("taac aaa")]);
+    let error = error.unwrap();
+    assert!(error.to_string().contains("a second message"), "{error}");
+    assert_eq!(error.reason.remedies()[0].option, "flat");
+    assert_eq!(read(&out).patches, [read(&out).patches.concat()]);
+    assert_eq!(read(&out).patches[0].len(), 4);
+    for stream in ["frame", "punctuated"] {
+        let both = with(&[("flat", "true"), ("stream_type", stream)]);
+        let reason = encoder("jelly-patch", &both).err().unwrap();
+        assert!(
+            reason.text().contains("leave one of them out"),
+            "{}",
+            reason.text()
+        );
+    }
+    assert!(
+        encoder(
+            "jelly-patch",
+            &with(&[("flat", "true"), ("stream_type", "flat")])
+        )
+        .is_ok()
+    );
+}
+
+#[test]
+fn transactions_that_do_not_match_are_refused() {
+    for (words, error) in [
+        (
+            "a c",
+            "a commit outside a transaction, which Jelly-Patch does not allow",
+        ),
+        ("a x", "an abort outside a transaction"),
+        ("a tt", "a transaction starts inside another transaction"),
+        ("a t", "the patch ends inside a transaction"),
+        ("a tactxt c", "the patch ends inside a transaction"),
+    ] {
+        for stream in ["frame", "punctuated"] {
+            let given = with(&[("stream_type", stream), ("frame_rows", "1")]);
+            let (out, _, found) = write(&given, &[made(words)]);
+            let found = found.unwrap();
+            assert_eq!((found.class, found.message), (ErrorClass::Unsupported, 1));
+            assert!(found.to_string().contains(error), "{found}");
+            let back = read(&out);
+            assert_eq!(
+                (back.error, back.patches.len()),
+                (None, 1),
+                "{words} {stream}"
+            );
+        }
+    }
+    // A transaction may span parts.
+    let mut maker = Maker::new();
+    maker.0.begin_message(0);
+    maker.operations("tA");
+    let first = maker.0.take_part();
+    maker.operations("ac");
+    maker.0.end_message();
+    let parts = [first, maker.0.take().unwrap()];
+    for stream in ["frame", "flat", "punctuated"] {
+        let (out, _, error) = write(&with(&[("stream_type", stream)]), &parts);
+        assert_eq!(error, None);
+        assert_eq!(read(&out).patches[0].len(), 4);
+    }
+}
+
+#[test]
+fn what_the_options_do_not_declare_is_refused() {
+    for (words, option, error) in [
+        (
+            "a L",
+            "generalized",
+            "a literal as subject or predicate, and the header says",
+        ),
+        (
+            "a S",
+            "rdf_star",
+            "a triple term, and the header says that there are none",
+        ),
+        (
+            "a T",
+            "rdf_star",
+            "a triple term, and the header says that there are none",
+        ),
+    ] {
+        let (out, _, found) = write(&Options::default(), &[made(words)]);
+        let found = found.unwrap();
+        assert_eq!((found.class, found.message), (ErrorClass::Unsupported, 1));
+        assert!(found.to_string().contains(error), "{found}");
+        assert_eq!(found.reason.remedies()[0].option, option);
+        assert_eq!(read(&out).patches.len(), 1);
+        let (out, _, found) = write(&with(&[(option, "true")]), &[made(words)]);
+        assert_eq!(found, None);
+        assert_eq!(read(&out).patches.len(), 2);
+    }
+    // A header's value is anything.
+    let mut maker = Maker::new();
+    maker.0.begin_message(0);
+    for kind in [TermKind::Literal, TermKind::Bnode, TermKind::Iri] {
+        let name = maker.term(TermKind::Literal, "");
+        let object = maker.term(kind, "x");
+        let header = Operation {
+            name,
+            object,
+            ..Operation::bare(OperationCode::Header)
+        };
+        maker.0.add(header).unwrap();
+    }
+    maker.0.end_message();
+    let (out, _, error) = write(&Options::default(), &[maker.0.take().unwrap()]);
+    assert_eq!(error, None);
+    assert_eq!(
+        read(&out).patches,
+        [["H \"\" \"x\" .", "H \"\" _:x .", "H \"\" <x> ."]]
+    );
+}
+
+#[test]
+fn tables_that_are_too_small_are_told() {
+    let reason = encoder("jelly-patch", &with(&[("name_table", "7")]))
+        .err()
+        .unwrap();
+    assert_eq!(reason.text(), "name_table is 7, expected 8 or more");
+    let mut maker = Maker::new();
+    maker.0.begin_message(0);
+    let one = maker.iri("http://one/a");
+    let other = maker.iri("http://other/a");
+    maker.statement(OperationCode::Add, [one, one, other, TermId::DEFAULT_GRAPH]);
+    maker.0.end_message();
+    let batch = maker.0.take().unwrap();
+    let small = with(&[("prefix_table", "1")]);
+    let error = write(&small, std::slice::from_ref(&batch)).2.unwrap();
+    assert!(
+        error
+            .to_string()
+            .contains("needs more than 1 entries at once"),
+        "{error}"
+    );
+    assert_eq!(error.reason.remedies()[0].option, "prefix_table");
+    let (out, ..) = write(&with(&[("prefix_table", "0")]), &[batch]);
+    assert_eq!(
+        read(&out).patches,
+        [["A <http://one/a> <http://one/a> <http://other/a> ."]]
+    );
+}
+
+#[test]
+fn adds_deletes_and_namespaces_share_what_repeats_across_batches() {
+    let words = "tAPAc A A";
+    let whole = made(words);
+    let (out, ..) = write(&Options::default(), std::slice::from_ref(&whole));
+    let cut: Vec<PatchBatch> = (0..3).map(|at| whole.slice(at..at + 1)).collect();
+    assert_eq!(write(&Options::default(), &cut).0, out);
+    let apart: Vec<PatchBatch> = words
+        .split(' ')
+        .zip(0..)
+        .map(|(word, at)| {
+            let mut maker = Maker::new();
+            maker.0.start_at(at);
+            maker.patch(word);
+            maker.0.take().unwrap()
+        })
+        .collect();
+    assert_eq!(write(&Options::default(), &apart).0, out);
+    // The later statements are empty, and the mark follows.
+    let tail = [varint(8), crate::wire::row(2, ""), mark()].concat();
+    assert!(out.ends_with(&[tail.clone(), tail].concat()));
+}
+
+#[test]
+fn labels_are_kept_in_patches_that_become_one() {
+    let log = frame(&[
+        options(PUNCTUATED, QUADS, &[]),
+        quad(ADD, "b", "p", "o", "g"),
+        mark(),
+        quad(3, "b", "p", "o", "g"),
+        mark(),
+    ]);
+    let flat = with(&[("flat", "true"), ("generalized", "true")]);
+    let (out, ..) = write(&flat, &batches(&Options::default(), &log));
+    let back = read_with(&Options::default(), &out);
+    assert_eq!(
+        back.patches,
+        [["A _:b _:p _:o _:g .", "D _:b _:p _:o _:g ."]]
+    );
+}
+
+#[test]
+fn logs_of_messages_are_refused() {
+    let mut encoder = encoder("jelly-patch", &Options::default()).unwrap();
+    let error = encoder
+        .encode((&MessageBatch::empty()).into(), &mut Vec::new())
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("Jelly-Patch is for logs of patches, not of messages"),
+        "{error}"
+    );
+}

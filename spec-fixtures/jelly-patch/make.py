@@ -1,0 +1,198 @@
+"""Makes the logs of this folder and what is in them, through Google's protobuf and without rdfm.
+
+`python spec-fixtures/jelly-patch/make.py` writes the files; `made()` gives them, for the test that they are current.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parents[1] / "tests"))
+
+import jelly_patch_proto  # noqa: E402 - found through the line above
+from jelly_patch_proto import FLAT, FRAME, PUNCTUATED, TRIPLES, Writer, delimited  # noqa: E402
+from nquads import literal  # noqa: E402
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def iri(name: str) -> tuple:
+    return ("iri", f"http://example.org/{name}")
+
+
+def bnode(label: str) -> tuple:
+    return ("bnode", label)
+
+
+S, P, Q, O, G, H = (iri(name) for name in ("s", "p", "q", "things/o", "graphs#g", "graphs#h"))  # noqa: E741
+B = bnode("b0")
+ONE = literal("1", datatype=XSD + "integer")
+BEGIN, COMMIT, ABORT = [("TX",)], [("TC",)], [("TA",)]
+
+# In QUADS.
+BASIC = [
+    [
+        ("H", "id", ("iri", "urn:uuid:1")),
+        *BEGIN,
+        ("PA", "ex", iri(""), None),
+        ("A", S, P, O, None),
+        ("A", S, P, ONE, G),
+        ("D", S, P, literal("gone"), G),
+        *COMMIT,
+    ],
+    [("H", "id", ("iri", "urn:uuid:2")), ("H", "prev", ("iri", "urn:uuid:1")), *BEGIN, ("D", S, P, O, None), *COMMIT],
+]
+# In TRIPLES.
+PLAIN = [
+    [*BEGIN, ("PA", "", iri(""), None), ("A", S, P, O, None), ("PD", "", None), *COMMIT],
+    [("D", S, P, O, None), ("D", S, P, ONE, None)],
+]
+EMPTY = [[], [("A", S, P, O, G)], [], [("D", S, P, O, G)], []]
+HEADERS = [
+    [
+        ("H", "", literal("")),
+        ("H", "note", literal('a "note"\n')),
+        ("H", "greeting", literal("hej", "da")),
+        ("H", "count", ONE),
+        ("H", "by", B),
+        ("A", B, P, O, None),
+        ("H", "about", ("triple", B, P, ("triple", S, P, ONE))),
+        # A value that an earlier term of a statement equals is written out.
+        ("H", "again", B),
+        ("H", "again", B),
+    ]
+]
+NAMESPACES = [
+    [
+        ("PA", "ex", iri(""), G),
+        ("PA", "g", iri("graphs#"), G),
+        ("A", S, P, O, G),
+        ("PD", "ex", G),
+        ("PA", "d", iri("things/"), None),
+        ("A", S, P, O, None),
+        ("PD", "d", None),
+        ("PD", "g", B),
+        ("D", S, P, O, B),
+    ],
+    [("PA", "a.b", iri("x/"), B), ("A", S, P, ONE, B)],
+]
+REPEATED = [
+    [*BEGIN, ("A", S, P, O, G), ("D", S, P, O, G), ("A", S, P, ONE, G), ("D", S, Q, ONE, H), *COMMIT],
+    [*BEGIN, ("D", S, Q, ONE, H), ("A", B, Q, ONE, H), *ABORT, *BEGIN, ("A", B, Q, B, H), *COMMIT],
+]
+STAR = [
+    [
+        ("A", S, P, ("triple", S, P, O), None),
+        ("D", ("triple", ("triple", B, P, ONE), Q, O), P, ("triple", B, P, literal("x", "ar", "rtl")), None),
+    ]
+]
+GENERALIZED = [
+    [
+        ("A", literal("s"), B, ONE, literal("g")),
+        ("D", B, literal("p", "en"), B, literal("g")),
+        ("PA", "x", iri(""), literal("g")),
+        ("A", S, ("triple", S, P, O), O, None),
+    ]
+]
+LITERALS = [
+    [
+        ("A", S, P, literal(text, *more), None)
+        for text, *more in (
+            ("",),
+            ("tab\tline\n\\ \"q\" é 😀",),
+            ("x", "en-GB"),
+            ("x", "he", "rtl"),
+            ("x", "en", "ltr"),
+            ("1", None, None, XSD + "integer"),
+            ("x" * 300,),
+        )
+    ]
+]
+MANY = [
+    [*BEGIN, *(("AD"[at % 3 == 2], iri(f"n{at % 11}"), iri(f"p{at % 3}/x"), literal(str(at), datatype=f"{XSD}t{at % 4}"), iri(f"g{at % 5}/")) for at in range(40)), *COMMIT]
+    for _ in range(2)
+]
+
+
+def log(patches, stream_type=PUNCTUATED, statement_type=2, rows=None, **options) -> Writer:
+    writer = Writer(stream_type, statement_type, **options)
+    for patch in patches:
+        writer.patch(patch, rows)
+    if writer.rows:
+        writer.cut()
+    return writer
+
+
+def logs() -> Iterator[tuple[str, list, bytes]]:
+    """Name, patches and bytes of each log."""
+
+    def made(name, patches, stream_type=PUNCTUATED, *rest, **options):
+        return name, patches, delimited(log(patches, stream_type, *rest, **options).frames)
+
+    yield made("basic", BASIC)
+    yield made("frames", BASIC, FRAME)
+    yield made("triples", PLAIN, FRAME, TRIPLES)
+    yield made("triples-short", PLAIN, PUNCTUATED, TRIPLES, short=True)
+    yield made("flat", BASIC[:1], FLAT, rows=3)
+    yield made("flat-short", MANY[:1], FLAT, rows=7, short=True)
+    yield made("small-frames", BASIC, rows=1)
+    yield made("frames-across", REPEATED, rows=4, short=True)
+    yield made("empty", EMPTY)
+    yield made("headers", HEADERS, FRAME)
+    yield made("headers-short", HEADERS, short=True)
+    yield made("namespaces", NAMESPACES, FRAME)
+    yield made("namespaces-short", NAMESPACES, short=True)
+    yield made("repeated", REPEATED, FRAME, short=True)
+    yield made("star", STAR, FRAME, TRIPLES)
+    yield made("star-short", STAR, short=True)
+    yield made("generalized", GENERALIZED)
+    yield made("literals", LITERALS, FLAT, TRIPLES, short=True)
+    yield made("small-tables", MANY, short=True, sizes=(8, 5, 2))
+    yield made("small-tables-frames", MANY, FRAME, sizes=(8, 5, 2))
+
+    # Frames without rows, before the options too.
+    writer = log(EMPTY, FRAME)
+    empty = jelly_patch_proto.classes().RdfPatchFrame()
+    yield "empty-frames", [[], *EMPTY, []], delimited([empty, *writer.frames, empty])
+    writer = log(BASIC, rows=6)
+    frames = [frame for each in writer.frames for frame in (empty, each)]
+    yield "empty-frames-punctuated", BASIC, delimited(frames)
+    writer = log(BASIC[:1], FLAT, rows=6)
+    yield "empty-frames-flat", BASIC[:1], delimited([empty, *writer.frames, empty])
+
+    # Options again, as they were.
+    writer = Writer(PUNCTUATED, short=True)
+    for patch in REPEATED:
+        writer.options()
+        writer.patch(patch)
+    yield "options-again", REPEATED, delimited(writer.frames)
+
+    # As Jelly-JVM writes them: the last mark is missing.
+    writer = log(BASIC)
+    del writer.frames[-1].rows[-1]
+    yield "no-last-mark", BASIC, delimited(writer.frames)
+
+    # Nor does it write the graph of a namespace before the first graph.
+    writer = Writer(PUNCTUATED, short=True)
+    writer.last_terms["g"] = None
+    patch = [("PA", "ex", iri(""), None), ("PD", "ex", None), ("A", S, P, O, G), ("PD", "g", G)]
+    writer.patch(patch)
+    yield "no-first-graph", [patch], delimited(writer.frames)
+
+    # One bare frame.
+    yield "bare-frame", BASIC[:1], log(BASIC[:1], FRAME).frames[0].SerializeToString()
+    writer = log(BASIC, rows=1000)
+    yield "bare-punctuated", BASIC, writer.frames[0].SerializeToString()
+
+
+def made() -> Iterator[tuple[Path, bytes]]:
+    """The files and their bytes."""
+    for name, patches, data in logs():
+        yield FOLDER / f"{name}.jellyp", data
+        yield FOLDER / f"{name}.txt", jelly_patch_proto.text(patches).encode()
+
+
+if __name__ == "__main__":
+    for path, data in made():
+        path.write_bytes(data)
