@@ -258,7 +258,11 @@ def show(term: tuple) -> str:
 def line(operation: tuple) -> str:
     """An operation as a line; names stand in quotes."""
     code, *rest = operation
-    name = [show(("literal", rest.pop(0), None, None, XSD_STRING))] if code in ("H", "PA", "PD") else []
+    name = (
+        [show(("literal", rest.pop(0), None, None, XSD_STRING))]
+        if code in ("H", "PA", "PD")
+        else []
+    )
     terms = [show(term) for term in rest if term is not None]
     return " ".join([code, *name, *terms, "."]) + "\n"
 

@@ -41,7 +41,13 @@ BASIC = [
         ("D", S, P, literal("gone"), G),
         *COMMIT,
     ],
-    [("H", "id", ("iri", "urn:uuid:2")), ("H", "prev", ("iri", "urn:uuid:1")), *BEGIN, ("D", S, P, O, None), *COMMIT],
+    [
+        ("H", "id", ("iri", "urn:uuid:2")),
+        ("H", "prev", ("iri", "urn:uuid:1")),
+        *BEGIN,
+        ("D", S, P, O, None),
+        *COMMIT,
+    ],
 ]
 # In TRIPLES.
 PLAIN = [
@@ -78,13 +84,26 @@ NAMESPACES = [
     [("PA", "a.b", iri("x/"), B), ("A", S, P, ONE, B)],
 ]
 REPEATED = [
-    [*BEGIN, ("A", S, P, O, G), ("D", S, P, O, G), ("A", S, P, ONE, G), ("D", S, Q, ONE, H), *COMMIT],
+    [
+        *BEGIN,
+        ("A", S, P, O, G),
+        ("D", S, P, O, G),
+        ("A", S, P, ONE, G),
+        ("D", S, Q, ONE, H),
+        *COMMIT,
+    ],
     [*BEGIN, ("D", S, Q, ONE, H), ("A", B, Q, ONE, H), *ABORT, *BEGIN, ("A", B, Q, B, H), *COMMIT],
 ]
 STAR = [
     [
         ("A", S, P, ("triple", S, P, O), None),
-        ("D", ("triple", ("triple", B, P, ONE), Q, O), P, ("triple", B, P, literal("x", "ar", "rtl")), None),
+        (
+            "D",
+            ("triple", ("triple", B, P, ONE), Q, O),
+            P,
+            ("triple", B, P, literal("x", "ar", "rtl")),
+            None,
+        ),
     ]
 ]
 GENERALIZED = [
@@ -100,7 +119,7 @@ LITERALS = [
         ("A", S, P, literal(text, *more), None)
         for text, *more in (
             ("",),
-            ("tab\tline\n\\ \"q\" é 😀",),
+            ('tab\tline\n\\ "q" é 😀',),
             ("x", "en-GB"),
             ("x", "he", "rtl"),
             ("x", "en", "ltr"),
@@ -110,7 +129,20 @@ LITERALS = [
     ]
 ]
 MANY = [
-    [*BEGIN, *(("AD"[at % 3 == 2], iri(f"n{at % 11}"), iri(f"p{at % 3}/x"), literal(str(at), datatype=f"{XSD}t{at % 4}"), iri(f"g{at % 5}/")) for at in range(40)), *COMMIT]
+    [
+        *BEGIN,
+        *(
+            (
+                "AD"[at % 3 == 2],
+                iri(f"n{at % 11}"),
+                iri(f"p{at % 3}/x"),
+                literal(str(at), datatype=f"{XSD}t{at % 4}"),
+                iri(f"g{at % 5}/"),
+            )
+            for at in range(40)
+        ),
+        *COMMIT,
+    ]
     for _ in range(2)
 ]
 

@@ -1,0 +1,91 @@
+"""Patches as tuples of `jelly_patch_proto`, and as rdfm has them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from hypothesis import strategies as st
+from logs import logs
+from support import as_term, as_tuple
+
+from rdfm import formats
+from rdfm._core import PatchBatch
+
+
+def as_operation(operation: tuple) -> tuple:
+    """A tuple as the tuple that rdfm takes."""
+    code, *rest = operation
+    if code in ("A", "D"):
+        return (code, None, *map(as_term, rest))
+    if code in ("H", "PA", "PD"):
+        thing = as_term(rest[1]) if code != "PD" else None
+        graph = as_term(rest[-1]) if code != "H" else None
+        return (code, rest[0], None, None, thing, graph)
+    return (code, None, None, None, None, None)
+
+
+def of_operation(operation: tuple) -> tuple:
+    """The other way."""
+    code, name, *terms = operation
+    subject, predicate, thing, graph = map(as_tuple, terms)
+    return {
+        "H": (code, name, thing),
+        "PA": (code, name, thing, graph),
+        "PD": (code, name, graph),
+        "A": (code, subject, predicate, thing, graph),
+        "D": (code, subject, predicate, thing, graph),
+    }.get(code, (code,))
+
+
+def as_batch(patches: Iterable[list[tuple]]) -> PatchBatch:
+    return PatchBatch.from_patches([list(map(as_operation, patch)) for patch in patches])
+
+
+def encode(patches: Iterable[list[tuple]], **options: Any) -> bytes:
+    """A whole log of Jelly-Patch."""
+    return formats.find("jelly-patch").encode(as_batch(patches), **options)
+
+
+def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
+    """The patches of a log that is right, read in pieces of a size."""
+    decoder = formats.find("jelly-patch").Decoder(**options)
+    found: list[list[tuple]] = []
+
+    def drain() -> None:
+        while (batch := decoder.next_batch()) is not None:
+            for at in range(len(batch)):
+                found.append(list(map(of_operation, batch.operations(at))))
+
+    for start in range(0, len(data), size):
+        decoder.feed(data[start : start + size])
+        drain()
+    decoder.finish()
+    drain()
+    return found
+
+
+@st.composite
+def patches(draw, *, graphs: bool) -> list[list[tuple]]:
+    """Logs of patches: the quads of a log, added and deleted, with all other operations between them."""
+    log = draw(logs(graphs=graphs, generalized=True))
+    random = draw(st.randoms(use_true_random=False))
+    found = []
+    for message in log:
+        patch: list[tuple] = []
+        begun = False
+        iris = [term for quad in message for term in quad if term and term[0] == "iri"]
+        for quad in message:
+            kind = random.randrange(8)
+            if kind == 0:
+                patch.append((random.choice(["TC", "TA"]) if begun else "TX",))
+                begun = not begun
+            elif kind == 1:
+                patch.append(("H", random.choice(["", "id", "é\n"]), quad[2]))
+            elif kind == 2 and iris:
+                patch.append(("PA", random.choice(["", "ex"]), random.choice(iris), quad[3]))
+            elif kind == 3:
+                patch.append(("PD", "ex", quad[3]))
+            patch.append((random.choice("AD"), *quad))
+        if begun:
+            patch.append(("TC",))
+        found.append(patch)
+    return found

@@ -1,0 +1,104 @@
+"""Jelly-Patch: the small logs of spec-fixtures, and the files of Jelly-JVM."""
+
+import importlib.util
+import json
+import re
+
+import jelly_patch_proto
+import pytest
+from patches import as_batch, decode
+from support import FIXTURES, PIECES, SHARED, needs_shared
+
+import rdfm
+from rdfm import formats
+
+FOLDER = SHARED / "conformance"
+FILES = sorted(FOLDER.rglob("*.jellyp"))
+MANIFEST = FOLDER / "jena" / "manifest.json"
+ENTRIES = json.loads(MANIFEST.read_text("utf-8"))["files"] if MANIFEST.exists() else []
+BARE = {entry["file"] for entry in ENTRIES if entry.get("delimited") is False}
+# Read by Jelly-JVM or not, these break the specification.
+ERRORS = {
+    "jellypatch-error-no-options.jellyp": "the log begins with a transaction_start row",
+    "jellypatch-error-stream-type-unspecified.jellyp": "stream type 0 is not allowed",
+}
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def fixtures():
+    spec = importlib.util.spec_from_file_location("make", FIXTURES / "jelly-patch" / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_made_fixtures_are_current():
+    made = list(fixtures().made())
+    assert len(made) >= 50
+    for path, data in made:
+        assert path.read_bytes() == data, path
+
+
+@pytest.mark.parametrize("log", list(fixtures().logs()), ids=lambda log: log[0])
+def test_fixture(log):
+    _, patches, data = log
+    for size in (len(data), *PIECES):
+        assert decode(data, size) == patches
+    written = formats.find("jelly-patch").encode(
+        as_batch(patches), statement_type="quads", generalized=True, rdf_star=True
+    )
+    assert decode(written, len(written)) == patches
+    assert jelly_patch_proto.decode(written) == patches
+
+
+def translated(line: str) -> str:
+    """A line of RDF Patch as Jena writes it, as `jelly_patch_proto.line` has it."""
+    if line.startswith("Z"):
+        return ""
+    strings = r'"(?:[^"\\]|\\.)*"(?:@\S+|\^\^<[^>]*>)?'
+
+    def word(match: re.Match[str]) -> str:
+        found = match[0]
+        if found.startswith("<_:"):
+            return f"_:{found[3:-1]}"
+        if re.fullmatch(r"\d+(\.\d+)?", found):
+            return f'"{found}"^^<{XSD}{"decimal" if "." in found else "integer"}>'
+        return found
+
+    line = re.sub(rf"{strings}|<_:[^>]*>|(?<= )\d+(?:\.\d+)?(?= )", word, line)
+    line = re.sub(r"^H (\S+)", r'H "\1"', line)
+    return re.sub(r'^(PA "[^"]*") "([^"]*)"', r"\1 <\2>", line)
+
+
+@needs_shared("conformance", "jena")
+def test_the_folder_is_whole():
+    assert len(FILES) == 10
+
+
+@needs_shared("conformance", "jena")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_file_of_jelly_jvm(path):
+    data = path.read_bytes()
+    if path.name in ERRORS:
+        with pytest.raises(rdfm.DecodeError, match=ERRORS[path.name]):
+            decode(data, len(data))
+        return
+    expected = path.with_suffix(".rdfp").read_text("utf-8").splitlines(keepends=True)
+    wanted = "".join(map(translated, expected))
+    found = decode(data, len(data))
+    assert (
+        "".join(map(jelly_patch_proto.line, (each for patch in found for each in patch))) == wanted
+    )
+    # The test's own reader says the same, with the boundaries.
+    assert jelly_patch_proto.decode(data, bare=path.name in BARE) == found
+    for size in PIECES:
+        assert decode(data, size) == found
+    # Written with the options of the file, it is the same again.
+    decoder = formats.find("jelly-patch").Decoder()
+    decoder.feed(data)
+    decoder.finish()
+    batches = list(iter(decoder.next_batch, None))
+    options = decoder.header()["options"]
+    (batch,) = batches
+    again = formats.find("jelly-patch").encode(batch, **options)
+    assert jelly_patch_proto.decode(again) == found
