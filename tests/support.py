@@ -18,7 +18,12 @@ FIXTURES = ROOT / "spec-fixtures"
 SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
 # Formats of rows, written in Python over pyarrow.
 TABLES = ("parquet", "arrow")
-NATIVE = tuple(name for name in formats.names() if name not in TABLES)
+# Formats of the core for logs of messages.
+NATIVE = tuple(
+    name
+    for name in formats.names()
+    if name not in TABLES and formats.find(name).spec.kinds == ("messages",)
+)
 # Formats that hold several messages.
 DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])
 # Values of texts that mean something: names of files and languages of contexts are read when codecs are made.

@@ -15,8 +15,8 @@ const MOST_FRAME_BYTES: u64 = 1 << 30;
 pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
     "stream_type",
     ValueKind::Choice(&["frame", "flat", "punctuated"]),
-    "A patch is a frame, or the log is one patch, or a mark ends each patch; as a Jelly-Patch log that is read, else \
-     punctuated.",
+    "A patch is a frame, or the log is one patch, or a mark ends each patch; frame where a Jelly-Patch log is read that \
+     says so, else punctuated.",
 )
 .default(Default::Source)
 .group(GROUP);

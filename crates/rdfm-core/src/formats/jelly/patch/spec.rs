@@ -21,9 +21,8 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
     suffixes: &[".jellyp"],
     media_types: &["application/x-jelly-rdf-patch"],
     aliases: &["jellyp"],
-    // Prefixes are operations here, and nothing that a log has beside its patches.
+    // Namespaces are operations.
     carries: Carries {
-        namespaces: false,
         metadata: false,
         ..Carries::ALL
     },
