@@ -22,7 +22,7 @@ TABLES = ("parquet", "arrow")
 NATIVE = tuple(
     name
     for name in formats.names()
-    if name not in TABLES and formats.find(name).spec.kinds == ("messages",)
+    if name not in TABLES and "messages" in formats.find(name).spec.kinds
 )
 # Formats that hold several messages.
 DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])

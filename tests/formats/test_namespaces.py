@@ -32,6 +32,7 @@ TARGETS = [
     *(
         (f"out{each.spec.suffixes[0]}", {} if each.spec.carries["boundaries"] else {"flat": True})
         for each in formats.built_in()
+        if "messages" in each.spec.kinds
     ),
     ("out.ndjsonld", {"context_lines": "every"}),
     ("out.jelly", {"namespaces": True}),
