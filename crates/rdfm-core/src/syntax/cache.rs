@@ -5,7 +5,8 @@
 //! - Cost: a comparison a guess; a hash of 24 bytes and a comparison a lookup. Fixed size.
 //! - Law: self-verifying: what is found has the same record and bytes in the batch under construction.
 
-use crate::model::builder::BatchBuilder;
+use crate::model::builder::LogBuilder;
+use crate::model::record::Record;
 use crate::model::term::{Term, TermId, TermKind};
 
 /// Slots for terms; a power of two.
@@ -28,7 +29,7 @@ impl Known {
     };
 
     #[inline]
-    pub fn new(builder: &BatchBuilder, id: TermId) -> Self {
+    pub fn new<R: Record>(builder: &LogBuilder<R>, id: TermId) -> Self {
         Self {
             serial: builder.serial(),
             id,
@@ -37,13 +38,13 @@ impl Known {
 
     /// Whether it is a term of the batch under construction.
     #[inline]
-    pub fn is_current(self, builder: &BatchBuilder) -> bool {
+    pub fn is_current<R: Record>(self, builder: &LogBuilder<R>) -> bool {
         self.serial == builder.serial()
     }
 
     /// The record and the text, if it is a term of a kind of the batch under construction.
     #[inline]
-    pub fn get(self, builder: &BatchBuilder, kind: TermKind) -> Option<(&Term, &[u8])> {
+    pub fn get<R: Record>(self, builder: &LogBuilder<R>, kind: TermKind) -> Option<(&Term, &[u8])> {
         if self.serial != builder.serial() {
             return None;
         }
@@ -57,7 +58,7 @@ impl Known {
 
     /// Whether it is of a kind and has a text.
     #[inline]
-    pub fn is(self, builder: &BatchBuilder, kind: TermKind, text: &[u8]) -> bool {
+    pub fn is<R: Record>(self, builder: &LogBuilder<R>, kind: TermKind, text: &[u8]) -> bool {
         self.get(builder, kind)
             .is_some_and(|(_, known)| known.len() == text.len() && begins(text, known))
     }

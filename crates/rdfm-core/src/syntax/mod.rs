@@ -2,12 +2,14 @@
 //!
 //! - [`text`]: lines, message dialects, IRIs, labels, and how terms are written; `iri`: references and bases;
 //!   [`prefixes`]: IRIs by prefixes; [`needed`]: which namespaces a message declares or uses.
+//! - [`ntriples`]: terms and statements of N-Quads, which rows of other formats are made of too.
 //! - [`json`]: JSON texts as tapes. `wire`: Protocol Buffers and Thrift. `cache`: terms that recur.
 
 pub(crate) mod cache;
 pub(crate) mod iri;
 pub mod json;
 pub mod needed;
+pub mod ntriples;
 pub mod prefixes;
 pub mod text;
 pub(crate) mod wire;

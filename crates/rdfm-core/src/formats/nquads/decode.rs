@@ -17,13 +17,13 @@ use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
+use crate::syntax::ntriples::lex::{self, LexError, Lexed, byte, expected, fail, skip_space};
+use crate::syntax::ntriples::{Grammar, Statements};
 use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
 use crate::syntax::text::position::Lines;
 
-use super::lex::{self, LexError, Lexed, byte, expected, fail, skip_space};
 use super::options::Reading;
 use super::skip::{KEPT, Skip};
-use super::statement::{Grammar, Statements};
 
 /// Bytes read between two looks at what else there is to do.
 const BLOCK: usize = 64 << 10;
@@ -130,6 +130,7 @@ impl LineReader {
                 lenient: options.lenient,
                 max_depth: options.limits.max_depth,
                 alone: false,
+                short: false,
             }),
             builder: BatchBuilder::new(options.limits.clone()),
             here: Lines::default(),

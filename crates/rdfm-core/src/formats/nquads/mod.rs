@@ -20,13 +20,10 @@
 pub mod count;
 mod decode;
 pub mod encode;
-mod lex;
 mod options;
-mod scan;
 mod skip;
 pub mod sniff;
 pub mod spec;
-mod statement;
 
+pub use crate::syntax::ntriples::{CellError, CellReader, parse_term};
 pub use decode::LineReader;
-pub use statement::{CellError, CellReader, parse_term};

@@ -9,11 +9,11 @@
 use crate::codec::input::{Buffer, ReadError};
 use crate::model::builder::BatchBuilder;
 use crate::model::limits::Limits;
+use crate::syntax::ntriples::lex::skip_space;
+use crate::syntax::ntriples::{Grammar, Statements};
 use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};
 
 use super::decode::{BOM, LineReader, is_word, version, without_end};
-use super::lex::skip_space;
-use super::statement::{Grammar, Statements};
 
 /// Skipped bytes that are kept.
 pub(super) const KEPT: usize = 1 << 20;
@@ -223,6 +223,7 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
             lenient: true,
             max_depth: u32::MAX,
             alone: false,
+            short: false,
         });
         let mut builder = BatchBuilder::new(Limits {
             max_message_bytes: u64::MAX,

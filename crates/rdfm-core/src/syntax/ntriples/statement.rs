@@ -5,13 +5,17 @@
 //! - Cost: linear in the text; what recurs costs a comparison. No recursion.
 //! - Law: `text` alone decides what is accepted, never the caches.
 
-use crate::model::builder::BatchBuilder;
+use rustc_hash::FxHashMap;
+
+use crate::model::builder::{BatchBuilder, LogBuilder};
 use crate::model::error::ErrorClass;
+use crate::model::record::Record;
 use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
 
 use super::lex::{self, LexError, Lexed, Quoted, byte, expected, fail, skip_space};
+use super::short;
 use crate::syntax::cache::{Cache, Known, begins};
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -21,7 +25,7 @@ const SHARED_LITERAL: usize = 16;
 
 /// What the grammar allows.
 #[derive(Clone, Debug)]
-pub(super) struct Grammar {
+pub(crate) struct Grammar {
     /// Graph names (N-Quads).
     pub graphs: bool,
     /// Any term in any position, and `<< s p o >>`.
@@ -32,6 +36,8 @@ pub(super) struct Grammar {
     pub max_depth: u32,
     /// Reads terms that stand alone, not in a log: language tags may be escaped there.
     pub alone: bool,
+    /// The short forms of RDF Patch; white space of any kind and comments between terms.
+    pub short: bool,
 }
 
 impl Grammar {
@@ -43,6 +49,7 @@ impl Grammar {
             lenient: true,
             max_depth,
             alone: true,
+            short: false,
         }
     }
 }
@@ -70,21 +77,25 @@ impl Position {
 }
 
 /// Reads statements into a batch.
-pub(super) struct Statements {
-    grammar: Grammar,
-    cache: Cache,
+pub(crate) struct Statements {
+    pub(super) grammar: Grammar,
+    pub(super) cache: Cache,
     subject: Known,
     predicate: TermId,
     next_predicate: Known,
     datatype: Known,
     graph: Known,
     language: Known,
-    /// What an IRI with escapes says.
-    iri: Vec<u8>,
+    /// What an IRI with escapes says, or a prefixed name.
+    pub(super) iri: Vec<u8>,
     /// What a string with escapes says.
-    string: Vec<u8>,
+    pub(super) string: Vec<u8>,
     /// Bytes to charge beside the line and its quad.
-    extra: usize,
+    pub(super) extra: usize,
+    /// What prefixed names stand for.
+    pub(super) prefixes: FxHashMap<Box<[u8]>, Box<[u8]>>,
+    /// Bytes of them.
+    pub(super) prefix_bytes: u64,
     /// Why the last term was none.
     error: Option<Box<LexError>>,
 }
@@ -111,6 +122,8 @@ impl Statements {
             iri: Vec::new(),
             string: Vec::new(),
             extra: 0,
+            prefixes: FxHashMap::default(),
+            prefix_bytes: 0,
             error: None,
         }
     }
@@ -125,6 +138,38 @@ impl Statements {
         start: usize,
         counted: bool,
     ) -> Lexed<usize> {
+        let (at, quad) = self.quad(builder, text, start)?;
+        if counted {
+            self.charge(builder, start, at)?;
+        }
+        builder.push_quad(quad);
+        Ok(at)
+    }
+
+    /// Counts the quad and four terms at most, and text no longer than the line: an upper bound that does
+    /// not depend on what was shared.
+    #[inline]
+    pub fn charge<R: Record>(
+        &self,
+        builder: &mut LogBuilder<R>,
+        start: usize,
+        end: usize,
+    ) -> Lexed<()> {
+        match builder.charge(end - start + R::BYTES + 64 + self.extra) {
+            Ok(()) => Ok(()),
+            Err(limit) => limited(start, limit.0),
+        }
+    }
+
+    /// The quad of a statement up to and with its dot, from `start`, and the position behind it. Nothing is
+    /// counted yet.
+    #[inline]
+    pub fn quad<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        text: &[u8],
+        start: usize,
+    ) -> Lexed<(usize, Quad)> {
         let mut at = start;
         self.extra = 0;
         let subject = self.place(builder, text, &mut at, Position::Subject, self.subject)?;
@@ -139,31 +184,51 @@ impl Statements {
         at = skip_space(text, at);
         let mut graph = TermId::DEFAULT_GRAPH;
         if byte(text, at) != b'.' && self.grammar.graphs {
-            graph = self.place(builder, text, &mut at, Position::Graph, self.graph)?;
-            self.graph = Known::new(builder, graph);
-            at = skip_space(text, at);
+            at = self.space(text, at);
+            if byte(text, at) != b'.' {
+                graph = self.place(builder, text, &mut at, Position::Graph, self.graph)?;
+                self.graph = Known::new(builder, graph);
+                at = self.space(text, at);
+            }
         }
         if byte(text, at) != b'.' {
             return self.no_dot(text, at, graph != TermId::DEFAULT_GRAPH);
         }
-        at += 1;
-        // The quad and four terms at most, and text no longer than the line: an upper bound that does
-        // not depend on what was shared.
-        if counted && let Err(limit) = builder.charge(at - start + 16 + 64 + self.extra) {
-            return limited(start, limit.0);
-        }
-        builder.push_quad(Quad {
+        let quad = Quad {
             subject,
             predicate,
             object,
             graph,
-        });
-        Ok(at)
+        };
+        Ok((at + 1, quad))
+    }
+
+    /// A term that stands in no statement, behind white space; gives the position behind it too. Nothing is
+    /// counted yet.
+    pub fn lone_term<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        text: &[u8],
+        start: usize,
+    ) -> Lexed<(usize, TermId)> {
+        let mut at = self.space(text, start);
+        let id = self.term(builder, text, &mut at, Position::Alone, Known::NONE)?;
+        Ok((at, id))
+    }
+
+    /// The position behind white space.
+    #[inline]
+    pub fn space(&self, text: &[u8], at: usize) -> usize {
+        if self.grammar.short {
+            short::space(text, at)
+        } else {
+            skip_space(text, at)
+        }
     }
 
     /// Notes the predicate of a statement; gives the guess of its object.
     #[inline]
-    fn follow_predicate(&mut self, builder: &BatchBuilder, predicate: TermId) -> Known {
+    fn follow_predicate<R: Record>(&mut self, builder: &LogBuilder<R>, predicate: TermId) -> Known {
         let known = Known::new(builder, predicate);
         if known != self.next_predicate {
             self.cache
@@ -178,7 +243,7 @@ impl Statements {
 
     /// Notes the object that goes with the predicate.
     #[inline]
-    fn follow_object(&mut self, builder: &BatchBuilder, object: TermId, guess: Known) {
+    fn follow_object<R: Record>(&mut self, builder: &LogBuilder<R>, object: TermId, guess: Known) {
         let known = Known::new(builder, object);
         if known != guess {
             self.cache
@@ -188,7 +253,12 @@ impl Statements {
 
     /// The term that a text is as a whole: the one guessed, mostly.
     #[inline]
-    fn cell(&mut self, builder: &mut BatchBuilder, text: &[u8], guess: Known) -> Lexed<TermId> {
+    fn cell<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        text: &[u8],
+        guess: Known,
+    ) -> Lexed<TermId> {
         if guessed(builder, text, 0, guess) == Some(text.len()) {
             return Ok(guess.id);
         }
@@ -213,9 +283,9 @@ impl Statements {
         reason = "most of a line is this comparison, four times; a call would cost as much"
     )]
     #[inline(always)]
-    fn place(
+    fn place<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
         position: Position,
@@ -236,9 +306,9 @@ impl Statements {
     /// The position after a term, and the term: the default graph, which no term is, says that the
     /// error was put aside. This way the result is in registers.
     #[inline(never)]
-    fn unguessed(
+    fn unguessed<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         text: &[u8],
         mut at: usize,
         position: Position,
@@ -270,7 +340,7 @@ impl Statements {
             reason
                 .reworded(|text| format!("{text}; N-Triples has no graph names"))
                 .lacking(Feature::Graphs)
-        } else if self.grammar.alone {
+        } else if self.grammar.alone || self.grammar.short {
             reason
         } else {
             lex::turtle(text, at, self.grammar.graphs, reason)
@@ -279,9 +349,9 @@ impl Statements {
     }
 
     /// A term in a position, not the one guessed, unless that is a blank node or a literal.
-    fn term(
+    fn term<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
         position: Position,
@@ -299,9 +369,20 @@ impl Statements {
                 check_triple_term(text, *at, position, &self.grammar)?;
                 self.triple_term(builder, text, at)
             }
+            b'<' if self.grammar.short && text[*at..].starts_with(b"<_:") => {
+                self.quoted_label(builder, text, at, guess)
+            }
             b'<' => self.iri(builder, text, at),
             b'"' => ungeneralized(*at, "a literal", position),
             b'_' if byte(text, *at + 1) == b':' => ungeneralized(*at, "a blank node", position),
+            b'\n' | b'\r' | b'#' if self.grammar.short => {
+                *at = short::space(text, *at);
+                self.term(builder, text, at, position, guess)
+            }
+            b'\'' if self.grammar.short => self.literal(builder, text, at, guess),
+            _ if self.grammar.short && short::begins_term(text, *at) => {
+                self.short_term(builder, text, at)
+            }
             _ => {
                 let what = match position {
                     Position::Subject => "an IRI or a blank node as subject",
@@ -321,7 +402,7 @@ impl Statements {
     fn no_term<T>(&self, text: &[u8], at: usize, what: &str) -> Lexed<T> {
         let found = lex::found(text, at);
         let reason = Reason::from(format!("expected {what}, found {found}"));
-        let reason = if self.grammar.alone {
+        let reason = if self.grammar.alone || self.grammar.short {
             reason
         } else {
             lex::turtle(text, at, self.grammar.graphs, reason)
@@ -330,7 +411,12 @@ impl Statements {
     }
 
     /// An IRI that was not guessed.
-    fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8], at: &mut usize) -> Lexed<TermId> {
+    fn iri<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        text: &[u8],
+        at: &mut usize,
+    ) -> Lexed<TermId> {
         let start = *at + 1;
         let token = lex::iri(text, start)?;
         *at = token.end + 1;
@@ -352,9 +438,9 @@ impl Statements {
     }
 
     /// An IRI with escapes: never shared, since its text is not its token.
-    fn escaped_iri(
+    fn escaped_iri<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         raw: &[u8],
         start: usize,
     ) -> Lexed<TermId> {
@@ -381,9 +467,9 @@ impl Statements {
         Ok(push(builder, TermKind::Iri, &self.iri, 0, flags))
     }
 
-    fn bnode(
+    fn bnode<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
         guess: Known,
@@ -414,17 +500,21 @@ impl Statements {
         Ok(id)
     }
 
-    fn literal(
+    fn literal<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
         guess: Known,
     ) -> Lexed<TermId> {
         let start = *at + 1;
-        let token = lex::string(text, start, &mut self.string)?;
+        let token = if self.grammar.short && short::is_other_string(text, *at) {
+            short::string(text, *at, &mut self.string)?
+        } else {
+            lex::string(text, start, &mut self.string)?
+        };
         let mut next = token.end + 1;
-        let mut record = Record {
+        let mut record = Form {
             kind: TermKind::Literal,
             aux: 0,
             flags: if token.plain { flags::PLAIN } else { 0 },
@@ -437,7 +527,8 @@ impl Statements {
                     return expected(text, suffix, "'^^' and a datatype");
                 }
                 next = skip_space(text, suffix + 2);
-                if byte(text, next) != b'<' || byte(text, next + 1) == b'<' {
+                let iri = byte(text, next) == b'<' && byte(text, next + 1) != b'<';
+                if !iri && !(self.grammar.short && short::begins_name(text, next)) {
                     return self.no_term(text, next, "an IRI as datatype");
                 }
                 record = self.datatype(builder, text, &mut next, record)?;
@@ -463,13 +554,13 @@ impl Statements {
     }
 
     /// A typed literal's datatype; xsd:string makes a plain literal.
-    fn datatype(
+    fn datatype<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
-        record: Record,
-    ) -> Lexed<Record> {
+        record: Form,
+    ) -> Lexed<Form> {
         let start = *at;
         let guess = self.datatype;
         let datatype = match guessed(builder, text, start, guess) {
@@ -477,7 +568,8 @@ impl Statements {
                 *at = end;
                 guess.id
             }
-            None => self.iri(builder, text, at)?,
+            None if byte(text, start) == b'<' => self.iri(builder, text, at)?,
+            None => self.name(builder, text, at)?,
         };
         let known = Known::new(builder, datatype);
         if known != guess {
@@ -493,14 +585,14 @@ impl Statements {
         {
             return expected(text, start, "a language tag instead of this datatype");
         }
-        Ok(Record {
+        Ok(Form {
             kind: TermKind::TypedLiteral,
             aux: datatype.0,
             ..record
         })
     }
 
-    fn language(&mut self, builder: &mut BatchBuilder, tag: &[u8]) -> TermId {
+    fn language<R: Record>(&mut self, builder: &mut LogBuilder<R>, tag: &[u8]) -> TermId {
         if self.language.is(builder, TermKind::Language, tag) {
             return self.language.id;
         }
@@ -518,12 +610,12 @@ impl Statements {
     }
 
     #[inline]
-    fn share_literal(
+    fn share_literal<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         raw: &[u8],
         token: Quoted,
-        record: Record,
+        record: Form,
         guess: Known,
     ) -> TermId {
         if token.escaped {
@@ -531,7 +623,7 @@ impl Statements {
             let (kind, text) = (record.kind, &self.string);
             return push(builder, kind, text, record.aux, record.flags);
         }
-        let same = |known: Known, builder: &BatchBuilder| {
+        let same = |known: Known, builder: &LogBuilder<R>| {
             known.get(builder, record.kind).is_some_and(|(term, text)| {
                 term.aux == record.aux
                     && term.flags == record.flags
@@ -556,9 +648,9 @@ impl Statements {
     }
 
     /// A triple term that begins at `<<`; those inside are kept on a stack.
-    fn triple_term(
+    fn triple_term<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
     ) -> Lexed<TermId> {
@@ -567,7 +659,11 @@ impl Statements {
             let Some(open) = stack.last_mut() else {
                 return fail(*at, "expected a triple term");
             };
-            *at = skip_space(text, *at);
+            *at = if self.grammar.short {
+                short::space(text, *at)
+            } else {
+                skip_space(text, *at)
+            };
             let Some(position) = open.position() else {
                 let closing: &[u8] = if open.star { b">>" } else { b")>>" };
                 if !text
@@ -605,7 +701,12 @@ impl Statements {
 /// The position after the guessed IRI, if it stands here.
 #[allow(clippy::inline_always, reason = "see `Statements::place`")]
 #[inline(always)]
-fn guessed(builder: &BatchBuilder, text: &[u8], at: usize, guess: Known) -> Option<usize> {
+fn guessed<R: Record>(
+    builder: &LogBuilder<R>,
+    text: &[u8],
+    at: usize,
+    guess: Known,
+) -> Option<usize> {
     let (term, known) = guess.get(builder, TermKind::Iri)?;
     let rest = text.get(at..)?.strip_prefix(b"<")?;
     // Without escapes the token and the text are the same.
@@ -615,10 +716,10 @@ fn guessed(builder: &BatchBuilder, text: &[u8], at: usize, guess: Known) -> Opti
 
 /// What a literal's record holds beside its text.
 #[derive(Clone, Copy)]
-struct Record {
-    kind: TermKind,
-    aux: u32,
-    flags: u8,
+pub(super) struct Form {
+    pub kind: TermKind,
+    pub aux: u32,
+    pub flags: u8,
 }
 
 /// A triple term that is not closed yet.
@@ -712,7 +813,7 @@ fn too_deep<T>(at: usize, max_depth: u32) -> Lexed<T> {
 }
 
 #[cold]
-fn limited<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
+pub(super) fn limited<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
     Err(Box::new(LexError {
         at,
         class: ErrorClass::Limit,
@@ -732,7 +833,13 @@ fn relative<T>(raw: &[u8], at: usize) -> Lexed<T> {
 
 /// Adds a term with its text, uncounted.
 #[inline]
-fn push(builder: &mut BatchBuilder, kind: TermKind, text: &[u8], aux: u32, flags: u8) -> TermId {
+pub(super) fn push<R: Record>(
+    builder: &mut LogBuilder<R>,
+    kind: TermKind,
+    text: &[u8],
+    aux: u32,
+    flags: u8,
+) -> TermId {
     let offset = builder.append_text(text);
     builder.push_term(Term {
         offset,
@@ -749,8 +856,8 @@ fn push(builder: &mut BatchBuilder, kind: TermKind, text: &[u8], aux: u32, flags
 ///
 /// # Errors
 /// What is wrong with the text, or the message becomes too large.
-pub fn parse_term(
-    builder: &mut BatchBuilder,
+pub fn parse_term<R: Record>(
+    builder: &mut LogBuilder<R>,
     text: &[u8],
     max_depth: u32,
 ) -> Result<TermId, Reason> {

@@ -13,17 +13,17 @@ use super::scan;
 
 /// What is wrong with a statement, and where in the text.
 #[derive(Clone, Debug)]
-pub(super) struct LexError {
+pub(crate) struct LexError {
     pub at: usize,
     pub class: ErrorClass,
     pub reason: Reason,
 }
 
 /// Most results are good: the error is boxed to keep them small.
-pub(super) type Lexed<T> = Result<T, Box<LexError>>;
+pub(crate) type Lexed<T> = Result<T, Box<LexError>>;
 
 #[cold]
-pub(super) fn fail<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
+pub(crate) fn fail<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
     Err(Box::new(LexError {
         at,
         class: ErrorClass::Malformed,
@@ -32,12 +32,12 @@ pub(super) fn fail<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
 }
 
 #[cold]
-pub(super) fn expected<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
+pub(crate) fn expected<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
     fail(at, format!("expected {what}, found {}", found(text, at)))
 }
 
 /// What stands at a position, for an error text.
-pub(super) fn found(text: &[u8], at: usize) -> String {
+pub(crate) fn found(text: &[u8], at: usize) -> String {
     let rest = text.get(at..).unwrap_or_default();
     let line = &rest[..rest.len().min(200)];
     let line = line.split(|byte| matches!(byte, b'\n' | b'\r')).next();
@@ -53,7 +53,7 @@ pub(super) fn found(text: &[u8], at: usize) -> String {
 }
 
 /// Says so where Turtle stands in a log of lines: a prefixed name, or what declares prefixes and bases.
-pub(super) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Reason {
+pub(crate) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Reason {
     let rest = text.get(at..).unwrap_or_default();
     let length = rest
         .iter()
@@ -77,13 +77,13 @@ pub(super) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Re
 
 /// The byte at a position; 0, which begins no token, at the end.
 #[inline]
-pub(super) fn byte(text: &[u8], at: usize) -> u8 {
+pub(crate) fn byte(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)
 }
 
 /// The first byte at or after a position that is no space and no tab.
 #[inline]
-pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
+pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
     while matches!(byte(text, at), b' ' | b'\t') {
         at += 1;
     }
@@ -92,7 +92,7 @@ pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
 
 /// A token with text between delimiters.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Quoted {
+pub(crate) struct Quoted {
     /// The closing delimiter's position.
     pub end: usize,
     /// Whether escapes occur.
@@ -103,7 +103,7 @@ pub(super) struct Quoted {
 
 /// An IRI whose `<` stands before `start`: characters and escapes, not yet what they say.
 #[inline]
-pub(super) fn iri(text: &[u8], start: usize) -> Lexed<Quoted> {
+pub(crate) fn iri(text: &[u8], start: usize) -> Lexed<Quoted> {
     let end = scan::iri_end(text, start);
     if byte(text, end) == b'>' {
         return Ok(Quoted {
@@ -145,7 +145,7 @@ fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<Quoted> {
 
 /// Whether an IRI begins with a scheme.
 #[inline]
-pub(super) fn is_absolute(iri: &[u8]) -> bool {
+pub(crate) fn is_absolute(iri: &[u8]) -> bool {
     if iri.starts_with(b"http:") || iri.starts_with(b"https:") {
         return true;
     }
@@ -156,7 +156,7 @@ pub(super) fn is_absolute(iri: &[u8]) -> bool {
 
 /// A string whose `"` stands before `start`. Where escapes occur, `said` is what it says.
 #[inline]
-pub(super) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
+pub(crate) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
     let end = scan::string_stop(text, start);
     if byte(text, end) == b'"' {
         return Ok(Quoted {
@@ -213,7 +213,7 @@ fn string_with_care(text: &[u8], start: usize, mut at: usize, said: &mut Vec<u8>
 }
 
 /// The character of an escape that begins at `at`, and the position after it.
-fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize)> {
+pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize)> {
     let digits = match byte(text, at + 1) {
         b'u' => 4,
         b'U' => 8,
@@ -276,7 +276,7 @@ fn bad_escape<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
 }
 
 /// Appends what an IRI with escapes says. It was lexed before.
-pub(super) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
+pub(crate) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
     let mut at = 0;
     while let Some(run) = memchr::memchr(b'\\', &text[at..]) {
         out.extend_from_slice(&text[at..at + run]);
@@ -290,7 +290,7 @@ pub(super) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
 
 /// The end of a blank node label that begins at `start`, after `_:`.
 #[inline]
-pub(super) fn label(text: &[u8], start: usize) -> Lexed<usize> {
+pub(crate) fn label(text: &[u8], start: usize) -> Lexed<usize> {
     let mut at = start;
     while chars::is(byte(text, at), NAME) {
         at += 1;
@@ -326,7 +326,7 @@ fn odd_label(text: &[u8], start: usize) -> Lexed<usize> {
 }
 
 /// The character at a position of valid UTF-8, and its width.
-fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
+pub(super) fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
     let width = match *text.get(at)? {
         0..0x80 => 1,
         0x80..0xe0 => 2,
@@ -342,7 +342,7 @@ fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
 
 /// A language tag whose `@` stands before `start`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tag {
+pub(crate) struct Tag {
     /// The end of the tag without its direction.
     pub end: usize,
     /// Its direction, as flags of a literal.
@@ -352,7 +352,7 @@ pub(super) struct Tag {
 }
 
 /// A language tag. `lenient` accepts subtags of more than eight characters.
-pub(super) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
+pub(crate) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
     let mut at = start;
     let mut class = LETTER;
     loop {

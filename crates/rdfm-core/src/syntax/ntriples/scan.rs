@@ -9,14 +9,14 @@ use crate::syntax::text::scan::iri_allows;
 
 /// The first byte at or after `from` that may not stand raw in an `IRIREF` (a closing `>` is one).
 #[inline]
-pub(super) fn iri_end(text: &[u8], from: usize) -> usize {
+pub(crate) fn iri_end(text: &[u8], from: usize) -> usize {
     run(text, from, iri_allows)
 }
 
 /// The first byte at or after `from` that a lexical form has to look at: `"`, `\`, a control, DEL, and
 /// 0xEF, which begins the non-characters U+FFFE and U+FFFF.
 #[inline]
-pub(super) fn string_stop(text: &[u8], from: usize) -> usize {
+pub(crate) fn string_stop(text: &[u8], from: usize) -> usize {
     run(text, from, |byte| {
         (byte ^ b'"')
             .min(byte ^ b'\\')

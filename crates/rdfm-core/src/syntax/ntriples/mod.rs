@@ -1,0 +1,12 @@
+//! Terms and statements of N-Triples and N-Quads, and of formats whose rows are made of them.
+//!
+//! - `scan`: where the long runs of a line end. `lex`: tokens. `statement`: terms of a batch.
+//! - `short`: what RDF Patch has beyond that: numbers, booleans, prefixed names, other strings.
+
+pub(crate) mod lex;
+pub(crate) mod scan;
+mod short;
+mod statement;
+
+pub use statement::{CellError, CellReader, parse_term};
+pub(crate) use statement::{Grammar, Statements};
