@@ -4,7 +4,7 @@ use crate::codec::options::{FLAT, LARGEST_MESSAGE};
 use crate::codec::spec::{Continuable, FormatSpec, Kind, Made};
 use crate::codec::values::Values;
 use crate::codec::{Decoder, DelimiterCounter, Encoder, Opening, Source};
-use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdfxml, turtle};
+use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdf_patch, rdfxml, turtle};
 use crate::model::remedy::{Feature, Remedy, Side};
 use crate::regroup::flat::FlatEncoder;
 
@@ -22,6 +22,7 @@ pub static FORMATS: [&FormatSpec; 12] = [
     &jsonld::spec::NDJSONLD,
     &jsonld::spec::JSONLD,
     &jsonld::spec::YAMLLD,
+    &rdf_patch::spec::TEXT,
 ];
 
 /// The format of a name.

@@ -129,7 +129,8 @@ pub struct Writing {
 }
 
 /// What makes other messages than those that were given to an encoder: they are merged, or lose something.
-const OTHER_MESSAGES: [(&str, &str); 5] = [
+const OTHER_MESSAGES: [(&str, &str); 6] = [
+    ("headers_first", "true"),
     ("flat", "true"),
     ("merge_graphs", "true"),
     ("dialect", "plain"),

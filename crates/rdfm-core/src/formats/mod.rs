@@ -4,5 +4,6 @@ pub mod jelly;
 pub mod jsonld;
 pub mod nquads;
 pub mod rdf_binary;
+pub mod rdf_patch;
 pub mod rdfxml;
 pub mod turtle;

@@ -326,7 +326,7 @@ fn odd_label(text: &[u8], start: usize) -> Lexed<usize> {
 }
 
 /// The character at a position of valid UTF-8, and its width.
-pub(super) fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
+pub(crate) fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
     let width = match *text.get(at)? {
         0..0x80 => 1,
         0x80..0xe0 => 2,

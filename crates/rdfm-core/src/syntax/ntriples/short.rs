@@ -82,7 +82,7 @@ pub(super) fn is_other_string(text: &[u8], at: usize) -> bool {
 
 /// A string in single quotes, or in three: what it says is in `said`, as if it had escapes. The end is that of
 /// the last closing quote.
-pub(super) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
+pub(crate) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
     let quote = byte(text, start);
     let long = byte(text, start + 1) == quote && byte(text, start + 2) == quote;
     said.clear();

@@ -203,6 +203,11 @@ impl Statements {
         Ok((at + 1, quad))
     }
 
+    /// A row begins that is no statement: counts nothing of it yet.
+    pub fn begin_row(&mut self) {
+        self.extra = 0;
+    }
+
     /// A term that stands in no statement, behind white space; gives the position behind it too. Nothing is
     /// counted yet.
     pub fn lone_term<R: Record>(

@@ -64,8 +64,26 @@ pub trait Statements: Send {
 pub enum Stop {
     /// A term that the grammar cannot hold.
     Term(TermError),
+    /// An IRI that would be read as a blank node.
+    Bnode(TermId),
     /// More text than [`Style::most`].
     TooLong,
+}
+
+impl Stop {
+    /// Class and reason. `max_text` is what a batch may be written as.
+    #[cold]
+    pub fn told(self, table: &TermTable, max_text: usize) -> (ErrorClass, Reason) {
+        match self {
+            Self::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
+            Self::Bnode(id) => {
+                let iri = quote(table.text(id));
+                let text = format!("readers of the format take the IRI {iri} for a blank node");
+                (ErrorClass::Unsupported, text.into())
+            }
+            Self::TooLong => (ErrorClass::Limit, too_long(max_text)),
+        }
+    }
 }
 
 /// How the messages of a text log are written, whatever their statements look like.
@@ -194,10 +212,7 @@ impl<S: Statements> Writer for TextWriter<S> {
         };
         self.statements
             .write(batch, message, style, out)
-            .map_err(|stop| match stop {
-                Stop::Term(error) => (ErrorClass::Unsupported, describe(batch.table(), error)),
-                Stop::TooLong => (ErrorClass::Limit, too_long(self.max_text)),
-            })
+            .map_err(|stop| stop.told(batch.table(), self.max_text))
     }
 
     #[inline]

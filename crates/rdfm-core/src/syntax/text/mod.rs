@@ -10,3 +10,4 @@ pub(crate) mod grammar;
 pub mod position;
 pub(crate) mod scan;
 pub(crate) mod sniff;
+pub(crate) mod terms;

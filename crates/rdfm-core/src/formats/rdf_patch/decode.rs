@@ -1,0 +1,451 @@
+//! Logs of RDF Patch to batches: finds rows and patches, keeps positions.
+//!
+//! - In: pieces, cut anywhere; rows may stand anywhere on lines, and over several.
+//! - Out: batches of complete patches, as soon as the bytes at hand hold no other.
+//! - Cost: linear. A row that is not wholly there is read again when a line has ended or half as much again is
+//!   there.
+//! - Law: an incomplete row is read once it is surely whole, so that pieces change neither patches nor errors.
+
+use simdutf8::compat::from_utf8;
+
+use super::options::Reading;
+use super::rows::{self, Row};
+use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::model::batch::PatchBatch;
+use crate::model::builder::PatchBuilder;
+use crate::model::chars::{self, NAME};
+use crate::model::error::ErrorClass;
+use crate::model::record::{Operation, OperationCode};
+use crate::model::remedy::{Reason, Remedy};
+use crate::syntax::ntriples::lex::LexError;
+use crate::syntax::ntriples::{Grammar, Statements};
+use crate::syntax::text::position::Lines;
+
+/// Bytes behind an error that it may depend on; more is seen of the text before an error is told.
+const AHEAD: usize = 4096;
+/// A row shorter than this is read again at every line end.
+const SHORT: usize = 64 << 10;
+/// Skipped bytes that are kept.
+const KEPT: usize = 1 << 20;
+/// White space between `Z` and its dot that is looked through while patches are skipped.
+const SEGMENT: usize = 1024;
+/// A byte order mark.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads RDF Patch.
+pub struct PatchReader {
+    options: Reading,
+    statements: Statements,
+    builder: PatchBuilder,
+    /// Where the bytes at hand begin.
+    lines: Lines,
+    /// Length of the checked text at the start of the bytes at hand.
+    valid: usize,
+    /// The byte after the checked text is no UTF-8.
+    invalid: bool,
+    /// Within a comment between rows.
+    comment: bool,
+    /// The open patch has operations other than headers.
+    changes: bool,
+    /// Where the open patch begins in the log.
+    open: u64,
+    /// Bytes of the incomplete row that were read.
+    tried: usize,
+    skip: Option<Skip>,
+}
+
+/// A skip to the next segment under way.
+struct Skip {
+    bytes: Vec<u8>,
+    /// Within a line that is none.
+    inside: bool,
+}
+
+impl Skip {
+    fn add(&mut self, bytes: &[u8]) {
+        let room = KEPT.saturating_sub(self.bytes.len());
+        self.bytes
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+/// What comes next in the text.
+enum Next {
+    /// A row up to here.
+    Row(usize, Row),
+    /// A header behind other rows, which begins the next patch.
+    Boundary,
+    /// Bytes lack, or this is the end.
+    Feed,
+}
+
+impl PatchReader {
+    pub(super) fn new(options: Reading) -> Self {
+        Self {
+            statements: Statements::new(Grammar {
+                graphs: true,
+                generalized: true,
+                lenient: options.lenient,
+                max_depth: options.limits.max_depth,
+                alone: false,
+                short: true,
+            }),
+            builder: PatchBuilder::new(options.limits.clone()),
+            options,
+            lines: Lines::default(),
+            valid: 0,
+            invalid: false,
+            comment: false,
+            changes: false,
+            open: 0,
+            tried: 0,
+            skip: None,
+        }
+    }
+
+    /// Checks what was fed since the last call.
+    fn check_utf8(&mut self, input: &Buffer) {
+        if self.invalid || self.valid == input.bytes.len() {
+            return;
+        }
+        match from_utf8(&input.bytes[self.valid..]) {
+            Ok(_) => self.valid = input.bytes.len(),
+            Err(error) => {
+                self.valid += error.valid_up_to();
+                self.invalid = error.error_len().is_some() || input.finished;
+            }
+        }
+    }
+
+    /// Goes to the first byte of the next row. False where there is none in the text.
+    fn find(&mut self, input: &mut Buffer) -> Result<bool, LexError> {
+        loop {
+            let text = input.bytes.get(input.at..self.valid).unwrap_or_default();
+            if self.comment {
+                let Some(end) = memchr::memchr2(b'\n', b'\r', text) else {
+                    input.at = self.valid;
+                    return Ok(false);
+                };
+                input.at += end;
+                self.comment = false;
+                continue;
+            }
+            match text {
+                [] => return Ok(false),
+                [b' ' | b'\t' | b'\n' | b'\r', ..] => input.at += 1,
+                [b'#', ..] => self.comment = true,
+                [0xef, 0xbb, 0xbf, ..] if input.offset() == 0 => {
+                    if !self.options.lenient {
+                        let reason = Reason::new("expected a row, found a byte order mark")
+                            .with(Remedy::lenient("passes over it"));
+                        return Err(LexError {
+                            at: input.at,
+                            class: ErrorClass::Malformed,
+                            reason,
+                        });
+                    }
+                    input.at += BOM.len();
+                }
+                _ => return Ok(true),
+            }
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, input: &mut Buffer) -> Result<Next, LexError> {
+        if !self.find(input)? {
+            return Ok(Next::Feed);
+        }
+        let start = input.at;
+        if self.changes && input.bytes[start] == b'H' {
+            match input.bytes.get(start + 1..self.valid) {
+                Some([byte, ..]) if chars::is(*byte, NAME) || *byte == b':' => {}
+                Some([]) | None if !input.finished && !self.invalid => return Ok(Next::Feed),
+                _ => return Ok(Next::Boundary),
+            }
+        }
+        let most = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
+        // A row that is longer than a message may be is not looked at to its end.
+        let window = start.saturating_add(most).saturating_add(2 * AHEAD);
+        let end = self.valid.min(window);
+        let last = end == window || self.invalid || input.finished;
+        if !last && !self.worthwhile(input) {
+            return Ok(Next::Feed);
+        }
+        let text = &input.bytes[..end];
+        let error = match rows::row(&mut self.statements, &mut self.builder, text, start) {
+            Ok((end, _)) if !last && !is_whole(text, end) => None,
+            Ok((end, _)) if end - start > most => Some(too_long(start, most)),
+            Ok((end, row)) => {
+                self.tried = 0;
+                return Ok(Next::Row(end, row));
+            }
+            Err(error) if !last && !is_sure(text, error.at) => None,
+            Err(error) if error.at - start > most => Some(too_long(start, most)),
+            Err(error) if error.at >= end && self.invalid && end == self.valid => {
+                Some(self.not_utf8())
+            }
+            Err(error) => Some(*error),
+        };
+        match error {
+            None => {
+                self.tried = end - start;
+                Ok(Next::Feed)
+            }
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Whether an incomplete row is to be read again with the bytes that came since.
+    #[inline]
+    fn worthwhile(&self, input: &Buffer) -> bool {
+        let length = self.valid - input.at;
+        if self.tried == 0 || length > self.tried + self.tried / 2 {
+            return true;
+        }
+        let new = input.bytes.get(input.at + self.tried..self.valid);
+        length < SHORT && memchr::memchr2(b'\n', b'\r', new.unwrap_or_default()).is_some()
+    }
+
+    #[cold]
+    fn not_utf8(&self) -> LexError {
+        LexError {
+            at: self.valid,
+            class: ErrorClass::Malformed,
+            reason: "invalid UTF-8; the log must be UTF-8 text".into(),
+        }
+    }
+
+    /// The next batch, or None where bytes lack or all are read.
+    fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, LexError> {
+        self.check_utf8(input);
+        loop {
+            let ended = match self.next(input)? {
+                Next::Row(end, Row::Operation(operation)) => {
+                    self.take_row(input, end, operation)?;
+                    if self.options.parts && self.builder.part_full() {
+                        return Ok(self.complete().or_else(|| Some(self.builder.take_part())));
+                    }
+                    continue;
+                }
+                Next::Row(end, Row::End) => {
+                    if !self.builder.is_open() {
+                        self.builder.begin_message(input.offset());
+                    }
+                    input.at = end;
+                    true
+                }
+                Next::Boundary => true,
+                Next::Feed => false,
+            };
+            if ended {
+                self.builder.end_message();
+                self.changes = false;
+                if self.builder.full() {
+                    return Ok(self.builder.take());
+                }
+                continue;
+            }
+            if self.invalid && input.at == self.valid {
+                return Err(self.not_utf8());
+            }
+            if input.finished {
+                if self.builder.is_open() {
+                    self.builder.end_message();
+                }
+                return Ok(self.builder.take());
+            }
+            return Ok(self.complete());
+        }
+    }
+
+    /// The complete patches before an open one.
+    fn complete(&mut self) -> Option<PatchBatch> {
+        self.builder.take_complete(&mut Default::default())
+    }
+
+    /// Adds the operation of a row that ends here.
+    #[inline]
+    fn take_row(
+        &mut self,
+        input: &mut Buffer,
+        end: usize,
+        operation: Operation,
+    ) -> Result<(), LexError> {
+        if !self.builder.is_open() {
+            self.open = input.offset();
+            self.builder.begin_message(self.open);
+        }
+        self.builder.push(operation);
+        self.changes |= operation.code != OperationCode::Header;
+        if matches!(
+            operation.code,
+            OperationCode::AddPrefix | OperationCode::DeletePrefix
+        ) {
+            self.prefix(operation).map_err(|reason| LexError {
+                at: input.at,
+                class: ErrorClass::Limit,
+                reason,
+            })?;
+        }
+        input.at = end;
+        Ok(())
+    }
+
+    /// Prefixed names behind the row mean something else.
+    fn prefix(&mut self, operation: Operation) -> Result<(), Reason> {
+        let table = self.builder.table();
+        let iri =
+            (operation.code == OperationCode::AddPrefix).then(|| table.text(operation.object));
+        let most = self.options.limits.max_message_bytes;
+        self.statements
+            .set_prefix(table.text(operation.name), iri, most)
+    }
+
+    /// The error of a log, from which the next segment may be found.
+    #[cold]
+    fn fail(&mut self, input: &Buffer, error: LexError) -> ReadError {
+        let LexError { at, class, reason } = error;
+        let class = match class {
+            ErrorClass::Malformed if at == input.bytes.len() => ErrorClass::Truncated,
+            class => class,
+        };
+        let mut found = self.lines.error(&input.bytes, at, class, reason);
+        found.resumable = true;
+        let mut skip = Skip {
+            bytes: Vec::new(),
+            inside: false,
+        };
+        let from = self.start(input);
+        skip.add(&input.bytes[from..input.at]);
+        self.skip = Some(skip);
+        found
+    }
+
+    /// Where the open patch begins among the bytes at hand, if that is near.
+    fn start(&self, input: &Buffer) -> usize {
+        let open = self.builder.is_open().then_some(self.open);
+        open.and_then(|open| input.index(open))
+            .filter(|start| input.at.saturating_sub(*start) <= KEPT)
+            .unwrap_or(input.at)
+    }
+
+    /// Goes behind the next segment that begins a line. False when bytes lack.
+    fn skip_rows(&self, input: &mut Buffer, skip: &mut Skip) -> bool {
+        loop {
+            let rest = input.rest();
+            if rest.is_empty() {
+                return input.finished;
+            }
+            let (length, found) = if skip.inside {
+                let end = memchr::memchr2(b'\n', b'\r', rest);
+                skip.inside = end.is_none();
+                (end.unwrap_or(rest.len()), false)
+            } else if matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r') {
+                (1, false)
+            } else {
+                match segment(rest) {
+                    Some(length) if length < rest.len() => (length + 1, true),
+                    Some(_) if !input.finished => return false,
+                    _ => {
+                        skip.inside = true;
+                        (0, false)
+                    }
+                }
+            };
+            skip.add(&rest[..length]);
+            input.at += length;
+            if found {
+                return true;
+            }
+        }
+    }
+}
+
+/// Where the dot of a segment is, or would be; None if none begins here.
+fn segment(rest: &[u8]) -> Option<usize> {
+    let rest = rest.strip_prefix(b"Z")?;
+    let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
+    let space = space.take(SEGMENT).count();
+    matches!(rest.get(space), None | Some(b'.')).then_some(space + 1)
+}
+
+/// Whether a row ends with the dot before `end` whatever follows: the token before it is closed, or another
+/// byte than those of a name follows.
+#[inline]
+fn is_whole(text: &[u8], end: usize) -> bool {
+    let before = end.checked_sub(2).and_then(|at| text.get(at));
+    let closed = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'>' | b'"' | b'\'');
+    if before.is_some_and(closed) {
+        return true;
+    }
+    let name =
+        |byte: &u8| chars::is(*byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..);
+    !text.get(end..).unwrap_or_default().iter().all(name)
+}
+
+/// Whether an error is the same whatever follows the text.
+fn is_sure(text: &[u8], at: usize) -> bool {
+    let behind = text.get(at..).unwrap_or_default();
+    behind.len() > AHEAD || memchr::memchr2(b'\n', b'\r', behind).is_some()
+}
+
+#[cold]
+fn too_long(at: usize, most: usize) -> LexError {
+    LexError {
+        at,
+        class: ErrorClass::Limit,
+        reason: Reason::limit(
+            format!("the row is longer than {most} bytes"),
+            "max_message_bytes",
+        ),
+    }
+}
+
+impl Reader for PatchReader {
+    type Record = Operation;
+
+    fn builder(&mut self) -> &mut PatchBuilder {
+        &mut self.builder
+    }
+
+    fn reset(&mut self) {
+        self.statements.forget_prefixes();
+        self.lines = Lines::default();
+        self.valid = 0;
+        self.invalid = false;
+        self.comment = false;
+        self.changes = false;
+        self.tried = 0;
+        self.skip = None;
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, ReadError> {
+        self.read(input).map_err(|error| self.fail(input, error))
+    }
+
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        let Some(mut skip) = self.skip.take() else {
+            return Ok(None);
+        };
+        if !self.skip_rows(input, &mut skip) {
+            self.skip = Some(skip);
+            return Ok(None);
+        }
+        self.valid = input.at;
+        self.invalid = false;
+        self.comment = false;
+        self.changes = false;
+        self.tried = 0;
+        Ok(Some(skip.bytes))
+    }
+
+    fn keep(&self, input: &Buffer) -> usize {
+        self.start(input)
+    }
+
+    fn forget(&mut self, gone: &[u8]) {
+        self.lines.advance(gone);
+        self.valid = self.valid.saturating_sub(gone.len());
+    }
+}

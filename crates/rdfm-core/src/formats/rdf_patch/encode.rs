@@ -1,0 +1,173 @@
+//! Patches to RDF Patch, in the form that Jena and RDFLib read.
+//!
+//! - In: batches of patches.
+//! - Out: a row a line, `Z .` between patches. Numbers in full, blank nodes as `<_:label>`, prefixes and what
+//!   they stand for as strings.
+//! - Cost: about one copy of the output; a term is checked and escaped once a batch.
+//! - Law: what is written is read as the same patches, empty ones too.
+
+use super::order::{Headers, ordered};
+use super::spec::TEXT;
+use crate::codec::Encoder;
+use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
+use crate::codec::options::LENIENT;
+use crate::codec::refuse::Refused;
+use crate::codec::values::Values;
+use crate::model::batch::PatchBatch;
+use crate::model::record::{Operation, OperationCode};
+use crate::model::table::TermTable;
+use crate::model::term::{TermId, flags};
+use crate::model::write::{Style, write_string};
+use crate::syntax::text::encode::{MAX_TEXT, Stop};
+use crate::syntax::text::terms::TermWriter;
+
+const SEGMENT: &[u8] = b"Z .\n";
+
+/// An encoder at the start of a log.
+pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
+    Box::new(MessageLoop::new(&TEXT, values, PatchWriter::new(values)))
+}
+
+struct PatchWriter {
+    terms: TermWriter,
+    headers: Headers,
+    style: Style,
+    /// Patches that were begun.
+    begun: u64,
+    /// The patch before the one that was begun last has no rows.
+    empty_before: bool,
+}
+
+impl PatchWriter {
+    fn new(values: &Values) -> Self {
+        Self {
+            terms: TermWriter::new(values.switch(&LENIENT), true),
+            headers: Headers::new(values),
+            style: Style::CANONICAL,
+            begun: 0,
+            empty_before: false,
+        }
+    }
+
+    #[inline]
+    fn term(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+        self.terms.term(table, id, &self.style, out)
+    }
+
+    #[inline]
+    fn row(&mut self, table: &TermTable, row: &Operation, out: &mut Vec<u8>) -> Result<(), Stop> {
+        match row.code {
+            OperationCode::Add | OperationCode::Delete => {
+                let add = row.code == OperationCode::Add;
+                out.extend_from_slice(if add { b"A " } else { b"D " });
+                self.term(table, row.subject, out)?;
+                self.term(table, row.predicate, out)?;
+                self.term(table, row.object, out)?;
+            }
+            OperationCode::Begin => out.extend_from_slice(b"TX "),
+            OperationCode::Commit => out.extend_from_slice(b"TC "),
+            OperationCode::Abort => out.extend_from_slice(b"TA "),
+            OperationCode::Header => {
+                out.extend_from_slice(b"H ");
+                let name = table.text(row.name);
+                if is_word(name) {
+                    out.extend_from_slice(name);
+                } else {
+                    string(table, row.name, out);
+                }
+                out.push(b' ');
+                self.term(table, row.object, out)?;
+            }
+            OperationCode::AddPrefix => {
+                out.extend_from_slice(b"PA ");
+                string(table, row.name, out);
+                out.push(b' ');
+                write_string(table.text(row.object), false, out);
+                out.push(b' ');
+            }
+            OperationCode::DeletePrefix => {
+                out.extend_from_slice(b"PD ");
+                string(table, row.name, out);
+                // RDFLib takes what stands between two spaces, here nothing, for the IRI.
+                let graph = row.graph != TermId::DEFAULT_GRAPH;
+                out.extend_from_slice(if graph { b" " } else { b"  " });
+            }
+        }
+        if row.graph != TermId::DEFAULT_GRAPH {
+            self.term(table, row.graph, out)?;
+        }
+        out.extend_from_slice(b".\n");
+        if out.len() > self.style.most {
+            return Err(Stop::TooLong);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a name is a word to every reader; others are written as strings.
+fn is_word(name: &[u8]) -> bool {
+    name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(u8::is_ascii_alphanumeric)
+}
+
+fn string(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+    let term = table.term(id);
+    write_string(table.text_of(term), term.flags & flags::PLAIN != 0, out);
+}
+
+impl Writer for PatchWriter {
+    type Record = Operation;
+
+    fn begin_batch(&mut self, batch: &PatchBatch, out: &mut Vec<u8>) {
+        self.style.most = out.len().saturating_add(MAX_TEXT);
+        self.terms.begin_batch(batch.table().terms().len(), out);
+    }
+
+    fn begin_message(&mut self, _: &PatchBatch, _: u64, out: &mut Vec<u8>) {
+        self.empty_before = self.headers.begin();
+        if self.begun > 0 {
+            out.extend_from_slice(SEGMENT);
+        }
+        self.begun += 1;
+    }
+
+    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
+        Ok(false)
+    }
+
+    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        let operations = batch.message(message);
+        let order = self.headers.order(operations)?;
+        for operation in ordered(operations, order) {
+            self.row(batch.table(), operation, out)
+                .map_err(|stop| stop.told(batch.table(), MAX_TEXT))?;
+        }
+        Ok(())
+    }
+
+    fn take_back(&mut self, out: &mut Vec<u8>) {
+        self.begun -= 1;
+        if self.begun > 0 && self.empty_before {
+            out.extend_from_slice(SEGMENT);
+        }
+    }
+
+    fn finish(&mut self, _: bool, out: &mut Vec<u8>) {
+        if self.begun > 0 && !self.headers.any() {
+            out.extend_from_slice(SEGMENT);
+        }
+    }
+
+    fn reset(&mut self) {
+        self.headers.reset();
+        self.begun = 0;
+        self.empty_before = false;
+    }
+
+    fn dropped(&self, dropped: Dropped) -> Counts {
+        vec![
+            ("namespaces", dropped.namespaces),
+            ("metadata", dropped.metadata),
+            ("header positions", self.headers.moved),
+        ]
+    }
+}

@@ -1,0 +1,265 @@
+//! Rows of RDF Patch: what each says.
+//!
+//! - In: text that is valid UTF-8, and the position of a row's first byte.
+//! - Out: an operation whose terms stand in the batch, or the end of a patch; and the position behind the row.
+//! - Cost: linear in the text; quads as [`crate::syntax::ntriples`] reads them.
+//! - Law: nothing is counted or declared that an incomplete row says.
+
+use crate::model::builder::PatchBuilder;
+use crate::model::chars::{self, NAME, is_iri_text};
+use crate::model::record::{Operation, OperationCode};
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, flags};
+use crate::syntax::ntriples::lex::{Lexed, byte, character, expected, fail, found, skip_space};
+use crate::syntax::ntriples::{Statements, other_string};
+use crate::syntax::text::scan;
+
+/// What a row says.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Row {
+    Operation(Operation),
+    /// `Z`: the patch ends.
+    End,
+}
+
+const CODES: &str = "H, TX, TC, TA, PA, PD, A, D or Z";
+
+/// Reads the row that begins at `start`.
+#[inline]
+pub(super) fn row(
+    statements: &mut Statements,
+    builder: &mut PatchBuilder,
+    text: &[u8],
+    start: usize,
+) -> Lexed<(usize, Row)> {
+    if let [code @ (b'A' | b'D'), b' ' | b'\t', ..] = text[start..] {
+        let code = if code == b'A' {
+            OperationCode::Add
+        } else {
+            OperationCode::Delete
+        };
+        return quad(statements, builder, text, start, start + 2, code);
+    }
+    other(statements, builder, text, start)
+}
+
+#[inline]
+fn quad(
+    statements: &mut Statements,
+    builder: &mut PatchBuilder,
+    text: &[u8],
+    start: usize,
+    at: usize,
+    code: OperationCode,
+) -> Lexed<(usize, Row)> {
+    let at = skip_space(text, at);
+    let (end, quad) = statements.quad(builder, text, at)?;
+    statements.charge(builder, start, end)?;
+    Ok((end, Row::Operation(Operation::of(code, quad))))
+}
+
+#[inline(never)]
+fn other(
+    statements: &mut Statements,
+    builder: &mut PatchBuilder,
+    text: &[u8],
+    start: usize,
+) -> Lexed<(usize, Row)> {
+    let letters = text[start..].iter();
+    let at = start
+        + letters
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+    if chars::is(byte(text, at), NAME) || byte(text, at) == b':' {
+        return no_row(text, start);
+    }
+    let code = match &text[start..at] {
+        b"A" => OperationCode::Add,
+        b"D" => OperationCode::Delete,
+        b"H" => OperationCode::Header,
+        b"PA" => OperationCode::AddPrefix,
+        b"PD" => OperationCode::DeletePrefix,
+        // An old name of TX.
+        b"TX" | b"TB" => OperationCode::Begin,
+        b"TC" => OperationCode::Commit,
+        b"TA" => OperationCode::Abort,
+        b"Z" => {
+            let at = dot(statements, text, at, "Z")?;
+            return Ok((at, Row::End));
+        }
+        _ => return no_row(text, start),
+    };
+    statements.begin_row();
+    let mut operation = Operation::bare(code);
+    let end = match code {
+        OperationCode::Add | OperationCode::Delete => {
+            return quad(statements, builder, text, start, at, code);
+        }
+        OperationCode::Begin | OperationCode::Commit | OperationCode::Abort => {
+            dot(statements, text, at, code.name())?
+        }
+        OperationCode::Header => {
+            let (at, name) = name(statements, builder, text, at, "a header")?;
+            let (at, value) = statements.lone_term(builder, text, at)?;
+            (operation.name, operation.object) = (name, value);
+            header_end(statements, text, at)?
+        }
+        OperationCode::AddPrefix => {
+            let (at, name) = name(statements, builder, text, at, "a prefix")?;
+            let (at, iri) = namespace(statements, builder, text, at)?;
+            (operation.name, operation.object) = (name, iri);
+            let (at, graph) = graph(statements, builder, text, at)?;
+            operation.graph = graph;
+            dot(statements, text, at, "the prefix")?
+        }
+        OperationCode::DeletePrefix => {
+            let (at, name) = name(statements, builder, text, at, "a prefix")?;
+            let (at, graph) = graph(statements, builder, text, at)?;
+            (operation.name, operation.graph) = (name, graph);
+            dot(statements, text, at, "the prefix")?
+        }
+    };
+    statements.charge(builder, start, end)?;
+    Ok((end, Row::Operation(operation)))
+}
+
+#[cold]
+fn no_row<T>(text: &[u8], at: usize) -> Lexed<T> {
+    let word = text[at..]
+        .iter()
+        .take(3)
+        .filter(|byte| byte.is_ascii_lowercase());
+    let hint = if word.count() > 0 {
+        "; codes are capital letters"
+    } else {
+        ""
+    };
+    fail(
+        at,
+        format!(
+            "expected a row that begins with {CODES}, found {}{hint}",
+            found(text, at)
+        ),
+    )
+}
+
+/// The position behind the dot of a row.
+fn dot(statements: &Statements, text: &[u8], at: usize, after: &str) -> Lexed<usize> {
+    let at = statements.space(text, at);
+    if byte(text, at) != b'.' {
+        return expected(text, at, &format!("'.' after {after}"));
+    }
+    Ok(at + 1)
+}
+
+/// The position behind a header's value and the dot. RDFLib writes `H prev` without one: there the row ends
+/// with its line.
+fn header_end(statements: &Statements, text: &[u8], at: usize) -> Lexed<usize> {
+    let next = statements.space(text, at);
+    let line = text.get(at..next).unwrap_or_default();
+    match byte(text, next) {
+        b'.' => Ok(next + 1),
+        b'A'..=b'Z' if memchr::memchr2(b'\n', b'\r', line).is_some() => Ok(next),
+        _ => expected(text, next, "'.' after the header"),
+    }
+}
+
+/// The graph of a prefix, if there is one.
+fn graph(
+    statements: &mut Statements,
+    builder: &mut PatchBuilder,
+    text: &[u8],
+    at: usize,
+) -> Lexed<(usize, TermId)> {
+    let next = statements.space(text, at);
+    match byte(text, next) {
+        b'<' | b'_' | b':' => statements.lone_term(builder, text, next),
+        byte if byte.is_ascii_alphabetic() => statements.lone_term(builder, text, next),
+        _ => Ok((next, TermId::DEFAULT_GRAPH)),
+    }
+}
+
+/// The key of a header, or a prefix: a word, or a string.
+fn name(
+    statements: &Statements,
+    builder: &mut PatchBuilder,
+    text: &[u8],
+    at: usize,
+    what: &str,
+) -> Lexed<(usize, TermId)> {
+    let start = statements.space(text, at);
+    if matches!(byte(text, start), b'"' | b'\'') {
+        let mut said = Vec::new();
+        let end = other_string(text, start, &mut said)?.end + 1;
+        return Ok((end, add(builder, TermKind::Literal, &said)));
+    }
+    let (mut at, mut end) = (start, start);
+    while let Some((c, width)) = character(text, at) {
+        if !chars::is_name(c) && c != '.' {
+            break;
+        }
+        at += width;
+        // A dot at the end belongs to the row.
+        if c != '.' {
+            end = at;
+        }
+    }
+    if end == start {
+        return expected(
+            text,
+            start,
+            &format!("the name of {what}, a word or a string"),
+        );
+    }
+    if byte(text, end) == b':' {
+        let shown = found(text, start);
+        return fail(
+            start,
+            format!("expected the name of {what} without a colon, found {shown}"),
+        );
+    }
+    Ok((end, add(builder, TermKind::Literal, &text[start..end])))
+}
+
+/// What a prefix stands for: an IRI, or a string that says it.
+fn namespace(
+    statements: &mut Statements,
+    builder: &mut PatchBuilder,
+    text: &[u8],
+    at: usize,
+) -> Lexed<(usize, TermId)> {
+    let start = statements.space(text, at);
+    if matches!(byte(text, start), b'"' | b'\'') {
+        let mut said = Vec::new();
+        let end = other_string(text, start, &mut said)?.end + 1;
+        return Ok((end, add(builder, TermKind::Iri, &said)));
+    }
+    if byte(text, start) == b'<' {
+        let (end, id) = statements.lone_term(builder, text, start)?;
+        if builder.table().term(id).kind == TermKind::Iri {
+            return Ok((end, id));
+        }
+    }
+    expected(
+        text,
+        start,
+        "the IRI of the prefix, or a string that says it",
+    )
+}
+
+/// Adds a term that is only its text, uncounted.
+fn add(builder: &mut PatchBuilder, kind: TermKind, text: &[u8]) -> TermId {
+    let flags = match kind {
+        TermKind::Iri if is_iri_text(text) => flags::PLAIN,
+        TermKind::Iri => 0,
+        _ => scan::lexical(text).unwrap_or_default(),
+    };
+    let offset = builder.append_text(text);
+    builder.push_term(Term {
+        offset,
+        length: text.len() as u32,
+        aux: 0,
+        split: NO_SPLIT,
+        kind,
+        flags,
+    })
+}

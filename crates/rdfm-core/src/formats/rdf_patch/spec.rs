@@ -1,0 +1,40 @@
+//! What RDF Patch is, as text and in Thrift.
+
+use super::decode::PatchReader;
+use super::encode;
+use super::options::{HEADERS_FIRST, Reading};
+use crate::codec::carries::Carries;
+use crate::codec::input;
+use crate::codec::options::{BOUNDS, LENIENT};
+use crate::codec::spec::{Continuable, FormatSpec, Kind};
+
+const CARRIES: Carries = Carries {
+    namespaces: false,
+    metadata: false,
+    any_language: false,
+    ..Carries::ALL
+};
+
+/// RDF Patch.
+pub static TEXT: FormatSpec = FormatSpec {
+    name: "rdf-patch",
+    title: "RDF Patch",
+    kinds: &[Kind::Patches],
+    suffixes: &[".rdfp", ".rdp"],
+    media_types: &["application/rdf-patch"],
+    aliases: &["rdfpatch", "rdfp"],
+    carries: CARRIES,
+    binary: false,
+    sniff: None,
+    resumable: true,
+    continuable: Continuable::Always,
+    value_options: &[],
+    reads: &[BOUNDS, &[LENIENT]],
+    writes: &[&[LENIENT, HEADERS_FIRST]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(input::decoder(TEXT.name, PatchReader::new(options)))
+    },
+    encoder: |values, _| Ok(encode::encoder(values)),
+    splitter: None,
+};

@@ -1,0 +1,182 @@
+//! Terms as lines have them, each followed by a space: N-Triples, N-Quads and RDF Patch.
+//!
+//! - In: terms of a batch. Out: their text.
+//! - Cost: a term is checked and escaped once a batch, and copied from there; literals are written again.
+//! - Law: no term can end its token or its line; see [`crate::model::write`].
+
+use crate::model::labels;
+use crate::model::table::TermTable;
+use crate::model::term::{Term, TermId, TermKind, flags};
+use crate::model::write::{Style, direction, term_error, write_escaped};
+use crate::syntax::ntriples::holds_label;
+use crate::syntax::text::encode::{Memo, Stop, holds_labels};
+
+/// An IRI that begins so is a blank node where blank nodes are written so.
+const BNODE_IRI: &[u8] = b"_:";
+
+/// Writes terms.
+pub(crate) struct TermWriter {
+    /// Escapes IRIs where that helps.
+    lenient: bool,
+    /// Writes blank nodes as `<_:label>`.
+    quoted: bool,
+    memo: Memo,
+    /// By datatype or language: what ends a literal, from its closing quote on.
+    ends: Memo,
+}
+
+impl TermWriter {
+    /// A writer that escapes IRIs where `lenient` asks for that, and writes blank nodes as `<_:label>` if `quoted`.
+    pub fn new(lenient: bool, quoted: bool) -> Self {
+        Self {
+            lenient,
+            quoted,
+            memo: Memo::default(),
+            ends: Memo::default(),
+        }
+    }
+
+    /// A batch with this many terms begins at the end of the output.
+    pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
+        self.memo.begin_batch(terms, out);
+        self.ends.begin_batch(terms, out);
+    }
+
+    /// Appends a term and a space.
+    #[inline]
+    pub fn term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if self.memo.copy(id, out) {
+            return Ok(());
+        }
+        self.new_term(table, id, style, out)
+    }
+
+    #[inline]
+    fn new_term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let term = table.term(id);
+        let text = table.text_of(term);
+        let plain = term.flags & flags::PLAIN != 0;
+        match term.kind {
+            TermKind::Iri if plain && !(self.quoted && text.starts_with(BNODE_IRI)) => {
+                let start = out.len();
+                out.push(b'<');
+                out.extend_from_slice(text);
+                out.extend_from_slice(b"> ");
+                self.memo.keep(id, start, out);
+                Ok(())
+            }
+            // Literals are not kept: copying their text again costs the same.
+            TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
+                out.push(b'"');
+                if plain {
+                    out.extend_from_slice(text);
+                } else {
+                    write_escaped(text, out);
+                }
+                self.end_of_literal(table, term, style, out)
+            }
+            _ => self.checked_term(table, id, style, out),
+        }
+    }
+
+    /// Appends the closing quote of a literal, its datatype or language, and a space.
+    #[inline]
+    fn end_of_literal(
+        &mut self,
+        table: &TermTable,
+        term: Term,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if term.kind == TermKind::Literal {
+            out.extend_from_slice(b"\" ");
+            return Ok(());
+        }
+        let id = TermId(term.aux);
+        let tagged = term.kind == TermKind::LangLiteral;
+        if !self.ends.copy(id, out) {
+            if let Some(error) = term_error(table, id, self.lenient) {
+                return Err(Stop::Term(error));
+            }
+            let start = out.len();
+            out.extend_from_slice(if tagged { b"\"" } else { b"\"^^" });
+            style.write(table, id, out);
+            self.ends.keep(id, start, out);
+        }
+        if tagged {
+            out.extend_from_slice(direction(term.flags));
+        }
+        out.push(b' ');
+        Ok(())
+    }
+
+    fn checked_term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let start = out.len();
+        self.check_and_write(table, id, style, out)?;
+        out.push(b' ');
+        if style.apart.is_none() || !holds_labels(table.term(id).kind) {
+            self.memo.keep(id, start, out);
+        }
+        Ok(())
+    }
+
+    /// Appends a term. Triple terms are checked as they are written: what they share is written again, so that
+    /// the bound on the text bounds the time too.
+    fn check_and_write(
+        &self,
+        table: &TermTable,
+        id: TermId,
+        style: &Style,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let term = table.term(id);
+        if self.quoted && term.kind == TermKind::Bnode {
+            let plain = term.flags & flags::PLAIN != 0;
+            out.extend_from_slice(b"<_:");
+            labels::write(table.text_of(term), plain, holds_label, out);
+            out.push(b'>');
+            return Ok(());
+        }
+        if term.kind != TermKind::TripleTerm {
+            if let Some(error) = term_error(table, id, self.lenient) {
+                return Err(Stop::Term(error));
+            }
+            if self.quoted
+                && term.kind == TermKind::Iri
+                && table.text_of(term).starts_with(BNODE_IRI)
+            {
+                return Err(Stop::Bnode(id));
+            }
+            style.write(table, id, out);
+            return Ok(());
+        }
+        out.extend_from_slice(style.open);
+        for part in table.triple(term) {
+            if out.len() > style.most {
+                return Err(Stop::TooLong);
+            }
+            self.check_and_write(table, part, style, out)?;
+            out.push(b' ');
+        }
+        out.extend_from_slice(style.close);
+        Ok(())
+    }
+}
