@@ -5,11 +5,9 @@
 //! - Cost: linear; memory holds one row, one piece and one batch.
 //! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
 
-use super::model::Slots;
 use super::options::{Framing, Reading};
-use super::protobuf::{self, Protobuf, looks_like_messages};
-use super::terms::Terms;
-use super::thrift::{self, Thrift};
+use super::protobuf::{self, looks_like_messages};
+use super::thrift;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start::{self, Start};
 use crate::model::batch::MessageBatch;
@@ -17,6 +15,10 @@ use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
 use crate::model::term::Quad;
+use crate::syntax::rdf_binary::model::Slots;
+use crate::syntax::rdf_binary::protobuf::Protobuf;
+use crate::syntax::rdf_binary::terms::Terms;
+use crate::syntax::rdf_binary::thrift::Thrift;
 use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint, varint_size};
 
 /// The field of `RDF_Stream` that is a row.
@@ -31,7 +33,7 @@ pub struct BinaryReader {
     asked: Option<Framing>,
     parts: bool,
     most: u64,
-    terms: Terms,
+    terms: Terms<Quad>,
     /// Of rows alone: whether the one message was begun.
     begun: bool,
     layout: Option<Layout>,
@@ -117,8 +119,7 @@ impl BinaryReader {
         let end = if self.layout == Some(Layout::Bare) {
             match thrift::row(bytes, &mut slots) {
                 Ok((row, length)) => {
-                    self.terms
-                        .row::<Thrift>(row, &slots)
+                    row.take::<Thrift>(&slots, &mut self.terms)
                         .map_err(crate::syntax::wire::WireError::into_parts)?;
                     start + length
                 }
@@ -129,7 +130,7 @@ impl BinaryReader {
             }
         } else {
             protobuf::row(bytes, &mut slots)
-                .and_then(|row| self.terms.row::<Protobuf>(row, &slots))
+                .and_then(|row| row.take::<Protobuf>(&slots, &mut self.terms))
                 .map_err(|error| match error.into_parts() {
                     // The row is there: its own lengths do not fit it.
                     (ErrorClass::Truncated, reason) => (ErrorClass::Malformed, reason),

@@ -1,8 +1,7 @@
 //! RDF Binary, as Apache Jena defines it: RDF Protobuf and RDF Thrift, one model of rows in two encodings.
 //!
-//! - `model`: terms and rows as they stand in the bytes.
-//! - `protobuf`, `thrift`: rows to and from bytes.
-//! - `terms`: what is read becomes terms of a batch; `values` the value forms of numbers.
+//! - `row`: rows as they stand in the bytes; `protobuf`, `thrift`: rows to and from bytes. Their terms are in
+//!   `syntax`.
 //! - [`decode`], [`encode`]: logs.
 //!
 //! A log of RDF Protobuf is a sequence of length-prefixed `RDF_Stream`, each a message, or of
@@ -13,10 +12,8 @@ pub mod decode;
 pub mod encode;
 pub mod sniff;
 
-mod model;
 mod options;
 mod protobuf;
+mod row;
 pub mod spec;
-mod terms;
 mod thrift;
-mod values;

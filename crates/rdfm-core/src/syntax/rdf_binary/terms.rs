@@ -1,7 +1,7 @@
-//! Rows to the terms, quads and namespaces of a batch.
+//! Terms as they stand in the bytes to terms and namespaces of a batch.
 //!
-//! - In: a [`Row`].
-//! - Out: what it says, in the [`BatchBuilder`].
+//! - In: [`Raw`] terms, declarations.
+//! - Out: what they say, in the [`LogBuilder`].
 //! - Cost: a term is compared with the one before in its position, then found by a hash of 24 bytes;
 //!   literals are not looked for.
 //! - Law: texts are UTF-8; what is charged does not depend on what is found again.
@@ -9,25 +9,23 @@
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
-use super::model::{Kind, Name, Raw, Row, Slots, Value};
-use crate::model::builder::BatchBuilder;
+use super::model::{Kind, Name, Raw, Slots, Value, no_data};
+use crate::model::builder::LogBuilder;
 use crate::model::error::quote;
 use crate::model::limits::Limits;
+use crate::model::record::Record;
 use crate::model::remedy::Reason;
-use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::syntax::cache::{Cache, Known};
 use crate::syntax::iri::has_scheme;
 use crate::syntax::text::scan;
 use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
 
-/// Graph names that Jena means the default graph by.
-pub(super) const DEFAULT_GRAPHS: [&[u8]; 2] =
-    [b"urn:x-arq:DefaultGraph", b"urn:x-arq:DefaultGraphNode"];
 /// An IRI that begins so is a blank node.
-pub(super) const BNODE_IRI: &[u8] = b"_:";
+pub(crate) const BNODE_IRI: &[u8] = b"_:";
 
-/// An encoding, as far as rows hold some of it.
-pub(super) trait RowReader {
+/// An encoding, as far as terms hold some of it.
+pub(crate) trait TermReader {
     /// The terms of a triple term, into slots that must be empty.
     ///
     /// # Errors
@@ -36,8 +34,8 @@ pub(super) trait RowReader {
 }
 
 /// The state of a log.
-pub(super) struct Terms {
-    pub builder: BatchBuilder,
+pub(crate) struct Terms<L: Record> {
+    pub builder: LogBuilder<L>,
     cache: Cache,
     /// The terms before, by position.
     last: [Known; 4],
@@ -48,10 +46,10 @@ pub(super) struct Terms {
     scratch: Vec<u8>,
 }
 
-impl Terms {
+impl<L: Record> Terms<L> {
     pub fn new(limits: &Limits) -> Self {
         Self {
-            builder: BatchBuilder::new(limits.clone()),
+            builder: LogBuilder::new(limits.clone()),
             cache: Cache::new(),
             last: [Known::NONE; 4],
             prefixes: FxHashMap::default(),
@@ -67,33 +65,8 @@ impl Terms {
         self.base = None;
     }
 
-    /// Takes a row.
-    #[inline]
-    pub fn row<R: RowReader>(&mut self, row: Row<'_>, slots: &Slots<'_>) -> Checked<()> {
-        match row {
-            Row::Statement => {
-                let subject = self.term::<R>(slots.get(0)?, 0, 0)?;
-                let predicate = self.term::<R>(slots.get(1)?, 1, 0)?;
-                let object = self.term::<R>(slots.get(2)?, 2, 0)?;
-                let graph = match slots.graph() {
-                    None => TermId::DEFAULT_GRAPH,
-                    Some(Raw::Iri(iri)) if DEFAULT_GRAPHS.contains(iri) => TermId::DEFAULT_GRAPH,
-                    Some(graph) => self.term::<R>(graph, 3, 0)?,
-                };
-                self.builder.add_quad(Quad {
-                    subject,
-                    predicate,
-                    object,
-                    graph,
-                })?;
-                Ok(())
-            }
-            Row::Prefix(name, iri) => self.prefix(name, iri),
-            Row::Base(iri) => self.set_base(iri),
-        }
-    }
-
-    fn prefix(&mut self, name: &[u8], iri: &[u8]) -> Checked<()> {
+    /// Declares a prefix.
+    pub fn prefix(&mut self, name: &[u8], iri: &[u8]) -> Checked<()> {
         utf8(name, "a prefix")?;
         utf8(iri, "an IRI")?;
         self.builder.add_namespace(name, iri)?;
@@ -101,7 +74,8 @@ impl Terms {
         Ok(())
     }
 
-    fn set_base(&mut self, iri: &[u8]) -> Checked<()> {
+    /// Sets the base, or another one that is resolved against it.
+    pub fn set_base(&mut self, iri: &[u8]) -> Checked<()> {
         self.builder.charge(iri.len())?;
         let text = utf8(iri, "the base")?;
         let base = match &self.base {
@@ -113,8 +87,9 @@ impl Terms {
         Ok(())
     }
 
+    /// A term. Positions are 0 to 3, each with a term before; others have none.
     #[inline]
-    fn term<R: RowReader>(
+    pub fn term<R: TermReader>(
         &mut self,
         raw: &Raw<'_>,
         position: usize,
@@ -135,6 +110,7 @@ impl Terms {
             Raw::Name(name) => self.name(name, position),
             Raw::Value(value) => self.value(value),
             Raw::Triple(bytes) => self.triple::<R>(bytes, depth + 1),
+            Raw::Open(open) => Err(no_data(open.name())),
         }
     }
 
@@ -299,7 +275,7 @@ impl Terms {
         })
     }
 
-    fn triple<R: RowReader>(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
+    fn triple<R: TermReader>(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
         if depth > self.max_depth {
             return Err(limit(Reason::limit(
                 format!(

@@ -1,4 +1,4 @@
-//! What both encodings of RDF Binary say: rows of terms.
+//! What both encodings of RDF Binary say: terms.
 //!
 //! - Law: texts are slices of the log that nobody has checked yet.
 
@@ -6,7 +6,7 @@ use crate::syntax::wire::{Checked, WireError, malformed};
 
 /// A term.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Raw<'a> {
+pub(crate) enum Raw<'a> {
     Iri(&'a [u8]),
     Name(Name<'a>),
     Bnode(&'a [u8]),
@@ -14,18 +14,41 @@ pub(super) enum Raw<'a> {
     Value(Value),
     /// The bytes of a triple term's statement.
     Triple(&'a [u8]),
+    Open(Open),
+}
+
+/// What stands in place of a term, outside data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Open {
+    Variable,
+    Any,
+    /// No term: an unbound variable.
+    Undef,
+    Repeat,
+}
+
+impl Open {
+    /// As messages name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Variable => "a variable",
+            Self::Any => "ANY",
+            Self::Undef => "UNDEF",
+            Self::Repeat => "REPEAT",
+        }
+    }
 }
 
 /// A prefixed name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Name<'a> {
+pub(crate) struct Name<'a> {
     pub prefix: &'a [u8],
     pub local: &'a [u8],
 }
 
 /// What a literal is beside its lexical form.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind<'a> {
+pub(crate) enum Kind<'a> {
     Plain,
     Language(&'a [u8]),
     /// Language and base direction.
@@ -36,25 +59,15 @@ pub(super) enum Kind<'a> {
 
 /// A literal by its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Integer(i64),
     Double(f64),
     /// A number, to be divided by ten so many times.
     Decimal(i64, i32),
 }
 
-/// A row.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Row<'a> {
-    /// Name and IRI.
-    Prefix(&'a [u8], &'a [u8]),
-    Base(&'a [u8]),
-    /// Its terms are in [`Slots`].
-    Statement,
-}
-
 /// The terms of a statement: subject, predicate, object, graph. Filled in place, since they are large.
-pub(super) struct Slots<'a>([Option<Raw<'a>>; 4]);
+pub(crate) struct Slots<'a>([Option<Raw<'a>>; 4]);
 
 impl<'a> Slots<'a> {
     pub const EMPTY: Self = Self([None; 4]);
@@ -88,7 +101,7 @@ impl<'a> Slots<'a> {
 
 /// A term that stands in patterns and results, not in data.
 #[cold]
-pub(super) fn no_data(what: &str) -> WireError {
+pub(crate) fn no_data(what: &str) -> WireError {
     malformed(format!(
         "{what} in place of a term; data holds none, patterns and query results do"
     ))
@@ -96,12 +109,12 @@ pub(super) fn no_data(what: &str) -> WireError {
 
 /// Two fields of a union.
 #[cold]
-pub(super) fn ambiguous(what: &str) -> WireError {
+pub(crate) fn ambiguous(what: &str) -> WireError {
     malformed(format!("{what} is two things at once"))
 }
 
 /// No field of a union.
 #[cold]
-pub(super) fn unset(what: &str) -> WireError {
+pub(crate) fn unset(what: &str) -> WireError {
     malformed(format!("{what} is not set"))
 }

@@ -9,9 +9,9 @@ use std::io::Write as _;
 
 use super::model::Value;
 
-pub(super) const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
-pub(super) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
-pub(super) const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
+pub(crate) const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
+pub(crate) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
+pub(crate) const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
 
 /// Below this every whole number is a double.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -86,7 +86,7 @@ fn decimal(number: i64, scale: i32, out: &mut Vec<u8>) {
 }
 
 /// The value of a literal, if its value says its lexical form, to us and to Jena.
-pub(super) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
+pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(lexical).ok()?;
     let value = match datatype {
         INTEGER => Value::Integer(text.parse().ok()?),

@@ -1,0 +1,50 @@
+//! Rows of logs, in both encodings.
+//!
+//! - Law: texts are slices of the log that nobody has checked yet.
+
+use crate::model::term::{Quad, TermId};
+use crate::syntax::rdf_binary::model::{Raw, Slots};
+use crate::syntax::rdf_binary::terms::{TermReader, Terms};
+use crate::syntax::wire::Checked;
+
+/// Graph names that Jena means the default graph by.
+pub(super) const DEFAULT_GRAPHS: [&[u8]; 2] =
+    [b"urn:x-arq:DefaultGraph", b"urn:x-arq:DefaultGraphNode"];
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Row<'a> {
+    /// Name and IRI.
+    Prefix(&'a [u8], &'a [u8]),
+    Base(&'a [u8]),
+    /// Its terms are in [`Slots`].
+    Statement,
+}
+
+impl Row<'_> {
+    /// Takes the row up.
+    #[inline]
+    pub fn take<R: TermReader>(self, slots: &Slots<'_>, terms: &mut Terms<Quad>) -> Checked<()> {
+        match self {
+            Row::Statement => {
+                let subject = terms.term::<R>(slots.get(0)?, 0, 0)?;
+                let predicate = terms.term::<R>(slots.get(1)?, 1, 0)?;
+                let object = terms.term::<R>(slots.get(2)?, 2, 0)?;
+                let graph = match slots.graph() {
+                    None => TermId::DEFAULT_GRAPH,
+                    Some(Raw::Iri(iri)) if DEFAULT_GRAPHS.contains(iri) => TermId::DEFAULT_GRAPH,
+                    Some(graph) => terms.term::<R>(graph, 3, 0)?,
+                };
+                terms.builder.add_quad(Quad {
+                    subject,
+                    predicate,
+                    object,
+                    graph,
+                })?;
+                Ok(())
+            }
+            Row::Prefix(name, iri) => terms.prefix(name, iri),
+            Row::Base(iri) => terms.set_base(iri),
+        }
+    }
+}

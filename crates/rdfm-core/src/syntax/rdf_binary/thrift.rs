@@ -1,0 +1,477 @@
+//! Terms of RDF Thrift to and from bytes, in Thrift's compact protocol (`proto/rdf-binary.thrift`).
+//!
+//! - In: bytes; where they end too early, the error is of class Truncated.
+//! - Out: [`Raw`] terms; and terms, as Thrift's own writers have them.
+//! - Cost: triple terms are skipped once a level before they are read.
+//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is an error.
+
+use super::encode::{Place, TermWriter};
+use super::model::{Kind, Name, Open, Raw, Slots, Value, ambiguous, unset};
+use super::terms::TermReader;
+use crate::syntax::wire::{
+    Checked, Varint, WireError, cut, from_zigzag, limit, long_varint, malformed, put_varint,
+    to_zigzag,
+};
+
+/// Types of the compact protocol.
+pub(crate) const STOP: u8 = 0;
+const BYTE: u8 = 3;
+const I16: u8 = 4;
+pub(crate) const I32: u8 = 5;
+const I64: u8 = 6;
+const DOUBLE: u8 = 7;
+pub(crate) const BINARY: u8 = 8;
+pub(crate) const LIST: u8 = 9;
+const SET: u8 = 10;
+const MAP: u8 = 11;
+pub(crate) const STRUCT: u8 = 12;
+const UUID: u8 = 13;
+
+/// Unknown fields nested deeper than this are refused, as Thrift does.
+pub(crate) const MAX_NESTING: u32 = 64;
+/// Triple terms of unknown depth are skipped to this one; how deep they may be is said elsewhere.
+const MAX_TRIPLES: u32 = 2 * 1002;
+
+/// Reads RDF Thrift.
+pub(crate) struct Thrift;
+
+impl TermReader for Thrift {
+    fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()> {
+        statement(&mut Compact { rest: bytes }, 3, slots)
+    }
+}
+
+/// The terms of a statement of so many, into slots that must be empty.
+#[inline]
+pub(crate) fn statement<'a>(
+    wire: &mut Compact<'a>,
+    fields: i16,
+    slots: &mut Slots<'a>,
+) -> Checked<()> {
+    let mut last = 0;
+    while let Some((field, kind)) = wire.field(&mut last)? {
+        if (1..=fields).contains(&field) {
+            expect(kind, STRUCT, field, "the statement")?;
+            let slot = slots.slot(field.unsigned_abs().into())?;
+            // An IRI or a label and nothing else.
+            if let [tag @ (0x1c | 0x2c), 0x18, length, rest @ ..] = wire.rest
+                && *length < 0x80
+                && let Some((text, [0, 0, rest @ ..])) = rest.split_at_checked(*length as usize)
+            {
+                wire.rest = rest;
+                *slot = Some(if *tag == 0x1c {
+                    Raw::Iri(text)
+                } else {
+                    Raw::Bnode(text)
+                });
+            } else {
+                *slot = Some(term(wire)?);
+            }
+        } else {
+            wire.skip(kind, MAX_NESTING)?;
+        }
+    }
+    Ok(())
+}
+
+/// A term.
+pub(crate) fn term<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
+    let mut term = None;
+    let mut last = 0;
+    while let Some((field, kind)) = wire.field(&mut last)? {
+        let expected = match field {
+            1..=9 | 12 => STRUCT,
+            10 => I64,
+            11 => DOUBLE,
+            _ => {
+                wire.skip(kind, MAX_NESTING)?;
+                continue;
+            }
+        };
+        expect(kind, expected, field, "the term")?;
+        if term.is_some() {
+            return Err(ambiguous("the term"));
+        }
+        term = Some(match field {
+            1 => Raw::Iri(wire.string("the IRI")?),
+            2 => Raw::Bnode(wire.string("the blank node")?),
+            3 => literal(wire)?,
+            4 => Raw::Name(name(wire)?),
+            5 => open(wire, Open::Variable)?,
+            6 => open(wire, Open::Any)?,
+            7 => open(wire, Open::Undef)?,
+            8 => open(wire, Open::Repeat)?,
+            9 => {
+                let whole = wire.rest;
+                wire.skip(STRUCT, MAX_TRIPLES)?;
+                Raw::Triple(&whole[..whole.len() - wire.rest.len()])
+            }
+            10 => Raw::Value(Value::Integer(wire.zigzag()?)),
+            11 => Raw::Value(Value::Double(f64::from_le_bytes(wire.eight()?))),
+            _ => Raw::Value(decimal(wire)?),
+        });
+    }
+    term.ok_or_else(|| unset("the term"))
+}
+
+/// What stands in place of a term: a struct whose fields say nothing here.
+fn open<'a>(wire: &mut Compact<'a>, what: Open) -> Checked<Raw<'a>> {
+    wire.skip(STRUCT, MAX_NESTING)?;
+    Ok(Raw::Open(what))
+}
+
+#[inline]
+fn literal<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
+    let mut lexical = None;
+    let (mut language, mut direction, mut datatype) = (None, None, None);
+    let mut last = 0;
+    while let Some((field, kind)) = wire.field(&mut last)? {
+        match field {
+            1 | 2 | 3 | 5 => {
+                expect(kind, BINARY, field, "the literal")?;
+                let text = wire.binary()?;
+                match field {
+                    1 => lexical = Some(text),
+                    2 => language = Some(text).filter(|text| !text.is_empty()), // as Jena reads it
+                    3 => datatype = Some(Kind::Datatype(text)),
+                    _ => direction = Some(text),
+                }
+            }
+            4 => {
+                expect(kind, STRUCT, field, "the literal")?;
+                datatype = Some(Kind::DatatypeName(name(wire)?));
+            }
+            _ => wire.skip(kind, MAX_NESTING)?,
+        }
+    }
+    let lexical = lexical.ok_or_else(|| unset("the lexical form of a literal"))?;
+    let kind = match (language, direction, datatype) {
+        (None, None, None) => Kind::Plain,
+        (None, None, Some(datatype)) => datatype,
+        (Some(language), None, None) => Kind::Language(language),
+        (Some(language), Some(direction), None) => Kind::Directed(language, direction),
+        (None, Some(_), _) => return Err(malformed("a base direction without a language")),
+        (Some(_), _, Some(_)) => return Err(ambiguous("the literal")),
+    };
+    Ok(Raw::Literal(lexical, kind))
+}
+
+#[inline]
+fn name<'a>(wire: &mut Compact<'a>) -> Checked<Name<'a>> {
+    let [prefix, local] = wire.strings("the prefixed name")?;
+    Ok(Name { prefix, local })
+}
+
+fn decimal(wire: &mut Compact<'_>) -> Checked<Value> {
+    let (mut value, mut scale) = (None, None);
+    let mut last = 0;
+    while let Some((field, kind)) = wire.field(&mut last)? {
+        match field {
+            1 => {
+                expect(kind, I64, field, "the decimal")?;
+                value = Some(wire.zigzag()?);
+            }
+            2 => {
+                expect(kind, I32, field, "the decimal")?;
+                scale = i32::try_from(wire.zigzag()?).ok();
+            }
+            _ => wire.skip(kind, MAX_NESTING)?,
+        }
+    }
+    match (value, scale) {
+        (Some(value), Some(scale)) => Ok(Value::Decimal(value, scale)),
+        _ => Err(unset("value or scale of a decimal")),
+    }
+}
+
+/// Refuses a field of another type.
+///
+/// # Errors
+/// It is of another type.
+#[inline]
+pub(crate) fn expect(kind: u8, expected: u8, field: i16, what: &str) -> Checked<()> {
+    if kind == expected {
+        return Ok(());
+    }
+    Err(malformed(format!(
+        "field {field} of {what} has type {kind}, expected {expected}"
+    )))
+}
+
+/// A cursor over bytes of the compact protocol.
+pub(crate) struct Compact<'a> {
+    pub rest: &'a [u8],
+}
+
+impl<'a> Compact<'a> {
+    /// The next field of a struct and its type; `None` at the struct's end.
+    #[inline]
+    pub fn field(&mut self, last: &mut i16) -> Checked<Option<(i16, u8)>> {
+        let header = self.byte()?;
+        if header == STOP {
+            return Ok(None);
+        }
+        let kind = header & 0x0f;
+        *last = match header >> 4 {
+            0 => i16::try_from(self.zigzag()?)
+                .map_err(|_| malformed("a field's number is beyond 16 bits"))?,
+            delta => last.wrapping_add(i16::from(delta)),
+        };
+        Ok(Some((*last, kind)))
+    }
+
+    #[inline]
+    pub fn byte(&mut self) -> Checked<u8> {
+        match *self.rest {
+            [byte, ref rest @ ..] => {
+                self.rest = rest;
+                Ok(byte)
+            }
+            [] => Err(ended()),
+        }
+    }
+
+    #[inline]
+    fn varint(&mut self) -> Checked<u64> {
+        if let [byte, rest @ ..] = self.rest
+            && *byte < 0x80
+        {
+            self.rest = rest;
+            return Ok(u64::from(*byte));
+        }
+        match long_varint(self.rest) {
+            Varint::Value(value, length) => {
+                self.rest = &self.rest[length..];
+                Ok(value)
+            }
+            Varint::Incomplete => Err(ended()),
+            Varint::TooLong => Err(malformed("a varint is longer than 10 bytes")),
+        }
+    }
+
+    #[inline]
+    pub fn zigzag(&mut self) -> Checked<i64> {
+        Ok(from_zigzag(self.varint()?))
+    }
+
+    fn eight(&mut self) -> Checked<[u8; 8]> {
+        match self.rest.split_first_chunk() {
+            Some((bytes, rest)) => {
+                self.rest = rest;
+                Ok(*bytes)
+            }
+            None => Err(ended()),
+        }
+    }
+
+    /// A size: of a text, in bytes, or of a collection.
+    #[inline]
+    pub fn size(&mut self) -> Checked<usize> {
+        let size = self.varint()?;
+        match i32::try_from(size) {
+            Ok(size) => Ok(size.unsigned_abs() as usize),
+            // 32 bits with the highest set.
+            Err(_) if u32::try_from(size).is_ok() => Err(malformed(format!(
+                "a size is negative: {}",
+                (size as u32).cast_signed()
+            ))),
+            Err(_) => Err(malformed(format!("a size is beyond 32 bits: {size}"))),
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, length: usize) -> Checked<&'a [u8]> {
+        match self.rest.split_at_checked(length) {
+            Some((bytes, rest)) => {
+                self.rest = rest;
+                Ok(bytes)
+            }
+            None => Err(ended()),
+        }
+    }
+
+    #[inline]
+    pub fn binary(&mut self) -> Checked<&'a [u8]> {
+        let length = self.size()?;
+        self.take(length)
+    }
+
+    /// The required string that is field 1 of a struct.
+    pub fn string(&mut self, what: &'static str) -> Checked<&'a [u8]> {
+        let mut text = None;
+        let mut last = 0;
+        while let Some((field, kind)) = self.field(&mut last)? {
+            if field == 1 {
+                expect(kind, BINARY, field, what)?;
+                text = Some(self.binary()?);
+            } else {
+                self.skip(kind, MAX_NESTING)?;
+            }
+        }
+        text.ok_or_else(|| unset(what))
+    }
+
+    /// The required strings that are fields 1 and 2 of a struct.
+    #[inline]
+    pub fn strings(&mut self, what: &'static str) -> Checked<[&'a [u8]; 2]> {
+        let mut texts = [None; 2];
+        let mut last = 0;
+        while let Some((field, kind)) = self.field(&mut last)? {
+            let at = usize::try_from(i32::from(field) - 1).ok();
+            if let Some(text) = at.and_then(|at| texts.get_mut(at)) {
+                expect(kind, BINARY, field, what)?;
+                *text = Some(self.binary()?);
+            } else {
+                self.skip(kind, MAX_NESTING)?;
+            }
+        }
+        match texts {
+            [Some(first), Some(second)] => Ok([first, second]),
+            _ => Err(unset(what)),
+        }
+    }
+
+    /// Skips a value.
+    pub fn skip(&mut self, kind: u8, depth: u32) -> Checked<()> {
+        if depth == 0 {
+            return Err(limit("a row is nested too deep"));
+        }
+        match kind {
+            1 | 2 => {}
+            BYTE => drop(self.byte()?),
+            I16 | I32 | I64 => drop(self.varint()?),
+            DOUBLE => drop(self.eight()?),
+            BINARY => drop(self.binary()?),
+            LIST | SET => {
+                let header = self.byte()?;
+                let count = match header >> 4 {
+                    15 => self.size()?,
+                    count => usize::from(count),
+                };
+                for _ in 0..count {
+                    self.skip_element(header & 0x0f, depth - 1)?;
+                }
+            }
+            MAP => {
+                let count = self.size()?;
+                let kinds = if count == 0 { 0 } else { self.byte()? };
+                for _ in 0..count {
+                    self.skip_element(kinds >> 4, depth - 1)?;
+                    self.skip_element(kinds & 0x0f, depth - 1)?;
+                }
+            }
+            STRUCT => {
+                let mut last = 0;
+                while let Some((_, kind)) = self.field(&mut last)? {
+                    self.skip(kind, depth - 1)?;
+                }
+            }
+            UUID => drop(self.take(16)?),
+            _ => return Err(malformed(format!("type {kind} does not exist"))),
+        }
+        Ok(())
+    }
+
+    /// Skips a value in a collection, where a boolean takes a byte.
+    fn skip_element(&mut self, kind: u8, depth: u32) -> Checked<()> {
+        match kind {
+            1 | 2 => self.skip(BYTE, depth),
+            kind => self.skip(kind, depth),
+        }
+    }
+}
+
+#[cold]
+fn ended() -> WireError {
+    cut("the log ends inside a row")
+}
+
+/// Writes terms of RDF Thrift.
+pub(crate) struct ThriftTerms;
+
+/// Appends a field that is a text.
+#[inline]
+pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
+    out.push(header);
+    put_varint(out, text.len() as u64);
+    out.extend_from_slice(text);
+}
+
+/// A term is written as a field whose number follows the one before, as all positions are.
+impl TermWriter for ThriftTerms {
+    #[inline]
+    fn iri(out: &mut Vec<u8>, text: &[u8]) {
+        out.extend_from_slice(&[0x1c, 0x1c]);
+        put_binary(out, 0x18, text);
+        out.extend_from_slice(&[0, 0]);
+    }
+
+    #[inline]
+    fn name(out: &mut Vec<u8>, name: Name<'_>) {
+        out.extend_from_slice(&[0x1c, 0x4c]);
+        put_binary(out, 0x18, name.prefix);
+        put_binary(out, 0x18, name.local);
+        out.extend_from_slice(&[0, 0]);
+    }
+
+    #[inline]
+    fn bnode(out: &mut Vec<u8>, apart: &[u8], label: &[u8]) {
+        out.extend_from_slice(&[0x1c, 0x2c, 0x18]);
+        put_varint(out, (apart.len() + label.len()) as u64);
+        out.extend_from_slice(apart);
+        out.extend_from_slice(label);
+        out.extend_from_slice(&[0, 0]);
+    }
+
+    #[inline]
+    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: Kind<'_>) {
+        out.extend_from_slice(&[0x1c, 0x3c]);
+        put_binary(out, 0x18, lexical);
+        match kind {
+            Kind::Plain => {}
+            Kind::Language(tag) => put_binary(out, 0x18, tag),
+            Kind::Directed(tag, direction) => {
+                put_binary(out, 0x18, tag);
+                put_binary(out, 0x38, direction);
+            }
+            Kind::Datatype(iri) => put_binary(out, 0x28, iri),
+            Kind::DatatypeName(name) => {
+                out.push(0x3c);
+                put_binary(out, 0x18, name.prefix);
+                put_binary(out, 0x18, name.local);
+                out.push(0);
+            }
+        }
+        out.extend_from_slice(&[0, 0]);
+    }
+
+    fn value(out: &mut Vec<u8>, value: Value) {
+        out.push(0x1c);
+        match value {
+            Value::Integer(number) => {
+                out.push(0xa6);
+                put_varint(out, to_zigzag(number));
+            }
+            Value::Double(number) => {
+                out.push(0xb7);
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+            Value::Decimal(number, scale) => {
+                out.extend_from_slice(&[0xcc, 0x16]);
+                put_varint(out, to_zigzag(number));
+                out.push(0x15);
+                put_varint(out, to_zigzag(i64::from(scale)));
+                out.push(0);
+            }
+        }
+        out.push(0);
+    }
+
+    fn triple(terms: &mut Vec<u8>, parts: [Place; 3]) {
+        terms.extend_from_slice(&[0x1c, 0x9c]);
+        for part in parts {
+            terms.extend_from_within(part.range());
+        }
+        terms.extend_from_slice(&[0, 0]);
+    }
+}
