@@ -9,7 +9,7 @@ use crate::model::remedy::{Feature, Remedy, Side};
 use crate::regroup::flat::FlatEncoder;
 
 /// The formats, in the order in which they are asked and listed.
-pub static FORMATS: [&FormatSpec; 12] = [
+pub static FORMATS: [&FormatSpec; 13] = [
     &nquads::spec::NTRIPLES,
     &nquads::spec::NQUADS,
     &turtle::spec::TURTLE,
@@ -23,6 +23,7 @@ pub static FORMATS: [&FormatSpec; 12] = [
     &jsonld::spec::JSONLD,
     &jsonld::spec::YAMLLD,
     &rdf_patch::spec::TEXT,
+    &rdf_patch::spec::THRIFT,
 ];
 
 /// The format of a name.

@@ -6,7 +6,7 @@
 //! - Cost: about one copy of the output; a term is checked and escaped once a batch.
 //! - Law: what is written is read as the same patches, empty ones too.
 
-use super::order::{Headers, ordered};
+use super::order::{Patches, ordered};
 use super::spec::TEXT;
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
@@ -30,22 +30,16 @@ pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
 
 struct PatchWriter {
     terms: TermWriter,
-    headers: Headers,
+    patches: Patches,
     style: Style,
-    /// Patches that were begun.
-    begun: u64,
-    /// The patch before the one that was begun last has no rows.
-    empty_before: bool,
 }
 
 impl PatchWriter {
     fn new(values: &Values) -> Self {
         Self {
             terms: TermWriter::new(values.switch(&LENIENT), true),
-            headers: Headers::new(values),
+            patches: Patches::new(values, SEGMENT),
             style: Style::CANONICAL,
-            begun: 0,
-            empty_before: false,
         }
     }
 
@@ -123,11 +117,7 @@ impl Writer for PatchWriter {
     }
 
     fn begin_message(&mut self, _: &PatchBatch, _: u64, out: &mut Vec<u8>) {
-        self.empty_before = self.headers.begin();
-        if self.begun > 0 {
-            out.extend_from_slice(SEGMENT);
-        }
-        self.begun += 1;
+        self.patches.begin(out);
     }
 
     fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
@@ -136,7 +126,7 @@ impl Writer for PatchWriter {
 
     fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         let operations = batch.message(message);
-        let order = self.headers.order(operations)?;
+        let order = self.patches.order(operations)?;
         for operation in ordered(operations, order) {
             self.row(batch.table(), operation, out)
                 .map_err(|stop| stop.told(batch.table(), MAX_TEXT))?;
@@ -145,29 +135,18 @@ impl Writer for PatchWriter {
     }
 
     fn take_back(&mut self, out: &mut Vec<u8>) {
-        self.begun -= 1;
-        if self.begun > 0 && self.empty_before {
-            out.extend_from_slice(SEGMENT);
-        }
+        self.patches.take_back(out);
     }
 
     fn finish(&mut self, _: bool, out: &mut Vec<u8>) {
-        if self.begun > 0 && !self.headers.any() {
-            out.extend_from_slice(SEGMENT);
-        }
+        self.patches.finish(out);
     }
 
     fn reset(&mut self) {
-        self.headers.reset();
-        self.begun = 0;
-        self.empty_before = false;
+        self.patches.reset();
     }
 
     fn dropped(&self, dropped: Dropped) -> Counts {
-        vec![
-            ("namespaces", dropped.namespaces),
-            ("metadata", dropped.metadata),
-            ("header positions", self.headers.moved),
-        ]
+        self.patches.dropped(dropped)
     }
 }

@@ -1,6 +1,7 @@
 //! Patches as Apache Jena and RDFLib write them: RDF Patch, rows of text, and the same rows in Thrift.
 //!
 //! - `decode`, `rows`: text to patches, and what a row says. `encode`: patches to text.
+//! - `thrift`: the same in Thrift.
 //! - `order`: where a patch ends, and where its headers stand; the same in both encodings.
 //!
 //! A log is patches one after the other. A segment (`Z`) ends a patch; a header behind other rows begins one.
@@ -12,3 +13,4 @@ mod options;
 mod order;
 mod rows;
 pub mod spec;
+mod thrift;

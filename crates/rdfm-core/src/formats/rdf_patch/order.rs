@@ -3,26 +3,37 @@
 //! - Law: what is written is read as the same patches, since a header behind other rows begins a patch.
 
 use super::options::HEADERS_FIRST;
+use crate::codec::messages::{Counts, Dropped};
 use crate::codec::refuse::Refused;
 use crate::codec::values::Values;
 use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::{Reason, Remedy};
 
+/// Graph names that Jena means the default graph by, in Thrift.
+pub(super) const DEFAULT_GRAPHS: [&[u8]; 2] =
+    [b"urn:x-arq:DefaultGraph", b"urn:x-arq:DefaultGraphNode"];
+
 const LATE: &str =
     "a header stands behind other operations of its patch, where it would begin the next one";
 const PARTS: &str = "a header stands in a later part of its patch than its first operations, so it cannot go to the front";
 
-/// The operations of a patch, in the order in which they are written.
-pub(super) struct Headers {
+/// The patches that are written: where segments stand between them, and what their operations look like.
+pub(super) struct Patches {
+    /// What ends a patch.
+    segment: &'static [u8],
     /// Headers that stand behind other operations go to the front.
     first: bool,
+    /// Patches that were begun.
+    begun: u64,
+    /// The patch before the one that was begun last has no operations.
+    empty_before: bool,
     /// The open patch has operations other than headers.
     changes: bool,
     /// The open patch has operations.
     any: bool,
     /// Headers that went to the front.
-    pub moved: u64,
+    moved: u64,
 }
 
 /// How the operations of a patch are written.
@@ -34,25 +45,41 @@ pub(super) enum Order {
     HeadersFirst,
 }
 
-impl Headers {
-    pub fn new(values: &Values) -> Self {
+impl Patches {
+    pub fn new(values: &Values, segment: &'static [u8]) -> Self {
         Self {
+            segment,
             first: values.switch(&HEADERS_FIRST),
+            begun: 0,
+            empty_before: false,
             changes: false,
             any: false,
             moved: 0,
         }
     }
 
-    /// A patch begins; says whether the one before it has no operations.
-    pub fn begin(&mut self) -> bool {
+    /// A patch begins.
+    pub fn begin(&mut self, out: &mut Vec<u8>) {
+        if self.begun > 0 {
+            out.extend_from_slice(self.segment);
+        }
+        self.begun += 1;
         self.changes = false;
-        !std::mem::take(&mut self.any)
+        self.empty_before = !std::mem::take(&mut self.any);
     }
 
-    /// Whether the patch has operations.
-    pub const fn any(&self) -> bool {
-        self.any
+    /// The patch that was begun last is not written: the log ends with the one before it.
+    pub fn take_back(&mut self, out: &mut Vec<u8>) {
+        self.begun -= 1;
+        self.any = !self.empty_before;
+        self.finish(out);
+    }
+
+    /// The log ends. A patch without operations shows by its end alone.
+    pub fn finish(&self, out: &mut Vec<u8>) {
+        if self.begun > 0 && !self.any {
+            out.extend_from_slice(self.segment);
+        }
     }
 
     /// How the operations of a patch, or of a part of it, are written.
@@ -87,9 +114,19 @@ impl Headers {
         Ok(order)
     }
 
+    /// What was left out.
+    pub fn dropped(&self, dropped: Dropped) -> Counts {
+        vec![
+            ("namespaces", dropped.namespaces),
+            ("metadata", dropped.metadata),
+            ("header positions", self.moved),
+        ]
+    }
+
     /// Another log begins.
     pub fn reset(&mut self) {
-        (self.changes, self.any, self.moved) = (false, false, 0);
+        (self.begun, self.moved) = (0, 0);
+        (self.empty_before, self.changes, self.any) = (false, false, false);
     }
 }
 

@@ -3,6 +3,8 @@
 use super::decode::PatchReader;
 use super::encode;
 use super::options::{HEADERS_FIRST, Reading};
+use super::thrift;
+use super::thrift::decode::BinaryReader;
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, LENIENT};
@@ -36,5 +38,32 @@ pub static TEXT: FormatSpec = FormatSpec {
         Ok(input::decoder(TEXT.name, PatchReader::new(options)))
     },
     encoder: |values, _| Ok(encode::encoder(values)),
+    splitter: None,
+};
+
+/// RDF Patch in Thrift.
+pub static THRIFT: FormatSpec = FormatSpec {
+    name: "rdf-patch-thrift",
+    title: "RDF Patch Thrift",
+    kinds: &[Kind::Patches],
+    suffixes: &[".trp"],
+    media_types: &["application/rdf-patch+thrift"],
+    aliases: &["trp"],
+    carries: Carries {
+        any_language: true,
+        ..CARRIES
+    },
+    binary: true,
+    sniff: None,
+    resumable: false,
+    continuable: Continuable::Always,
+    value_options: &[],
+    reads: &[BOUNDS],
+    writes: &[&[HEADERS_FIRST]],
+    decoder: |values, opening| {
+        let options = Reading::of(values, opening);
+        Ok(input::decoder(THRIFT.name, BinaryReader::new(&options)))
+    },
+    encoder: |values, _| Ok(thrift::encode::encoder(values)),
     splitter: None,
 };

@@ -1,0 +1,241 @@
+//! Logs of patches in Thrift to batches: finds rows and patches, keeps positions.
+//!
+//! - In: bytes in pieces of any size.
+//! - Out: batches of complete patches.
+//! - Cost: linear; memory holds one row, one piece and one batch.
+//! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
+
+use super::row::{Row, row, start};
+use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::codec::start;
+use crate::formats::rdf_patch::options::Reading;
+use crate::formats::rdf_patch::order::DEFAULT_GRAPHS;
+use crate::model::batch::PatchBatch;
+use crate::model::builder::PatchBuilder;
+use crate::model::error::ErrorClass;
+use crate::model::record::{Operation, OperationCode};
+use crate::model::remedy::Reason;
+use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
+use crate::syntax::rdf_binary::model::{Raw, Slots};
+use crate::syntax::rdf_binary::terms::Terms;
+use crate::syntax::rdf_binary::thrift::Thrift;
+use crate::syntax::text::scan;
+use crate::syntax::wire::{Checked, WireError, invalid_utf8};
+
+/// Reads patches in Thrift.
+pub struct BinaryReader {
+    parts: bool,
+    most: u64,
+    terms: Terms<Operation>,
+    /// The open patch has operations other than headers.
+    changes: bool,
+    /// Bytes that must be there before a row is looked for again.
+    wanted: usize,
+}
+
+/// Class and reason of an error.
+type Failure = (ErrorClass, Reason);
+
+/// What was done with the bytes at hand.
+enum Taken {
+    Operation,
+    /// The patch ended.
+    End,
+    /// Nothing: bytes lack.
+    Wait,
+}
+
+impl BinaryReader {
+    pub(in crate::formats::rdf_patch) fn new(options: &Reading) -> Self {
+        Self {
+            parts: options.parts,
+            most: options.limits.max_message_bytes,
+            terms: Terms::new(&options.limits),
+            changes: false,
+            wanted: 0,
+        }
+    }
+
+    /// The next batch, or None where bytes are missing or all are read.
+    fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, Failure> {
+        loop {
+            match self.take_row(input)? {
+                Taken::Operation => {
+                    if self.parts && self.terms.builder.part_full() {
+                        let part = self.complete();
+                        return Ok(part.or_else(|| Some(self.terms.builder.take_part())));
+                    }
+                }
+                Taken::End => {
+                    self.terms.builder.end_message();
+                    self.changes = false;
+                    if self.terms.builder.full() {
+                        return Ok(self.terms.builder.take());
+                    }
+                }
+                Taken::Wait if input.finished => {
+                    if self.terms.builder.is_open() {
+                        self.terms.builder.end_message();
+                    }
+                    return Ok(self.terms.builder.take());
+                }
+                Taken::Wait => return Ok(self.complete()),
+            }
+        }
+    }
+
+    /// The complete patches before an open one.
+    fn complete(&mut self) -> Option<PatchBatch> {
+        self.terms.builder.take_complete(&mut Default::default())
+    }
+
+    #[inline]
+    fn take_row(&mut self, input: &mut Buffer) -> Result<Taken, Failure> {
+        let rest = input.rest();
+        if rest.is_empty() || rest.len() < self.wanted && !input.finished {
+            return Ok(Taken::Wait);
+        }
+        self.wanted = 0;
+        // One byte more than a row may have shows that it has more.
+        let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
+        let bytes = rest.get(..window).unwrap_or(rest);
+        let mut slots = Slots::EMPTY;
+        let (row, length) = match row(bytes, &mut slots) {
+            Ok((row, length)) => (row, length),
+            Err(error) if error.class() == ErrorClass::Truncated => {
+                let there = bytes.len();
+                return self.incomplete(there, input.finished);
+            }
+            Err(error) => return Err(error.into_parts()),
+        };
+        // A header behind other rows begins a patch.
+        if self.changes && matches!(row, Row::Header(..)) {
+            return Ok(Taken::End);
+        }
+        let position = input.offset();
+        if !self.terms.builder.is_open() {
+            self.terms.builder.begin_message(position);
+        }
+        let taken = self.take(row, &slots).map_err(WireError::into_parts)?;
+        input.at += length;
+        Ok(taken)
+    }
+
+    /// A row of which only so many bytes are there.
+    #[cold]
+    fn incomplete(&mut self, there: usize, finished: bool) -> Result<Taken, Failure> {
+        if there as u64 > self.most {
+            let text = format!("a row is larger than {} bytes", self.most);
+            return Err((ErrorClass::Limit, Reason::limit(text, "max_message_bytes")));
+        }
+        if finished {
+            return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
+        }
+        // Half as much again, since what is there must be read from the start.
+        self.wanted = there + there / 2 + 1;
+        Ok(Taken::Wait)
+    }
+
+    /// Adds what a row says to the open patch.
+    #[inline]
+    fn take(&mut self, row: Row<'_>, slots: &Slots<'_>) -> Checked<Taken> {
+        let operation = match row {
+            Row::Segment => return Ok(Taken::End),
+            Row::Bare(code) => Operation::bare(code),
+            Row::Statement(code) => {
+                let subject = self.terms.term::<Thrift>(slots.get(0)?, 0, 0)?;
+                let predicate = self.terms.term::<Thrift>(slots.get(1)?, 1, 0)?;
+                let object = self.terms.term::<Thrift>(slots.get(2)?, 2, 0)?;
+                let graph = self.graph(slots.graph())?;
+                let quad = Quad {
+                    subject,
+                    predicate,
+                    object,
+                    graph,
+                };
+                Operation::of(code, quad)
+            }
+            Row::Header(name, value) => Operation {
+                name: self.text(TermKind::Literal, name)?,
+                object: self.terms.term::<Thrift>(&value, usize::MAX, 0)?,
+                ..Operation::bare(OperationCode::Header)
+            },
+            Row::AddPrefix(graph, name, iri) => Operation {
+                name: self.text(TermKind::Literal, name)?,
+                object: self.text(TermKind::Iri, iri)?,
+                graph: self.graph(graph.as_ref())?,
+                ..Operation::bare(OperationCode::AddPrefix)
+            },
+            Row::DeletePrefix(graph, name) => Operation {
+                name: self.text(TermKind::Literal, name)?,
+                graph: self.graph(graph.as_ref())?,
+                ..Operation::bare(OperationCode::DeletePrefix)
+            },
+        };
+        self.changes |= operation.code != OperationCode::Header;
+        self.terms.builder.add(operation)?;
+        Ok(Taken::Operation)
+    }
+
+    #[inline]
+    fn graph(&mut self, graph: Option<&Raw<'_>>) -> Checked<TermId> {
+        match graph {
+            None => Ok(TermId::DEFAULT_GRAPH),
+            Some(Raw::Iri(iri)) if DEFAULT_GRAPHS.contains(iri) => Ok(TermId::DEFAULT_GRAPH),
+            Some(graph) => self.terms.term::<Thrift>(graph, 3, 0),
+        }
+    }
+
+    /// A term that is a text of a row.
+    fn text(&mut self, kind: TermKind, text: &[u8]) -> Checked<TermId> {
+        let (flags, what) = match kind {
+            TermKind::Iri => (scan::iri(text), "an IRI"),
+            _ => (scan::lexical(text), "a name"),
+        };
+        let flags = flags.ok_or_else(|| invalid_utf8(text, what))?;
+        let builder = &mut self.terms.builder;
+        let span = builder.add_text(text)?;
+        Ok(builder.add_term(Term {
+            offset: span.offset,
+            length: span.length,
+            aux: 0,
+            split: NO_SPLIT,
+            kind,
+            flags,
+        })?)
+    }
+
+    #[cold]
+    fn explained(input: &Buffer, failure: Failure) -> ReadError {
+        let (class, reason) = if input.offset() == 0 {
+            start::explained(start(input.rest()), "an RDF Patch file in Thrift", failure)
+        } else {
+            failure
+        };
+        input.error(class, reason)
+    }
+}
+
+impl Reader for BinaryReader {
+    type Record = Operation;
+
+    fn builder(&mut self) -> &mut PatchBuilder {
+        &mut self.terms.builder
+    }
+
+    fn reset(&mut self) {
+        self.terms.reset();
+        self.changes = false;
+        self.wanted = 0;
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, ReadError> {
+        self.read(input)
+            .map_err(|failure| Self::explained(input, failure))
+    }
+
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        let reason = "where the next row begins is not known after an error: none can be skipped";
+        Err(input.error(ErrorClass::Unsupported, reason))
+    }
+}

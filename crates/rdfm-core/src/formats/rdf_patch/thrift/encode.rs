@@ -1,0 +1,147 @@
+//! Patches to Thrift, in the form that Jena reads.
+//!
+//! - In: batches of patches.
+//! - Out: rows, a segment between patches. IRIs in full and numbers by their lexical forms: Jena's reader of patches
+//!   knows no others.
+//! - Cost: a term is encoded once a batch and copied from there.
+//! - Law: what is written is read as the same patches, empty ones too.
+
+use super::row::{SEGMENT, put_bare, put_header, put_prefix, put_statement};
+use crate::codec::Encoder;
+use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
+use crate::codec::refuse::Refused;
+use crate::codec::values::Values;
+use crate::formats::rdf_patch::order::{DEFAULT_GRAPHS, Patches, ordered};
+use crate::formats::rdf_patch::spec::THRIFT;
+use crate::model::batch::PatchBatch;
+use crate::model::record::{Operation, OperationCode};
+use crate::model::table::TermTable;
+use crate::model::term::{TermId, TermKind};
+use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, taken_for, too_long};
+use crate::syntax::rdf_binary::thrift::ThriftTerms;
+
+/// An encoder at the start of a log.
+pub(in crate::formats::rdf_patch) fn encoder(values: &Values) -> Box<dyn Encoder> {
+    let writer = BinaryWriter {
+        terms: Encoded::new(false, false, false),
+        patches: Patches::new(values, SEGMENT),
+        last_graph: TermId::DEFAULT_GRAPH,
+        start: 0,
+    };
+    Box::new(MessageLoop::new(&THRIFT, values, writer))
+}
+
+struct BinaryWriter {
+    terms: Encoded,
+    patches: Patches,
+    /// The graph that was looked at last.
+    last_graph: TermId,
+    /// Where the batch begins in the output.
+    start: usize,
+}
+
+impl BinaryWriter {
+    #[inline]
+    fn term(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+        self.terms.term::<ThriftTerms>(table, id)
+    }
+
+    #[inline]
+    fn row(&mut self, table: &TermTable, row: &Operation, out: &mut Vec<u8>) -> Refused<()> {
+        match row.code {
+            OperationCode::Add | OperationCode::Delete => {
+                let mut parts = [
+                    self.term(table, row.subject)?,
+                    self.term(table, row.predicate)?,
+                    self.term(table, row.object)?,
+                    Place::default(),
+                ];
+                let used = if row.graph == TermId::DEFAULT_GRAPH {
+                    &parts[..3]
+                } else {
+                    parts[3] = self.graph(table, row.graph)?;
+                    &parts
+                };
+                put_statement(row.code, &self.terms.bytes, used, out);
+            }
+            OperationCode::Begin | OperationCode::Commit | OperationCode::Abort => {
+                put_bare(row.code, out);
+            }
+            OperationCode::Header => {
+                let value = self.term(table, row.object)?;
+                put_header(table.text(row.name), &self.terms.bytes[value.range()], out);
+            }
+            OperationCode::AddPrefix | OperationCode::DeletePrefix => {
+                let graph = if row.graph == TermId::DEFAULT_GRAPH {
+                    None
+                } else {
+                    Some(self.graph(table, row.graph)?)
+                };
+                let graph = graph.map(|place| &self.terms.bytes[place.range()]);
+                let added = row.code == OperationCode::AddPrefix;
+                let iri = added.then(|| table.text(row.object));
+                put_prefix(graph, table.text(row.name), iri, out);
+            }
+        }
+        if out.len() - self.start > MAX_BYTES {
+            return Err(too_long());
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+        if id != self.last_graph {
+            let term = table.term(id);
+            let text = table.text_of(term);
+            if term.kind == TermKind::Iri && DEFAULT_GRAPHS.contains(&text) {
+                return Err(taken_for(text, "the default graph"));
+            }
+            self.last_graph = id;
+        }
+        self.term(table, id)
+    }
+}
+
+impl Writer for BinaryWriter {
+    type Record = Operation;
+
+    fn begin_batch(&mut self, batch: &PatchBatch, out: &mut Vec<u8>) {
+        self.start = out.len();
+        self.last_graph = TermId::DEFAULT_GRAPH;
+        self.terms.begin(batch.table().terms().len());
+    }
+
+    fn begin_message(&mut self, _: &PatchBatch, _: u64, out: &mut Vec<u8>) {
+        self.patches.begin(out);
+    }
+
+    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
+        Ok(false)
+    }
+
+    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        let operations = batch.message(message);
+        let order = self.patches.order(operations)?;
+        for operation in ordered(operations, order) {
+            self.row(batch.table(), operation, out)?;
+        }
+        Ok(())
+    }
+
+    fn take_back(&mut self, out: &mut Vec<u8>) {
+        self.patches.take_back(out);
+    }
+
+    fn finish(&mut self, _: bool, out: &mut Vec<u8>) {
+        self.patches.finish(out);
+    }
+
+    fn reset(&mut self) {
+        self.patches.reset();
+    }
+
+    fn dropped(&self, dropped: Dropped) -> Counts {
+        self.patches.dropped(dropped)
+    }
+}

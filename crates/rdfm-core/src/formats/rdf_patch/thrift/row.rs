@@ -1,0 +1,207 @@
+//! Rows of patches to and from bytes.
+//!
+//! - In: bytes that begin with a row; where they end inside it, the error is of class Truncated.
+//! - Out: [`Row`] and its length; and rows, as Thrift's own writers have them.
+//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is an error. Texts are slices
+//!   of the log that nobody has checked yet.
+
+use crate::codec::start::Start;
+use crate::model::record::OperationCode;
+use crate::syntax::rdf_binary::encode::Place;
+use crate::syntax::rdf_binary::model::{Raw, Slots, ambiguous, unset};
+use crate::syntax::rdf_binary::thrift::{
+    BINARY, Compact, I32, MAX_NESTING, STRUCT, expect, put_binary, statement, term,
+};
+use crate::syntax::wire::{Checked, malformed};
+
+/// A row that ends a patch.
+pub(super) const SEGMENT: &[u8] = &[0x65, 6, 0];
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Row<'a> {
+    /// Name and value.
+    Header(&'a [u8], Raw<'a>),
+    /// Its terms are in [`Slots`].
+    Statement(OperationCode),
+    /// Graph, name and IRI.
+    AddPrefix(Option<Raw<'a>>, &'a [u8], &'a [u8]),
+    /// Graph and name.
+    DeletePrefix(Option<Raw<'a>>, &'a [u8]),
+    /// Of a transaction.
+    Bare(OperationCode),
+    /// The patch ends.
+    Segment,
+}
+
+/// A row and the bytes it takes; of a statement the terms go into slots, which must be empty.
+#[inline]
+pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a>, usize)> {
+    let mut wire = Compact { rest: bytes };
+    let mut row = None;
+    let mut last = 0;
+    while let Some((field, kind)) = wire.field(&mut last)? {
+        let expected = match field {
+            1..=5 => STRUCT,
+            6 => I32,
+            _ => {
+                wire.skip(kind, MAX_NESTING)?;
+                continue;
+            }
+        };
+        expect(kind, expected, field, "the row")?;
+        if row.is_some() {
+            return Err(ambiguous("the row"));
+        }
+        row = Some(match field {
+            1 => header(&mut wire)?,
+            2 | 3 => {
+                statement(&mut wire, 4, slots)?;
+                Row::Statement(if field == 2 {
+                    OperationCode::Add
+                } else {
+                    OperationCode::Delete
+                })
+            }
+            4 => {
+                let (graph, name, iri) = prefix(&mut wire)?;
+                Row::AddPrefix(
+                    graph,
+                    name,
+                    iri.ok_or_else(|| unset("the IRI of a prefix"))?,
+                )
+            }
+            5 => {
+                let (graph, name, _) = prefix(&mut wire)?;
+                Row::DeletePrefix(graph, name)
+            }
+            _ => match wire.zigzag()? {
+                0 => Row::Bare(OperationCode::Begin),
+                1 => Row::Bare(OperationCode::Commit),
+                2 => Row::Bare(OperationCode::Abort),
+                3 => Row::Segment,
+                other => {
+                    return Err(malformed(format!(
+                        "expected the number of TX, TC, TA or a segment (0 to 3), found {other}"
+                    )));
+                }
+            },
+        });
+    }
+    let row = row.ok_or_else(|| unset("the row"))?;
+    Ok((row, bytes.len() - wire.rest.len()))
+}
+
+fn header<'a>(wire: &mut Compact<'a>) -> Checked<Row<'a>> {
+    let (mut name, mut value) = (None, None);
+    let mut last = 0;
+    while let Some((field, kind)) = wire.field(&mut last)? {
+        match field {
+            1 => {
+                expect(kind, BINARY, field, "the header")?;
+                name = Some(wire.binary()?);
+            }
+            2 => {
+                expect(kind, STRUCT, field, "the header")?;
+                value = Some(term(wire)?);
+            }
+            _ => wire.skip(kind, MAX_NESTING)?,
+        }
+    }
+    match (name, value) {
+        (Some(name), Some(value)) => Ok(Row::Header(name, value)),
+        _ => Err(unset("name or value of a header")),
+    }
+}
+
+/// Graph, name and IRI of a prefix.
+type Prefix<'a> = (Option<Raw<'a>>, &'a [u8], Option<&'a [u8]>);
+
+fn prefix<'a>(wire: &mut Compact<'a>) -> Checked<Prefix<'a>> {
+    let (mut graph, mut name, mut iri) = (None, None, None);
+    let mut last = 0;
+    while let Some((field, kind)) = wire.field(&mut last)? {
+        match field {
+            1 => {
+                expect(kind, STRUCT, field, "the prefix")?;
+                graph = Some(term(wire)?);
+            }
+            2 => {
+                expect(kind, BINARY, field, "the prefix")?;
+                name = Some(wire.binary()?);
+            }
+            3 => {
+                expect(kind, BINARY, field, "the prefix")?;
+                iri = Some(wire.binary()?);
+            }
+            _ => wire.skip(kind, MAX_NESTING)?,
+        }
+    }
+    Ok((
+        graph,
+        name.ok_or_else(|| unset("the name of a prefix"))?,
+        iri,
+    ))
+}
+
+/// What the first bytes of a log look like. No more bytes are looked at than an error at the start has seen.
+pub(super) fn start(first: &[u8]) -> Start {
+    match *first {
+        [0x1c, 0x18, ..]
+        | [0x2c | 0x3c, 0x1c, ..]
+        | [0x4c | 0x5c, 0x1c | 0x28, ..]
+        | [0x65, 0 | 2 | 4 | 6, ..] => Start::Same,
+        [] | [0x1c | 0x2c | 0x3c | 0x4c | 0x5c | 0x65] => Start::Unclear,
+        _ => Start::Other,
+    }
+}
+
+/// Appends the row of a header.
+pub(super) fn put_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    out.push(0x1c);
+    put_binary(out, 0x18, name);
+    out.extend_from_slice(value);
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Appends the row of a quad, whose terms stand among those of the batch.
+#[inline]
+pub(super) fn put_statement(code: OperationCode, terms: &[u8], parts: &[Place], out: &mut Vec<u8>) {
+    out.push(if code == OperationCode::Add {
+        0x2c
+    } else {
+        0x3c
+    });
+    for part in parts {
+        out.extend_from_slice(&terms[part.range()]);
+    }
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Appends the row of a prefix; without an IRI it is deleted.
+pub(super) fn put_prefix(graph: Option<&[u8]>, name: &[u8], iri: Option<&[u8]>, out: &mut Vec<u8>) {
+    out.push(if iri.is_some() { 0x4c } else { 0x5c });
+    // The number of a field is written as what it adds to the one before.
+    let header = match graph {
+        Some(graph) => {
+            out.extend_from_slice(graph);
+            0x18
+        }
+        None => 0x28,
+    };
+    put_binary(out, header, name);
+    if let Some(iri) = iri {
+        put_binary(out, 0x18, iri);
+    }
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Appends a row of a transaction.
+pub(super) fn put_bare(code: OperationCode, out: &mut Vec<u8>) {
+    let number = match code {
+        OperationCode::Begin => 0,
+        OperationCode::Commit => 2,
+        _ => 4,
+    };
+    out.extend_from_slice(&[0x65, number, 0]);
+}
