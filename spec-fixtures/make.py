@@ -16,6 +16,7 @@ sys.path.insert(0, str(FIXTURES.parent / "tests"))
 import jelly_proto  # noqa: E402 - found through the line above
 import nquads  # noqa: E402
 import rdf_binary  # noqa: E402
+import rdf_patch  # noqa: E402
 import yaml  # noqa: E402
 
 # What expected.txt does not say.
@@ -179,6 +180,9 @@ def made() -> Iterator[tuple[Path, bytes]]:
                 rows = rdf_binary.rows_of(kinds, message, names[at])
                 if message or names[at]:
                     yield folder / f"message-{at}.{suffix}", write(rows)
+    for text in sorted(FIXTURES.glob("rdf-patch-thrift/*.txt")):
+        rows = rdf_patch.rows_of_text(text.read_text("utf-8"))
+        yield text.with_suffix(".trp"), rdf_binary.thrift_rows(map(rdf_patch.thrift_row, rows))
 
 
 if __name__ == "__main__":

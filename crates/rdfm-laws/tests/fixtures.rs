@@ -3,7 +3,7 @@
 mod corpus;
 
 use rdfm_core::codec::sniff::{HEAD_BYTES, Sniff};
-use rdfm_core::codec::spec::FormatSpec;
+use rdfm_core::codec::spec::{FormatSpec, Kind};
 use rdfm_core::registry::FORMATS;
 use rdfm_laws::options::{Reading, Writing, format};
 use rdfm_laws::{any_bytes, decode, encode, sniff, targets};
@@ -38,9 +38,14 @@ fn truncation_at_every_byte() {
 
 #[test]
 fn one_format_shows_in_a_head() {
-    let mut told = 0;
-    for (format, path, data) in fixtures() {
+    let (mut told, mut asked) = (0, 0);
+    for (name, path, data) in fixtures() {
         sniff::stays(&data);
+        // Patches and results are named, never guessed: rows of some are rows of data too.
+        if format(name).kinds != [Kind::Messages] {
+            continue;
+        }
+        asked += 1;
         let head = &data[..data.len().min(HEAD_BYTES)];
         let shows = |spec: &&FormatSpec| {
             let sniff = spec.sniff;
@@ -55,12 +60,12 @@ fn one_format_shows_in_a_head() {
         let has_lines = |name: &str| matches!(name, "nt" | "nq" | "ttl" | "trig");
         let fits = found
             .iter()
-            .all(|&name| name == format || has_lines(name) && has_lines(format));
+            .all(|&shown| shown == name || has_lines(shown) && has_lines(name));
         assert!(fits && found.len() <= 1, "{}: {found:?}", path.display());
         told += found.len();
     }
     // Some logs hold nothing but empty messages.
-    assert!(told * 10 > fixtures().len() * 8, "{told}");
+    assert!(told * 10 > asked * 8, "{told} of {asked}");
 }
 
 /// Ways to write in a format: those of its options alone, and some that go together.

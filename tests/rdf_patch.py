@@ -1,0 +1,123 @@
+"""Patches as plain tuples, and in Thrift through thriftpy2 from the files in proto/: the tests' own eyes.
+
+Shares nothing with rdfm. An operation is (code, name, subject, predicate, object, graph) with terms as in `nquads`; a
+patch is a list of operations. Text is read in its plainest form: a row a line, terms as N-Quads has them, names and
+IRIs of prefixes as strings.
+"""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nquads import Line
+from rdf_binary import ROOT, Bytes, Reader, given, parts_of, term_of
+
+TRANSACTION = {"TX": 0, "TC": 1, "TA": 2, "Z": 3}
+Operation = tuple
+
+
+@cache
+def thrift() -> Any:
+    """The structs by name."""
+    import thriftpy2
+
+    with tempfile.TemporaryDirectory() as folder:  # its name becomes the module's
+        path = Path(folder) / "rdf_patch.thrift"
+        files = ("rdf-binary.thrift", "rdf-patch.thrift")
+        text = "".join((ROOT / "proto" / name).read_text("utf-8") for name in files)
+        path.write_text(text, "utf-8")
+        return thriftpy2.load(str(path), module_name="rdf_patch_thrift")
+
+
+def operation_of(line: str) -> Operation:
+    """What a row says; `Z` is one too."""
+    code, _, rest = line.strip().partition(" ")
+    name = None
+    if code == "H":
+        name, _, rest = rest.strip().partition(" ")
+    reader, terms = Line(rest), []
+    while not (match := reader.token())["dot"]:
+        terms.append(reader.term(match))
+    if code in ("PA", "PD"):
+        name = terms.pop(0)[1]
+        iri = ("iri", terms.pop(0)[1]) if code == "PA" else None
+        return (code, name, None, None, iri, *terms, *[None] * (1 - len(terms)))
+    if code == "H":
+        return (code, name, None, None, *terms, None)
+    if code in ("A", "D"):
+        return (code, None, *terms, *[None] * (4 - len(terms)))
+    return (code, None, None, None, None, None)
+
+
+def rows_of_text(text: str) -> list[Operation]:
+    """The rows of a text; comments and empty lines are passed over."""
+    return [operation_of(line) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def patches_of(rows: list[Operation]) -> list[list[Operation]]:
+    """Patches end with `Z`, and before a header behind other rows."""
+    patches: list[list[Operation]] = []
+    ended = True
+    for row in rows:
+        if row[0] == "Z" and not ended:
+            ended = True
+            continue
+        late = row[0] == "H" and not ended and any(other[0] != "H" for other in patches[-1])
+        if ended or late:
+            patches.append([])
+        ended = row[0] == "Z"
+        if not ended:
+            patches[-1].append(row)
+    return patches
+
+
+def thrift_row(row: Operation):
+    """A row as a struct."""
+    kinds = thrift()
+    code, name, subject, predicate, value, graph = row
+    if code in TRANSACTION:
+        return kinds.RDF_Patch_Row(transaction=TRANSACTION[code])
+    if code == "H":
+        header = kinds.Patch_Header(name=name, value=term_of(kinds, value))
+        return kinds.RDF_Patch_Row(header=header)
+    if code in ("PA", "PD"):
+        of = {} if graph is None else {"graph": term_of(kinds, graph)}
+        iri = {"iri": value[1]} if code == "PA" else {}
+        prefix = kinds.Patch_Prefix(prefix=name, **iri, **of)
+        field = "addPrefix" if code == "PA" else "deletePrefix"
+        return kinds.RDF_Patch_Row(**{field: prefix})
+    terms = [subject, predicate, value] + ([] if graph is None else [graph])
+    quad = kinds.Patch_Quad(**parts_of(kinds, terms))
+    return kinds.RDF_Patch_Row(**{"added" if code == "A" else "deleted": quad})
+
+
+def row_of_thrift(row) -> Operation:
+    """What a struct says."""
+    name, value = given(row)
+    term = Reader().term
+    optional = lambda held: None if held is None else term(held)  # noqa: E731
+    if name == "transaction":
+        code = next(code for code, number in TRANSACTION.items() if number == value)
+        return (code, None, None, None, None, None)
+    if name == "header":
+        return ("H", value.name, None, None, term(value.value), None)
+    if name in ("addPrefix", "deletePrefix"):
+        iri = None if value.iri is None else ("iri", value.iri)
+        code = "PA" if name == "addPrefix" else "PD"
+        return (code, value.prefix, None, None, iri, optional(value.graph))
+    code = "A" if name == "added" else "D"
+    return (code, None, term(value.S), term(value.P), term(value.O), optional(value.G))
+
+
+def read_thrift(data: bytes) -> list[Operation]:
+    """The rows of a file."""
+    from thriftpy2.protocol.compact import TCompactProtocol
+
+    source, found = Bytes(data), []
+    protocol = TCompactProtocol(source)
+    while source.at < len(data):
+        row = thrift().RDF_Patch_Row()
+        protocol.read_struct(row)
+        found.append(row_of_thrift(row))
+    return found
