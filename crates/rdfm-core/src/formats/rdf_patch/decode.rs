@@ -272,6 +272,9 @@ impl PatchReader {
         end: usize,
         operation: Operation,
     ) -> Result<(), LexError> {
+        self.statements
+            .charge(&mut self.builder, input.at, end)
+            .map_err(|error| *error)?;
         if !self.builder.is_open() {
             self.open = input.offset();
             self.builder.begin_message(self.open);

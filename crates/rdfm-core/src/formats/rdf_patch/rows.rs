@@ -37,7 +37,7 @@ pub(super) fn row(
         } else {
             OperationCode::Delete
         };
-        return quad(statements, builder, text, start, start + 2, code);
+        return quad(statements, builder, text, start + 2, code);
     }
     other(statements, builder, text, start)
 }
@@ -47,13 +47,11 @@ fn quad(
     statements: &mut Statements,
     builder: &mut PatchBuilder,
     text: &[u8],
-    start: usize,
     at: usize,
     code: OperationCode,
 ) -> Lexed<(usize, Row)> {
     let at = skip_space(text, at);
     let (end, quad) = statements.quad(builder, text, at)?;
-    statements.charge(builder, start, end)?;
     Ok((end, Row::Operation(Operation::of(code, quad))))
 }
 
@@ -92,7 +90,7 @@ fn other(
     let mut operation = Operation::bare(code);
     let end = match code {
         OperationCode::Add | OperationCode::Delete => {
-            return quad(statements, builder, text, start, at, code);
+            return quad(statements, builder, text, at, code);
         }
         OperationCode::Begin | OperationCode::Commit | OperationCode::Abort => {
             dot(statements, text, at, code.name())?
@@ -118,7 +116,6 @@ fn other(
             dot(statements, text, at, "the prefix")?
         }
     };
-    statements.charge(builder, start, end)?;
     Ok((end, Row::Operation(operation)))
 }
 
