@@ -11,9 +11,11 @@ mod support;
 use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::model::batch::PatchBatch;
+use rdfm_core::model::builder::PatchBuilder;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
+use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::{Operation, OperationCode};
-use rdfm_core::model::term::TermId;
+use rdfm_core::model::term::{Quad, TermId, TermKind};
 use rdfm_core::model::write::write_term;
 use support::{Options, PIECES, decoder, encoder, shared};
 
@@ -348,6 +350,7 @@ fn a_patch_without_rows_or_end_is_one() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn errors_say_what_is_wrong_and_where() {
     for (log, reason, place) in [
         (
@@ -548,9 +551,9 @@ fn limits_bound_rows_patches_depth_and_prefixes() {
         &prefix,
         "the message is larger than 300 decoded bytes",
     );
-    let prefixes: String = (0..9)
-        .map(|n| format!("PA a{n} <http://e/> . Z ."))
-        .collect();
+    let prefixes = ["a", "b", "c", "d", "e", "f", "g", "h"]
+        .map(|name| format!("PA {name} <http://e/> . Z ."))
+        .concat();
     limit(
         small(),
         &prefixes,
@@ -655,8 +658,7 @@ fn segments_stand_between_patches_and_behind_an_empty_last_one() {
 
 /// A patch with these codes; headers and prefixes have a name and an IRI.
 fn patch(codes: &[OperationCode]) -> PatchBatch {
-    let mut builder = rdfm_core::model::builder::PatchBuilder::new(Default::default());
-    use rdfm_core::model::term::TermKind;
+    let mut builder = PatchBuilder::new(Limits::default());
     builder.begin_message(0);
     builder.add(Operation::bare(OperationCode::Begin)).unwrap();
     builder.end_message();
@@ -708,8 +710,7 @@ fn a_header_inside_a_patch_is_refused_or_goes_to_the_front() {
 
 #[test]
 fn an_iri_that_would_be_a_blank_node_is_refused() {
-    use rdfm_core::model::term::{Quad, TermKind};
-    let mut builder = rdfm_core::model::builder::PatchBuilder::new(Default::default());
+    let mut builder = PatchBuilder::new(Limits::default());
     builder.begin_message(0);
     let iri = builder.add_simple(TermKind::Iri, b"_:b", 1).unwrap();
     let quad = Quad {

@@ -6,6 +6,7 @@
 //!   there.
 //! - Law: an incomplete row is read once it is surely whole, so that pieces change neither patches nor errors.
 
+use rustc_hash::FxHashMap;
 use simdutf8::compat::from_utf8;
 
 use super::options::Reading;
@@ -220,6 +221,10 @@ impl PatchReader {
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, LexError> {
         self.check_utf8(input);
         loop {
+            // An incomplete row is not looked at twice.
+            if self.tried == 0 && !self.comment {
+                self.quads(input)?;
+            }
             let ended = match self.next(input)? {
                 Next::Row(end, Row::Operation(operation)) => {
                     self.take_row(input, end, operation)?;
@@ -259,9 +264,47 @@ impl PatchReader {
         }
     }
 
+    /// Takes rows of quads that stand on lines of their own, as nearly all do, up to one that does not.
+    #[inline]
+    fn quads(&mut self, input: &mut Buffer) -> Result<(), LexError> {
+        let text = input.bytes.get(..self.valid).unwrap_or_default();
+        let most = self.options.limits.max_message_bytes;
+        let mut at = input.at;
+        loop {
+            let code = match text.get(at..) {
+                Some([b'A', b' ', ..]) => OperationCode::Add,
+                Some([b'D', b' ', ..]) => OperationCode::Delete,
+                _ => break,
+            };
+            // What is wrong, or incomplete, is found out again with more care.
+            let Ok((end, quad)) = self.statements.quad(&mut self.builder, text, at + 2) else {
+                break;
+            };
+            if text.get(end) != Some(&b'\n')
+                || (end - at) as u64 > most
+                || self.options.parts && self.builder.part_full()
+            {
+                break;
+            }
+            if let Err(error) = self.statements.charge(&mut self.builder, at, end) {
+                input.at = at;
+                return Err(*error);
+            }
+            if !self.builder.is_open() {
+                self.open = input.offset_of(at);
+                self.builder.begin_message(self.open);
+            }
+            self.builder.push(Operation::of(code, quad));
+            self.changes = true;
+            at = end + 1;
+        }
+        input.at = at;
+        Ok(())
+    }
+
     /// The complete patches before an open one.
     fn complete(&mut self) -> Option<PatchBatch> {
-        self.builder.take_complete(&mut Default::default())
+        self.builder.take_complete(&mut FxHashMap::default())
     }
 
     /// Adds the operation of a row that ends here.
@@ -332,35 +375,35 @@ impl PatchReader {
             .filter(|start| input.at.saturating_sub(*start) <= KEPT)
             .unwrap_or(input.at)
     }
+}
 
-    /// Goes behind the next segment that begins a line. False when bytes lack.
-    fn skip_rows(&self, input: &mut Buffer, skip: &mut Skip) -> bool {
-        loop {
-            let rest = input.rest();
-            if rest.is_empty() {
-                return input.finished;
-            }
-            let (length, found) = if skip.inside {
-                let end = memchr::memchr2(b'\n', b'\r', rest);
-                skip.inside = end.is_none();
-                (end.unwrap_or(rest.len()), false)
-            } else if matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r') {
-                (1, false)
-            } else {
-                match segment(rest) {
-                    Some(length) if length < rest.len() => (length + 1, true),
-                    Some(_) if !input.finished => return false,
-                    _ => {
-                        skip.inside = true;
-                        (0, false)
-                    }
+/// Goes behind the next segment that begins a line. False when bytes lack.
+fn skip_rows(input: &mut Buffer, skip: &mut Skip) -> bool {
+    loop {
+        let rest = input.rest();
+        if rest.is_empty() {
+            return input.finished;
+        }
+        let (length, found) = if skip.inside {
+            let end = memchr::memchr2(b'\n', b'\r', rest);
+            skip.inside = end.is_none();
+            (end.unwrap_or(rest.len()), false)
+        } else if matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r') {
+            (1, false)
+        } else {
+            match segment(rest) {
+                Some(length) if length < rest.len() => (length + 1, true),
+                Some(_) if !input.finished => return false,
+                _ => {
+                    skip.inside = true;
+                    (0, false)
                 }
-            };
-            skip.add(&rest[..length]);
-            input.at += length;
-            if found {
-                return true;
             }
+        };
+        skip.add(&rest[..length]);
+        input.at += length;
+        if found {
+            return true;
         }
     }
 }
@@ -431,7 +474,7 @@ impl Reader for PatchReader {
         let Some(mut skip) = self.skip.take() else {
             return Ok(None);
         };
-        if !self.skip_rows(input, &mut skip) {
+        if !skip_rows(input, &mut skip) {
             self.skip = Some(skip);
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! Patches to RDF Patch, in the form that Jena and RDFLib read.
+//! Patches to RDF Patch, in the form that Jena and rdflib read.
 //!
 //! - In: batches of patches.
 //! - Out: a row a line, `Z .` between patches. Numbers in full, blank nodes as `<_:label>`, prefixes and what
@@ -82,7 +82,7 @@ impl PatchWriter {
             OperationCode::DeletePrefix => {
                 out.extend_from_slice(b"PD ");
                 string(table, row.name, out);
-                // RDFLib takes what stands between two spaces, here nothing, for the IRI.
+                // rdflib takes what stands between two spaces, here nothing, for the IRI.
                 let graph = row.graph != TermId::DEFAULT_GRAPH;
                 out.extend_from_slice(if graph { b" " } else { b"  " });
             }

@@ -1,4 +1,4 @@
-//! Patches as Apache Jena and RDFLib write them: RDF Patch, rows of text, and the same rows in Thrift.
+//! Patches as Apache Jena and rdflib write them: RDF Patch, rows of text, and the same rows in Thrift.
 //!
 //! - `decode`, `rows`: text to patches, and what a row says. `encode`: patches to text.
 //! - `thrift`: the same in Thrift.

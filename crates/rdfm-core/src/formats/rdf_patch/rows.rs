@@ -148,7 +148,7 @@ fn dot(statements: &Statements, text: &[u8], at: usize, after: &str) -> Lexed<us
     Ok(at + 1)
 }
 
-/// The position behind a header's value and the dot. RDFLib writes `H prev` without one: there the row ends
+/// The position behind a header's value and the dot. rdflib writes `H prev` without one: there the row ends
 /// with its line.
 fn header_end(statements: &Statements, text: &[u8], at: usize) -> Lexed<usize> {
     let next = statements.space(text, at);

@@ -533,7 +533,7 @@ impl Statements {
                 }
                 next = skip_space(text, suffix + 2);
                 let iri = byte(text, next) == b'<' && byte(text, next + 1) != b'<';
-                if !iri && !(self.grammar.short && short::begins_name(text, next)) {
+                if !(iri || self.grammar.short && short::begins_name(text, next)) {
                     return self.no_term(text, next, "an IRI as datatype");
                 }
                 record = self.datatype(builder, text, &mut next, record)?;

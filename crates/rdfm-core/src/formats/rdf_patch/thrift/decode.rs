@@ -5,6 +5,8 @@
 //! - Cost: linear; memory holds one row, one piece and one batch.
 //! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
 
+use rustc_hash::FxHashMap;
+
 use super::row::{Row, row, start};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start;
@@ -86,7 +88,7 @@ impl BinaryReader {
 
     /// The complete patches before an open one.
     fn complete(&mut self) -> Option<PatchBatch> {
-        self.terms.builder.take_complete(&mut Default::default())
+        self.terms.builder.take_complete(&mut FxHashMap::default())
     }
 
     #[inline]
