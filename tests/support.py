@@ -18,11 +18,11 @@ FIXTURES = ROOT / "spec-fixtures"
 SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
 # Formats of rows, written in Python over pyarrow.
 TABLES = ("parquet", "arrow")
-# Formats of the core for logs of messages.
+# Formats of messages; those of patches and of results have tests of their own.
 NATIVE = tuple(
     name
     for name in formats.names()
-    if name not in TABLES and "messages" in formats.find(name).spec.kinds
+    if name not in TABLES and formats.find(name).spec.kinds == ("messages",)
 )
 # Formats that hold several messages.
 DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])

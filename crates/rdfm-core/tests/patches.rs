@@ -194,6 +194,7 @@ fn rows_of_every_code() {
             "PA \"ex\" <http://e/> <http://g>",
         ),
         ("PA ex <http://e/> _:g.", "PA \"ex\" <http://e/> _:g"),
+        ("PA ex <http://e/> \"g\" .", "PA \"ex\" <http://e/> \"g\""),
         ("PD \"ex\" .", "PD \"ex\""),
         ("PD ex.", "PD \"ex\""),
         ("PD ex <http://g>.", "PD \"ex\" <http://g>"),
@@ -404,8 +405,8 @@ fn errors_say_what_is_wrong_and_where() {
             (1, 7),
         ),
         (
-            "PA ex <a:> 1 .\n",
-            "expected '.' after the prefix, found '1'",
+            "PA ex <a:> ? .\n",
+            "expected '.' after the prefix, found '?'",
             (1, 12),
         ),
         (

@@ -26,6 +26,8 @@ use crate::syntax::text::position::Lines;
 const AHEAD: usize = 4096;
 /// A row shorter than this is read again at every line end.
 const SHORT: usize = 64 << 10;
+/// A row longer than this is read again when eight times as much is there.
+const LONG: usize = 1 << 20;
 /// Skipped bytes that are kept.
 const KEPT: usize = 1 << 20;
 /// White space between `Z` and its dot that is looked through while patches are skipped.
@@ -201,7 +203,13 @@ impl PatchReader {
     #[inline]
     fn worthwhile(&self, input: &Buffer) -> bool {
         let length = self.valid - input.at;
-        if self.tried == 0 || length > self.tried + self.tried / 2 {
+        // What is read again leaves its terms in the batch: of long rows that must stay little.
+        let more = if self.tried < LONG {
+            self.tried / 2
+        } else {
+            7 * self.tried
+        };
+        if self.tried == 0 || length > self.tried + more {
             return true;
         }
         let new = input.bytes.get(input.at + self.tried..self.valid);

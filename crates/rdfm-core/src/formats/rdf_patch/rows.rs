@@ -121,11 +121,8 @@ fn other(
 
 #[cold]
 fn no_row<T>(text: &[u8], at: usize) -> Lexed<T> {
-    let word = text[at..]
-        .iter()
-        .take(3)
-        .filter(|byte| byte.is_ascii_lowercase());
-    let hint = if word.count() > 0 {
+    // No further than the first letter: what follows may lack.
+    let hint = if byte(text, at).is_ascii_lowercase() {
         "; codes are capital letters"
     } else {
         ""
@@ -169,8 +166,10 @@ fn graph(
 ) -> Lexed<(usize, TermId)> {
     let next = statements.space(text, at);
     match byte(text, next) {
-        b'<' | b'_' | b':' => statements.lone_term(builder, text, next),
-        byte if byte.is_ascii_alphabetic() => statements.lone_term(builder, text, next),
+        b'<' | b'_' | b':' | b'"' | b'\'' | b'+' | b'-' => {
+            statements.lone_term(builder, text, next)
+        }
+        byte if byte.is_ascii_alphanumeric() => statements.lone_term(builder, text, next),
         _ => Ok((next, TermId::DEFAULT_GRAPH)),
     }
 }
