@@ -7,10 +7,10 @@
 //! - Law: the text does not grow beyond its bound.
 
 use super::scope::Scope;
-use super::xml::{Attribute, Name, Read, malformed};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::GrammarError;
+use crate::syntax::xml::{Attribute, Name, Read, malformed};
 
 /// The state of one literal.
 #[derive(Default)]

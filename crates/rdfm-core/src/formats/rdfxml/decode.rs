@@ -9,6 +9,7 @@ use crate::codec::values::Values;
 use crate::codec::{Decoder, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
+use crate::model::term::Quad;
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
 /// A decoder of RDF/XML.
@@ -23,6 +24,8 @@ pub(super) fn decoder(values: &Values, opening: &Opening) -> Made<dyn Decoder> {
 }
 
 impl Grammar for Machine {
+    type Record = Quad;
+
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.run(text, reach == Reach::End)
     }

@@ -17,7 +17,6 @@ use rustc_hash::FxHashMap;
 use super::names::{is_declarable, split};
 use super::spec::RDFXML;
 use super::vocabulary::{ITS, RDF};
-use super::xml::{code_point, is_nc_name, not_xml};
 use crate::codec::Encoder;
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::LENIENT;
@@ -31,6 +30,7 @@ use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind, flags};
 use crate::model::write::{TermError, term_error};
 use crate::syntax::text::encode::{MAX_TEXT, Memo, describe, too_long};
+use crate::syntax::xml::{code_point, is_nc_name, not_xml};
 
 /// A name of an element that stands for a predicate.
 #[derive(Clone, Copy, Default)]

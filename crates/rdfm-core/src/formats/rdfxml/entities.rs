@@ -9,10 +9,10 @@
 use memchr::{memchr, memchr2, memmem};
 use rustc_hash::FxHashMap;
 
-use super::xml::{Read, code_point, fail, is_nc_name, malformed, not_xml};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
+use crate::syntax::xml::{Read, code_point, fail, is_nc_name, malformed, not_xml};
 
 /// The entities of a document.
 #[derive(Default)]

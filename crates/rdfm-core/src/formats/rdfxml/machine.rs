@@ -28,7 +28,6 @@ use super::entities::Entities;
 use super::scope::Scope;
 use super::terms::Terms;
 use super::vocabulary::RDF;
-use super::xml::{self, Attribute, Name, Read, Scan, Token, check_characters, fail, malformed};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
@@ -39,6 +38,9 @@ use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::syntax::iri::parse_base;
 use crate::syntax::text::grammar::{GrammarError, Pause};
+use crate::syntax::xml::{
+    self, Attribute, Name, Read, Scan, Token, check_characters, fail, malformed,
+};
 
 /// How often a byte of the log may be repeated by entities, namespaces, bases and languages, beyond
 /// `max_message_bytes`. Documents as people write them stay below 10.

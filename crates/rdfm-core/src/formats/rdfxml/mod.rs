@@ -1,7 +1,7 @@
 //! RDF/XML: one XML document a line, or a single document of many lines. Each document is a message.
 //!
 //! - [`decode`]: the decoder. [`machine`]: RDF/XML's grammar as a push-down automaton over the tokens of
-//!   [`xml`], with the names of [`scope`], the entities of [`entities`] and XML literals of [`canonical`].
+//!   [`xml`](crate::syntax::xml), with the names of [`scope`], the entities of [`entities`] and XML literals of [`canonical`].
 //! - [`encode`]: the encoder. [`names`]: how a predicate becomes an XML name.
 //! - [`vocabulary`]: the names to which RDF/XML itself gives a meaning.
 
@@ -16,4 +16,3 @@ pub mod sniff;
 pub mod spec;
 mod terms;
 mod vocabulary;
-mod xml;

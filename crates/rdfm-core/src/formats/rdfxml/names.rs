@@ -6,8 +6,8 @@
 //!   RDF/XML.
 
 use super::vocabulary::{RDF, XML, XMLNS, is_syntax};
-use super::xml::is_nc_name;
 use crate::model::chars::{self, NAME, is};
+use crate::syntax::xml::is_nc_name;
 
 /// Where the local part of an IRI begins: the longest end of it that is an XML name. None if there is none,
 /// or if RDF/XML gives the name another meaning.

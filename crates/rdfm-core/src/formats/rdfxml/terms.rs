@@ -6,13 +6,13 @@
 //! - Law: every use counts as if the term were new, so that what a message counts does not depend on
 //!   the batch that it is in.
 
-use super::xml::is_nc_name;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::LimitExceeded;
 use crate::model::labels::{self, Labels};
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::syntax::cache::{Cache, Known};
 use crate::syntax::text::scan;
+use crate::syntax::xml::is_nc_name;
 
 /// What a quad and the records of its terms take.
 pub(super) const QUAD: usize = 16;

@@ -11,6 +11,7 @@ use crate::codec::values::Values;
 use crate::codec::{Decoder, LogHeader, Noticed, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
+use crate::model::term::Quad;
 use crate::syntax::text::dialect::{Asked, Dialects};
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
@@ -45,6 +46,8 @@ struct Turtle {
 }
 
 impl Grammar for Turtle {
+    type Record = Quad;
+
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.machine.run(text, reach)
     }

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use simdutf8::compat::from_utf8;
 
+use crate::codec::batch::KindOf;
 use crate::codec::input::{self, Buffer, ReadError, Reader};
 use crate::codec::{Decoder, LogHeader, Noticed};
-use crate::model::batch::MessageBatch;
-use crate::model::builder::BatchBuilder;
+use crate::model::batch::LogBatch;
+use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
-use crate::model::term::Quad;
 use crate::syntax::text::position::Lines;
 
 /// Something wrong at a byte of the text.
@@ -54,6 +54,9 @@ pub(crate) enum Reach {
 
 /// Reads a text that grows at its end.
 pub(crate) trait Grammar: Send {
+    /// What messages are made of.
+    type Record: KindOf;
+
     /// Reads on in `text` from [`consumed`](Self::consumed) until something has to happen.
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>>;
 
@@ -64,13 +67,13 @@ pub(crate) trait Grammar: Send {
     fn forget(&mut self, consumed: &[u8], offset: u64);
 
     /// Where messages are built.
-    fn builder(&mut self) -> &mut BatchBuilder;
+    fn builder(&mut self) -> &mut LogBuilder<Self::Record>;
 
     /// The messages that are complete, if any.
-    fn take(&mut self) -> Option<MessageBatch>;
+    fn take(&mut self) -> Option<LogBatch<Self::Record>>;
 
     /// What there is of an open message, too.
-    fn take_part(&mut self) -> MessageBatch;
+    fn take_part(&mut self) -> LogBatch<Self::Record>;
 
     /// Goes to the start of another log, where the builder is already.
     fn reset(&mut self);
@@ -150,9 +153,9 @@ impl<G: Grammar> TextReader<G> {
 }
 
 impl<G: Grammar> Reader for TextReader<G> {
-    type Record = Quad;
+    type Record = G::Record;
 
-    fn builder(&mut self) -> &mut BatchBuilder {
+    fn builder(&mut self) -> &mut LogBuilder<G::Record> {
         self.grammar.builder()
     }
 
@@ -164,7 +167,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.lines = Lines::default();
     }
 
-    fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<G::Record>>, ReadError> {
         if self.done {
             return Ok(None);
         }
@@ -199,7 +202,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         Err(self.lines.error(&input.bytes, at, class, reason))
     }
 
-    fn take(&mut self) -> Option<MessageBatch> {
+    fn take(&mut self) -> Option<LogBatch<G::Record>> {
         self.grammar.take()
     }
 

@@ -12,11 +12,11 @@ use rustc_hash::FxHashSet;
 use super::{Frame, Machine, Version, limit};
 use crate::formats::rdfxml::entities::Place;
 use crate::formats::rdfxml::vocabulary::{ITS, XML, XMLNS, rdf_name};
-use crate::formats::rdfxml::xml::{Attribute, Read, fail, malformed};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 use crate::model::term::flags;
+use crate::syntax::xml::{Attribute, Read, fail, malformed};
 
 /// Attributes from which on repeated names are looked for in a table.
 const MANY_ATTRIBUTES: usize = 12;

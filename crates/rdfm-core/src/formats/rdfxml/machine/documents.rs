@@ -7,10 +7,10 @@
 //!   document is truncated.
 
 use super::Machine;
-use crate::formats::rdfxml::xml::{self, Read, Token, check_characters, fail, malformed};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::syntax::text::grammar::Pause;
+use crate::syntax::xml::{self, Read, Token, check_characters, fail, malformed};
 
 /// Where in a document, or between two, the machine is.
 #[derive(Clone, Copy, Debug, Default)]

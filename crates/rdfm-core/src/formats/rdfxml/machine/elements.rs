@@ -12,10 +12,10 @@ use super::{
 };
 use crate::formats::rdfxml::terms::QUAD;
 use crate::formats::rdfxml::vocabulary::{RDF, is_core, rdf_name};
-use crate::formats::rdfxml::xml::{Attribute, Name, Read, malformed};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
+use crate::syntax::xml::{Attribute, Name, Read, malformed};
 
 impl Machine {
     pub(super) fn node(

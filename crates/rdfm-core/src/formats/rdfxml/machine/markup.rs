@@ -9,7 +9,7 @@
 use super::{Frame, Machine, State, limit};
 use crate::formats::rdfxml::canonical::Canonical;
 use crate::formats::rdfxml::terms::Terms;
-use crate::formats::rdfxml::xml::{Attribute, Name, Read};
+use crate::syntax::xml::{Attribute, Name, Read};
 
 impl Machine {
     pub(super) fn in_markup(&self) -> bool {

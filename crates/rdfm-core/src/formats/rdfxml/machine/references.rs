@@ -8,12 +8,12 @@
 use super::{Frame, Machine, limit};
 use crate::formats::rdfxml::terms::Terms;
 use crate::formats::rdfxml::vocabulary::RDF;
-use crate::formats::rdfxml::xml::{Read, fail, is_nc_name, malformed};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::syntax::iri::{has_scheme, resolve};
+use crate::syntax::xml::{Read, fail, is_nc_name, malformed};
 
 impl Machine {
     /// The term of an element's or attribute's name.

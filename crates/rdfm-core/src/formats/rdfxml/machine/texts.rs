@@ -8,10 +8,10 @@
 use super::{Machine, State, expected, limit};
 use crate::formats::rdfxml::canonical::Canonical;
 use crate::formats::rdfxml::entities::Place;
-use crate::formats::rdfxml::xml::{Read, check_characters, fail, malformed};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
+use crate::syntax::xml::{Read, check_characters, fail, malformed};
 
 impl Machine {
     /// Text or CDATA.

@@ -13,17 +13,17 @@ use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::GrammarError;
 
 /// A value, or what is wrong.
-pub(super) type Read<T> = Result<T, Box<GrammarError>>;
+pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
 
 /// An error of the class [`ErrorClass::Malformed`].
 #[cold]
-pub(super) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
+pub(crate) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
     fail(at, ErrorClass::Malformed, reason)
 }
 
 /// An error.
 #[cold]
-pub(super) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
+pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
     Err(Box::new(GrammarError {
         at,
         class,
@@ -33,7 +33,7 @@ pub(super) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     /// Characters up to the next `<`.
     Text,
     /// `<name …>`
@@ -54,7 +54,7 @@ pub(super) enum Token {
 
 /// How far beyond its start an incomplete token was scanned, and in what.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     at: usize,
     /// Within quotes: the quote. In a DOCTYPE also `-` within a comment and `?` within an instruction.
     within: u8,
@@ -63,7 +63,7 @@ pub(super) struct Scan {
 }
 
 /// The token at `start` and where it ends; None where the text ends before it does.
-pub(super) fn next(text: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+pub(crate) fn next(text: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
     let token = &text[start..];
     let found = match token {
         [b'<', b'!', ..] => declaration(token, start, scan)?,
@@ -203,7 +203,7 @@ fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
 
 /// An attribute, by where it stands in the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Attribute {
+pub(crate) struct Attribute {
     pub name: Name,
     /// The value without its quotes.
     pub value: (usize, usize),
@@ -211,7 +211,7 @@ pub(super) struct Attribute {
 
 /// A name with or without a prefix, by where it stands in the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Name {
+pub(crate) struct Name {
     pub start: usize,
     /// The colon, or `start` where there is none.
     pub colon: usize,
@@ -241,7 +241,7 @@ impl Name {
 }
 
 /// Reads the name at `start`.
-pub(super) fn name(text: &[u8], start: usize, end: usize) -> Read<Name> {
+pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<Name> {
     let length = text[start..end]
         .iter()
         .position(|&byte| {
@@ -271,7 +271,7 @@ pub(super) fn name(text: &[u8], start: usize, end: usize) -> Read<Name> {
 }
 
 /// Reads the attributes of the tag whose name ends at `at` and whose `>` or `/>` begins at `end`.
-pub(super) fn attributes(
+pub(crate) fn attributes(
     text: &[u8],
     mut at: usize,
     end: usize,
@@ -329,7 +329,7 @@ pub(super) fn attributes(
 }
 
 /// Whether a text is an `NCName`: a name without a colon.
-pub(super) fn is_nc_name(text: &[u8]) -> bool {
+pub(crate) fn is_nc_name(text: &[u8]) -> bool {
     let Some(&first) = text.first() else {
         return false;
     };
@@ -347,7 +347,7 @@ pub(super) fn is_nc_name(text: &[u8]) -> bool {
 }
 
 /// The first character that XML cannot hold, from its first byte on.
-pub(super) fn not_xml(text: &[u8]) -> Option<usize> {
+pub(crate) fn not_xml(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     // Sixteen bytes at once, which the compiler makes one comparison each.
     for chunk in text.chunks_exact(16) {
@@ -372,7 +372,7 @@ pub(super) fn not_xml(text: &[u8]) -> Option<usize> {
 }
 
 /// A character as an error names it.
-pub(super) fn code_point(text: &[u8]) -> String {
+pub(crate) fn code_point(text: &[u8]) -> String {
     let c = std::str::from_utf8(&text[..text.len().min(4)])
         .or_else(|error| std::str::from_utf8(&text[..error.valid_up_to()]))
         .ok()
@@ -382,7 +382,7 @@ pub(super) fn code_point(text: &[u8]) -> String {
 }
 
 /// Refuses characters that XML cannot hold.
-pub(super) fn check_characters(text: &[u8], start: usize, end: usize) -> Read<()> {
+pub(crate) fn check_characters(text: &[u8], start: usize, end: usize) -> Read<()> {
     match not_xml(&text[start..end]) {
         None => Ok(()),
         Some(at) => malformed(
