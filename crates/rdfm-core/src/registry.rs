@@ -4,12 +4,12 @@ use crate::codec::options::{FLAT, LARGEST_MESSAGE};
 use crate::codec::spec::{Continuable, FormatSpec, Kind, Made};
 use crate::codec::values::Values;
 use crate::codec::{Decoder, DelimiterCounter, Encoder, Opening, Source};
-use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdf_patch, rdfxml, turtle};
+use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdf_patch, rdfxml, results, turtle};
 use crate::model::remedy::{Feature, Remedy, Side};
 use crate::regroup::flat::FlatEncoder;
 
 /// The formats, in the order in which they are asked and listed.
-pub static FORMATS: [&FormatSpec; 13] = [
+pub static FORMATS: [&FormatSpec; 20] = [
     &nquads::spec::NTRIPLES,
     &nquads::spec::NQUADS,
     &turtle::spec::TURTLE,
@@ -24,6 +24,12 @@ pub static FORMATS: [&FormatSpec; 13] = [
     &jsonld::spec::YAMLLD,
     &rdf_patch::spec::TEXT,
     &rdf_patch::spec::THRIFT,
+    &results::spec::THRIFT,
+    &results::spec::PROTOBUF,
+    &results::spec::JSON,
+    &results::spec::XML,
+    &results::spec::TSV,
+    &results::spec::CSV,
 ];
 
 /// The format of a name.

@@ -8,6 +8,8 @@ use crate::model::limits::Limits;
 pub const FORMATS: &str = "Formats";
 /// Of N-Triples, N-Quads, Turtle and TriG, and of what most formats share.
 pub const TEXT: &str = "Text formats";
+/// Of RDF Protobuf and RDF Thrift.
+pub const RDF_BINARY: &str = "RDF Protobuf and RDF Thrift";
 /// Bounds.
 pub const LIMITS: &str = "Limits that protect memory";
 
@@ -176,3 +178,10 @@ pub const MERGE_GRAPHS: OptionSpec = OptionSpec::switch(
     "Drop graph names on purpose where the output has none.",
 )
 .group(TEXT);
+
+/// Numbers as values.
+pub const VALUES: OptionSpec = OptionSpec::switch(
+    "values",
+    "Write numbers as values where they say the lexical form.",
+)
+.group(RDF_BINARY);

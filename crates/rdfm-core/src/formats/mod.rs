@@ -6,4 +6,5 @@ pub mod nquads;
 pub mod rdf_binary;
 pub mod rdf_patch;
 pub mod rdfxml;
+pub mod results;
 pub mod turtle;

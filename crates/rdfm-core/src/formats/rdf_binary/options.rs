@@ -1,12 +1,11 @@
 //! The options that RDF Protobuf and RDF Thrift have of their own, and what the codecs were asked for.
 
-use crate::codec::options::{FLAT, limits};
+use crate::codec::options::{FLAT, RDF_BINARY, VALUES, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::Values;
 use crate::codec::{Opening, Parts};
 use crate::model::limits::Limits;
 
-const GROUP: &str = "RDF Protobuf and RDF Thrift";
 /// How the rows of RDF Protobuf are held together.
 pub const FRAMINGS: &[&str] = &["messages", "rows"];
 
@@ -17,7 +16,7 @@ pub const READ_FRAMING: OptionSpec = OptionSpec::new(
     "RDF Protobuf: each message of the input is behind its length, or rows are one message, as Jena writes them.",
 )
 .default(Default::Detected)
-.group(GROUP);
+.group(RDF_BINARY);
 
 /// The framing of what is written.
 pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
@@ -26,7 +25,7 @@ pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
     "RDF Protobuf: write each message behind its length (messages, unless flat), or rows that are one message, as \
      Jena writes them.",
 )
-.group(GROUP);
+.group(RDF_BINARY);
 
 /// IRIs abbreviated with the namespaces.
 pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
@@ -36,14 +35,7 @@ pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
      Protobuf does).",
 )
 .off("full-iris")
-.group(GROUP);
-
-/// Numbers as values.
-pub const VALUES: OptionSpec = OptionSpec::switch(
-    "values",
-    "Write numbers as values where they say the lexical form.",
-)
-.group(GROUP);
+.group(RDF_BINARY);
 
 /// How the rows of an RDF Protobuf log are held together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use super::decode::BinaryReader;
 use super::encode::{protobuf, thrift};
-use super::options::{PREFIXED_NAMES, READ_FRAMING, Reading, VALUES, WRITE_FRAMING};
+use super::options::{PREFIXED_NAMES, READ_FRAMING, Reading, WRITE_FRAMING};
 use super::sniff;
 use crate::codec::carries::Carries;
 use crate::codec::input;
-use crate::codec::options::{BOUNDS, FLAT, PREFIXES};
+use crate::codec::options::{BOUNDS, FLAT, PREFIXES, VALUES};
 use crate::codec::spec::{Continuable, FormatSpec, Kind};
 
 const CARRIES: Carries = Carries {

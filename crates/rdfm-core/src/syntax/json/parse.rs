@@ -230,7 +230,7 @@ fn escaped(
 }
 
 /// An escape from its backslash on.
-fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usize, ParseError> {
+pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usize, ParseError> {
     let simple = match source.get(at + 1) {
         Some(&byte @ (b'"' | b'\\' | b'/')) => byte,
         Some(b'b') => 8,

@@ -1,8 +1,10 @@
 //! Terms and statements of N-Triples and N-Quads, and of formats whose rows are made of them.
 //!
 //! - `scan`: where the long runs of a line end. `lex`: tokens. `statement`: terms of a batch.
+//! - `cells`: terms that fill the cells of a table.
 //! - `short`: what RDF Patch has beyond that: numbers, booleans, prefixed names, other strings.
 
+mod cells;
 pub(crate) mod lex;
 pub(crate) mod scan;
 mod short;

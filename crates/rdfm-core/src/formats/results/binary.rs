@@ -1,0 +1,354 @@
+//! Result sets of RDF Thrift and RDF Protobuf to rows: a tuple of variables, then tuples of terms.
+//!
+//! - In: bytes in pieces of any size.
+//! - Out: a message a tuple of terms.
+//! - Cost: linear; memory holds one tuple, one piece and one batch. A tuple of RDF Thrift that arrives in pieces is
+//!   read from its start again when half as much again is there.
+//! - Law: a tuple counts only when it is wholly there; how the bytes are cut changes nothing.
+
+use std::sync::Arc;
+
+use super::head::{Variables, other_length};
+use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::model::batch::ResultBatch;
+use crate::model::builder::ResultBuilder;
+use crate::model::error::ErrorClass;
+use crate::model::limits::Limits;
+use crate::model::record::ResultHead;
+use crate::model::remedy::Reason;
+use crate::model::term::TermId;
+use crate::syntax::rdf_binary::model::{Open, Raw, ambiguous};
+use crate::syntax::rdf_binary::protobuf::{self, Protobuf};
+use crate::syntax::rdf_binary::terms::{TermReader, Terms};
+use crate::syntax::rdf_binary::thrift::{self, Compact, LIST, MAX_NESTING, STRUCT, Thrift};
+use crate::syntax::wire::{Checked, Varint, Wire, WireError, long_varint, malformed, utf8};
+
+/// Reads a result set of RDF Thrift or RDF Protobuf.
+pub(super) struct BinaryReader {
+    /// Tuples stand one after the other, as RDF Thrift has them; else behind their lengths.
+    bare: bool,
+    most: u64,
+    terms: Terms<TermId>,
+    /// The number of variables, once they are read.
+    columns: Option<usize>,
+    /// Bytes that must be there before a tuple is looked for again.
+    wanted: usize,
+    /// Whether a batch was taken.
+    taken: bool,
+}
+
+/// Class and reason of an error.
+type Failure = (ErrorClass, Reason);
+
+impl BinaryReader {
+    /// A reader of RDF Thrift, if it is bare, or of RDF Protobuf.
+    pub fn new(bare: bool, limits: &Limits) -> Self {
+        Self {
+            bare,
+            most: limits.max_message_bytes,
+            terms: Terms::new(limits),
+            columns: None,
+            wanted: 0,
+            taken: false,
+        }
+    }
+
+    /// The next batch, or None where bytes are missing or all are read.
+    fn read(&mut self, input: &mut Buffer) -> Result<Option<ResultBatch>, Failure> {
+        loop {
+            let rest = input.rest();
+            let missing = rest.is_empty() || (rest.len() < self.wanted && !input.finished);
+            if missing || !self.tuple(input)? {
+                return self.pause(input);
+            }
+            if self.terms.builder.full() {
+                return Ok(self.take_rows());
+            }
+        }
+    }
+
+    /// What is complete, where no further tuple is.
+    fn pause(&mut self, input: &Buffer) -> Result<Option<ResultBatch>, Failure> {
+        let batch = self.take_rows();
+        if batch.is_some() || !input.finished || self.taken {
+            return Ok(batch);
+        }
+        if self.columns.is_none() {
+            return Err((
+                ErrorClass::Truncated,
+                "the log ends before the tuple of its variables".into(),
+            ));
+        }
+        self.taken = true;
+        Ok(Some(self.terms.builder.take_head()))
+    }
+
+    fn take_rows(&mut self) -> Option<ResultBatch> {
+        let batch = self.terms.builder.take();
+        self.taken |= batch.is_some();
+        batch
+    }
+
+    /// Takes the next tuple; false where bytes are missing.
+    #[inline]
+    fn tuple(&mut self, input: &mut Buffer) -> Result<bool, Failure> {
+        let rest = input.rest();
+        let (prefix, length) = if self.bare {
+            // One byte more than a tuple may have shows that it has more.
+            let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
+            (0, rest.len().min(window))
+        } else {
+            match self.framed(rest, input.finished)? {
+                Some(found) => found,
+                None => return Ok(false),
+            }
+        };
+        let bytes = &rest[prefix..prefix + length];
+        let taken = match self.columns {
+            None => self.variables(bytes),
+            Some(columns) => {
+                self.terms.builder.begin_message(input.offset());
+                let read = if self.bare {
+                    thrift_row(bytes, &mut self.terms, columns)
+                } else {
+                    protobuf_row(bytes, &mut self.terms, columns).map(|()| length)
+                };
+                if read.is_ok() {
+                    self.terms.builder.end_message();
+                }
+                read
+            }
+        };
+        match taken {
+            Ok(taken) => {
+                input.at += prefix + taken;
+                self.wanted = 0;
+                Ok(true)
+            }
+            Err(error) => match error.into_parts() {
+                (ErrorClass::Truncated, _) if self.bare => {
+                    self.incomplete(length, input.finished)?;
+                    if self.terms.builder.is_open() {
+                        self.terms.builder.discard_message();
+                    }
+                    Ok(false)
+                }
+                // The tuple is there: its own lengths do not fit it.
+                (ErrorClass::Truncated, reason) => Err((ErrorClass::Malformed, reason)),
+                other => Err(other),
+            },
+        }
+    }
+
+    /// The bytes of the prefix of the next tuple, and of the tuple, if it is all there.
+    #[inline]
+    fn framed(&self, rest: &[u8], finished: bool) -> Result<Option<(usize, usize)>, Failure> {
+        let (length, prefix) = match long_varint(rest) {
+            Varint::Value(length, prefix) => (length, prefix),
+            Varint::Incomplete if !finished => return Ok(None),
+            Varint::Incomplete => {
+                return Err((
+                    ErrorClass::Truncated,
+                    "the log ends inside the length of a tuple".into(),
+                ));
+            }
+            Varint::TooLong => {
+                return Err((
+                    ErrorClass::Malformed,
+                    "the length of a tuple is longer than 10 bytes".into(),
+                ));
+            }
+        };
+        if length > self.most {
+            return Err(self.too_large(&format!("a tuple of {length} bytes")));
+        }
+        let there = rest.len() - prefix;
+        if there as u64 >= length {
+            return Ok(Some((prefix, length as usize)));
+        }
+        if !finished {
+            return Ok(None);
+        }
+        Err((
+            ErrorClass::Truncated,
+            format!("the log ends inside a tuple: {there} of its {length} bytes are there").into(),
+        ))
+    }
+
+    /// A tuple of RDF Thrift of which only so many bytes are there.
+    #[cold]
+    fn incomplete(&mut self, there: usize, finished: bool) -> Result<(), Failure> {
+        if there as u64 > self.most {
+            return Err(self.too_large("a tuple"));
+        }
+        if finished {
+            return Err((ErrorClass::Truncated, "the log ends inside a tuple".into()));
+        }
+        self.wanted = there + there / 2 + 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn too_large(&self, what: &str) -> Failure {
+        let text = format!("{what} is larger than {} bytes", self.most);
+        (ErrorClass::Limit, Reason::limit(text, "max_message_bytes"))
+    }
+
+    /// Reads the tuple of the variables; gives its length.
+    fn variables(&mut self, bytes: &[u8]) -> Checked<usize> {
+        let mut variables = Variables::default();
+        let taken = if self.bare {
+            thrift_variables(bytes, &mut variables)?
+        } else {
+            protobuf_variables(bytes, &mut variables)?;
+            bytes.len()
+        };
+        self.columns = Some(variables.len());
+        self.terms.builder.set_head(Arc::new(ResultHead {
+            variables: variables.names(),
+            ..ResultHead::default()
+        }));
+        Ok(taken)
+    }
+}
+
+impl Reader for BinaryReader {
+    type Record = TermId;
+
+    fn builder(&mut self) -> &mut ResultBuilder {
+        &mut self.terms.builder
+    }
+
+    fn reset(&mut self) {
+        self.terms.reset();
+        self.columns = None;
+        self.wanted = 0;
+        self.taken = false;
+    }
+
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<ResultBatch>, ReadError> {
+        self.read(input)
+            .map_err(|(class, reason)| input.error(class, reason))
+    }
+
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        let reason = "nothing delimits the rows of a damaged log: none can be skipped";
+        Err(input.error(ErrorClass::Unsupported, reason))
+    }
+}
+
+fn add_variable(variables: &mut Variables, name: &[u8]) -> Checked<()> {
+    let name = utf8(name, "the name of a variable")?;
+    variables.add(name).map_err(malformed)
+}
+
+/// Adds a cell to the open message.
+#[inline]
+fn add_cell<R: TermReader>(terms: &mut Terms<TermId>, raw: &Raw<'_>, column: usize) -> Checked<()> {
+    let id = match raw {
+        Raw::Open(Open::Undef) => TermId::DEFAULT_GRAPH,
+        Raw::Open(open) => return Err(no_term(*open)),
+        raw => terms.term::<R>(raw, column, 0)?,
+    };
+    Ok(terms.builder.add(id)?)
+}
+
+#[cold]
+fn no_term(open: Open) -> WireError {
+    let name = open.name();
+    malformed(format!(
+        "{name} in place of a term; rows of results hold terms and UNDEF"
+    ))
+}
+
+fn protobuf_variables(bytes: &[u8], variables: &mut Variables) -> Checked<()> {
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        if let (1, payload) = wire.field(0b10, "the tuple of variables")? {
+            let name = protobuf::string(payload, "the variable")?;
+            add_variable(variables, name)?;
+        }
+    }
+    Ok(())
+}
+
+fn protobuf_row(bytes: &[u8], terms: &mut Terms<TermId>, columns: usize) -> Checked<()> {
+    let mut wire = Wire::new(bytes);
+    let mut cells = 0;
+    while !wire.is_done() {
+        let (1, payload) = wire.field(0b10, "the tuple")? else {
+            continue;
+        };
+        if cells < columns {
+            add_cell::<Protobuf>(terms, &protobuf::term(payload)?, cells)?;
+        }
+        cells += 1;
+    }
+    check_length(cells, columns)
+}
+
+fn check_length(cells: usize, columns: usize) -> Checked<()> {
+    if cells == columns {
+        return Ok(());
+    }
+    Err(malformed(other_length(cells, columns)))
+}
+
+/// Reads the list that is field 1 of a struct; gives the number of its elements and the bytes of the struct.
+#[inline]
+fn thrift_list<'a>(
+    bytes: &'a [u8],
+    mut element: impl FnMut(&mut Compact<'a>, usize) -> Checked<()>,
+) -> Checked<(usize, usize)> {
+    let mut wire = Compact { rest: bytes };
+    let mut found = None;
+    let mut last = 0;
+    while let Some((field, kind)) = wire.field(&mut last)? {
+        if field != 1 {
+            wire.skip(kind, MAX_NESTING)?;
+            continue;
+        }
+        thrift::expect(kind, LIST, field, "the tuple")?;
+        if found.is_some() {
+            return Err(ambiguous("the tuple"));
+        }
+        let header = wire.byte()?;
+        let count = match header >> 4 {
+            15 => wire.size()?,
+            count => usize::from(count),
+        };
+        if count > 0 && header & 0x0f != STRUCT {
+            let kind = header & 0x0f;
+            return Err(malformed(format!(
+                "the elements of a tuple have type {kind}, expected {STRUCT}"
+            )));
+        }
+        for at in 0..count {
+            element(&mut wire, at)?;
+        }
+        found = Some(count);
+    }
+    Ok((found.unwrap_or(0), bytes.len() - wire.rest.len()))
+}
+
+fn thrift_variables(bytes: &[u8], variables: &mut Variables) -> Checked<usize> {
+    let (_, taken) = thrift_list(bytes, |wire, _| {
+        let name = wire.string("the variable")?;
+        add_variable(variables, name)
+    })?;
+    Ok(taken)
+}
+
+fn thrift_row(bytes: &[u8], terms: &mut Terms<TermId>, columns: usize) -> Checked<usize> {
+    let (cells, taken) = thrift_list(bytes, |wire, at| {
+        if at >= columns {
+            // The list says how long it is: no need to read on.
+            return Err(malformed(format!(
+                "a row of more terms than there are variables, which are {columns}"
+            )));
+        }
+        add_cell::<Thrift>(terms, &thrift::term(wire)?, at)
+    })?;
+    check_length(cells, columns)?;
+    Ok(taken)
+}

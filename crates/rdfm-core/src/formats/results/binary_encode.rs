@@ -1,0 +1,211 @@
+//! Rows to result sets of RDF Thrift and RDF Protobuf.
+//!
+//! - In: batches, cut anywhere between rows.
+//! - Out: a tuple of variables, then one of terms a row; what is unbound is UNDEF.
+//! - Cost: a term is encoded once a batch and copied from there.
+//! - Law: the bytes depend on the rows alone. After an error nothing more is written.
+
+use super::head::{other_length, refuse_boolean, refuse_twice};
+use super::spec::{PROTOBUF, THRIFT};
+use crate::codec::Encoder;
+use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
+use crate::codec::options::VALUES;
+use crate::codec::refuse::Refused;
+use crate::codec::values::Values;
+use crate::model::batch::ResultBatch;
+use crate::model::error::ErrorClass;
+use crate::model::term::TermId;
+use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, TermWriter, too_long};
+use crate::syntax::rdf_binary::protobuf::{
+    ProtobufTerms, field_size, put_length, put_text, text_size,
+};
+use crate::syntax::rdf_binary::thrift::{ThriftTerms, put_binary};
+use crate::syntax::wire::put_varint;
+
+/// Tuples of an encoding.
+trait Tuples: Send + 'static {
+    /// Their terms.
+    type Terms: TermWriter;
+
+    fn variables(names: &[Box<str>], out: &mut Vec<u8>);
+    /// A row; places without bytes are unbound.
+    fn row(terms: &[u8], cells: &[Place], out: &mut Vec<u8>);
+}
+
+/// An encoder of RDF Thrift at the start of a log.
+pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
+    let writer = TupleWriter::<ThriftTuples>::new(values.switch(&VALUES));
+    Box::new(MessageLoop::new(&THRIFT, values, writer))
+}
+
+/// An encoder of RDF Protobuf at the start of a log.
+pub(super) fn protobuf(values: &Values) -> Box<dyn Encoder> {
+    let writer = TupleWriter::<ProtobufTuples>::new(values.switch(&VALUES));
+    Box::new(MessageLoop::new(&PROTOBUF, values, writer))
+}
+
+/// Writes tuples.
+struct TupleWriter<W> {
+    terms: Encoded,
+    cells: Vec<Place>,
+    columns: usize,
+    /// Links that are left out.
+    links: u64,
+    /// Where the batch began in the output.
+    start: usize,
+    tuples: std::marker::PhantomData<fn() -> W>,
+}
+
+impl<W: Tuples> TupleWriter<W> {
+    fn new(values: bool) -> Self {
+        Self {
+            terms: Encoded::new(values, false, false),
+            cells: Vec::new(),
+            columns: 0,
+            links: 0,
+            start: 0,
+            tuples: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<W: Tuples> Writer for TupleWriter<W> {
+    type Record = TermId;
+
+    fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> Refused<()> {
+        refuse_boolean(head)?;
+        refuse_twice(head)?;
+        self.columns = head.variables.len();
+        self.links = head.links.len() as u64;
+        W::variables(&head.variables, out);
+        Ok(())
+    }
+
+    fn begin_batch(&mut self, batch: &ResultBatch, out: &mut Vec<u8>) {
+        self.start = out.len();
+        self.terms.begin(batch.table().terms().len());
+    }
+
+    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
+        Ok(false)
+    }
+
+    #[inline]
+    fn write(&mut self, batch: &ResultBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        let row = batch.message(message);
+        if row.len() != self.columns {
+            let reason = other_length(row.len(), self.columns);
+            return Err((ErrorClass::Unsupported, reason.into()));
+        }
+        self.cells.clear();
+        for &id in row {
+            self.cells.push(if id == TermId::DEFAULT_GRAPH {
+                Place::default()
+            } else {
+                self.terms.term::<W::Terms>(batch.table(), id)?
+            });
+        }
+        W::row(&self.terms.bytes, &self.cells, out);
+        if out.len() - self.start > MAX_BYTES {
+            return Err(too_long());
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.links = 0;
+    }
+
+    fn dropped(&self, dropped: Dropped) -> Counts {
+        vec![
+            ("links", self.links),
+            ("namespaces", dropped.namespaces),
+            ("metadata", dropped.metadata),
+        ]
+    }
+}
+
+/// Of RDF Thrift.
+struct ThriftTuples;
+
+/// The list that is a tuple's only field.
+fn put_list(out: &mut Vec<u8>, length: usize) {
+    out.push(0x19);
+    if length < 15 {
+        out.push((length as u8) << 4 | 0x0c);
+    } else {
+        out.push(0xfc);
+        put_varint(out, length as u64);
+    }
+}
+
+impl Tuples for ThriftTuples {
+    type Terms = ThriftTerms;
+
+    fn variables(names: &[Box<str>], out: &mut Vec<u8>) {
+        put_list(out, names.len());
+        for name in names {
+            put_binary(out, 0x18, name.as_bytes());
+            out.push(0);
+        }
+        out.push(0);
+    }
+
+    #[inline]
+    fn row(terms: &[u8], cells: &[Place], out: &mut Vec<u8>) {
+        // Jena leaves an empty list out.
+        if !cells.is_empty() {
+            put_list(out, cells.len());
+        }
+        for cell in cells {
+            // A term is encoded as a field, whose header goes first; an element of a list has none.
+            match terms[cell.range()].split_first() {
+                Some((_, term)) => out.extend_from_slice(term),
+                None => out.extend_from_slice(&[0x7c, 0, 0]),
+            }
+        }
+        out.push(0);
+    }
+}
+
+/// Of RDF Protobuf.
+struct ProtobufTuples;
+
+/// The tag of an element.
+const ELEMENT: u8 = 0x0a;
+/// UNDEF behind its length.
+const UNDEF: &[u8] = &[2, 0x42, 0];
+
+impl Tuples for ProtobufTuples {
+    type Terms = ProtobufTerms;
+
+    fn variables(names: &[Box<str>], out: &mut Vec<u8>) {
+        let size = |name: &str| text_size(name.len());
+        let length = names
+            .iter()
+            .map(|name| field_size(size(name)))
+            .sum::<usize>();
+        put_varint(out, length as u64);
+        for name in names {
+            put_length(out, ELEMENT, size(name));
+            put_text(out, 0x0a, name.as_bytes());
+        }
+    }
+
+    #[inline]
+    fn row(terms: &[u8], cells: &[Place], out: &mut Vec<u8>) {
+        let size = |cell: &Place| match cell.length() {
+            0 => UNDEF.len(),
+            length => length,
+        };
+        let length = cells.iter().map(|cell| 1 + size(cell)).sum::<usize>();
+        put_varint(out, length as u64);
+        for cell in cells {
+            out.push(ELEMENT);
+            match &terms[cell.range()] {
+                [] => out.extend_from_slice(UNDEF),
+                term => out.extend_from_slice(term),
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Result sets in CSV (RFC 4180): the texts of terms, all of them plain literals here.
+//!
+//! - Law: a field is in quotes as a whole or not at all; one that is empty without quotes is unbound.
+
+use memchr::{memchr, memchr2, memchr3};
+
+use super::head::other_length;
+use super::rows::{Kind, Rows};
+use super::table::{Dialect, Read, Scan, Table, limit, malformed};
+use crate::codec::Decoder;
+use crate::codec::options::limits;
+use crate::codec::values::Values;
+use crate::syntax::text::grammar;
+
+/// A decoder.
+pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
+    let dialect = Csv { said: Vec::new() };
+    grammar::decoder(name, Table::new(dialect, limits(values)), false)
+}
+
+struct Csv {
+    /// What a field with quotes in it says.
+    said: Vec<u8>,
+}
+
+/// A field: what it says, unless it is empty and without quotes.
+struct Field<'a> {
+    text: Option<&'a [u8]>,
+    /// Behind the field.
+    end: usize,
+}
+
+impl Csv {
+    /// The field at a position.
+    #[inline]
+    fn field<'a>(&'a mut self, text: &'a [u8], start: usize) -> Read<Field<'a>> {
+        let rest = &text[start..];
+        if rest.first() != Some(&b'"') {
+            let length = memchr3(b',', b'"', b'\r', rest).unwrap_or(rest.len());
+            let found = rest.get(length).copied();
+            let end = start + length;
+            let what = match found {
+                None | Some(b',') => {
+                    return Ok(Field {
+                        text: (length > 0).then_some(&rest[..length]),
+                        end,
+                    });
+                }
+                Some(b'"') => {
+                    "a quote in a field without quotes; the field stands in quotes then, and the quote twice"
+                }
+                _ => "a carriage return in a field without quotes, and no line feed behind it",
+            };
+            return malformed(end, what);
+        }
+        self.said.clear();
+        let mut at = start + 1;
+        let mut copied = false;
+        loop {
+            let Some(length) = memchr(b'"', &text[at..]) else {
+                return malformed(start, "a field's closing quote is missing");
+            };
+            let quote = at + length;
+            if text.get(quote + 1) == Some(&b'"') {
+                self.said.extend_from_slice(&text[at..=quote]);
+                copied = true;
+                at = quote + 2;
+                continue;
+            }
+            if !matches!(text.get(quote + 1), None | Some(b',')) {
+                return malformed(
+                    quote + 1,
+                    "expected ',' or the end of the line behind a closing quote",
+                );
+            }
+            let said = if copied {
+                self.said.extend_from_slice(&text[at..quote]);
+                &*self.said
+            } else {
+                &text[at..quote]
+            };
+            return Ok(Field {
+                text: Some(said),
+                end: quote + 1,
+            });
+        }
+    }
+}
+
+impl Dialect for Csv {
+    fn line_end(text: &[u8], start: usize, scan: &mut Scan) -> Option<usize> {
+        let mut at = start + scan.at;
+        loop {
+            let rest = &text[at..];
+            let found = if scan.quoted {
+                memchr(b'"', rest)
+            } else {
+                memchr2(b'"', b'\n', rest)
+            };
+            let Some(found) = found else {
+                scan.at = text.len() - start;
+                return None;
+            };
+            at += found + 1;
+            if text[at - 1] == b'\n' {
+                return Some(at - 1);
+            }
+            // A quote that stands twice ends one text in quotes and begins another.
+            scan.quoted = !scan.quoted;
+        }
+    }
+
+    fn names(&mut self, text: &[u8], mut start: usize, rows: &mut Rows) -> Read<()> {
+        loop {
+            let field = self.field(text, start)?;
+            let name = String::from_utf8_lossy(field.text.unwrap_or_default());
+            if let Err(reason) = rows.variables.add(&name) {
+                return malformed(start, reason);
+            }
+            if field.end == text.len() {
+                return Ok(());
+            }
+            start = field.end + 1;
+        }
+    }
+
+    #[inline]
+    fn cells(&mut self, text: &[u8], mut start: usize, rows: &mut Rows) -> Read<()> {
+        let columns = rows.variables.len();
+        let mut column = 0;
+        loop {
+            let field = self.field(text, start)?;
+            if let Some(said) = field.text
+                && column < columns
+            {
+                let id = rows.literal(said, Kind::Plain);
+                let id = id.map_err(|error| limit(start, error))?;
+                rows.set(column, id);
+            }
+            column += 1;
+            if field.end == text.len() {
+                break;
+            }
+            start = field.end + 1;
+        }
+        if column == columns {
+            return Ok(());
+        }
+        malformed(text.len(), other_length(column, columns))
+    }
+
+    fn is_cut(scan: Scan) -> bool {
+        scan.quoted
+    }
+
+    fn notes(&self) -> Vec<String> {
+        vec!["CSV does not say what a term is: all cells are read as plain literals.".to_owned()]
+    }
+}

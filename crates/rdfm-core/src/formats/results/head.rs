@@ -1,0 +1,105 @@
+//! What stands before the rows: the variables, by name and by column.
+//!
+//! - In: names in the order of their columns.
+//! - Out: the column of a name; whether a head can be written.
+//! - Cost: rows mostly name their columns in order, which costs a comparison a cell; else a look-up.
+//! - Law: a name stands for one column.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::codec::refuse::Refused;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::record::ResultHead;
+use crate::model::remedy::Reason;
+
+/// The variables of a log.
+#[derive(Default)]
+pub(super) struct Variables {
+    names: Vec<Box<str>>,
+    columns: FxHashMap<Box<str>, usize>,
+}
+
+impl Variables {
+    /// Number of them.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Adds the variable of the next column; the error is why not.
+    pub fn add(&mut self, name: &str) -> Result<(), Reason> {
+        if self.columns.insert(name.into(), self.names.len()).is_some() {
+            return Err(twice(name));
+        }
+        self.names.push(name.into());
+        Ok(())
+    }
+
+    /// The column of a name. It is looked for first where it is expected.
+    #[inline]
+    pub fn column(&self, name: &[u8], expected: usize) -> Option<usize> {
+        if self
+            .names
+            .get(expected)
+            .is_some_and(|known| known.as_bytes() == name)
+        {
+            return Some(expected);
+        }
+        let name = std::str::from_utf8(name).ok()?;
+        self.columns.get(name).copied()
+    }
+
+    /// The name of a column.
+    pub fn name(&self, column: usize) -> &str {
+        self.names.get(column).map_or("", |name| name)
+    }
+
+    /// All names.
+    pub fn names(&self) -> Vec<Box<str>> {
+        self.names.clone()
+    }
+
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.names.clear();
+        self.columns.clear();
+    }
+}
+
+fn twice(name: &str) -> Reason {
+    format!("the variable {} stands twice", quote(name.as_bytes())).into()
+}
+
+/// A row with another number of cells than there are variables.
+#[cold]
+pub(super) fn other_length(cells: usize, variables: usize) -> String {
+    format!("a row of {cells} terms, where the variables are {variables}")
+}
+
+/// Refuses a head with a variable that stands twice, as no format can have it.
+pub(super) fn refuse_twice(head: &ResultHead) -> Refused<()> {
+    let mut seen = FxHashSet::default();
+    for name in &head.variables {
+        if !seen.insert(&**name) {
+            return Err((ErrorClass::Unsupported, twice(name)));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses the answer of an ASK query where a format has no form for it.
+pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
+    if head.boolean.is_none() {
+        return Ok(());
+    }
+    let text = "the answer of an ASK query, for which the format has no form; the JSON and the XML of results have one";
+    Err((ErrorClass::Unsupported, text.into()))
+}
+
+/// Refuses a row behind the answer of an ASK query.
+pub(super) fn refuse_row(ask: bool) -> Refused<()> {
+    if ask {
+        let text = "a row behind the answer of an ASK query, which has none";
+        return Err((ErrorClass::Unsupported, text.into()));
+    }
+    Ok(())
+}

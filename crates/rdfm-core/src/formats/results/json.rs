@@ -1,0 +1,724 @@
+//! Result sets in JSON (SPARQL 1.1 and 1.2 Query Results JSON Format) to rows.
+//!
+//! - In: checked text that grows at its end, token by token.
+//! - Out: a message an object of `bindings`; of ASK, the answer in the head.
+//! - Cost: linear. Memory holds a row; rows that stand before the head are held as text, within `max_message_bytes`,
+//!   and read once it is known.
+//! - Law: keys stand in any order; those that the format does not define are passed over.
+
+use super::rows::{Kind, Rows};
+use crate::codec::Decoder;
+use crate::codec::options::limits;
+use crate::codec::values::Values;
+use crate::model::batch::ResultBatch;
+use crate::model::builder::ResultBuilder;
+use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::model::limits::Limits;
+use crate::model::remedy::Reason;
+use crate::model::term::{TermId, flags};
+use crate::syntax::json::stream::{Quoted, Read, Token, Tokens};
+use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
+
+/// Objects and arrays around a term.
+const AROUND: usize = 5;
+
+/// A decoder.
+pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
+    grammar::decoder(name, Machine::new(limits(values)), false)
+}
+
+/// Where in the document the machine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the document.
+    Start,
+    /// In its object.
+    Root,
+    /// Before the value of `head`; in it.
+    ToHead,
+    Head,
+    ToVariables,
+    Variables,
+    ToLinks,
+    Links,
+    ToBoolean,
+    ToResults,
+    Results,
+    ToBindings,
+    Bindings,
+    Row,
+    /// Before the term of a column.
+    ToCell(usize),
+    /// In the innermost open term.
+    Term,
+    /// Before the value of a key of it.
+    ToValue,
+    ToText(Part),
+    /// In its subject, predicate and object.
+    Parts,
+    ToPart(usize),
+    /// In a value that is passed over, which ends at this depth.
+    Skip(usize, After),
+    End,
+}
+
+/// What goes on behind a value that is passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    Root,
+    Head,
+    Results,
+    Term,
+}
+
+impl After {
+    const fn state(self) -> State {
+        match self {
+            Self::Root => State::Root,
+            Self::Head => State::Head,
+            Self::Results => State::Results,
+            Self::Term => State::Term,
+        }
+    }
+}
+
+/// The texts of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Type,
+    Value,
+    Language,
+    Direction,
+    Datatype,
+}
+
+const PARTS: [&str; 5] = ["type", "value", "xml:lang", "its:dir", "datatype"];
+
+/// A term that is read.
+#[derive(Clone, Copy)]
+struct Frame {
+    /// Where its texts are in the machine's, by [`Part`].
+    texts: [Option<(usize, usize)>; 5],
+    /// Subject, predicate and object.
+    triple: Option<[TermId; 3]>,
+    /// The part of the term around it that it is.
+    position: usize,
+}
+
+impl Frame {
+    const fn new(position: usize) -> Self {
+        Self {
+            texts: [None; 5],
+            triple: None,
+            position,
+        }
+    }
+}
+
+/// Rows that stand before the head.
+struct Held {
+    /// The text behind the bracket of `bindings`, and how it is read.
+    from: usize,
+    tokens: Tokens,
+}
+
+/// Reads a result set.
+struct Machine {
+    rows: Rows,
+    tokens: Tokens,
+    state: State,
+    /// The first byte of the text that is not read, and where the text begins in the log.
+    at: usize,
+    offset: u64,
+    links: Vec<Box<str>>,
+    has_head: bool,
+    has_results: bool,
+    boolean: Option<bool>,
+    held: Option<Held>,
+    /// The head comes once more, behind rows that were held.
+    again: bool,
+    /// The column of the open cell, the terms that are open, and their texts.
+    column: usize,
+    frames: Vec<Frame>,
+    texts: Vec<u8>,
+    said: Vec<u8>,
+    max_depth: usize,
+}
+
+#[cold]
+fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
+    Err(Box::new(GrammarError {
+        at,
+        class,
+        reason: reason.into(),
+    }))
+}
+
+#[cold]
+fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
+    fail(at, ErrorClass::Malformed, reason)
+}
+
+#[cold]
+fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
+    Box::new(GrammarError {
+        at,
+        class: ErrorClass::Limit,
+        reason: exceeded.0,
+    })
+}
+
+/// A token where another kind of value belongs.
+#[cold]
+fn other<T>(at: usize, of: &str, expected: &str, found: Token) -> Read<T> {
+    let found = match found {
+        Token::ObjectStart => "an object",
+        Token::ArrayStart => "an array",
+        Token::String(_) => "a string",
+        Token::Number => "a number",
+        Token::True | Token::False => "a boolean",
+        Token::Null => "null",
+        Token::Key(_) | Token::ObjectEnd | Token::ArrayEnd => "something else",
+    };
+    malformed(at, format!("{of} is {expected}, not {found}"))
+}
+
+impl Machine {
+    fn new(limits: Limits) -> Self {
+        let max_depth = limits.max_depth as usize;
+        Self {
+            rows: Rows::new(limits),
+            tokens: Tokens::new(AROUND + 2 * max_depth),
+            state: State::Start,
+            at: 0,
+            offset: 0,
+            links: Vec::new(),
+            has_head: false,
+            has_results: false,
+            boolean: None,
+            held: None,
+            again: false,
+            column: 0,
+            frames: Vec::new(),
+            texts: Vec::new(),
+            said: Vec::new(),
+            max_depth,
+        }
+    }
+
+    /// What a string says, as a text of its own.
+    fn string(&mut self, text: &[u8], quoted: Quoted) -> Read<Box<str>> {
+        let said = quoted.text(text, &mut self.said)?;
+        Ok(String::from_utf8_lossy(said).into())
+    }
+
+    /// Takes tokens until something has to happen.
+    fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
+        loop {
+            let from = self.at;
+            let found = self.tokens.next(text, &mut self.at, ended);
+            if self.state == State::End && found.is_ok() {
+                return Ok(if ended { Pause::Done } else { Pause::Need });
+            }
+            let Some((token, start)) = found? else {
+                return self.wait(text, ended);
+            };
+            if (self.at - start) as u64 > self.rows.most() {
+                return Err(self.too_large(start, "a string"));
+            }
+            debug_assert!(from <= start);
+            self.token(text, token, start)?;
+            if self.held.is_some() {
+                self.check_held(self.at)?;
+            }
+            if self.state == State::Bindings && self.rows.builder.full() {
+                return Ok(Pause::Full);
+            }
+        }
+    }
+
+    /// Where the text ends.
+    fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
+        if ended {
+            let what = if self.state == State::Start {
+                "the log ends before its JSON object"
+            } else {
+                "the log ends inside its JSON object"
+            };
+            return fail(text.len(), ErrorClass::Truncated, what);
+        }
+        if (text.len() - self.at) as u64 > self.rows.most() {
+            return Err(self.too_large(self.at, "a string"));
+        }
+        Ok(Pause::Need)
+    }
+
+    #[cold]
+    fn too_large(&self, at: usize, what: &str) -> Box<GrammarError> {
+        let text = format!("{what} is longer than {} bytes", self.rows.most());
+        Box::new(GrammarError {
+            at,
+            class: ErrorClass::Limit,
+            reason: Reason::limit(text, "max_message_bytes"),
+        })
+    }
+
+    /// Bounds the text that is held for the head.
+    fn check_held(&self, at: usize) -> Read<()> {
+        let from = self.held.as_ref().map_or(at, |held| held.from);
+        if (at - from) as u64 <= self.rows.most() {
+            return Ok(());
+        }
+        let text = format!(
+            "the rows before the head, which are held until it is read, take more than {} bytes",
+            self.rows.most()
+        );
+        fail(
+            from,
+            ErrorClass::Limit,
+            Reason::limit(text, "max_message_bytes"),
+        )
+    }
+
+    #[inline]
+    fn token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
+        match (self.state, token) {
+            (State::Term, Token::Key(key)) => return self.term_key(text, key),
+            (State::ToText(part), Token::String(quoted)) => {
+                return self.term_text(text, part, quoted, start);
+            }
+            (State::ToValue, Token::String(quoted)) => {
+                return self.term_text(text, Part::Value, quoted, start);
+            }
+            (State::Term, _) => return self.end_term(start),
+            (State::Row, Token::Key(key)) => return self.row_key(text, key, start),
+            (State::ToCell(column), Token::ObjectStart) => {
+                self.column = column;
+                self.texts.clear();
+                self.frames.push(Frame::new(0));
+                self.state = State::Term;
+            }
+            (State::Row, _) => {
+                self.rows.end().map_err(|error| limit(start, error))?;
+                self.state = State::Bindings;
+            }
+            (State::Bindings, Token::ObjectStart) => {
+                self.rows.begin(self.offset + start as u64);
+                self.state = State::Row;
+            }
+            (State::Bindings, Token::ArrayEnd) => self.state = State::Results,
+            (State::Skip(depth, after), _) => {
+                if self.tokens.depth() == depth && !matches!(token, Token::Key(_)) {
+                    self.state = after.state();
+                }
+            }
+            (State::ToValue, Token::ObjectStart) => {
+                if let Some(frame) = self.frames.last_mut() {
+                    if frame.triple.is_some() || frame.texts[Part::Value as usize].is_some() {
+                        return malformed(start, "a term has its value twice");
+                    }
+                    frame.triple = Some([TermId::DEFAULT_GRAPH; 3]);
+                }
+                self.state = State::Parts;
+            }
+            (State::Parts, Token::Key(key)) => {
+                let said = key.text(text, &mut self.said)?;
+                let names: [&[u8]; 3] = [b"subject", b"predicate", b"object"];
+                let Some(part) = names.iter().position(|name| *name == said) else {
+                    let found = quote(said);
+                    return malformed(
+                        start,
+                        format!("a triple term has subject, predicate and object, not {found}"),
+                    );
+                };
+                self.state = State::ToPart(part);
+            }
+            (State::ToPart(part), Token::ObjectStart) => {
+                if self.frames.len() > self.max_depth {
+                    let most = self.max_depth;
+                    let text = format!("triple terms are nested deeper than {most} levels");
+                    return fail(start, ErrorClass::Limit, Reason::limit(text, "max_depth"));
+                }
+                self.frames.push(Frame::new(part));
+                self.state = State::Term;
+            }
+            (State::Parts, _) => self.state = State::Term,
+            _ => return self.outer_token(text, token, start),
+        }
+        Ok(())
+    }
+
+    /// A token outside rows.
+    fn outer_token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
+        match (self.state, token) {
+            (State::Start, Token::ObjectStart) => self.state = State::Root,
+            (State::Root, Token::Key(key)) => return self.root_key(text, key, start),
+            (State::Root, _) => return self.end(start),
+            (State::ToHead, Token::ObjectStart) => self.state = State::Head,
+            (State::Head, Token::Key(key)) => {
+                let depth = self.tokens.depth();
+                self.state = match key.text(text, &mut self.said)? {
+                    b"vars" if self.rows.variables.len() > 0 => {
+                        return malformed(start, "the head has vars twice");
+                    }
+                    b"vars" => State::ToVariables,
+                    b"link" => State::ToLinks,
+                    _ => State::Skip(depth, After::Head),
+                };
+            }
+            (State::Head, _) => {
+                self.has_head = true;
+                self.state = State::Root;
+                if let Some(held) = self.held.take() {
+                    self.again = true;
+                    self.at = held.from;
+                    self.tokens = held.tokens;
+                    self.begin_rows();
+                }
+            }
+            (State::ToVariables, Token::ArrayStart) => self.state = State::Variables,
+            (State::Variables, Token::String(quoted)) => {
+                let name = self.string(text, quoted)?;
+                if !self.rows.charge_head(&name) {
+                    return Err(self.too_large(start, "the head"));
+                }
+                if let Err(reason) = self.rows.variables.add(&name) {
+                    return malformed(start, reason);
+                }
+            }
+            (State::ToLinks, Token::ArrayStart) => self.state = State::Links,
+            (State::Links, Token::String(quoted)) => {
+                let link = self.string(text, quoted)?;
+                if !self.rows.charge_head(&link) {
+                    return Err(self.too_large(start, "the head"));
+                }
+                self.links.push(link);
+            }
+            (State::Variables | State::Links, Token::ArrayEnd) => self.state = State::Head,
+            (State::ToBoolean, Token::True | Token::False) => {
+                self.boolean = Some(token == Token::True);
+                self.state = State::Root;
+            }
+            (State::ToResults, Token::ObjectStart) => self.state = State::Results,
+            (State::Results, Token::Key(key)) => {
+                let depth = self.tokens.depth();
+                self.state = match key.text(text, &mut self.said)? {
+                    b"bindings" if self.has_results => {
+                        return malformed(start, "results have bindings twice");
+                    }
+                    b"bindings" => State::ToBindings,
+                    _ => State::Skip(depth, After::Results),
+                };
+            }
+            (State::Results, _) => self.state = State::Root,
+            (State::ToBindings, Token::ArrayStart) => {
+                if self.boolean.is_some() {
+                    return malformed(start, BOTH);
+                }
+                self.has_results = true;
+                if self.has_head {
+                    self.begin_rows();
+                } else {
+                    self.held = Some(Held {
+                        from: self.at,
+                        tokens: self.tokens.clone(),
+                    });
+                    self.state = State::Skip(self.tokens.depth() - 1, After::Results);
+                }
+            }
+            _ => return self.misplaced(token, start),
+        }
+        Ok(())
+    }
+
+    fn begin_rows(&mut self) {
+        let links = std::mem::take(&mut self.links);
+        self.rows.set_head(None, links);
+        self.state = State::Bindings;
+    }
+
+    #[cold]
+    fn misplaced(&self, token: Token, start: usize) -> Read<()> {
+        let (of, expected) = match self.state {
+            State::Start => ("a result set", "an object"),
+            State::ToHead => ("head", "an object"),
+            State::ToVariables => ("vars", "an array"),
+            State::Variables => ("a variable", "a string"),
+            State::ToLinks => ("link", "an array"),
+            State::Links => ("a link", "a string"),
+            State::ToBoolean => ("boolean", "true or false"),
+            State::ToResults => ("results", "an object"),
+            State::ToBindings => ("bindings", "an array"),
+            State::Bindings => ("a row", "an object"),
+            State::ToText(_) => ("what a term says of itself", "a string"),
+            State::ToValue => (
+                "the value of a term",
+                "a string, or of a triple term an object",
+            ),
+            _ => ("a term", "an object"),
+        };
+        other(start, of, expected, token)
+    }
+
+    fn root_key(&mut self, text: &[u8], key: Quoted, start: usize) -> Read<()> {
+        let depth = self.tokens.depth();
+        self.state = match key.text(text, &mut self.said)? {
+            b"head" if std::mem::take(&mut self.again) => State::Skip(depth, After::Root),
+            b"head" if self.has_head => return malformed(start, "the result set has a head twice"),
+            b"head" => State::ToHead,
+            b"results" if self.has_results => {
+                return malformed(start, "the result set has results twice");
+            }
+            b"results" if self.boolean.is_some() => return malformed(start, BOTH),
+            b"results" => State::ToResults,
+            b"boolean" if self.boolean.is_some() => {
+                return malformed(start, "the result set has a boolean twice");
+            }
+            b"boolean" if self.has_results => return malformed(start, BOTH),
+            b"boolean" => State::ToBoolean,
+            _ => State::Skip(depth, After::Root),
+        };
+        Ok(())
+    }
+
+    /// The document ends.
+    fn end(&mut self, start: usize) -> Read<()> {
+        match self.boolean {
+            Some(_) => {
+                self.rows.variables.clear();
+                let links = std::mem::take(&mut self.links);
+                self.rows.set_head(self.boolean, links);
+            }
+            None if !self.has_results => {
+                return malformed(
+                    start,
+                    "the result set has neither results with bindings nor a boolean",
+                );
+            }
+            None if !self.has_head => {
+                return malformed(
+                    start,
+                    "the result set has no head, which lists the variables",
+                );
+            }
+            None => {}
+        }
+        self.state = State::End;
+        Ok(())
+    }
+
+    #[inline]
+    fn row_key(&mut self, text: &[u8], key: Quoted, start: usize) -> Read<()> {
+        let name = key.text(text, &mut self.said)?;
+        match self.rows.variables.column(name, self.rows.next) {
+            Some(column) => {
+                self.state = State::ToCell(column);
+                Ok(())
+            }
+            None => {
+                let found = quote(name);
+                malformed(start, format!("the variable {found} is not in the head"))
+            }
+        }
+    }
+
+    #[inline]
+    fn term_key(&mut self, text: &[u8], key: Quoted) -> Read<()> {
+        self.state = match key.text(text, &mut self.said)? {
+            b"type" => State::ToText(Part::Type),
+            b"value" => State::ToValue,
+            b"datatype" => State::ToText(Part::Datatype),
+            b"xml:lang" => State::ToText(Part::Language),
+            b"its:dir" => State::ToText(Part::Direction),
+            _ => State::Skip(self.tokens.depth(), After::Term),
+        };
+        Ok(())
+    }
+
+    #[inline]
+    fn term_text(&mut self, text: &[u8], part: Part, quoted: Quoted, start: usize) -> Read<()> {
+        let said = quoted.text(text, &mut self.said)?;
+        let from = self.texts.len();
+        self.texts.extend_from_slice(said);
+        let to = self.texts.len();
+        if let Some(frame) = self.frames.last_mut() {
+            let slot = &mut frame.texts[part as usize];
+            if slot.is_some() || (part == Part::Value && frame.triple.is_some()) {
+                let name = PARTS[part as usize];
+                return malformed(start, format!("a term has its {name} twice"));
+            }
+            *slot = Some((from, to));
+        }
+        self.state = State::Term;
+        Ok(())
+    }
+
+    /// The innermost term ends.
+    #[inline]
+    fn end_term(&mut self, start: usize) -> Read<()> {
+        let Some(frame) = self.frames.pop() else {
+            return Ok(());
+        };
+        let id = self.finish_term(&frame, start)?;
+        if let Some(around) = self.frames.last_mut() {
+            let part = around
+                .triple
+                .as_mut()
+                .map(|parts| &mut parts[frame.position]);
+            match part {
+                Some(part) if *part == TermId::DEFAULT_GRAPH => *part = id,
+                _ => return malformed(start, "a triple term has a part twice"),
+            }
+            self.state = State::Parts;
+            return Ok(());
+        }
+        if !self.rows.set(self.column, id) {
+            let name = quote(self.rows.variables.name(self.column).as_bytes());
+            return malformed(start, format!("a row has a term for {name} twice"));
+        }
+        self.state = State::Row;
+        Ok(())
+    }
+
+    #[inline]
+    fn finish_term(&mut self, frame: &Frame, start: usize) -> Read<TermId> {
+        let texts = std::mem::take(&mut self.texts);
+        let result = self.make_term(frame, &texts, start);
+        self.texts = texts;
+        result
+    }
+
+    #[inline]
+    fn make_term(&mut self, frame: &Frame, texts: &[u8], start: usize) -> Read<TermId> {
+        let get = |part: Part| frame.texts[part as usize].map(|(from, to)| &texts[from..to]);
+        let Some(kind) = get(Part::Type) else {
+            return malformed(start, "a term has no type");
+        };
+        if kind == b"triple" {
+            let parts = match frame.triple {
+                Some(parts) if !parts.contains(&TermId::DEFAULT_GRAPH) => parts,
+                _ => {
+                    return malformed(
+                        start,
+                        "a triple term has no subject, predicate and object as its value",
+                    );
+                }
+            };
+            return self.rows.triple(parts).map_err(|error| limit(start, error));
+        }
+        let Some(value) = get(Part::Value) else {
+            return malformed(start, "a term has no value that is a string");
+        };
+        let literal = matches!(kind, b"literal" | b"typed-literal");
+        let made = match kind {
+            b"uri" => self.rows.iri(value),
+            b"bnode" => self.rows.bnode(value),
+            _ if literal => {
+                let kind = literal_kind(
+                    get(Part::Language),
+                    get(Part::Direction),
+                    get(Part::Datatype),
+                );
+                match kind {
+                    Ok(kind) => self.rows.literal(value, kind),
+                    Err(reason) => return malformed(start, reason),
+                }
+            }
+            other => {
+                let found = quote(other);
+                return malformed(
+                    start,
+                    format!("the type of a term is uri, literal, bnode or triple, not {found}"),
+                );
+            }
+        };
+        made.map_err(|error| limit(start, error))
+    }
+}
+
+const BOTH: &str = "the result set has a boolean and results; it is of ASK or of SELECT";
+const LANG_STRINGS: [&[u8]; 2] = [
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString",
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",
+];
+
+/// What a literal is, by what is said of it.
+pub(super) fn literal_kind<'a>(
+    language: Option<&'a [u8]>,
+    direction: Option<&[u8]>,
+    datatype: Option<&'a [u8]>,
+) -> Result<Kind<'a>, Reason> {
+    let direction = match direction {
+        None => 0,
+        Some(_) if language.is_none() => {
+            return Err("a base direction without a language".into());
+        }
+        Some(b"ltr") => flags::LTR,
+        Some(b"rtl") => flags::RTL,
+        Some(other) => {
+            let found = quote(other);
+            return Err(format!("the base direction {found} is neither ltr nor rtl").into());
+        }
+    };
+    match (language, datatype) {
+        (None, None) => Ok(Kind::Plain),
+        (None, Some(datatype)) => Ok(Kind::Datatype(datatype)),
+        (Some(language), datatype) => match datatype {
+            Some(datatype) if !LANG_STRINGS.contains(&datatype) => {
+                Err("a literal has a language and a datatype".into())
+            }
+            _ => Ok(Kind::Language(language, direction)),
+        },
+    }
+}
+
+impl Grammar for Machine {
+    type Record = TermId;
+
+    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
+        if self.offset == 0 && self.at == 0 && text.starts_with("\u{feff}".as_bytes()) {
+            self.at = 3;
+        }
+        self.read(text, reach == Reach::End)
+    }
+
+    fn consumed(&self) -> usize {
+        self.held.as_ref().map_or(self.at, |held| held.from)
+    }
+
+    fn forget(&mut self, consumed: &[u8], offset: u64) {
+        self.at -= consumed.len();
+        if let Some(held) = &mut self.held {
+            held.from -= consumed.len();
+        }
+        self.offset = offset;
+    }
+
+    fn builder(&mut self) -> &mut ResultBuilder {
+        &mut self.rows.builder
+    }
+
+    fn take(&mut self) -> Option<ResultBatch> {
+        self.rows.take(self.state == State::End)
+    }
+
+    fn take_part(&mut self) -> ResultBatch {
+        self.rows.builder.take_part()
+    }
+
+    fn reset(&mut self) {
+        self.rows.reset();
+        self.tokens = Tokens::new(AROUND + 2 * self.max_depth);
+        self.state = State::Start;
+        self.at = 0;
+        self.offset = 0;
+        self.links = Vec::new();
+        self.has_head = false;
+        self.has_results = false;
+        self.boolean = None;
+        self.held = None;
+        self.again = false;
+        self.frames.clear();
+        self.texts.clear();
+    }
+}

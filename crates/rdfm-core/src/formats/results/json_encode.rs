@@ -1,0 +1,149 @@
+//! Rows to result sets in JSON: a row a line.
+
+use super::text_encode::{Form, Stop};
+use crate::codec::refuse::Refused;
+use crate::model::record::ResultHead;
+use crate::model::table::TermTable;
+use crate::model::term::{Term, TermId, TermKind, flags};
+use crate::syntax::json::write::string;
+
+/// Writes JSON.
+#[derive(Default)]
+pub(super) struct Json {
+    /// The names of the columns as JSON, with the colon.
+    keys: Vec<Vec<u8>>,
+    /// Whether the row has a cell already.
+    begun: bool,
+}
+
+/// A list of strings.
+fn strings(texts: &[Box<str>], out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (at, text) in texts.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        string(text.as_bytes(), out);
+    }
+    out.push(b']');
+}
+
+/// A string, which needs no escape if it is plain.
+#[inline]
+fn text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
+    let text = table.text_of(term);
+    if term.flags & flags::PLAIN == 0 {
+        return string(text, out);
+    }
+    out.push(b'"');
+    out.extend_from_slice(text);
+    out.push(b'"');
+}
+
+impl Form for Json {
+    const LINKS: bool = true;
+
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
+        out.extend_from_slice(b"{\"head\":{");
+        if head.boolean.is_none() {
+            out.extend_from_slice(b"\"vars\":");
+            strings(&head.variables, out);
+        }
+        if !head.links.is_empty() {
+            if head.boolean.is_none() {
+                out.push(b',');
+            }
+            out.extend_from_slice(b"\"link\":");
+            strings(&head.links, out);
+        }
+        out.extend_from_slice(match head.boolean {
+            None => b"},\"results\":{\"bindings\":[",
+            Some(true) => b"},\"boolean\":true}\n",
+            Some(false) => b"},\"boolean\":false}\n",
+        });
+        self.keys.clear();
+        for name in &head.variables {
+            let mut key = Vec::new();
+            string(name.as_bytes(), &mut key);
+            key.push(b':');
+            self.keys.push(key);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn begin_row(&mut self, first: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(if first { b"\n{" } else { b",\n{" });
+        self.begun = false;
+    }
+
+    #[inline]
+    fn begin_cell(&mut self, column: usize, bound: bool, out: &mut Vec<u8>) {
+        if bound {
+            if self.begun {
+                out.push(b',');
+            }
+            self.begun = true;
+            out.extend_from_slice(self.keys.get(column).map_or(b"", |key| key));
+        }
+    }
+
+    fn term(
+        &self,
+        table: &TermTable,
+        id: TermId,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let term = table.term(id);
+        match term.kind {
+            TermKind::Iri => {
+                out.extend_from_slice(b"{\"type\":\"uri\",\"value\":");
+                text(table, term, out);
+            }
+            TermKind::Bnode => {
+                out.extend_from_slice(b"{\"type\":\"bnode\",\"value\":");
+                text(table, term, out);
+            }
+            TermKind::TripleTerm => {
+                out.extend_from_slice(b"{\"type\":\"triple\",\"value\":");
+                let names = [&b"{\"subject\":"[..], b",\"predicate\":", b",\"object\":"];
+                for (name, part) in names.into_iter().zip(table.triple(term)) {
+                    if out.len() > most {
+                        return Err(Stop::TooLong);
+                    }
+                    out.extend_from_slice(name);
+                    self.term(table, part, most, out)?;
+                }
+                out.push(b'}');
+            }
+            _ => {
+                out.extend_from_slice(b"{\"type\":\"literal\",\"value\":");
+                text(table, term, out);
+                if term.kind == TermKind::TypedLiteral {
+                    out.extend_from_slice(b",\"datatype\":");
+                    text(table, table.term(TermId(term.aux)), out);
+                } else if term.kind == TermKind::LangLiteral {
+                    out.extend_from_slice(b",\"xml:lang\":");
+                    text(table, table.term(TermId(term.aux)), out);
+                    if term.flags & flags::LTR != 0 {
+                        out.extend_from_slice(b",\"its:dir\":\"ltr\"");
+                    } else if term.flags & flags::RTL != 0 {
+                        out.extend_from_slice(b",\"its:dir\":\"rtl\"");
+                    }
+                }
+            }
+        }
+        out.push(b'}');
+        Ok(())
+    }
+
+    #[inline]
+    fn end_row(&mut self, out: &mut Vec<u8>) {
+        out.push(b'}');
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\n]}}\n");
+    }
+}

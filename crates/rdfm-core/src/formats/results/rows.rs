@@ -1,0 +1,223 @@
+//! Rows under construction, for the readers of text.
+//!
+//! - In: texts that are valid UTF-8, and which cell they are of.
+//! - Out: terms and rows in the [`ResultBuilder`].
+//! - Cost: IRIs, labels and short literals are found again by a hash of 24 bytes; longer literals are not looked for.
+//! - Law: what is charged does not depend on what is found again. A log has a batch, if only for its head.
+
+use std::sync::Arc;
+
+use super::head::Variables;
+use crate::model::batch::ResultBatch;
+use crate::model::builder::ResultBuilder;
+use crate::model::error::LimitExceeded;
+use crate::model::limits::Limits;
+use crate::model::record::ResultHead;
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING};
+use crate::syntax::cache::{Cache, Known};
+use crate::syntax::text::scan;
+
+/// Literals up to this length are looked up; longer ones seldom recur.
+const SHARED_LITERAL: usize = 24;
+
+/// What a literal is beside its lexical form.
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'a> {
+    Plain,
+    Datatype(&'a [u8]),
+    /// Language, and direction as flags.
+    Language(&'a [u8], u8),
+}
+
+/// A term, or the limit that it meets.
+pub(super) type Added = Result<TermId, LimitExceeded>;
+
+/// Builds rows.
+pub(super) struct Rows {
+    pub builder: ResultBuilder,
+    pub variables: Variables,
+    cache: Cache,
+    /// The cells of the open row.
+    row: Vec<TermId>,
+    /// The column that a cell is expected for next.
+    pub next: usize,
+    /// Bytes that variables and links take.
+    head_bytes: u64,
+    /// Whether the head is known.
+    ready: bool,
+    /// Whether a batch was taken.
+    taken: bool,
+}
+
+impl Rows {
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            builder: ResultBuilder::new(limits),
+            variables: Variables::default(),
+            cache: Cache::new(),
+            row: Vec::new(),
+            next: 0,
+            head_bytes: 0,
+            ready: false,
+            taken: false,
+        }
+    }
+
+    /// Goes to the start of another log, where the builder is already.
+    pub fn reset(&mut self) {
+        self.variables.clear();
+        self.head_bytes = 0;
+        self.ready = false;
+        self.taken = false;
+    }
+
+    /// The most bytes of a row.
+    pub fn most(&self) -> u64 {
+        self.builder.limits().max_message_bytes
+    }
+
+    /// Counts a variable or a link; false if they become too large together.
+    pub fn charge_head(&mut self, text: &str) -> bool {
+        self.head_bytes += text.len() as u64 + 16;
+        self.head_bytes <= self.most()
+    }
+
+    /// Sets the head: what is said beside the variables.
+    pub fn set_head(&mut self, boolean: Option<bool>, links: Vec<Box<str>>) {
+        self.ready = true;
+        self.builder.set_head(Arc::new(ResultHead {
+            variables: self.variables.names(),
+            boolean,
+            links,
+        }));
+    }
+
+    /// A row begins at a byte of the log.
+    pub fn begin(&mut self, offset: u64) {
+        self.builder.begin_message(offset);
+        self.row.clear();
+        self.row.resize(self.variables.len(), TermId::DEFAULT_GRAPH);
+        self.next = 0;
+    }
+
+    /// Fills a cell; false if it was full.
+    #[inline]
+    pub fn set(&mut self, column: usize, id: TermId) -> bool {
+        self.next = column + 1;
+        match self.row.get_mut(column) {
+            Some(cell) if *cell == TermId::DEFAULT_GRAPH => {
+                *cell = id;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The row ends.
+    pub fn end(&mut self) -> Result<(), LimitExceeded> {
+        for &cell in &self.row {
+            self.builder.add(cell)?;
+        }
+        self.builder.end_message();
+        Ok(())
+    }
+
+    /// The rows that are complete, if any; a log that is done has a batch at least. Those before an open row wait
+    /// for it, since they share terms.
+    pub fn take(&mut self, done: bool) -> Option<ResultBatch> {
+        if self.builder.is_open() {
+            return None;
+        }
+        let batch = self.builder.take();
+        if batch.is_some() {
+            self.taken = true;
+            return batch;
+        }
+        if done && self.ready && !self.taken {
+            self.taken = true;
+            return Some(self.builder.take_head());
+        }
+        None
+    }
+
+    /// An IRI.
+    #[inline]
+    pub fn iri(&mut self, text: &[u8]) -> Added {
+        self.simple(TermKind::Iri, text, scan::iri)
+    }
+
+    /// A blank node.
+    #[inline]
+    pub fn bnode(&mut self, label: &[u8]) -> Added {
+        self.simple(TermKind::Bnode, label, scan::label)
+    }
+
+    /// A term that is only its text.
+    #[inline]
+    fn simple(&mut self, kind: TermKind, text: &[u8], flags: fn(&[u8]) -> Option<u8>) -> Added {
+        self.builder.charge(text.len() + 16)?;
+        let slot = Cache::slot(kind, text);
+        let known = self.cache.get(slot);
+        if known.is(&self.builder, kind, text) {
+            return Ok(known.id);
+        }
+        Ok(self.push(kind, text, 0, flags(text).unwrap_or(0), Some(slot)))
+    }
+
+    fn push(
+        &mut self,
+        kind: TermKind,
+        text: &[u8],
+        aux: u32,
+        flags: u8,
+        slot: Option<usize>,
+    ) -> TermId {
+        let offset = self.builder.append_text(text);
+        let id = self.builder.push_term(Term {
+            offset,
+            length: text.len() as u32,
+            aux,
+            split: NO_SPLIT,
+            kind,
+            flags,
+        });
+        if let Some(slot) = slot {
+            self.cache.set(slot, Known::new(&self.builder, id));
+        }
+        id
+    }
+
+    /// A literal.
+    #[inline]
+    pub fn literal(&mut self, lexical: &[u8], kind: Kind<'_>) -> Added {
+        let (kind, aux, direction) = match kind {
+            Kind::Plain | Kind::Datatype(XSD_STRING) => (TermKind::Literal, TermId(0), 0),
+            Kind::Datatype(iri) => (TermKind::TypedLiteral, self.iri(iri)?, 0),
+            Kind::Language(tag, direction) => {
+                let tag = self.simple(TermKind::Language, tag, scan::language)?;
+                (TermKind::LangLiteral, tag, direction)
+            }
+        };
+        self.builder.charge(lexical.len() + 16)?;
+        if lexical.len() > SHARED_LITERAL {
+            let plain = scan::lexical(lexical).unwrap_or(0);
+            return Ok(self.push(kind, lexical, aux.0, plain | direction, None));
+        }
+        let slot = Cache::slot(kind, lexical);
+        let known = self.cache.get(slot);
+        if let Some((term, text)) = known.get(&self.builder, kind)
+            && term.aux == aux.0
+            && text == lexical
+            && term.flags | 1 == direction | 1
+        {
+            return Ok(known.id);
+        }
+        let plain = scan::lexical(lexical).unwrap_or(0);
+        Ok(self.push(kind, lexical, aux.0, plain | direction, Some(slot)))
+    }
+
+    /// A triple term.
+    pub fn triple(&mut self, parts: [TermId; 3]) -> Added {
+        self.builder.add_triple_term(parts)
+    }
+}

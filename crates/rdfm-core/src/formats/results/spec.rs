@@ -1,0 +1,126 @@
+//! What the formats of results are.
+
+use super::binary::BinaryReader;
+use super::options::LOSSY;
+use super::table_encode::{Csv, Tsv};
+use super::{binary_encode, csv, json, json_encode, text_encode, tsv, xml, xml_encode};
+use crate::codec::carries::Carries;
+use crate::codec::input;
+use crate::codec::options::{BOUNDS, VALUES, limits};
+use crate::codec::spec::{Continuable, FormatSpec, Kind};
+
+const CARRIES: Carries = Carries {
+    namespaces: false,
+    metadata: false,
+    ..Carries::ALL
+};
+
+/// RDF Thrift of results.
+pub static THRIFT: FormatSpec = FormatSpec {
+    name: "results-thrift",
+    title: "SPARQL results in RDF Thrift",
+    kinds: &[Kind::Results],
+    suffixes: &[".srt"],
+    media_types: &["application/sparql-results+thrift"],
+    aliases: &["srt"],
+    carries: CARRIES,
+    binary: true,
+    sniff: None,
+    resumable: false,
+    continuable: Continuable::Never,
+    value_options: &[],
+    reads: &[BOUNDS],
+    writes: &[&[VALUES]],
+    decoder: |values, _| {
+        let reader = BinaryReader::new(true, &limits(values));
+        Ok(input::decoder(THRIFT.name, reader))
+    },
+    encoder: |values, _| Ok(binary_encode::thrift(values)),
+    splitter: None,
+};
+
+/// RDF Protobuf of results.
+pub static PROTOBUF: FormatSpec = FormatSpec {
+    name: "results-protobuf",
+    title: "SPARQL results in RDF Protobuf",
+    suffixes: &[".srp"],
+    media_types: &["application/sparql-results+protobuf"],
+    aliases: &["srp"],
+    decoder: |values, _| {
+        let reader = BinaryReader::new(false, &limits(values));
+        Ok(input::decoder(PROTOBUF.name, reader))
+    },
+    encoder: |values, _| Ok(binary_encode::protobuf(values)),
+    ..THRIFT
+};
+
+/// JSON.
+pub static JSON: FormatSpec = FormatSpec {
+    name: "results-json",
+    title: "SPARQL results in JSON",
+    suffixes: &[".srj"],
+    media_types: &["application/sparql-results+json"],
+    aliases: &["srj"],
+    binary: false,
+    writes: &[],
+    decoder: |values, _| Ok(json::decoder(JSON.name, values)),
+    encoder: |values, _| {
+        let form = json_encode::Json::default();
+        Ok(text_encode::encoder(&JSON, values, form))
+    },
+    ..THRIFT
+};
+
+/// XML.
+pub static XML: FormatSpec = FormatSpec {
+    name: "results-xml",
+    title: "SPARQL results in XML",
+    suffixes: &[".srx"],
+    media_types: &["application/sparql-results+xml"],
+    aliases: &["srx"],
+    carries: Carries {
+        any_text: false,
+        ..CARRIES
+    },
+    binary: false,
+    writes: &[],
+    decoder: |values, _| Ok(xml::decoder(XML.name, values)),
+    encoder: |values, _| {
+        let form = xml_encode::Xml::default();
+        Ok(text_encode::encoder(&XML, values, form))
+    },
+    ..THRIFT
+};
+
+/// TSV.
+pub static TSV: FormatSpec = FormatSpec {
+    name: "results-tsv",
+    title: "SPARQL results in TSV",
+    suffixes: &[".tsv"],
+    media_types: &["text/tab-separated-values"],
+    aliases: &["tsv"],
+    binary: false,
+    writes: &[],
+    decoder: |values, _| Ok(tsv::decoder(TSV.name, values)),
+    encoder: |values, _| Ok(text_encode::encoder(&TSV, values, Tsv)),
+    ..THRIFT
+};
+
+/// CSV.
+pub static CSV: FormatSpec = FormatSpec {
+    name: "results-csv",
+    title: "SPARQL results in CSV",
+    suffixes: &[".csv"],
+    media_types: &["text/csv"],
+    aliases: &["csv"],
+    binary: false,
+    writes: &[&[LOSSY]],
+    decoder: |values, _| Ok(csv::decoder(CSV.name, values)),
+    encoder: |values, _| {
+        let form = Csv {
+            lossy: values.switch(&LOSSY),
+        };
+        Ok(text_encode::encoder(&CSV, values, form))
+    },
+    ..THRIFT
+};

@@ -1,0 +1,221 @@
+//! Result sets as tables of text: a line of variables, then a line a row.
+//!
+//! - In: checked text that grows at its end, and a [`Dialect`].
+//! - Out: a message a line.
+//! - Cost: linear; memory holds a line. A line that arrives in pieces is scanned on, never again.
+//! - Law: LF or CRLF ends a line, and the last one may lack it.
+
+use super::head::other_length;
+use super::rows::Rows;
+use crate::codec::Noticed;
+use crate::model::batch::ResultBatch;
+use crate::model::builder::ResultBuilder;
+use crate::model::error::{ErrorClass, LimitExceeded};
+use crate::model::limits::Limits;
+use crate::model::remedy::Reason;
+use crate::model::term::TermId;
+use crate::syntax::text::grammar::{Grammar, GrammarError, Pause, Reach};
+
+/// A value, or what is wrong.
+pub(super) type Read<T> = Result<T, Box<GrammarError>>;
+
+#[cold]
+pub(super) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
+    Err(Box::new(GrammarError {
+        at,
+        class,
+        reason: reason.into(),
+    }))
+}
+
+#[cold]
+pub(super) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
+    fail(at, ErrorClass::Malformed, reason)
+}
+
+#[cold]
+pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
+    Box::new(GrammarError {
+        at,
+        class: ErrorClass::Limit,
+        reason: exceeded.0,
+    })
+}
+
+/// How far an incomplete line was scanned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scan {
+    /// Bytes beyond its start.
+    pub at: usize,
+    /// Within quotes.
+    pub quoted: bool,
+}
+
+/// How the cells of a line stand in it.
+pub(super) trait Dialect: Send + 'static {
+    /// The line feed that ends the line at `start`; None where it is not there yet.
+    fn line_end(text: &[u8], start: usize, scan: &mut Scan) -> Option<usize>;
+
+    /// Reads the names of variables.
+    fn names(&mut self, text: &[u8], start: usize, rows: &mut Rows) -> Read<()>;
+
+    /// Reads the cells of a line, up to the end of `text`, into the open row.
+    fn cells(&mut self, text: &[u8], start: usize, rows: &mut Rows) -> Read<()>;
+
+    /// Whether the cell that the line ends in goes on behind its end.
+    fn is_cut(scan: Scan) -> bool;
+
+    /// What to know of what was read.
+    fn notes(&self) -> Vec<String>;
+}
+
+/// Reads a table.
+pub(super) struct Table<D> {
+    dialect: D,
+    rows: Rows,
+    scan: Scan,
+    /// The first byte of the text that is not read, and where the text begins in the log.
+    at: usize,
+    offset: u64,
+    has_head: bool,
+    done: bool,
+}
+
+impl<D: Dialect> Table<D> {
+    pub fn new(dialect: D, limits: Limits) -> Self {
+        Self {
+            dialect,
+            rows: Rows::new(limits),
+            scan: Scan::default(),
+            at: 0,
+            offset: 0,
+            has_head: false,
+            done: false,
+        }
+    }
+
+    fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
+        if self.offset == 0 && self.at == 0 && text.starts_with("\u{feff}".as_bytes()) {
+            self.at = 3;
+        }
+        loop {
+            let start = self.at;
+            let found = D::line_end(text, start, &mut self.scan);
+            let end = match found {
+                Some(end) => end,
+                None if ended => return self.finish(text),
+                None => {
+                    self.check_length(start, text.len())?;
+                    return Ok(Pause::Need);
+                }
+            };
+            self.scan = Scan::default();
+            self.check_length(start, end)?;
+            let before = end.checked_sub(1).filter(|&at| at >= start);
+            let carriage = before.is_some_and(|at| text[at] == b'\r');
+            self.line(&text[..end - usize::from(carriage)], start)?;
+            self.at = end + 1;
+            if self.rows.builder.full() {
+                return Ok(Pause::Full);
+            }
+        }
+    }
+
+    /// The last line, which no line feed ends.
+    fn finish(&mut self, text: &[u8]) -> Read<Pause> {
+        if D::is_cut(self.scan) {
+            let reason = "the log ends inside a field in quotes";
+            return fail(text.len(), ErrorClass::Truncated, reason);
+        }
+        self.check_length(self.at, text.len())?;
+        if self.at < text.len() {
+            let line = text.strip_suffix(b"\r").unwrap_or(text);
+            self.line(line, self.at)?;
+            self.at = text.len();
+        }
+        if !self.has_head {
+            let reason = "the log ends before the line of its variables";
+            return fail(text.len(), ErrorClass::Truncated, reason);
+        }
+        self.done = true;
+        Ok(Pause::Done)
+    }
+
+    fn check_length(&self, start: usize, end: usize) -> Read<()> {
+        let most = self.rows.most();
+        if (end - start) as u64 <= most {
+            return Ok(());
+        }
+        let text = format!("a line is longer than {most} bytes");
+        fail(
+            start,
+            ErrorClass::Limit,
+            Reason::limit(text, "max_message_bytes"),
+        )
+    }
+
+    /// A line, up to the end of the text.
+    #[inline]
+    fn line(&mut self, text: &[u8], start: usize) -> Read<()> {
+        if !self.has_head {
+            if start < text.len() {
+                self.dialect.names(text, start, &mut self.rows)?;
+            }
+            self.rows.set_head(None, Vec::new());
+            self.has_head = true;
+            return Ok(());
+        }
+        self.rows.begin(self.offset + start as u64);
+        if self.rows.variables.len() > 0 {
+            self.dialect.cells(text, start, &mut self.rows)?;
+        } else if start < text.len() {
+            return malformed(start, other_length(1, 0));
+        }
+        self.rows.end().map_err(|error| limit(start, error))
+    }
+}
+
+impl<D: Dialect> Grammar for Table<D> {
+    type Record = TermId;
+
+    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
+        self.read(text, reach == Reach::End)
+    }
+
+    fn consumed(&self) -> usize {
+        self.at
+    }
+
+    fn forget(&mut self, consumed: &[u8], offset: u64) {
+        self.at -= consumed.len();
+        self.offset = offset;
+    }
+
+    fn builder(&mut self) -> &mut ResultBuilder {
+        &mut self.rows.builder
+    }
+
+    fn take(&mut self) -> Option<ResultBatch> {
+        self.rows.take(self.done)
+    }
+
+    fn take_part(&mut self) -> ResultBatch {
+        self.rows.builder.take_part()
+    }
+
+    fn reset(&mut self) {
+        self.rows.reset();
+        self.scan = Scan::default();
+        self.at = 0;
+        self.offset = 0;
+        self.has_head = false;
+        self.done = false;
+    }
+
+    fn noticed(&self, _done: bool) -> Noticed {
+        Noticed {
+            notes: self.dialect.notes(),
+            ..Noticed::default()
+        }
+    }
+}

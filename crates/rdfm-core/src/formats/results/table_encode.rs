@@ -1,0 +1,148 @@
+//! Rows to result sets in TSV and CSV: a row a line.
+
+use super::head::refuse_boolean;
+use super::text_encode::{Form, Stop};
+use crate::codec::refuse::Refused;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::record::ResultHead;
+use crate::model::remedy::{Feature, Reason, Remedy};
+use crate::model::table::TermTable;
+use crate::model::term::{TermId, TermKind};
+use crate::model::write::Style;
+
+/// Writes TSV: terms as in N-Triples.
+pub(super) struct Tsv;
+
+impl Form for Tsv {
+    const LINKS: bool = false;
+
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
+        refuse_boolean(head)?;
+        for (at, name) in head.variables.iter().enumerate() {
+            if name.contains(['\t', '\n', '\r']) {
+                let name = quote(name.as_bytes());
+                let reason = Reason::from(format!(
+                    "the variable {name} has a tab or a line end in its name, which TSV cannot hold"
+                ));
+                return Err((ErrorClass::Unsupported, reason.lacking(Feature::AnyText)));
+            }
+            out.extend_from_slice(if at == 0 { b"?" } else { b"\t?" });
+            out.extend_from_slice(name.as_bytes());
+        }
+        out.push(b'\n');
+        Ok(())
+    }
+
+    fn begin_row(&mut self, _first: bool, _out: &mut Vec<u8>) {}
+
+    #[inline]
+    fn begin_cell(&mut self, column: usize, _bound: bool, out: &mut Vec<u8>) {
+        if column > 0 {
+            out.push(b'\t');
+        }
+    }
+
+    fn term(
+        &self,
+        table: &TermTable,
+        id: TermId,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let style = Style {
+            most,
+            ..Style::CANONICAL
+        };
+        style.write(table, id, out);
+        Ok(())
+    }
+
+    #[inline]
+    fn end_row(&mut self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+    }
+
+    fn end(&mut self, _out: &mut Vec<u8>) {}
+}
+
+/// Writes CSV: the texts of terms, if that is asked for.
+pub(super) struct Csv {
+    pub lossy: bool,
+}
+
+/// A field, in quotes where it needs them; also the empty one, which unbound cells are without.
+fn field(text: &[u8], out: &mut Vec<u8>) {
+    let special = |byte: &u8| matches!(byte, b'"' | b',' | b'\r' | b'\n');
+    if !text.is_empty() && !text.iter().any(|byte| special(byte)) {
+        return out.extend_from_slice(text);
+    }
+    out.push(b'"');
+    for (at, part) in text.split(|&byte| byte == b'"').enumerate() {
+        if at > 0 {
+            out.extend_from_slice(b"\"\"");
+        }
+        out.extend_from_slice(part);
+    }
+    out.push(b'"');
+}
+
+impl Form for Csv {
+    const LINKS: bool = false;
+
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
+        refuse_boolean(head)?;
+        if !self.lossy {
+            let reason = Reason::new(
+                "CSV of results does not say what a term is: an IRI, a blank node, a literal, its datatype or language",
+            )
+            .with(Remedy::write("lossy", "true", "writes it all the same"));
+            return Err((ErrorClass::Unsupported, reason));
+        }
+        for (at, name) in head.variables.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            field(name.as_bytes(), out);
+        }
+        out.extend_from_slice(b"\r\n");
+        Ok(())
+    }
+
+    fn begin_row(&mut self, _first: bool, _out: &mut Vec<u8>) {}
+
+    #[inline]
+    fn begin_cell(&mut self, column: usize, _bound: bool, out: &mut Vec<u8>) {
+        if column > 0 {
+            out.push(b',');
+        }
+    }
+
+    fn term(
+        &self,
+        table: &TermTable,
+        id: TermId,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let term = table.term(id);
+        let text = table.text_of(term);
+        match term.kind {
+            TermKind::Bnode => field(&[b"_:", text].concat(), out),
+            TermKind::TripleTerm => {
+                let start = out.len();
+                Tsv.term(table, id, most, out)?;
+                let written = out.split_off(start);
+                field(&written, out);
+            }
+            _ => field(text, out),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn end_row(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\r\n");
+    }
+
+    fn end(&mut self, _out: &mut Vec<u8>) {}
+}

@@ -1,0 +1,186 @@
+//! What the writers of result sets as text have in common: the head, rows, and the bound on the text.
+//!
+//! - In: batches, and a [`Form`].
+//! - Out: the log.
+//! - Cost: a term is written once a batch and copied from there. A batch's text may not exceed [`MAX_TEXT`].
+//! - Law: a log that ends with an error ends like one that was to end there.
+
+use super::head::{other_length, refuse_row, refuse_twice};
+use crate::codec::Encoder;
+use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
+use crate::codec::refuse::Refused;
+use crate::codec::spec::FormatSpec;
+use crate::codec::values::Values;
+use crate::model::batch::ResultBatch;
+use crate::model::error::ErrorClass;
+use crate::model::record::ResultHead;
+use crate::model::remedy::Reason;
+use crate::model::table::TermTable;
+use crate::model::term::TermId;
+use crate::syntax::text::encode::{MAX_TEXT, Memo, too_long};
+
+/// Why a row cannot be written.
+pub(super) enum Stop {
+    /// A term that the format cannot hold.
+    Refused(Reason),
+    /// More text than there may be.
+    TooLong,
+}
+
+/// A format of text.
+pub(super) trait Form: Send + 'static {
+    /// Whether links stand in the head; else they are left out.
+    const LINKS: bool;
+
+    /// Writes what stands before the rows; for an answer all there is.
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()>;
+
+    /// What stands before the rows' cells.
+    fn begin_row(&mut self, first: bool, out: &mut Vec<u8>);
+
+    /// What stands before a cell, and after it. Of a cell without a term nothing else is written.
+    fn begin_cell(&mut self, column: usize, bound: bool, out: &mut Vec<u8>);
+
+    /// Writes a term; none is begun beyond `most` bytes.
+    fn term(
+        &self,
+        table: &TermTable,
+        id: TermId,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop>;
+
+    /// What stands behind a cell.
+    fn end_cell(&mut self, _out: &mut Vec<u8>) {}
+
+    /// What stands behind the cells of a row.
+    fn end_row(&mut self, out: &mut Vec<u8>);
+
+    /// The end behind the rows, which an answer does not have.
+    fn end(&mut self, out: &mut Vec<u8>);
+}
+
+/// An encoder at the start of a log.
+pub(super) fn encoder<F: Form>(
+    format: &'static FormatSpec,
+    values: &Values,
+    form: F,
+) -> Box<dyn Encoder> {
+    let writer = FormWriter {
+        form,
+        memo: Memo::default(),
+        columns: 0,
+        ask: false,
+        links: 0,
+        number: 0,
+        most: 0,
+    };
+    Box::new(MessageLoop::new(format, values, writer))
+}
+
+/// Writes a [`Form`].
+struct FormWriter<F> {
+    form: F,
+    memo: Memo,
+    columns: usize,
+    ask: bool,
+    /// Links that are left out.
+    links: u64,
+    /// The number of the open row.
+    number: u64,
+    most: usize,
+}
+
+impl<F: Form> FormWriter<F> {
+    #[inline]
+    fn row(&mut self, table: &TermTable, row: &[TermId], out: &mut Vec<u8>) -> Result<(), Stop> {
+        self.form.begin_row(self.number == 0, out);
+        for (column, &id) in row.iter().enumerate() {
+            let bound = id != TermId::DEFAULT_GRAPH;
+            self.form.begin_cell(column, bound, out);
+            if !bound {
+                continue;
+            }
+            if !self.memo.copy(id, out) {
+                let start = out.len();
+                self.form.term(table, id, self.most, out)?;
+                self.memo.keep(id, start, out);
+            }
+            self.form.end_cell(out);
+            if out.len() > self.most {
+                return Err(Stop::TooLong);
+            }
+        }
+        self.form.end_row(out);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        if !self.ask {
+            self.form.end(out);
+        }
+    }
+}
+
+impl<F: Form> Writer for FormWriter<F> {
+    type Record = TermId;
+
+    fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> Refused<()> {
+        refuse_twice(head)?;
+        self.form.head(head, out)?;
+        self.columns = head.variables.len();
+        self.ask = head.boolean.is_some();
+        self.links = if F::LINKS { 0 } else { head.links.len() as u64 };
+        Ok(())
+    }
+
+    fn begin_batch(&mut self, batch: &ResultBatch, out: &mut Vec<u8>) {
+        self.most = out.len().saturating_add(MAX_TEXT);
+        self.memo.begin_batch(batch.table().terms().len(), out);
+    }
+
+    #[inline]
+    fn begin_message(&mut self, _: &ResultBatch, number: u64, _: &mut Vec<u8>) {
+        self.number = number;
+    }
+
+    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
+        Ok(false)
+    }
+
+    #[inline]
+    fn write(&mut self, batch: &ResultBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        let row = batch.message(message);
+        refuse_row(self.ask)?;
+        if row.len() != self.columns {
+            let reason = other_length(row.len(), self.columns);
+            return Err((ErrorClass::Unsupported, reason.into()));
+        }
+        self.row(batch.table(), row, out)
+            .map_err(|stop| match stop {
+                Stop::Refused(reason) => (ErrorClass::Unsupported, reason),
+                Stop::TooLong => (ErrorClass::Limit, too_long(MAX_TEXT)),
+            })
+    }
+
+    fn take_back(&mut self, out: &mut Vec<u8>) {
+        self.end(out);
+    }
+
+    fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
+        self.end(out);
+    }
+
+    fn reset(&mut self) {
+        self.links = 0;
+        self.ask = false;
+    }
+
+    fn dropped(&self, dropped: Dropped) -> Counts {
+        vec![
+            ("links", self.links),
+            ("namespaces", dropped.namespaces),
+            ("metadata", dropped.metadata),
+        ]
+    }
+}

@@ -1,0 +1,99 @@
+//! Result sets in TSV: terms as in Turtle, one a cell.
+//!
+//! - Law: a cell ends at a tab, which no term holds as it is.
+
+use memchr::memchr;
+
+use super::head::other_length;
+use super::rows::Rows;
+use super::table::{Dialect, Read, Scan, Table, malformed};
+use crate::codec::Decoder;
+use crate::codec::options::limits;
+use crate::codec::values::Values;
+use crate::model::error::quote;
+use crate::syntax::ntriples::Statements;
+use crate::syntax::text::grammar::{self, GrammarError};
+
+/// A decoder.
+pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
+    let limits = limits(values);
+    let terms = Statements::of_cells(limits.max_depth);
+    grammar::decoder(name, Table::new(Tsv { terms }, limits), false)
+}
+
+struct Tsv {
+    terms: Statements,
+}
+
+/// The end of the cell that begins at a position.
+fn cell_end(text: &[u8], start: usize) -> usize {
+    memchr(b'\t', &text[start..]).map_or(text.len(), |length| start + length)
+}
+
+impl Dialect for Tsv {
+    fn line_end(text: &[u8], start: usize, scan: &mut Scan) -> Option<usize> {
+        let from = start + scan.at;
+        scan.at = text.len() - start;
+        memchr(b'\n', &text[from..]).map(|length| from + length)
+    }
+
+    fn names(&mut self, text: &[u8], mut start: usize, rows: &mut Rows) -> Read<()> {
+        loop {
+            let end = cell_end(text, start);
+            let name = match &text[start..end] {
+                [b'?' | b'$', name @ ..] => String::from_utf8_lossy(name),
+                other => {
+                    let found = quote(other);
+                    let expected = "expected a variable, which begins with '?'";
+                    return malformed(start, format!("{expected}, found {found}"));
+                }
+            };
+            if let Err(reason) = rows.variables.add(&name) {
+                return malformed(start, reason);
+            }
+            if end == text.len() {
+                return Ok(());
+            }
+            start = end + 1;
+        }
+    }
+
+    #[inline]
+    fn cells(&mut self, text: &[u8], mut start: usize, rows: &mut Rows) -> Read<()> {
+        let columns = rows.variables.len();
+        let mut column = 0;
+        loop {
+            let end = cell_end(text, start);
+            if start < end && column < columns {
+                let id = self
+                    .terms
+                    .last_term(&mut rows.builder, &text[..end], start)
+                    .map_err(|error| {
+                        Box::new(GrammarError {
+                            at: error.at,
+                            class: error.class,
+                            reason: error.reason,
+                        })
+                    })?;
+                rows.set(column, id);
+            }
+            column += 1;
+            if end == text.len() {
+                break;
+            }
+            start = end + 1;
+        }
+        if column == columns {
+            return Ok(());
+        }
+        malformed(text.len(), other_length(column, columns))
+    }
+
+    fn is_cut(_: Scan) -> bool {
+        false
+    }
+
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,868 @@
+//! Result sets in XML (SPARQL 1.1 and 1.2 Query Results XML Format) to rows.
+//!
+//! - In: checked text that grows at its end, token by token.
+//! - Out: a message an element `result`; of ASK, the answer in the head.
+//! - Cost: linear; memory holds a row and the names of the open elements.
+//! - Law: elements of other namespaces are passed over, with what is in them; a DOCTYPE is refused.
+
+use super::json::literal_kind;
+use super::rows::Rows;
+use crate::codec::Decoder;
+use crate::codec::options::limits;
+use crate::codec::values::Values;
+use crate::model::batch::ResultBatch;
+use crate::model::builder::ResultBuilder;
+use crate::model::chars::{SPACE, is};
+use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::model::limits::Limits;
+use crate::model::remedy::Reason;
+use crate::model::term::TermId;
+use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
+use crate::syntax::xml::{
+    self, Attribute, Name, Read, Scan, Token, check_characters, fail, malformed,
+};
+
+/// The namespace of the format.
+pub(super) const RESULTS: &[u8] = b"http://www.w3.org/2005/sparql-results#";
+/// That of base directions.
+pub(super) const ITS: &[u8] = b"http://www.w3.org/2005/11/its";
+const XML: &[u8] = b"http://www.w3.org/XML/1998/namespace";
+/// Elements around a term.
+const AROUND: usize = 8;
+
+/// A decoder.
+pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
+    grammar::decoder(name, Machine::new(limits(values)), false)
+}
+
+/// An element of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Element {
+    Sparql,
+    Head,
+    Variable,
+    Link,
+    Boolean,
+    Results,
+    Result,
+    Binding,
+    Uri,
+    Bnode,
+    Literal,
+    Triple,
+    /// Subject, predicate, object.
+    Part(usize),
+    /// One of another namespace, or in such a one.
+    Foreign,
+}
+
+impl Element {
+    const fn of(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"sparql" => Self::Sparql,
+            b"head" => Self::Head,
+            b"variable" => Self::Variable,
+            b"link" => Self::Link,
+            b"boolean" => Self::Boolean,
+            b"results" => Self::Results,
+            b"result" => Self::Result,
+            b"binding" => Self::Binding,
+            b"uri" => Self::Uri,
+            b"bnode" => Self::Bnode,
+            b"literal" => Self::Literal,
+            b"triple" => Self::Triple,
+            b"subject" => Self::Part(0),
+            b"predicate" => Self::Part(1),
+            b"object" => Self::Part(2),
+            _ => return None,
+        })
+    }
+
+    /// Whether it may stand in another one.
+    const fn fits(self, around: Option<Self>) -> bool {
+        match self {
+            Self::Sparql => around.is_none(),
+            Self::Head | Self::Boolean | Self::Results => matches!(around, Some(Self::Sparql)),
+            Self::Variable | Self::Link => matches!(around, Some(Self::Head)),
+            Self::Result => matches!(around, Some(Self::Results)),
+            Self::Binding => matches!(around, Some(Self::Result)),
+            Self::Uri | Self::Bnode | Self::Literal | Self::Triple => {
+                matches!(around, Some(Self::Binding | Self::Part(_)))
+            }
+            Self::Part(_) => matches!(around, Some(Self::Triple)),
+            Self::Foreign => around.is_some(),
+        }
+    }
+
+    /// Whether characters other than white space may stand in it.
+    const fn has_text(self) -> bool {
+        matches!(
+            self,
+            Self::Boolean | Self::Uri | Self::Bnode | Self::Literal | Self::Foreign
+        )
+    }
+}
+
+/// An open element.
+struct Open {
+    element: Element,
+    /// Where its name is among those of the open elements.
+    name: usize,
+    /// How many prefixes are bound around it.
+    bound: usize,
+}
+
+/// A prefix and its namespace.
+struct Bound {
+    prefix: Box<[u8]>,
+    namespace: Box<[u8]>,
+}
+
+/// Reads a result set.
+struct Machine {
+    rows: Rows,
+    scan: Scan,
+    /// The first byte of the text that is not read, and where the text begins in the log.
+    at: usize,
+    offset: u64,
+    open: Vec<Open>,
+    names: Vec<u8>,
+    bound: Vec<Bound>,
+    bound_bytes: u64,
+    attributes: Vec<Attribute>,
+    /// Something of the document was read.
+    begun: bool,
+    done: bool,
+    links: Vec<Box<str>>,
+    has_head: bool,
+    has_results: bool,
+    boolean: Option<bool>,
+    column: usize,
+    /// The term that was read last, for the element around it.
+    term: Option<TermId>,
+    /// The parts of the open triple terms.
+    triples: Vec<[Option<TermId>; 3]>,
+    /// Of the open element with text: what it says; how much of it is no white space at the end.
+    text: Vec<u8>,
+    kept: usize,
+    language: Option<Vec<u8>>,
+    direction: Option<Vec<u8>>,
+    datatype: Option<Vec<u8>>,
+    max_depth: usize,
+}
+
+#[cold]
+fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
+    Box::new(GrammarError {
+        at,
+        class: ErrorClass::Limit,
+        reason: exceeded.0,
+    })
+}
+
+impl Machine {
+    fn new(limits: Limits) -> Self {
+        let max_depth = limits.max_depth as usize;
+        Self {
+            rows: Rows::new(limits),
+            scan: Scan::default(),
+            at: 0,
+            offset: 0,
+            open: Vec::new(),
+            names: Vec::new(),
+            bound: Vec::new(),
+            bound_bytes: 0,
+            attributes: Vec::new(),
+            begun: false,
+            done: false,
+            links: Vec::new(),
+            has_head: false,
+            has_results: false,
+            boolean: None,
+            column: 0,
+            term: None,
+            triples: Vec::new(),
+            text: Vec::new(),
+            kept: 0,
+            language: None,
+            direction: None,
+            datatype: None,
+            max_depth,
+        }
+    }
+
+    /// Takes tokens until something has to happen.
+    fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
+        loop {
+            let start = self.at;
+            let Some((token, end)) = xml::next(text, start, &mut self.scan)? else {
+                return self.wait(text, ended);
+            };
+            if (end - start) as u64 > self.rows.most() {
+                return Err(self.too_large(start));
+            }
+            self.token(text, token, end)?;
+            self.at = end;
+            if !self.rows.builder.is_open() && self.rows.builder.full() {
+                return Ok(Pause::Full);
+            }
+        }
+    }
+
+    /// Where the text ends.
+    fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
+        if !ended {
+            if (text.len() - self.at) as u64 > self.rows.most() {
+                return Err(self.too_large(self.at));
+            }
+            return Ok(Pause::Need);
+        }
+        if self.open.is_empty() && text.get(self.at) != Some(&b'<') {
+            self.space(text, self.at, text.len())?;
+            if self.done {
+                self.at = text.len();
+                return Ok(Pause::Done);
+            }
+        }
+        let what = match self.open.last() {
+            Some(open) => format!(
+                "the log ends before the end tag of {}",
+                quote(&self.names[open.name..])
+            ),
+            None if self.done => "the log ends inside a tag or comment".to_owned(),
+            None => "the log ends before the element sparql".to_owned(),
+        };
+        fail(text.len(), ErrorClass::Truncated, what)
+    }
+
+    #[cold]
+    fn too_large(&self, at: usize) -> Box<GrammarError> {
+        let text = format!(
+            "a tag, a text or a comment is longer than {} bytes",
+            self.rows.most()
+        );
+        Box::new(GrammarError {
+            at,
+            class: ErrorClass::Limit,
+            reason: Reason::limit(text, "max_message_bytes"),
+        })
+    }
+
+    fn innermost(&self) -> Option<Element> {
+        self.open.last().map(|open| open.element)
+    }
+
+    #[inline]
+    fn token(&mut self, text: &[u8], token: Token, end: usize) -> Read<()> {
+        let start = self.at;
+        match token {
+            Token::Start => self.start(text, end, end - 1),
+            Token::Empty => {
+                self.start(text, end, end - 2)?;
+                self.end_element(start)
+            }
+            Token::End => self.end(text, end),
+            Token::Text => match self.innermost() {
+                Some(Element::Foreign) => check_characters(text, start, end),
+                Some(element) if element.has_text() => self.characters(text, start, end),
+                _ => self.space(text, start, end),
+            },
+            Token::CData => match self.innermost() {
+                Some(Element::Foreign) => check_characters(text, start, end),
+                Some(element) if element.has_text() => {
+                    let (from, to) = (start + 9, end - 3);
+                    check_characters(text, from, to)?;
+                    self.push(text, from, to, true)
+                }
+                _ => malformed(start, "CDATA where no text belongs"),
+            },
+            Token::Doctype => malformed(
+                start,
+                "a DOCTYPE, which result sets do not have; what it would declare is not read",
+            ),
+            Token::Comment => {
+                self.begun = true;
+                check_characters(text, start, end)
+            }
+            Token::Instruction => {
+                let declaration = text[start..end].starts_with(b"<?xml")
+                    && text.get(start + 5).is_some_and(|&byte| is(byte, SPACE));
+                if declaration && self.begun {
+                    return malformed(start, "an XML declaration stands at the start only");
+                }
+                self.begun = true;
+                if declaration {
+                    return self.declaration(text, end);
+                }
+                check_characters(text, start, end)
+            }
+        }
+    }
+
+    /// Checks an XML declaration: the encoding has to be UTF-8.
+    fn declaration(&mut self, text: &[u8], end: usize) -> Read<()> {
+        let mut attributes = std::mem::take(&mut self.attributes);
+        xml::attributes(text, self.at + 5, end - 2, &mut attributes)?;
+        for attribute in &attributes {
+            let value = &text[attribute.value.0..attribute.value.1];
+            let known = ["utf-8", "utf8", "us-ascii", "ascii"];
+            if attribute.name.whole(text) == b"encoding"
+                && !known
+                    .iter()
+                    .any(|name| value.eq_ignore_ascii_case(name.as_bytes()))
+            {
+                let shown = quote(value);
+                return fail(
+                    attribute.name.start,
+                    ErrorClass::Unsupported,
+                    format!(
+                        "the document is in the encoding {shown}; convert it to UTF-8 first (iconv -f {} -t UTF-8) \
+                         and leave the encoding out",
+                        shown.trim_matches('\'')
+                    ),
+                );
+            }
+        }
+        self.attributes = attributes;
+        Ok(())
+    }
+
+    /// White space between elements.
+    fn space(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
+        let mut from = start;
+        if self.offset + start as u64 == 0 && text.starts_with("\u{feff}".as_bytes()) {
+            from = 3.min(end);
+        }
+        let found = text[from..end].iter().position(|&byte| !is(byte, SPACE));
+        let Some(found) = found else { return Ok(()) };
+        let at = from + found;
+        // One character, since more of it may not be there yet.
+        let length = (1..4)
+            .find(|&length| text.get(at + length).is_none_or(|byte| byte & 0xc0 != 0x80))
+            .unwrap_or(4);
+        let shown = quote(&text[at..(at + length).min(end)]);
+        malformed(at, format!("expected a tag, found {shown}"))
+    }
+
+    /// The characters of an element with text, with references.
+    fn characters(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
+        check_characters(text, start, end)?;
+        let mut at = start;
+        while let Some(run) = memchr::memchr(b'&', &text[at..end]) {
+            self.push(text, at, at + run, false)?;
+            at += run;
+            let c = reference(text, &mut at, end)?;
+            let mut bytes = [0; 4];
+            self.text
+                .extend_from_slice(c.encode_utf8(&mut bytes).as_bytes());
+            self.kept = self.text.len();
+        }
+        self.push(text, at, end, false)
+    }
+
+    /// Appends text; CRLF and CR become LF. Around IRIs and labels white space is passed over, unless it is in CDATA.
+    fn push(&mut self, text: &[u8], start: usize, end: usize, cdata: bool) -> Read<()> {
+        if (self.text.len() + end - start) as u64 > self.rows.most() {
+            return Err(self.too_large(start));
+        }
+        let mut from = start;
+        let trims = !cdata && self.innermost() != Some(Element::Literal);
+        if trims && self.text.is_empty() {
+            while from < end && is(text[from], SPACE) {
+                from += 1;
+            }
+        }
+        let mut rest = &text[from..end];
+        while let Some(run) = memchr::memchr(b'\r', rest) {
+            self.text.extend_from_slice(&rest[..run]);
+            self.text.push(b'\n');
+            rest = &rest[run + 1..];
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        self.text.extend_from_slice(rest);
+        if trims {
+            let raw = end - from;
+            let space = text[from..end]
+                .iter()
+                .rev()
+                .take_while(|&&byte| is(byte, SPACE))
+                .count();
+            if space < raw {
+                let tail = self.text.iter().rev();
+                let tail = tail.take_while(|&&byte| is(byte, SPACE)).count();
+                self.kept = self.text.len() - tail;
+            }
+        } else {
+            self.kept = self.text.len();
+        }
+        Ok(())
+    }
+
+    /// The namespace of a name; attributes without a prefix have none.
+    fn namespace(&self, text: &[u8], name: &Name, is_attribute: bool) -> Read<&[u8]> {
+        let prefix = name.prefix(text);
+        if prefix.is_empty() && is_attribute {
+            return Ok(b"");
+        }
+        if prefix == b"xml" {
+            return Ok(XML);
+        }
+        let found = self
+            .bound
+            .iter()
+            .rev()
+            .find(|bound| *bound.prefix == *prefix);
+        match found {
+            Some(bound) => Ok(&bound.namespace),
+            None if prefix.is_empty() => Ok(b""),
+            None => malformed(
+                name.start,
+                format!("the prefix {} is not declared", quote(prefix)),
+            ),
+        }
+    }
+
+    /// A start tag, whose `>` or `/>` begins at `stop`.
+    fn start(&mut self, text: &[u8], end: usize, stop: usize) -> Read<()> {
+        let start = self.at;
+        self.begun = true;
+        if self.done {
+            return malformed(start, "a second element behind the element sparql");
+        }
+        check_characters(text, start, end)?;
+        let name = xml::name(text, start + 1, stop)?;
+        let mut attributes = std::mem::take(&mut self.attributes);
+        xml::attributes(text, name.end, stop, &mut attributes)?;
+        let result = self.open_element(text, &name, &attributes);
+        self.attributes = attributes;
+        result
+    }
+
+    fn open_element(&mut self, text: &[u8], name: &Name, attributes: &[Attribute]) -> Read<()> {
+        let start = self.at;
+        let bound = self.bound.len();
+        for (at, attribute) in attributes.iter().enumerate() {
+            let whole = attribute.name.whole(text);
+            let same = |other: &Attribute| other.name.whole(text) == whole;
+            if attributes.len() <= 32 && attributes[..at].iter().any(same) {
+                let shown = quote(whole);
+                return malformed(
+                    attribute.name.start,
+                    format!("the attribute {shown} stands twice"),
+                );
+            }
+            let is_default = whole == b"xmlns";
+            if is_default || attribute.name.prefix(text) == b"xmlns" {
+                let value = value(text, attribute)?;
+                let prefix = if is_default {
+                    &[][..]
+                } else {
+                    attribute.name.local(text)
+                };
+                self.bound_bytes += (prefix.len() + value.len() + 32) as u64;
+                if self.bound_bytes > self.rows.most() {
+                    return Err(self.too_large(attribute.name.start));
+                }
+                self.bound.push(Bound {
+                    prefix: prefix.into(),
+                    namespace: value.into(),
+                });
+            }
+        }
+        let around = self.innermost();
+        let mut element = Element::Foreign;
+        if around != Some(Element::Foreign) && self.namespace(text, name, false)? == RESULTS {
+            let local = name.local(text);
+            let found = Element::of(local).filter(|element| element.fits(around));
+            let Some(found) = found else {
+                let shown = quote(local);
+                return malformed(
+                    start,
+                    match self.open.last() {
+                        None => format!("expected the element sparql, found {shown}"),
+                        Some(open) => format!(
+                            "the element {shown} does not stand in {}",
+                            quote(&self.names[open.name..])
+                        ),
+                    },
+                );
+            };
+            element = found;
+        }
+        if !element.fits(around) {
+            let shown = quote(name.whole(text));
+            let namespace = quote(RESULTS);
+            return malformed(
+                start,
+                format!("expected the element sparql of the namespace {namespace}, found {shown}"),
+            );
+        }
+        if self.open.len() >= AROUND + 2 * self.max_depth {
+            let most = AROUND + 2 * self.max_depth;
+            let reason = format!("elements are nested deeper than {most} levels");
+            return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
+        }
+        self.begin(text, element, attributes)?;
+        self.open.push(Open {
+            element,
+            name: self.names.len(),
+            bound,
+        });
+        self.names.extend_from_slice(name.whole(text));
+        Ok(())
+    }
+
+    /// The attribute without a prefix that an element must have.
+    fn required(&mut self, text: &[u8], attributes: &[Attribute], name: &str) -> Read<Box<str>> {
+        let found = attributes
+            .iter()
+            .find(|attribute| attribute.name.whole(text) == name.as_bytes());
+        let Some(attribute) = found else {
+            return malformed(self.at, format!("the element has no attribute {name}"));
+        };
+        let value = value(text, attribute)?;
+        let value: Box<str> = String::from_utf8_lossy(&value).into();
+        Ok(value)
+    }
+
+    /// An element begins.
+    fn begin(&mut self, text: &[u8], element: Element, attributes: &[Attribute]) -> Read<()> {
+        let start = self.at;
+        match element {
+            Element::Sparql | Element::Foreign => {}
+            Element::Head => {
+                if self.has_head {
+                    return malformed(start, "the result set has a head twice");
+                }
+                self.has_head = true;
+            }
+            Element::Variable => {
+                let name = self.required(text, attributes, "name")?;
+                if !self.rows.charge_head(&name) {
+                    return Err(self.too_large(start));
+                }
+                if let Err(reason) = self.rows.variables.add(&name) {
+                    return malformed(start, reason);
+                }
+            }
+            Element::Link => {
+                let link = self.required(text, attributes, "href")?;
+                if !self.rows.charge_head(&link) {
+                    return Err(self.too_large(start));
+                }
+                self.links.push(link);
+            }
+            Element::Boolean | Element::Results => {
+                if !self.has_head {
+                    return malformed(start, "expected the element head first");
+                }
+                if self.has_results || self.boolean.is_some() {
+                    return malformed(
+                        start,
+                        "the result set has results or a boolean already; it has one of them, once",
+                    );
+                }
+                if element == Element::Results {
+                    self.has_results = true;
+                    let links = std::mem::take(&mut self.links);
+                    self.rows.set_head(None, links);
+                }
+            }
+            Element::Result => self.rows.begin(self.offset + start as u64),
+            Element::Binding => {
+                let name = attributes
+                    .iter()
+                    .find(|attribute| attribute.name.whole(text) == b"name");
+                let Some(attribute) = name else {
+                    return malformed(start, "a binding has no attribute name");
+                };
+                let raw = &text[attribute.value.0..attribute.value.1];
+                let column = match self.rows.variables.column(raw, self.rows.next) {
+                    Some(column) => Some(column),
+                    None => {
+                        let name = value(text, attribute)?;
+                        self.rows.variables.column(&name, 0)
+                    }
+                };
+                let Some(column) = column else {
+                    let shown = quote(raw);
+                    return malformed(start, format!("the variable {shown} is not in the head"));
+                };
+                self.column = column;
+                self.term = None;
+            }
+            Element::Uri | Element::Bnode | Element::Literal | Element::Triple => {
+                if self.term.is_some() {
+                    return malformed(start, "a second term, where one belongs");
+                }
+                if element == Element::Triple {
+                    if self.triples.len() >= self.max_depth {
+                        let most = self.max_depth;
+                        let reason = format!("triple terms are nested deeper than {most} levels");
+                        return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
+                    }
+                    self.triples.push([None; 3]);
+                }
+                if element == Element::Literal {
+                    self.literal_attributes(text, attributes)?;
+                }
+            }
+            Element::Part(part) => {
+                let full = self
+                    .triples
+                    .last()
+                    .is_some_and(|parts| parts[part].is_some());
+                if full {
+                    return malformed(start, "a triple term has a part twice");
+                }
+                self.term = None;
+            }
+        }
+        if element.has_text() {
+            self.text.clear();
+            self.kept = 0;
+        }
+        Ok(())
+    }
+
+    fn literal_attributes(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
+        self.language = None;
+        self.direction = None;
+        self.datatype = None;
+        for attribute in attributes {
+            let local = attribute.name.local(text);
+            if !matches!(local, b"lang" | b"dir" | b"datatype") {
+                continue;
+            }
+            let namespace = self.namespace(text, &attribute.name, true)?;
+            let slot = match (namespace, local) {
+                (XML, b"lang") => &mut self.language,
+                (ITS, b"dir") => &mut self.direction,
+                (b"", b"datatype") => &mut self.datatype,
+                _ => continue,
+            };
+            *slot = Some(value(text, attribute)?);
+        }
+        Ok(())
+    }
+
+    /// An end tag.
+    fn end(&mut self, text: &[u8], end: usize) -> Read<()> {
+        let start = self.at;
+        let name = text[start + 2..end - 1].trim_ascii_end();
+        match self.open.last() {
+            Some(open) if self.names[open.name..] == *name => self.end_element(start),
+            Some(open) => malformed(
+                start,
+                format!(
+                    "expected the end tag of {}, found that of {}",
+                    quote(&self.names[open.name..]),
+                    quote(name)
+                ),
+            ),
+            None => malformed(
+                start,
+                format!("the end tag of {}, which is not open", quote(name)),
+            ),
+        }
+    }
+
+    /// The innermost element ends.
+    fn end_element(&mut self, start: usize) -> Read<()> {
+        let Some(open) = self.open.pop() else {
+            return Ok(());
+        };
+        self.names.truncate(open.name);
+        for bound in self.bound.drain(open.bound..) {
+            self.bound_bytes -= (bound.prefix.len() + bound.namespace.len() + 32) as u64;
+        }
+        match open.element {
+            Element::Head | Element::Variable | Element::Link | Element::Foreign => {}
+            Element::Results => {}
+            Element::Sparql => {
+                if self.boolean.is_none() && !self.has_results {
+                    return malformed(start, "the result set has neither results nor a boolean");
+                }
+                self.done = true;
+            }
+            Element::Boolean => {
+                let said = self.text[..self.kept].to_vec();
+                self.boolean = Some(match &*said {
+                    b"true" | b"1" => true,
+                    b"false" | b"0" => false,
+                    other => {
+                        let shown = quote(other);
+                        return malformed(
+                            start,
+                            format!("the boolean is true or false, not {shown}"),
+                        );
+                    }
+                });
+                self.rows.variables.clear();
+                let links = std::mem::take(&mut self.links);
+                self.rows.set_head(self.boolean, links);
+            }
+            Element::Result => self.rows.end().map_err(|error| limit(start, error))?,
+            Element::Binding => {
+                let Some(term) = self.term.take() else {
+                    return malformed(start, "a binding has no term");
+                };
+                if !self.rows.set(self.column, term) {
+                    let name = quote(self.rows.variables.name(self.column).as_bytes());
+                    return malformed(start, format!("a row has a term for {name} twice"));
+                }
+            }
+            Element::Part(part) => {
+                let term = self.term.take();
+                if term.is_none() {
+                    return malformed(start, "a part of a triple term has no term");
+                }
+                if let Some(parts) = self.triples.last_mut() {
+                    parts[part] = term;
+                }
+            }
+            element => {
+                let term = self.make_term(element, start)?;
+                self.term = Some(term);
+            }
+        }
+        Ok(())
+    }
+
+    fn make_term(&mut self, element: Element, start: usize) -> Read<TermId> {
+        let text = &self.text[..self.kept];
+        let made = match element {
+            Element::Uri => self.rows.iri(text),
+            Element::Bnode => self.rows.bnode(text),
+            Element::Triple => {
+                let Some([Some(s), Some(p), Some(o)]) = self.triples.pop() else {
+                    return malformed(start, "a triple term without subject, predicate and object");
+                };
+                self.rows.triple([s, p, o])
+            }
+            _ => {
+                let kind = literal_kind(
+                    self.language.as_deref(),
+                    self.direction.as_deref(),
+                    self.datatype.as_deref(),
+                );
+                match kind {
+                    Ok(kind) => self.rows.literal(&self.text, kind),
+                    Err(reason) => return malformed(start, reason),
+                }
+            }
+        };
+        made.map_err(|error| limit(start, error))
+    }
+}
+
+/// The value of an attribute: references are resolved, and white space is spaces.
+fn value(text: &[u8], attribute: &Attribute) -> Read<Vec<u8>> {
+    let (mut at, end) = attribute.value;
+    let mut out = Vec::with_capacity(end - at);
+    while at < end {
+        match text[at] {
+            b'&' => {
+                let c = reference(text, &mut at, end)?;
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+            b'\r' if text.get(at + 1) == Some(&b'\n') && at + 1 < end => {}
+            byte if is(byte, SPACE) => out.push(b' '),
+            byte => out.push(byte),
+        }
+        at += 1;
+    }
+    Ok(out)
+}
+
+/// The character of a reference whose `&` is at a position, which goes behind it.
+fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
+    let start = *at;
+    let Some(length) = memchr::memchr(b';', &text[start..end.min(start + 64)]) else {
+        return malformed(
+            start,
+            "'&' begins a reference, which ends with ';'; alone it is written &amp;",
+        );
+    };
+    let name = &text[start + 1..start + length];
+    *at = start + length + 1;
+    let code = |digits: &[u8], radix: u32| {
+        let digits = std::str::from_utf8(digits).ok()?;
+        if digits.is_empty() || digits.starts_with('+') {
+            return None;
+        }
+        let c = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
+        let held = matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+        held.then_some(c)
+    };
+    let found = match name {
+        b"lt" => Some('<'),
+        b"gt" => Some('>'),
+        b"amp" => Some('&'),
+        b"quot" => Some('"'),
+        b"apos" => Some('\''),
+        [b'#', b'x', digits @ ..] => code(digits, 16),
+        [b'#', digits @ ..] => code(digits, 10),
+        _ => None,
+    };
+    match found {
+        Some(c) => Ok(c),
+        None => malformed(
+            start,
+            format!(
+                "the reference {} is to no character; without a DOCTYPE there are &lt; &gt; &amp; &quot; &apos; and \
+                 numbers of characters",
+                quote(&text[start..*at])
+            ),
+        ),
+    }
+}
+
+impl Grammar for Machine {
+    type Record = TermId;
+
+    fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
+        self.read(text, reach == Reach::End)
+    }
+
+    fn consumed(&self) -> usize {
+        self.at
+    }
+
+    fn forget(&mut self, consumed: &[u8], offset: u64) {
+        self.at -= consumed.len();
+        self.offset = offset;
+    }
+
+    fn builder(&mut self) -> &mut ResultBuilder {
+        &mut self.rows.builder
+    }
+
+    fn take(&mut self) -> Option<ResultBatch> {
+        self.rows.take(self.done)
+    }
+
+    fn take_part(&mut self) -> ResultBatch {
+        self.rows.builder.take_part()
+    }
+
+    fn reset(&mut self) {
+        self.rows.reset();
+        self.scan = Scan::default();
+        self.at = 0;
+        self.offset = 0;
+        self.open.clear();
+        self.names.clear();
+        self.bound.clear();
+        self.bound_bytes = 0;
+        self.begun = false;
+        self.done = false;
+        self.links.clear();
+        self.has_head = false;
+        self.has_results = false;
+        self.boolean = None;
+        self.term = None;
+        self.triples.clear();
+    }
+}

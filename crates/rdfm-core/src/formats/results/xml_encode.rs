@@ -1,0 +1,204 @@
+//! Rows to result sets in XML: a row a line.
+
+use super::text_encode::{Form, Stop};
+use super::xml::{ITS, RESULTS};
+use crate::codec::refuse::Refused;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::record::ResultHead;
+use crate::model::remedy::{Feature, Reason};
+use crate::model::table::TermTable;
+use crate::model::term::{TermId, TermKind, flags};
+use crate::syntax::xml::{code_point, not_xml};
+
+/// Writes XML.
+#[derive(Default)]
+pub(super) struct Xml {
+    /// The start tags of the columns' bindings.
+    tags: Vec<Vec<u8>>,
+}
+
+/// How a text is escaped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Of a literal.
+    Literal,
+    /// Of an IRI or a label, around which readers pass over white space.
+    Trimmed,
+    Attribute,
+}
+
+/// Appends a text; the error is the character that XML cannot hold.
+fn escape(text: &[u8], place: Place, out: &mut Vec<u8>) -> Result<(), Reason> {
+    if let Some(at) = not_xml(text) {
+        let found = quote(text);
+        let c = code_point(&text[at..]);
+        let reason = Reason::from(format!("XML holds no character {c}, found in {found}"));
+        return Err(reason.lacking(Feature::AnyText));
+    }
+    let mut from = 0;
+    for (at, &byte) in text.iter().enumerate() {
+        let escaped: &[u8] = match byte {
+            b'<' => b"&lt;",
+            b'>' => b"&gt;",
+            b'&' => b"&amp;",
+            b'\r' => b"&#xD;",
+            b'"' if place == Place::Attribute => b"&quot;",
+            b' ' | b'\n' | b'\t' if place != Place::Literal => match byte {
+                b' ' if place == Place::Attribute => continue,
+                b' ' => b"&#x20;",
+                b'\n' => b"&#xA;",
+                _ => b"&#x9;",
+            },
+            _ => continue,
+        };
+        out.extend_from_slice(&text[from..at]);
+        out.extend_from_slice(escaped);
+        from = at + 1;
+    }
+    out.extend_from_slice(&text[from..]);
+    Ok(())
+}
+
+fn element(name: &str, text: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
+    out.push(b'<');
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'>');
+    escape(text, Place::Trimmed, out).map_err(Stop::Refused)?;
+    out.extend_from_slice(b"</");
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'>');
+    Ok(())
+}
+
+fn attribute(name: &str, value: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
+    out.push(b' ');
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"=\"");
+    escape(value, Place::Attribute, out)?;
+    out.push(b'"');
+    Ok(())
+}
+
+impl Xml {
+    fn write_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Result<(), Reason> {
+        out.extend_from_slice(b"<?xml version=\"1.0\"?>\n<sparql");
+        attribute("xmlns", RESULTS, out)?;
+        out.extend_from_slice(b">\n<head>");
+        self.tags.clear();
+        if head.boolean.is_none() {
+            for name in &head.variables {
+                out.extend_from_slice(b"<variable");
+                attribute("name", name.as_bytes(), out)?;
+                out.extend_from_slice(b"/>");
+                let mut tag = b"<binding".to_vec();
+                attribute("name", name.as_bytes(), &mut tag)?;
+                tag.push(b'>');
+                self.tags.push(tag);
+            }
+        }
+        for link in &head.links {
+            out.extend_from_slice(b"<link");
+            attribute("href", link.as_bytes(), out)?;
+            out.extend_from_slice(b"/>");
+        }
+        out.extend_from_slice(match head.boolean {
+            None => b"</head>\n<results>\n",
+            Some(true) => b"</head>\n<boolean>true</boolean>\n</sparql>\n",
+            Some(false) => b"</head>\n<boolean>false</boolean>\n</sparql>\n",
+        });
+        Ok(())
+    }
+
+    fn literal(table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Reason> {
+        let term = table.term(id);
+        out.extend_from_slice(b"<literal");
+        if term.kind == TermKind::TypedLiteral {
+            attribute("datatype", table.text(TermId(term.aux)), out)?;
+        } else if term.kind == TermKind::LangLiteral {
+            attribute("xml:lang", table.text(TermId(term.aux)), out)?;
+            let direction = match term.flags & (flags::LTR | flags::RTL) {
+                0 => None,
+                flags::LTR => Some(b"ltr"),
+                _ => Some(b"rtl"),
+            };
+            if let Some(direction) = direction {
+                attribute("xmlns:its", ITS, out)?;
+                attribute("its:version", b"2.0", out)?;
+                attribute("its:dir", direction, out)?;
+            }
+        }
+        out.push(b'>');
+        escape(table.text_of(term), Place::Literal, out)?;
+        out.extend_from_slice(b"</literal>");
+        Ok(())
+    }
+}
+
+impl Form for Xml {
+    const LINKS: bool = true;
+
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
+        self.write_head(head, out)
+            .map_err(|reason| (ErrorClass::Unsupported, reason))
+    }
+
+    #[inline]
+    fn begin_row(&mut self, _first: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"<result>");
+    }
+
+    #[inline]
+    fn begin_cell(&mut self, column: usize, bound: bool, out: &mut Vec<u8>) {
+        if bound {
+            out.extend_from_slice(self.tags.get(column).map_or(b"", |tag| tag));
+        }
+    }
+
+    fn term(
+        &self,
+        table: &TermTable,
+        id: TermId,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let term = table.term(id);
+        let text = table.text_of(term);
+        match term.kind {
+            TermKind::Iri => element("uri", text, out),
+            TermKind::Bnode => element("bnode", text, out),
+            TermKind::TripleTerm => {
+                out.extend_from_slice(b"<triple>");
+                let names = ["subject", "predicate", "object"];
+                for (name, part) in names.into_iter().zip(table.triple(term)) {
+                    if out.len() > most {
+                        return Err(Stop::TooLong);
+                    }
+                    out.push(b'<');
+                    out.extend_from_slice(name.as_bytes());
+                    out.push(b'>');
+                    self.term(table, part, most, out)?;
+                    out.extend_from_slice(b"</");
+                    out.extend_from_slice(name.as_bytes());
+                    out.push(b'>');
+                }
+                out.extend_from_slice(b"</triple>");
+                Ok(())
+            }
+            _ => Self::literal(table, id, out).map_err(Stop::Refused),
+        }
+    }
+
+    #[inline]
+    fn end_cell(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"</binding>");
+    }
+
+    #[inline]
+    fn end_row(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"</result>\n");
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"</results>\n</sparql>\n");
+    }
+}

@@ -1,0 +1,454 @@
+//! The tokens of a JSON text (RFC 8259) that arrives in pieces.
+//!
+//! - In: text that is valid UTF-8, which grows at its end, and where the next token is looked for.
+//! - Out: tokens, keys told from strings; commas and colons are checked and passed over.
+//! - Cost: one pass; a string that arrives in pieces is scanned on, never again. Memory holds a bit a level.
+//! - Law: strict, as [`parse`](super::parse()) is; a token is decided by its own bytes, never by how they were cut.
+
+use memchr::memchr2;
+
+use super::parse::escape;
+use crate::model::error::{ErrorClass, quote};
+use crate::model::remedy::Reason;
+use crate::syntax::text::grammar::GrammarError;
+
+/// A value, or what is wrong.
+pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
+
+/// A token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    ObjectStart,
+    ObjectEnd,
+    ArrayStart,
+    ArrayEnd,
+    /// Of an object; its colon is behind it.
+    Key(Quoted),
+    String(Quoted),
+    Number,
+    True,
+    False,
+    Null,
+}
+
+/// A string by where it stands in the text, without its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quoted {
+    pub start: usize,
+    pub end: usize,
+    pub escaped: bool,
+}
+
+impl Quoted {
+    /// What it says: a slice of the text, or of `said` where escapes occur.
+    #[inline]
+    pub fn text<'a>(&self, text: &'a [u8], said: &'a mut Vec<u8>) -> Read<&'a [u8]> {
+        // Nothing behind the string is looked at, since it may not be there yet.
+        let text = &text[..self.end];
+        if !self.escaped {
+            return Ok(&text[self.start..]);
+        }
+        said.clear();
+        let mut from = self.start;
+        while let Some(run) = memchr::memchr(b'\\', &text[from..]) {
+            said.extend_from_slice(&text[from..from + run]);
+            from = escape(text, from + run, said).map_err(|error| match error.class {
+                ErrorClass::Truncated => malformed(from + run, "the string ends inside an escape"),
+                class => Box::new(GrammarError {
+                    at: error.at,
+                    class,
+                    reason: error.reason,
+                }),
+            })?;
+        }
+        said.extend_from_slice(&text[from..]);
+        Ok(said)
+    }
+}
+
+/// What may come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expects {
+    Value,
+    /// A value, or the end of an array.
+    FirstElement,
+    /// A key, or the end of an object.
+    FirstKey,
+    Key,
+    Colon,
+    /// A comma or the end of what is open.
+    Comma,
+    /// White space.
+    Nothing,
+}
+
+/// Where in a text the reading is.
+#[derive(Clone, Debug)]
+pub(crate) struct Tokens {
+    expects: Expects,
+    /// What is open: whether each is an object.
+    open: Vec<bool>,
+    /// How far beyond its start an incomplete string was scanned, and whether escapes occur there.
+    scanned: usize,
+    escaped: bool,
+    most_open: usize,
+}
+
+impl Tokens {
+    /// At the start of a text whose objects and arrays are nested no deeper than this.
+    pub fn new(most_open: usize) -> Self {
+        Self {
+            expects: Expects::Value,
+            open: Vec::new(),
+            scanned: 0,
+            escaped: false,
+            most_open,
+        }
+    }
+
+    /// How many objects and arrays are open.
+    #[inline]
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether the value has ended.
+    pub fn is_done(&self) -> bool {
+        self.expects == Expects::Nothing
+    }
+
+    /// The next token, and where it starts; `at` goes behind it. None where the text ends before it does: `at` is then
+    /// where it starts.
+    #[inline]
+    pub fn next(
+        &mut self,
+        text: &[u8],
+        at: &mut usize,
+        ended: bool,
+    ) -> Read<Option<(Token, usize)>> {
+        loop {
+            let Some(&byte) = text.get(*at) else {
+                return Ok(None);
+            };
+            if byte <= b' ' && matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                *at += 1;
+                continue;
+            }
+            let start = *at;
+            let token = match (self.expects, byte) {
+                (Expects::Comma, b',') => {
+                    let is_object = self.open.last() == Some(&true);
+                    self.expects = if is_object {
+                        Expects::Key
+                    } else {
+                        Expects::Value
+                    };
+                    *at += 1;
+                    continue;
+                }
+                (Expects::Colon, b':') => {
+                    self.expects = Expects::Value;
+                    *at += 1;
+                    continue;
+                }
+                (Expects::FirstKey | Expects::Key, b'"') => match self.string(text, start)? {
+                    None => return Ok(None),
+                    Some(quoted) => {
+                        *at = quoted.end + 1;
+                        self.expects = Expects::Colon;
+                        Token::Key(quoted)
+                    }
+                },
+                (Expects::FirstKey, b'}') => self.close(at, Token::ObjectEnd),
+                (Expects::FirstElement, b']') => self.close(at, Token::ArrayEnd),
+                (Expects::Comma, b'}') if self.open.last() == Some(&true) => {
+                    self.close(at, Token::ObjectEnd)
+                }
+                (Expects::Comma, b']') if self.open.last() == Some(&false) => {
+                    self.close(at, Token::ArrayEnd)
+                }
+                (Expects::Value | Expects::FirstElement, _) => {
+                    match self.value(text, at, byte, ended)? {
+                        None => return Ok(None),
+                        Some(token) => token,
+                    }
+                }
+                _ => return Err(self.unexpected(text, start)),
+            };
+            return Ok(Some((token, start)));
+        }
+    }
+
+    #[inline]
+    fn close(&mut self, at: &mut usize, token: Token) -> Token {
+        *at += 1;
+        self.open.pop();
+        self.after_value();
+        token
+    }
+
+    #[inline]
+    fn after_value(&mut self) {
+        self.expects = if self.open.is_empty() {
+            Expects::Nothing
+        } else {
+            Expects::Comma
+        };
+    }
+
+    #[inline]
+    fn value(&mut self, text: &[u8], at: &mut usize, byte: u8, ended: bool) -> Read<Option<Token>> {
+        let start = *at;
+        match byte {
+            b'"' => {
+                let Some(quoted) = self.string(text, start)? else {
+                    return Ok(None);
+                };
+                *at = quoted.end + 1;
+                self.after_value();
+                Ok(Some(Token::String(quoted)))
+            }
+            b'{' | b'[' => {
+                if self.open.len() >= self.most_open {
+                    return Err(too_deep(start, self.most_open));
+                }
+                *at += 1;
+                let is_object = byte == b'{';
+                self.open.push(is_object);
+                let (expects, token) = if is_object {
+                    (Expects::FirstKey, Token::ObjectStart)
+                } else {
+                    (Expects::FirstElement, Token::ArrayStart)
+                };
+                self.expects = expects;
+                Ok(Some(token))
+            }
+            b'-' | b'0'..=b'9' | b'a'..=b'z' => {
+                let word = text[start..].iter();
+                let length = word
+                    .take_while(|byte| {
+                        byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+                    })
+                    .count();
+                let end = start + length;
+                if end == text.len() && !ended {
+                    return Ok(None);
+                }
+                let token = match &text[start..end] {
+                    b"true" => Token::True,
+                    b"false" => Token::False,
+                    b"null" => Token::Null,
+                    number if is_number(number) => Token::Number,
+                    word => return Err(self.unexpected_word(start, word)),
+                };
+                *at = end;
+                self.after_value();
+                Ok(Some(token))
+            }
+            _ => Err(self.unexpected(text, start)),
+        }
+    }
+
+    /// The string whose quote is at `start`.
+    #[inline]
+    fn string(&mut self, text: &[u8], start: usize) -> Read<Option<Quoted>> {
+        let mut at = start + self.scanned.max(1);
+        while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+            at += found;
+            if text[at] == b'"' {
+                let quoted = Quoted {
+                    start: start + 1,
+                    end: at,
+                    escaped: self.escaped,
+                };
+                self.scanned = 0;
+                self.escaped = false;
+                let inner = &text[quoted.start..at];
+                if inner.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < 0x20 {
+                    return Err(control(inner, quoted.start));
+                }
+                return Ok(Some(quoted));
+            }
+            if at + 1 >= text.len() {
+                self.scanned = at - start;
+                return Ok(None);
+            }
+            self.escaped = true;
+            at += 2;
+        }
+        self.scanned = text.len().max(at) - start;
+        Ok(None)
+    }
+
+    /// Something else than expected at a position: one character is shown, since more may not be there yet.
+    #[cold]
+    fn unexpected(&self, text: &[u8], at: usize) -> Box<GrammarError> {
+        let rest = text.get(at..).unwrap_or_default();
+        let length = (1..rest.len().min(4))
+            .find(|&length| rest[length] & 0xc0 != 0x80)
+            .unwrap_or(rest.len().min(4));
+        self.unexpected_word(at, &rest[..length])
+    }
+
+    #[cold]
+    fn unexpected_word(&self, at: usize, word: &[u8]) -> Box<GrammarError> {
+        let what = match self.expects {
+            Expects::Value | Expects::FirstElement => "a JSON value",
+            Expects::FirstKey | Expects::Key => "a key in double quotes",
+            Expects::Colon => "':' after the key",
+            Expects::Comma if self.open.last() == Some(&true) => "',' or '}'",
+            Expects::Comma => "',' or ']'",
+            Expects::Nothing => "the end of the JSON value",
+        };
+        malformed(at, format!("expected {what}, found {}", quote(word)))
+    }
+}
+
+#[cold]
+fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
+    Box::new(GrammarError {
+        at,
+        class: ErrorClass::Malformed,
+        reason: reason.into(),
+    })
+}
+
+#[cold]
+fn too_deep(at: usize, most: usize) -> Box<GrammarError> {
+    let text = format!("objects and arrays are nested deeper than {most} levels");
+    Box::new(GrammarError {
+        at,
+        class: ErrorClass::Limit,
+        reason: Reason::limit(text, "max_depth"),
+    })
+}
+
+#[cold]
+fn control(inner: &[u8], start: usize) -> Box<GrammarError> {
+    let at = inner.iter().position(|&byte| byte < 0x20).unwrap_or(0);
+    let byte = inner.get(at).copied().unwrap_or(0);
+    malformed(
+        start + at,
+        format!(
+            "the control character U+{byte:04X} stands in a string; JSON writes it as an escape"
+        ),
+    )
+}
+
+fn is_number(text: &[u8]) -> bool {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let whole = digits(text);
+    if whole == 0 || (whole > 1 && text.starts_with(b"0")) {
+        return false;
+    }
+    let mut rest = &text[whole..];
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let length = digits(fraction);
+        if length == 0 {
+            return false;
+        }
+        rest = &fraction[length..];
+    }
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        let exponent = match exponent {
+            [b'+' | b'-', digits @ ..] => digits,
+            digits => digits,
+        };
+        let length = digits(exponent);
+        if length == 0 {
+            return false;
+        }
+        rest = &exponent[length..];
+    }
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use super::*;
+
+    /// The tokens of a text, with what strings say, or the error and where it is.
+    fn tokens(text: &str, piece: usize) -> Result<Vec<String>, (usize, String)> {
+        let bytes = text.as_bytes();
+        let mut tokens = Tokens::new(8);
+        let (mut at, mut have, mut found) = (0, 0, Vec::new());
+        let mut said = Vec::new();
+        loop {
+            let ended = have == bytes.len();
+            match tokens.next(&bytes[..have], &mut at, ended) {
+                Ok(None) if ended => break,
+                Ok(None) => have = (have + piece).min(bytes.len()),
+                Ok(Some((token, start))) => {
+                    let shown = match token {
+                        Token::Key(quoted) | Token::String(quoted) => {
+                            let text = quoted.text(bytes, &mut said);
+                            let text = text.map_err(|error| (error.at, String::new()))?;
+                            String::from_utf8(text.to_vec()).unwrap()
+                        }
+                        _ => text[start..at].to_owned(),
+                    };
+                    found.push(shown);
+                }
+                Err(error) => return Err((error.at, error.reason.text().to_owned())),
+            }
+        }
+        if at < bytes.len() || !tokens.is_done() {
+            found.push("…".to_owned());
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn tokens_are_the_same_however_cut() {
+        let text = " {\"a\" : [1, -2.5e+3,true,\nfalse, null, [], {}], \"b\\\"\\u0041\\\\\": \"é\\ud83d\\ude00\"}\n";
+        let wanted = [
+            "{", "a", "[", "1", "-2.5e+3", "true", "false", "null", "[", "]", "{", "}", "]",
+            "b\"A\\", "é😀", "}",
+        ];
+        for piece in 1..text.len() {
+            assert_eq!(tokens(text, piece).unwrap(), wanted, "{piece}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused_where_it_is() {
+        for (text, at) in [
+            ("{a}", 1),
+            ("{\"a\" 1}", 5),
+            ("{\"a\":}", 5),
+            ("{\"a\":1,}", 7),
+            ("[1,]", 3),
+            ("[1 2]", 3),
+            ("[1}", 2),
+            ("01", 0),
+            ("1.", 0),
+            ("[tru]", 1),
+            ("{} x", 3),
+            ("\"a\nb\"", 2),
+            ("[\"\\x\"]", 2),
+            ("\"\\ud800\"", 1),
+            ("[[[[[[[[[", 8),
+            ("'a'", 0),
+        ] {
+            let error = tokens(text, text.len()).unwrap_err();
+            assert_eq!(error.0, at, "{text} {error:?}");
+            assert_eq!(tokens(text, 1).unwrap_err(), error, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_is_no_token() {
+        for text in ["", "{", "\"a", "[1", "\"\\", "tru", "{\"a\":"] {
+            for piece in [1, 9] {
+                let found = tokens(text, piece);
+                let last = found.as_ref().ok().and_then(|found| found.last().cloned());
+                assert!(
+                    last.as_deref() == Some("…") || found.is_err(),
+                    "{text} {found:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Terms that fill the cells of a text table, as TSV of SPARQL results has them.
+//!
+//! - In: text that is valid UTF-8 and ends with the cell.
+//! - Out: a term of the batch, counted.
+//! - Law: numbers and booleans may be short, as in Turtle; any IRI and any language tag is taken.
+
+use super::lex::{Lexed, expected, skip_space};
+use super::statement::{Grammar, Statements};
+use crate::model::builder::LogBuilder;
+use crate::model::record::Record;
+use crate::model::term::TermId;
+
+impl Statements {
+    /// A reader of cells.
+    pub fn of_cells(max_depth: u32) -> Self {
+        Self::new(Grammar {
+            graphs: false,
+            generalized: true,
+            lenient: true,
+            max_depth,
+            alone: true,
+            short: true,
+        })
+    }
+
+    /// The term from a position to the end of the text.
+    #[inline]
+    pub fn last_term<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        text: &[u8],
+        start: usize,
+    ) -> Lexed<TermId> {
+        self.extra = 0;
+        // Patches mean a blank node by `<_:label>`, results an IRI.
+        let cell = &text[start..];
+        self.grammar.short = memchr::memmem::find(cell, b"<_:").is_none();
+        let (end, id) = self.lone_term(builder, text, start)?;
+        if skip_space(text, end) != text.len() {
+            return expected(text, end, "a tab or the end of the line");
+        }
+        self.charge(builder, start, text.len())?;
+        Ok(id)
+    }
+}
