@@ -82,3 +82,12 @@ union RDF_StreamRow {
   2: RDF_Triple triple
   3: RDF_Quad quad
 }
+
+// A result set: the variables, then a tuple a row, with UNDEF where a variable is unbound.
+struct RDF_VarTuple {
+  1: list<RDF_VAR> vars
+}
+
+struct RDF_DataTuple {
+  1: list<RDF_Term> row
+}

@@ -129,13 +129,14 @@ pub struct Writing {
 }
 
 /// What makes other messages than those that were given to an encoder: they are merged, or lose something.
-const OTHER_MESSAGES: [(&str, &str); 6] = [
+const OTHER_MESSAGES: [(&str, &str); 7] = [
     ("headers_first", "true"),
     ("flat", "true"),
     ("merge_graphs", "true"),
     ("dialect", "plain"),
     ("frames", "flat"),
     ("framing", "rows"),
+    ("lossy", "true"),
 ];
 
 impl Writing {

@@ -4,7 +4,8 @@
 //! - Out: a term of the batch, counted.
 //! - Law: numbers and booleans may be short, as in Turtle; any IRI and any language tag is taken.
 
-use super::lex::{Lexed, expected, skip_space};
+use super::lex::{Lexed, byte, expected, skip_space};
+use super::short::begins_name;
 use super::statement::{Grammar, Statements};
 use crate::model::builder::LogBuilder;
 use crate::model::record::Record;
@@ -35,7 +36,15 @@ impl Statements {
         // Patches mean a blank node by `<_:label>`, results an IRI.
         let cell = &text[start..];
         self.grammar.short = memchr::memmem::find(cell, b"<_:").is_none();
-        let (end, id) = self.lone_term(builder, text, start)?;
+        let at = skip_space(text, start);
+        if byte(text, at) != b'_' && begins_name(text, at) {
+            return expected(
+                text,
+                at,
+                "a term in full, since nothing declares prefixes here",
+            );
+        }
+        let (end, id) = self.lone_term(builder, text, at)?;
         if skip_space(text, end) != text.len() {
             return expected(text, end, "a tab or the end of the line");
         }

@@ -1,0 +1,120 @@
+//! Every result file of the W3C's SPARQL suites, and Jena's.
+
+use std::collections::BTreeMap;
+
+use super::support::{archive, shared};
+use super::{EXACT, Read, batches, convert, read};
+
+fn format_of(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("srj") => "results-json",
+        Some("srx") => "results-xml",
+        Some("tsv") => "results-tsv",
+        _ => "results-csv",
+    }
+}
+
+#[test]
+fn all_files_of_the_w3c_are_read_and_come_back_the_same() {
+    let Some(suite) = shared("conformance/w3c/w3c-sparql-results.tar.gz") else {
+        return;
+    };
+    let mut counts = BTreeMap::new();
+    let mut answers = 0;
+    for (path, log) in archive(&suite) {
+        let is_result = [".srj", ".srx", ".tsv", ".csv"]
+            .iter()
+            .any(|end| path.ends_with(end));
+        if !is_result {
+            continue;
+        }
+        let format = format_of(&path);
+        let found = read(format, &log);
+        assert_eq!(found.error, None, "{path}");
+        *counts.entry(format).or_insert(0) += 1;
+        if format == "results-csv" {
+            continue;
+        }
+        let targets = if found.boolean().is_some() {
+            answers += 1;
+            &EXACT[2..4]
+        } else {
+            &EXACT[..]
+        };
+        for target in targets {
+            let written = convert(format, &log, target);
+            let back = read(target, &written);
+            let shown = String::from_utf8_lossy(&written);
+            assert_eq!(back.error, None, "{path} in {target}: {shown}");
+            assert_eq!(
+                without_links(back),
+                without_links(found.clone()),
+                "{path} in {target}: {shown}"
+            );
+        }
+    }
+    let counts: Vec<_> = counts.into_iter().collect();
+    let wanted = [
+        ("results-csv", 3),
+        ("results-json", 53),
+        ("results-tsv", 3),
+        ("results-xml", 449),
+    ];
+    assert_eq!((counts.as_slice(), answers), (&wanted[..], 30));
+}
+
+/// Links stand in JSON and XML alone.
+fn without_links(mut read: Read) -> Read {
+    if let Some(head) = &mut read.head {
+        head.links.clear();
+    }
+    read
+}
+
+#[test]
+fn files_of_jena_say_what_their_json_says_and_are_written_the_same() {
+    let mut files = 0;
+    for name in [
+        "basic",
+        "values-values",
+        "no-rows",
+        "no-variables",
+        "bnodes-terms",
+    ] {
+        let path = format!("conformance/jena/results-{name}");
+        let Some(json) = shared(&format!("{path}.srj")) else {
+            return;
+        };
+        let wanted = read("results-json", json).good();
+        for (format, suffix) in [("results-thrift", "srt"), ("results-protobuf", "srp")] {
+            let log = shared(&format!("{path}.{suffix}")).expect("beside its JSON");
+            let found = read(format, &log).good();
+            assert_eq!(found.head, wanted.head, "{name}");
+            if name != "values-values" {
+                // Java has other lexical forms of doubles.
+                // The labels of its JSON are others.
+                let named = |label: &str| {
+                    label
+                        .replace("_:7f3d2c1e", "_:?")
+                        .replace("_:b0", "_:b1")
+                        .replace("_:?", "_:b0")
+                };
+                let rows = found
+                    .rows
+                    .iter()
+                    .map(|row| row.iter().map(|cell| named(cell)).collect());
+                assert_eq!(rows.collect::<Vec<Vec<String>>>(), wanted.rows, "{name}");
+                assert_eq!(convert(format, &log, format), log, "{name}");
+            } else {
+                assert_eq!(found.rows.len(), wanted.rows.len());
+                let differ = found.rows.iter().zip(&wanted.rows).filter(|(a, b)| a != b);
+                for (found, wanted) in differ {
+                    assert!(found[1].ends_with("#double>"), "{found:?} {wanted:?}");
+                }
+            }
+            assert!(!batches(format, &log).is_empty());
+            files += 1;
+        }
+    }
+    assert_eq!(files, 10);
+}

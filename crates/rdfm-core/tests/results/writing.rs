@@ -1,0 +1,239 @@
+//! What the writers write, and what they refuse.
+
+use std::sync::Arc;
+
+use rdfm_core::model::batch::ResultBatch;
+use rdfm_core::model::builder::ResultBuilder;
+use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::record::ResultHead;
+use rdfm_core::model::term::TermKind;
+
+use super::support::{Options, encoder};
+use super::{EXACT, batches, convert, read, write_with};
+
+const TSV: &str = "?x\t?y\n<a>\t\n_:b\t\"é\\n<&>\\\"\"@he--rtl\n\t1\n<<( <a> <b> \"c\" )>>\t\"\"\n";
+
+#[test]
+fn each_format_says_the_same() {
+    let text = |format: &str| String::from_utf8(convert("results-tsv", TSV, format)).unwrap();
+    assert_eq!(
+        text("results-json"),
+        r#"{"head":{"vars":["x","y"]},"results":{"bindings":[
+{"x":{"type":"uri","value":"a"}},
+{"x":{"type":"bnode","value":"b"},"y":{"type":"literal","value":"é\n<&>\"","xml:lang":"he","its:dir":"rtl"}},
+{"y":{"type":"literal","value":"1","datatype":"http://www.w3.org/2001/XMLSchema#integer"}},
+{"x":{"type":"triple","value":{"subject":{"type":"uri","value":"a"},"predicate":{"type":"uri","value":"b"},"object":{"type":"literal","value":"c"}}},"y":{"type":"literal","value":""}}
+]}}
+"#
+    );
+    assert_eq!(
+        text("results-xml"),
+        r#"<?xml version="1.0"?>
+<sparql xmlns="http://www.w3.org/2005/sparql-results#">
+<head><variable name="x"/><variable name="y"/></head>
+<results>
+<result><binding name="x"><uri>a</uri></binding></result>
+<result><binding name="x"><bnode>b</bnode></binding><binding name="y"><literal xml:lang="he" xmlns:its="http://www.w3.org/2005/11/its" its:version="2.0" its:dir="rtl">é
+&lt;&amp;&gt;"</literal></binding></result>
+<result><binding name="y"><literal datatype="http://www.w3.org/2001/XMLSchema#integer">1</literal></binding></result>
+<result><binding name="x"><triple><subject><uri>a</uri></subject><predicate><uri>b</uri></predicate><object><literal>c</literal></object></triple></binding><binding name="y"><literal></literal></binding></result>
+</results>
+</sparql>
+"#
+    );
+    assert_eq!(
+        text("results-tsv"),
+        TSV.replace(
+            "\t1\n",
+            "\t\"1\"^^<http://www.w3.org/2001/XMLSchema#integer>\n"
+        )
+    );
+    let lossy = Options::with("lossy", true);
+    let (csv, ended) = write_with("results-csv", &lossy, &batches("results-tsv", TSV));
+    assert_eq!(ended, Ok(()));
+    assert_eq!(
+        String::from_utf8(csv).unwrap(),
+        "x,y\r\na,\r\n_:b,\"é\n<&>\"\"\"\r\n,1\r\n\"<<( <a> <b> \"\"c\"\" )>>\",\"\"\r\n"
+    );
+    let wanted = read("results-tsv", TSV);
+    for format in EXACT {
+        assert_eq!(
+            read(format, convert("results-tsv", TSV, format)),
+            wanted,
+            "{format}"
+        );
+    }
+}
+
+#[test]
+fn numbers_as_values() {
+    let log = "?x\n1\n1.50\n+1\n";
+    let values = Options::with("values", true);
+    for (format, plain) in [("results-thrift", 40), ("results-protobuf", 40)] {
+        let (out, ended) = write_with(format, &values, &batches("results-tsv", log));
+        assert_eq!(ended, Ok(()));
+        assert!(out.len() + 2 * plain < convert("results-tsv", log, format).len());
+        assert_eq!(read(format, out), read("results-tsv", log));
+    }
+}
+
+#[test]
+fn no_rows_and_no_variables() {
+    for (log, count) in [("?x\t?y\n", 0), ("\n", 0), ("\n\n\n", 2)] {
+        let wanted = read("results-tsv", log).good();
+        assert_eq!(wanted.rows.len(), count);
+        for format in EXACT {
+            assert_eq!(
+                read(format, convert("results-tsv", log, format)),
+                wanted,
+                "{format}"
+            );
+        }
+    }
+}
+
+/// A batch with a head and one row of literals.
+fn batch(head: ResultHead, row: &[&str]) -> ResultBatch {
+    let mut builder = ResultBuilder::new(Limits::default());
+    builder.set_head(Arc::new(head));
+    builder.begin_message(0);
+    for text in row {
+        let id = builder
+            .add_simple(TermKind::Literal, text.as_bytes(), 0)
+            .unwrap();
+        builder.add(id).unwrap();
+    }
+    builder.end_message();
+    builder.take().unwrap()
+}
+
+fn head(variables: &[&str]) -> ResultHead {
+    ResultHead {
+        variables: variables.iter().map(|name| (*name).into()).collect(),
+        ..ResultHead::default()
+    }
+}
+
+/// The class and the text of the error of writing.
+fn refused(format: &str, options: &Options, batch: ResultBatch) -> (ErrorClass, String, Vec<u8>) {
+    let (out, ended) = write_with(format, options, &[batch]);
+    let error = ended.unwrap_err();
+    (error.class, error.reason.text().to_owned(), out)
+}
+
+#[test]
+fn what_cannot_be_written_is_refused() {
+    let plain = Options::default();
+    let ask = || {
+        let boolean = Some(true);
+        let mut builder = ResultBuilder::new(Limits::default());
+        builder.set_head(Arc::new(ResultHead {
+            boolean,
+            ..ResultHead::default()
+        }));
+        builder.take_head()
+    };
+    for format in [
+        "results-thrift",
+        "results-protobuf",
+        "results-tsv",
+        "results-csv",
+    ] {
+        let (class, reason, out) = refused(format, &plain, ask());
+        assert_eq!(class, ErrorClass::Unsupported);
+        assert!(reason.starts_with("the answer of an ASK query"), "{reason}");
+        assert!(out.is_empty());
+    }
+    for format in ["results-json", "results-xml"] {
+        let (out, ended) = write_with(format, &plain, &[ask()]);
+        assert_eq!(ended, Ok(()));
+        assert_eq!(read(format, out).boolean(), Some(true));
+        let answer = ResultHead {
+            boolean: Some(true),
+            ..ResultHead::default()
+        };
+        let (_, reason, out) = refused(format, &plain, batch(answer, &[]));
+        assert_eq!(
+            reason,
+            "a row behind the answer of an ASK query, which has none"
+        );
+        assert_eq!(read(format, out).good().boolean(), Some(true));
+    }
+    let lossy = Options::with("lossy", true);
+    for format in EXACT.into_iter().chain(["results-csv"]) {
+        let options = if format == "results-csv" {
+            &lossy
+        } else {
+            &plain
+        };
+        let (_, reason, out) = refused(format, options, batch(head(&["x", "x"]), &["a", "b"]));
+        assert_eq!(
+            (reason.as_str(), out.len()),
+            ("the variable 'x' stands twice", 0)
+        );
+        let (_, reason, out) = refused(format, options, batch(head(&["x"]), &["a", "b"]));
+        assert_eq!(reason, "a row of 2 terms, where the variables are 1");
+        assert_eq!(read(format, out).good().rows.len(), 0);
+    }
+    let (_, reason, out) = refused("results-csv", &plain, batch(head(&["x"]), &["a"]));
+    assert_eq!(
+        reason,
+        "CSV of results does not say what a term is: an IRI, a blank node, a literal, its datatype or language"
+    );
+    assert!(out.is_empty());
+    let (_, reason, out) = refused("results-xml", &plain, batch(head(&["x"]), &["a\u{b}"]));
+    assert_eq!(reason, "XML holds no character U+000B, found in 'a\\u000B'");
+    assert_eq!(read("results-xml", out).good().rows.len(), 0);
+    let (_, reason, _) = refused("results-tsv", &plain, batch(head(&["x\t"]), &["a"]));
+    assert_eq!(
+        reason,
+        "the variable 'x\\t' has a tab or a line end in its name, which TSV cannot hold"
+    );
+}
+
+#[test]
+fn links_are_dropped_where_there_is_no_room_and_counted() {
+    let links = vec!["a".into(), "b".into()];
+    let linked = ResultHead {
+        links,
+        ..head(&["x"])
+    };
+    for format in EXACT {
+        let mut encoder = encoder(format, &Options::default()).unwrap();
+        let mut out = Vec::new();
+        encoder
+            .encode((&batch(linked.clone(), &["a"])).into(), &mut out)
+            .unwrap();
+        encoder.finish(&mut out).unwrap();
+        let held = matches!(format, "results-json" | "results-xml");
+        let dropped = if held { vec![] } else { vec![("links", 2)] };
+        assert_eq!(encoder.dropped(), dropped);
+        let back = read(format, out).good().head.unwrap();
+        assert_eq!(back.links.len(), if held { 2 } else { 0 });
+    }
+}
+
+#[test]
+fn odd_texts_come_back() {
+    let odd = "?a b\n<\\u005F:x>\n<<( <_:s> <p> _:o )>>\n\"\\u0020 \\r\\n\\t \"\n<\\u0020>\n\"a\"@x-gx-656e2020\n_:_gx2061\n";
+    let wanted = read("results-tsv", odd).good();
+    for format in EXACT {
+        if matches!(format, "results-json" | "results-xml" | "results-tsv") {
+            assert_eq!(
+                read(format, convert("results-tsv", odd, format)),
+                wanted,
+                "{format}"
+            );
+        } else {
+            // There an IRI that begins so is a blank node.
+            let (_, ended) = write_with(format, &Options::default(), &batches("results-tsv", odd));
+            let error = ended.unwrap_err();
+            assert_eq!(error.message, 0);
+            assert_eq!(
+                error.reason.text(),
+                "readers of the format take the IRI '_:x' for a blank node; other formats hold it"
+            );
+        }
+    }
+}
