@@ -20,14 +20,17 @@ pub fn sniff(head: &[u8], complete: bool) -> Sniff {
 
 /// Whether a frame of `length` bytes begins with a row that holds the options and nothing else.
 fn has_options(frame: &[u8], length: usize) -> bool {
-    tag_of_options(frame, length).is_some_and(|tag| {
+    number_in_options(frame, length).is_some_and(|(tag, value)| match tag {
         // Small numbers: types, switches, sizes of tables, the version.
-        matches!(tag, 0x10 | 0x18 | 0x20 | 0x48 | 0x50 | 0x58 | 0x70 | 0x78)
+        0x10 | 0x18 | 0x20 => true,
+        // These are letters too, and result sets in RDF Protobuf begin with names of variables alike.
+        0x48 | 0x50 | 0x58 | 0x70 | 0x78 => !(0x20..0x80).contains(&value),
+        _ => false,
     })
 }
 
-/// The tag of the first field in the options of a frame's first row, a name left out.
-fn tag_of_options(frame: &[u8], length: usize) -> Option<u8> {
+/// The tag of the first field in the options of a frame's first row, a name left out, and the first byte of its value.
+fn number_in_options(frame: &[u8], length: usize) -> Option<(u8, u8)> {
     let field = |at: usize| match frame.get(at) {
         Some(&FIRST) => length_at(frame, at + 1),
         _ => None,
@@ -41,7 +44,9 @@ fn tag_of_options(frame: &[u8], length: usize) -> Option<u8> {
         &FIRST => field(options_at).map(|(name, at)| at + name)?,
         _ => options_at,
     };
-    frame.get(behind).copied()
+    let holds_both = behind + 1 < options_at + options;
+    let (tag, value) = (*frame.get(behind)?, *frame.get(behind + 1)?);
+    holds_both.then_some((tag, value))
 }
 
 #[cfg(test)]
@@ -72,6 +77,10 @@ mod tests {
             &[0x0a, 0x07, 0x0a, 0x04, 0x10, 0x01, 0x78, 0x01], // the row holds more
             &[0x0a, 0x06, 0x0a, 0x04, 0x12, 0x01, 0x78, 0x01], // no number of the options
             &[0x07, 0x0a, 0x06, 0x0a, 0x04, 0x10, 0x01, 0x78, 0x01], // the frame is too short
+            b"\x05\x0a\x03\x0a\x01x",                          // a variable of a result set
+            b"\x0a\x0a\x03\x0a\x01x\x0a\x03\x0a\x01y",         // two of them
+            b"\x06\x0a\x04\x0a\x02x1",
+            b"\x07\x0a\x05\x0a\x03pre",
             &[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff],
             &[0x0a, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x0a],
         ] {
