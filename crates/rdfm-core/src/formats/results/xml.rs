@@ -6,7 +6,7 @@
 //! - Law: elements of other namespaces are passed over, with what is in them; a DOCTYPE is refused.
 
 use super::json::literal_kind;
-use super::rows::Rows;
+use super::rows::{Kind, Rows};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
 use crate::codec::values::Values;
@@ -129,6 +129,8 @@ struct Machine {
     names: Vec<u8>,
     bound: Vec<Bound>,
     bound_bytes: u64,
+    /// Whether names without a prefix are those of the format.
+    plain: bool,
     attributes: Vec<Attribute>,
     /// Something of the document was read.
     begun: bool,
@@ -172,6 +174,7 @@ impl Machine {
             names: Vec::new(),
             bound: Vec::new(),
             bound_bytes: 0,
+            plain: false,
             attributes: Vec::new(),
             begun: false,
             done: false,
@@ -195,6 +198,13 @@ impl Machine {
     fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         loop {
             let start = self.at;
+            if self.plain
+                && self.innermost() == Some(Element::Result)
+                && self.quick_binding(text)?
+            {
+                self.scan = Scan::default();
+                continue;
+            }
             let Some((token, end)) = xml::next(text, start, &mut self.scan)? else {
                 return self.wait(text, ended);
             };
@@ -422,6 +432,39 @@ impl Machine {
         }
     }
 
+    fn find_plain(&mut self) {
+        let mut found = self.bound.iter().rev();
+        let default = found.find(|bound| bound.prefix.is_empty());
+        self.plain = default.is_some_and(|bound| *bound.namespace == *RESULTS);
+    }
+
+    /// Takes a binding that stands at hand as a whole, as most do: an IRI, a label or a literal whose text needs no
+    /// care. False for any other, which is read token by token.
+    #[inline]
+    fn quick_binding(&mut self, text: &[u8]) -> Read<bool> {
+        let start = self.at;
+        let Some(found) = Quick::find(&text[start..]) else {
+            return Ok(false);
+        };
+        let column = self.rows.variables.column(found.name, self.rows.next);
+        let Some(column) = column.filter(|_| found.length as u64 <= self.rows.most()) else {
+            return Ok(false);
+        };
+        let made = match found.element {
+            Element::Uri => self.rows.iri(found.text),
+            Element::Bnode => self.rows.bnode(found.text),
+            _ => self.rows.literal(found.text, found.kind),
+        };
+        let id = made.map_err(|error| limit(start + found.end_tag, error))?;
+        if !self.rows.set(column, id) {
+            let name = quote(self.rows.variables.name(column).as_bytes());
+            let end = start + found.length - b"</binding>".len();
+            return malformed(end, format!("a row has a term for {name} twice"));
+        }
+        self.at = start + found.length;
+        Ok(true)
+    }
+
     /// A start tag, whose `>` or `/>` begins at `stop`.
     fn start(&mut self, text: &[u8], end: usize, stop: usize) -> Read<()> {
         let start = self.at;
@@ -468,6 +511,9 @@ impl Machine {
                     namespace: value.into(),
                 });
             }
+        }
+        if self.bound.len() > bound {
+            self.find_plain();
         }
         let around = self.innermost();
         let mut element = Element::Foreign;
@@ -673,8 +719,11 @@ impl Machine {
             return Ok(());
         };
         self.names.truncate(open.name);
-        for bound in self.bound.drain(open.bound..) {
-            self.bound_bytes -= (bound.prefix.len() + bound.namespace.len() + 32) as u64;
+        if self.bound.len() > open.bound {
+            for bound in self.bound.drain(open.bound..) {
+                self.bound_bytes -= (bound.prefix.len() + bound.namespace.len() + 32) as u64;
+            }
+            self.find_plain();
         }
         match open.element {
             Element::Head | Element::Variable | Element::Link | Element::Foreign => {}
@@ -754,6 +803,82 @@ impl Machine {
         };
         made.map_err(|error| limit(start, error))
     }
+}
+
+/// A binding without white space, references and other things that take care.
+struct Quick<'a> {
+    name: &'a [u8],
+    element: Element,
+    kind: Kind<'a>,
+    text: &'a [u8],
+    /// Where the term's end tag is, and the end of all.
+    end_tag: usize,
+    length: usize,
+}
+
+impl<'a> Quick<'a> {
+    /// The binding that a text begins with.
+    #[inline]
+    fn find(text: &'a [u8]) -> Option<Self> {
+        let (name, rest) = quoted(text.strip_prefix(b"<binding name=")?)?;
+        let rest = rest.strip_prefix(b">")?;
+        let mut kind = Kind::Plain;
+        let (element, rest, end): (_, _, &[u8]) = if let Some(rest) = rest.strip_prefix(b"<uri>") {
+            (Element::Uri, rest, b"</uri></binding>")
+        } else if let Some(rest) = rest.strip_prefix(b"<bnode>") {
+            (Element::Bnode, rest, b"</bnode></binding>")
+        } else {
+            let mut rest = rest.strip_prefix(b"<literal")?;
+            if let Some(value) = rest.strip_prefix(b" datatype=") {
+                let (datatype, behind) = quoted(value)?;
+                (kind, rest) = (Kind::Datatype(datatype), behind);
+            } else if let Some(value) = rest.strip_prefix(b" xml:lang=") {
+                let (tag, behind) = quoted(value)?;
+                (kind, rest) = (Kind::Language(tag, 0), behind);
+            }
+            (
+                Element::Literal,
+                rest.strip_prefix(b">")?,
+                b"</literal></binding>",
+            )
+        };
+        let (said, rest) = rest.split_at(memchr::memchr(b'<', rest)?);
+        let trimmed = element != Element::Literal
+            && matches!(
+                (said.first(), said.last()),
+                (Some(b' '), _) | (_, Some(b' '))
+            );
+        let behind = rest.strip_prefix(end)?;
+        if trimmed || !is_simple(said) {
+            return None;
+        }
+        Some(Self {
+            name,
+            element,
+            kind,
+            text: said,
+            end_tag: text.len() - rest.len(),
+            length: text.len() - behind.len(),
+        })
+    }
+}
+
+/// Whether a text has no character that XML gives a meaning or does not hold.
+#[inline]
+fn is_simple(text: &[u8]) -> bool {
+    let odd = |byte: u8| byte < 0x20 || byte == b'&' || byte == b'<' || byte == 0xEF;
+    !text.iter().fold(false, |found, &byte| found | odd(byte))
+}
+
+/// The value in quotes that a text begins with, and what is behind it.
+#[inline]
+fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&quote, rest) = text.split_first()?;
+    if !matches!(quote, b'"' | b'\'') {
+        return None;
+    }
+    let (value, rest) = rest.split_at(memchr::memchr(quote, rest)?);
+    is_simple(value).then(|| (value, &rest[1..]))
 }
 
 /// The value of an attribute: references are resolved, and white space is spaces.
@@ -856,6 +981,7 @@ impl Grammar for Machine {
         self.names.clear();
         self.bound.clear();
         self.bound_bytes = 0;
+        self.plain = false;
         self.begun = false;
         self.done = false;
         self.links.clear();

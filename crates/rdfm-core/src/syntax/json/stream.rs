@@ -113,6 +113,7 @@ impl Tokens {
     }
 
     /// Whether the value has ended.
+    #[cfg(test)]
     pub fn is_done(&self) -> bool {
         self.expects == Expects::Nothing
     }
