@@ -1,4 +1,5 @@
 //! What the readers take, and what they refuse and where.
+#![allow(clippy::too_many_lines, reason = "tables of cases")]
 
 use rdfm_core::model::error::ErrorClass;
 

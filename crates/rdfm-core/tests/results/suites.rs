@@ -90,8 +90,14 @@ fn files_of_jena_say_what_their_json_says_and_are_written_the_same() {
             let log = shared(&format!("{path}.{suffix}")).expect("beside its JSON");
             let found = read(format, &log).good();
             assert_eq!(found.head, wanted.head, "{name}");
-            if name != "values-values" {
+            if name == "values-values" {
                 // Java has other lexical forms of doubles.
+                assert_eq!(found.rows.len(), wanted.rows.len());
+                let differ = found.rows.iter().zip(&wanted.rows).filter(|(a, b)| a != b);
+                for (found, wanted) in differ {
+                    assert!(found[1].ends_with("#double>"), "{found:?} {wanted:?}");
+                }
+            } else {
                 // The labels of its JSON are others.
                 let named = |label: &str| {
                     label
@@ -105,12 +111,6 @@ fn files_of_jena_say_what_their_json_says_and_are_written_the_same() {
                     .map(|row| row.iter().map(|cell| named(cell)).collect());
                 assert_eq!(rows.collect::<Vec<Vec<String>>>(), wanted.rows, "{name}");
                 assert_eq!(convert(format, &log, format), log, "{name}");
-            } else {
-                assert_eq!(found.rows.len(), wanted.rows.len());
-                let differ = found.rows.iter().zip(&wanted.rows).filter(|(a, b)| a != b);
-                for (found, wanted) in differ {
-                    assert!(found[1].ends_with("#double>"), "{found:?} {wanted:?}");
-                }
             }
             assert!(!batches(format, &log).is_empty());
             files += 1;

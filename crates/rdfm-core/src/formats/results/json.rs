@@ -160,6 +160,10 @@ fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
 }
 
 #[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "most results are good, and errors are large"
+)]
 fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     Box::new(GrammarError {
         at,
@@ -254,6 +258,10 @@ impl Machine {
     }
 
     #[cold]
+    #[allow(
+        clippy::unnecessary_box_returns,
+        reason = "most results are good, and errors are large"
+    )]
     fn too_large(&self, at: usize, what: &str) -> Box<GrammarError> {
         let text = format!("{what} is longer than {} bytes", self.rows.most());
         Box::new(GrammarError {
@@ -351,10 +359,13 @@ impl Machine {
     /// A token outside rows.
     fn outer_token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
         match (self.state, token) {
-            (State::Start, Token::ObjectStart) => self.state = State::Root,
+            (State::Start, Token::ObjectStart) | (State::Results, Token::ObjectEnd) => {
+                self.state = State::Root;
+            }
             (State::Root, Token::Key(key)) => return self.root_key(text, key, start),
             (State::Root, _) => return self.end(start),
-            (State::ToHead, Token::ObjectStart) => self.state = State::Head,
+            (State::ToHead, Token::ObjectStart)
+            | (State::Variables | State::Links, Token::ArrayEnd) => self.state = State::Head,
             (State::Head, Token::Key(key)) => {
                 let depth = self.tokens.depth();
                 self.state = match key.text(text, &mut self.said)? {
@@ -394,7 +405,6 @@ impl Machine {
                 }
                 self.links.push(link);
             }
-            (State::Variables | State::Links, Token::ArrayEnd) => self.state = State::Head,
             (State::ToBoolean, Token::True | Token::False) => {
                 self.boolean = Some(token == Token::True);
                 self.state = State::Root;
@@ -410,7 +420,6 @@ impl Machine {
                     _ => State::Skip(depth, After::Results),
                 };
             }
-            (State::Results, _) => self.state = State::Root,
             (State::ToBindings, Token::ArrayStart) => {
                 if self.boolean.is_some() {
                     return malformed(start, BOTH);
@@ -510,16 +519,12 @@ impl Machine {
     #[inline]
     fn row_key(&mut self, text: &[u8], key: Quoted, start: usize) -> Read<()> {
         let name = key.text(text, &mut self.said)?;
-        match self.rows.variables.column(name, self.rows.next) {
-            Some(column) => {
-                self.state = State::ToCell(column);
-                Ok(())
-            }
-            None => {
-                let found = quote(name);
-                malformed(start, format!("the variable {found} is not in the head"))
-            }
-        }
+        let Some(column) = self.rows.variables.column(name, self.rows.next) else {
+            let found = quote(name);
+            return malformed(start, format!("the variable {found} is not in the head"));
+        };
+        self.state = State::ToCell(column);
+        Ok(())
     }
 
     #[inline]

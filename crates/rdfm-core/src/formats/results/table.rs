@@ -34,6 +34,10 @@ pub(super) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
 }
 
 #[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "most results are good, and errors are large"
+)]
 pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     Box::new(GrammarError {
         at,

@@ -73,7 +73,7 @@ pub(super) struct Csv {
 /// A field, in quotes where it needs them; also the empty one, which unbound cells are without.
 fn field(text: &[u8], out: &mut Vec<u8>) {
     let special = |byte: &u8| matches!(byte, b'"' | b',' | b'\r' | b'\n');
-    if !text.is_empty() && !text.iter().any(|byte| special(byte)) {
+    if !text.is_empty() && !text.iter().any(special) {
         return out.extend_from_slice(text);
     }
     out.push(b'"');

@@ -154,6 +154,10 @@ struct Machine {
 }
 
 #[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "most results are good, and errors are large"
+)]
 fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     Box::new(GrammarError {
         at,
@@ -246,6 +250,10 @@ impl Machine {
     }
 
     #[cold]
+    #[allow(
+        clippy::unnecessary_box_returns,
+        reason = "most results are good, and errors are large"
+    )]
     fn too_large(&self, at: usize) -> Box<GrammarError> {
         let text = format!(
             "a tag, a text or a comment is longer than {} bytes",
@@ -623,13 +631,11 @@ impl Machine {
                     return malformed(start, "a binding has no attribute name");
                 };
                 let raw = &text[attribute.value.0..attribute.value.1];
-                let column = match self.rows.variables.column(raw, self.rows.next) {
-                    Some(column) => Some(column),
-                    None => {
-                        let name = value(text, attribute)?;
-                        self.rows.variables.column(&name, 0)
-                    }
-                };
+                let mut column = self.rows.variables.column(raw, self.rows.next);
+                if column.is_none() {
+                    let name = value(text, attribute)?;
+                    column = self.rows.variables.column(&name, 0);
+                }
                 let Some(column) = column else {
                     let shown = quote(raw);
                     return malformed(start, format!("the variable {shown} is not in the head"));
@@ -726,8 +732,11 @@ impl Machine {
             self.find_plain();
         }
         match open.element {
-            Element::Head | Element::Variable | Element::Link | Element::Foreign => {}
-            Element::Results => {}
+            Element::Head
+            | Element::Variable
+            | Element::Link
+            | Element::Results
+            | Element::Foreign => {}
             Element::Sparql => {
                 if self.boolean.is_none() && !self.has_results {
                     return malformed(start, "the result set has neither results nor a boolean");

@@ -283,6 +283,10 @@ impl Tokens {
 
     /// Something else than expected at a position: one character is shown, since more may not be there yet.
     #[cold]
+    #[allow(
+        clippy::unnecessary_box_returns,
+        reason = "most results are good, and errors are large"
+    )]
     fn unexpected(&self, text: &[u8], at: usize) -> Box<GrammarError> {
         let rest = text.get(at..).unwrap_or_default();
         let length = (1..rest.len().min(4))
@@ -292,6 +296,10 @@ impl Tokens {
     }
 
     #[cold]
+    #[allow(
+        clippy::unnecessary_box_returns,
+        reason = "most results are good, and errors are large"
+    )]
     fn unexpected_word(&self, at: usize, word: &[u8]) -> Box<GrammarError> {
         let what = match self.expects {
             Expects::Value | Expects::FirstElement => "a JSON value",
@@ -306,6 +314,10 @@ impl Tokens {
 }
 
 #[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "most results are good, and errors are large"
+)]
 fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
     Box::new(GrammarError {
         at,
@@ -315,6 +327,10 @@ fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
 }
 
 #[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "most results are good, and errors are large"
+)]
 fn too_deep(at: usize, most: usize) -> Box<GrammarError> {
     let text = format!("objects and arrays are nested deeper than {most} levels");
     Box::new(GrammarError {
@@ -325,6 +341,10 @@ fn too_deep(at: usize, most: usize) -> Box<GrammarError> {
 }
 
 #[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "most results are good, and errors are large"
+)]
 fn control(inner: &[u8], start: usize) -> Box<GrammarError> {
     let at = inner.iter().position(|&byte| byte < 0x20).unwrap_or(0);
     let byte = inner.get(at).copied().unwrap_or(0);
@@ -352,10 +372,8 @@ fn is_number(text: &[u8]) -> bool {
         rest = &fraction[length..];
     }
     if let [b'e' | b'E', exponent @ ..] = rest {
-        let exponent = match exponent {
-            [b'+' | b'-', digits @ ..] => digits,
-            digits => digits,
-        };
+        let sign = usize::from(matches!(exponent, [b'+' | b'-', ..]));
+        let exponent = &exponent[sign..];
         let length = digits(exponent);
         if length == 0 {
             return false;
