@@ -67,7 +67,8 @@ class ResultReader:
 
     def _head(self) -> ResultBatch:
         if self._first is None:
-            self._first = next(self._batches, None) or ResultBatch.from_rows([], [])
+            first = next(self._batches, None)  # of no rows, it is false
+            self._first = ResultBatch.from_rows([], []) if first is None else first
             self._batches = _behind(self._first, self._batches)
         return self._first
 

@@ -140,7 +140,17 @@ mod tests {
             remedy.value.as_deref(),
             Some("jelly|rdf-protobuf|rdf-thrift")
         );
-        assert_eq!(another_target("nt", Feature::Parts), None);
+        assert_eq!(another_target("nq", Feature::Parts), None);
+        let remedy = another_target("rdf-patch", Feature::AnyLanguage).unwrap();
+        assert_eq!(
+            remedy.value.as_deref(),
+            Some("jelly-patch|rdf-patch-thrift")
+        );
+        let remedy = another_target("results-xml", Feature::AnyText).unwrap();
+        assert_eq!(
+            remedy.value.as_deref(),
+            Some("results-thrift|results-protobuf|results-json|results-tsv")
+        );
         let remedy = another_source("ttl", Feature::Graphs).unwrap();
         assert_eq!(remedy.value.as_deref(), Some("trig"));
         assert_eq!(another_source("trig", Feature::Graphs), None);

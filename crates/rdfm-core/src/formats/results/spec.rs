@@ -113,6 +113,14 @@ pub static CSV: FormatSpec = FormatSpec {
     suffixes: &[".csv"],
     media_types: &["text/csv"],
     aliases: &["csv"],
+    // Texts, of which nothing tells what they are.
+    carries: Carries {
+        directions: false,
+        any_text: false,
+        any_iri: false,
+        any_language: false,
+        ..CARRIES
+    },
     binary: false,
     writes: &[&[LOSSY]],
     decoder: |values, _| Ok(csv::decoder(CSV.name, values)),
