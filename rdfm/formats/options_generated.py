@@ -49,10 +49,12 @@ class WriteOptions(TypedDict, total=False):
     delimited: bool | str | None
     dialect: Literal["comment", "directive", "plain"] | None
     flat: bool | str | None
+    frame_bytes: int | str | None
     frame_rows: int | str | None
     frames: Literal["message", "flat"] | None
     framing: Literal["messages", "rows"] | None
     generalized: bool | str | None
+    headers_first: bool | str | None
     jelly_version: int | str | None
     lenient: bool | str | None
     logical_type: (
@@ -69,6 +71,7 @@ class WriteOptions(TypedDict, total=False):
         | int
         | None
     )
+    lossy: bool | str | None
     max_message_bytes: int | str | None
     merge_graphs: bool | str | None
     name_table: int | str | None
@@ -80,8 +83,10 @@ class WriteOptions(TypedDict, total=False):
     prefixes: Mapping[str, str] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
     stream_name: str | None
+    stream_type: Literal["frame", "flat", "punctuated"] | None
     values: bool | str | None
     version_label: str | None
 
@@ -118,10 +123,12 @@ class ConvertOptions(TypedDict, total=False):
     dialect: Literal["comment", "directive", "plain"] | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     flat: bool | str | None
+    frame_bytes: int | str | None
     frame_rows: int | str | None
     frames: Literal["auto", "message", "flat"] | None
     framing: Literal["messages", "rows"] | None
     generalized: bool | str | None
+    headers_first: bool | str | None
     jelly_version: int | str | None
     lenient: bool | str | None
     logical_type: (
@@ -138,6 +145,7 @@ class ConvertOptions(TypedDict, total=False):
         | int
         | None
     )
+    lossy: bool | str | None
     max_datatype_table: int | str | None
     max_depth: int | str | None
     max_frame_bytes: int | str | None
@@ -155,8 +163,10 @@ class ConvertOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
     stream_name: str | None
+    stream_type: Literal["frame", "flat", "punctuated"] | None
     values: bool | str | None
     version_label: str | None
     from_allow_network: bool | str | None
@@ -188,10 +198,12 @@ class ConvertOptions(TypedDict, total=False):
     to_delimited: bool | str | None
     to_dialect: Literal["comment", "directive", "plain"] | None
     to_flat: bool | str | None
+    to_frame_bytes: int | str | None
     to_frame_rows: int | str | None
     to_frames: Literal["message", "flat"] | None
     to_framing: Literal["messages", "rows"] | None
     to_generalized: bool | str | None
+    to_headers_first: bool | str | None
     to_jelly_version: int | str | None
     to_lenient: bool | str | None
     to_logical_type: (
@@ -208,6 +220,7 @@ class ConvertOptions(TypedDict, total=False):
         | int
         | None
     )
+    to_lossy: bool | str | None
     to_max_message_bytes: int | str | None
     to_merge_graphs: bool | str | None
     to_name_table: int | str | None
@@ -219,7 +232,9 @@ class ConvertOptions(TypedDict, total=False):
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_statement_type: Literal["triples", "quads"] | None
     to_stream: bool | str | None
     to_stream_name: str | None
+    to_stream_type: Literal["frame", "flat", "punctuated"] | None
     to_values: bool | str | None
     to_version_label: str | None
