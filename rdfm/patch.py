@@ -92,10 +92,10 @@ def apply(
     Example:
         >>> import io
         >>> out = io.BytesIO()
-        >>> done = apply(b"<a:s> <a:p> <a:o> .", b"TX .\nD <a:s> <a:p> <a:o> .\nTC .\n", out,
-        ...              from_format="nq", patch_format="rdf-patch", to_format="nq")
-        >>> done.deleted, out.getvalue()
-        (1, b'')
+        >>> done = apply(b"<a:s> <a:p> <a:o> .", b"TX .\nA <a:s> <a:p> <a:t> .\nD <a:s> <a:p> <a:o> .\nTC .\n",
+        ...              out, from_format="nq", patch_format="rdf-patch", to_format="nq")
+        >>> done.added, done.deleted, out.getvalue()
+        (1, 1, b'<a:s> <a:p> <a:t> .\n')
     """
     start = time.perf_counter()
     state = _core.Dataset()
@@ -335,8 +335,8 @@ def _one_message(log: LogReader) -> Iterator[MessageBatch]:
     for batch in _of_kind(log, MessageBatch):
         if batch.first_index + len(batch) - batch.continued > 1:
             raise OptionError(
-                f"{log.source} holds several messages, and a dataset is one; rdfm convert --group-by all makes one of"
-                " them"
+                f"{log.source} holds several messages, and a dataset is one; convert makes one of them with"
+                " group_by=\"all\""
             )
         yield batch
 

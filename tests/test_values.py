@@ -6,7 +6,7 @@ import pyoxigraph as ox
 import pytest
 from nquads import read_quads
 from pyjelly.integrations.generic.parse import parse_jelly_grouped
-from support import NATIVE, as_tuple
+from support import NATIVE, TABLES, as_tuple
 
 import rdfm
 from rdfm import DecodeError, EncodeError, LimitError, OptionError, UnsupportedError, formats
@@ -87,7 +87,7 @@ def read(name, value):
     }
 
 
-@pytest.mark.parametrize("name", formats.names())
+@pytest.mark.parametrize("name", (*NATIVE, *TABLES))
 def test_there_and_back(name):
     values = pa.array(encode_values(name, column()))
     values.validate(full=True)

@@ -18,6 +18,7 @@ _COMMANDS = {
     "formats": "List the formats and what each can carry.",
     "completion": "Print the completion script of a shell.",
 }
+_KINDS = ("messages", "patches", "results")
 
 
 class ClosedPipe(Exception):
@@ -74,10 +75,11 @@ class _Lazy(click.Group):
         from rdfm import formats
 
         super().format_help_text(ctx, formatter)
-        *titles, last = (spec.title for spec in formats.specs())
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(f"Formats: {', '.join(titles)} and {last}.")
+            for kind in _KINDS:
+                *titles, last = (spec.title for spec in formats.specs() if kind in spec.kinds)
+                formatter.write_text(f"Formats of {kind}: {', '.join(titles)} and {last}.")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -90,6 +92,7 @@ class _Lazy(click.Group):
 def app(debug: bool) -> None:
     """Convert RDF message logs from one format to another.
 
-    A log is a sequence of messages; a message is an RDF dataset of its own. Each command explains
+    A log is a sequence of messages; a message is an RDF dataset of its own. Logs of patches, which
+    are changes of datasets, and of SPARQL results are read and written too. Each command explains
     itself: rdfm COMMAND --help.
     """

@@ -7,19 +7,21 @@ from typing import Any
 
 import click
 
-_COLUMNS = (
-    "name",
-    "title",
-    "reads",
-    "writes",
-    "suffixes",
-    "graphs",
-    "triple terms",
-    "generalized",
-    "namespaces",
-    "metadata",
-    "boundaries",
-)
+# What formats of each kind can carry: only what tells them apart.
+_CARRIED = {
+    "messages": (
+        "graphs",
+        "triple terms",
+        "generalized",
+        "namespaces",
+        "metadata",
+        "boundaries",
+    ),
+    "patches": ("graphs", "triple terms", "generalized", "boundaries"),
+    "results": ("triple terms", "directions"),
+}
+_TITLES = {"messages": "Messages", "patches": "Patches", "results": "Results of SPARQL queries"}
+_TRIPLE_TERMS = {"no": "no", "object": "objects", "anywhere": "anywhere"}
 
 
 @click.command("formats", short_help="List the formats and what each can carry.")
@@ -27,8 +29,9 @@ _COLUMNS = (
 def command(as_json: bool) -> None:
     """List the formats: names, suffixes, and what each can carry.
 
-    What a format cannot carry is refused, with the option that would allow it; without boundaries a
-    log is one message. Plug-ins are listed too.
+    A log holds messages, patches or results, and is converted to formats of its kind. What a format
+    cannot carry is refused, with the option that would allow it; without boundaries a log is one
+    message. Plug-ins are listed too.
     """
     from rdfm import formats
 
@@ -36,14 +39,13 @@ def command(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
-    table = [_COLUMNS, *(_cells(row) for row in rows)]
-    widths = [max(len(line[column]) for line in table) for column in range(len(_COLUMNS))]
-    for line in table:
-        click.echo(
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        )
+    for kind, carried in _CARRIED.items():
+        of_kind = [row for row in rows if kind in row["kinds"]]
+        click.echo(f"{_TITLES[kind]}:\n")
+        _print([_heads(carried), *(_cells(row, carried) for row in of_kind)])
+        click.echo()
     click.echo(
-        "\nCompression by suffix: .gz .zst .bz2 .xz. Other names of a format: rdfm formats --json."
+        "Compression by suffix: .gz .zst .bz2 .xz. Other names of a format: rdfm formats --json."
     )
 
 
@@ -66,23 +68,31 @@ def _row(format: Any) -> dict[str, Any]:
     }
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    carries = row["carries"]
-    triple_terms = {"no": "no", "object": "objects", "anywhere": "anywhere"}
+def _heads(carried: tuple[str, ...]) -> tuple[str, ...]:
+    return ("name", "title", "reads", "writes", "suffixes", *carried)
+
+
+def _cells(row: dict[str, Any], carried: tuple[str, ...]) -> tuple[str, ...]:
     return (
         row["name"],
         row["title"],
         _yes(row["reads"]),
         _yes(row["writes"]),
         " ".join(row["suffixes"]),
-        _yes(carries.get("graphs")),
-        triple_terms.get(carries.get("triple_terms", "no"), "no"),
-        _yes(carries.get("generalized")),
-        _yes(carries.get("namespaces")),
-        _yes(carries.get("metadata")),
-        _yes(carries.get("boundaries")),
+        *(_cell(row["carries"].get(name.replace(" ", "_"))) for name in carried),
     )
+
+
+def _cell(value: object) -> str:
+    return _TRIPLE_TERMS[value] if isinstance(value, str) else _yes(value)
 
 
 def _yes(value: object) -> str:
     return "yes" if value else "no"
+
+
+def _print(table: list[tuple[str, ...]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for line in table:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())

@@ -250,8 +250,11 @@ def test_help(rdfm, command):
 def test_help_and_docstring_name_every_format(rdfm):
     for text in (rdfm("--help").out, package.__doc__):
         words = " ".join(text.split())
-        titles = re.search(r"Formats: ([^.]*)\.", words)[1].replace(" and ", ", ").split(", ")
-        assert titles == [package.formats.find(name).spec.title for name in package.formats.names()]
+        for kind in ("messages", "patches", "results"):
+            listed = re.search(rf"Formats of {kind}: ([^.]*)\.", words)[1]
+            titles = listed.replace(" and ", ", ").split(", ")
+            specs = [package.formats.find(name).spec for name in package.formats.names()]
+            assert titles == [spec.title for spec in specs if kind in spec.kinds]
 
 
 def test_every_option_of_convert_is_an_option_of_the_command():

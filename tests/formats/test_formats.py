@@ -40,7 +40,7 @@ def test_an_unknown_name_lists_the_known_ones():
         ("https://example.org/a.ttl.zst?x=1.nq#y", "ttl"),
         ("a.trig.xz", "trig"),
         ("C:\\logs\\a.nt.bz2", "nt"),
-        ("a.csv", None),
+        ("a.hdt", None),
         ("nq", None),
         ("dir.nq/file", None),
         ("", None),

@@ -21,12 +21,18 @@ NAMES = [
     "Message",
     "MessageBatch",
     "MissingExtraError",
+    "Operation",
     "OptionError",
+    "Patch",
+    "PatchBatch",
     "Progress",
     "Quad",
     "RdfmError",
     "ReadOptions",
     "Report",
+    "ResultBatch",
+    "ResultReader",
+    "ResultWriter",
     "Summary",
     "TripleTerm",
     "TruncatedError",
@@ -36,10 +42,12 @@ NAMES = [
     "__version__",
     "convert",
     "create_log",
+    "create_results",
     "errors",
     "formats",
     "inspect",
     "open_log",
+    "open_results",
     "parse_term",
 ]
 
@@ -51,7 +59,7 @@ def test_the_front_door():
 
 
 def test_the_names_shown_are_public():
-    assert dir(rdfm) == sorted([*NAMES, "regroup", "split", "values"])
+    assert dir(rdfm) == sorted([*NAMES, "patch", "regroup", "split", "values"])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
     with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):

@@ -1,8 +1,7 @@
 //! The laws of encoders over a log whose namespaces change.
 
-use rdfm_core::registry::FORMATS;
-use rdfm_laws::encode;
 use rdfm_laws::options::{Reading, Writing};
+use rdfm_laws::{encode, targets};
 
 const LOG: &str = "PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p a:o .\n# @message\n\
     b:s b:p \"1\"^^b:t .\n# @message\nPREFIX c: <http://c/>\n<http://x/s> b:p c:o .\n# @message\n\
@@ -12,8 +11,9 @@ const LOG: &str = "PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p a:o .\n
 
 #[test]
 fn batches_change_no_byte_where_namespaces_change() {
+    let source = Reading::of("ttl").format;
     for context_lines in ["first", "every", "none"] {
-        for target in FORMATS {
+        for target in targets(source) {
             let writing = Writing::new(target)
                 .where_taken("context_lines", context_lines)
                 .where_taken("namespaces", true);

@@ -91,7 +91,7 @@ pub struct ReadError {
     pub reason: Reason,
     /// Where. The input side fills in the message.
     pub position: Position,
-    /// Whether [`Reader::skip`] can go on behind it.
+    /// Whether [`Reader::skip`] can continue after it.
     pub resumable: bool,
 }
 

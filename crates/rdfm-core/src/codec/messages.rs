@@ -101,7 +101,7 @@ pub trait Writer: Send {
     /// Another log begins.
     fn reset(&mut self);
 
-    /// What was left out, with what the writer itself counted, in the order in which it is told.
+    /// What was left out, with what the writer itself counted, in the order of the summary.
     fn dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("boundaries", dropped.boundaries),

@@ -1,4 +1,4 @@
-//! What stops reading, and how it is told: the error code of the specification, and where.
+//! What stops reading, and how it is reported: the error code of the specification, and where.
 
 use std::ops::{Deref, DerefMut};
 

@@ -52,7 +52,8 @@ pub(crate) fn found(text: &[u8], at: usize) -> String {
     }
 }
 
-/// Says so where Turtle stands in a log of lines: a prefixed name, or what declares prefixes and bases.
+/// The reason of an error at Turtle syntax in a log of lines: a prefixed name, or a declaration of a prefix or base.
+/// Elsewhere `reason`, unchanged.
 pub(crate) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Reason {
     let rest = text.get(at..).unwrap_or_default();
     let length = rest

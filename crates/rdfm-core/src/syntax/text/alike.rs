@@ -8,7 +8,7 @@
 use crate::codec::Dialect;
 use crate::model::error::quote;
 
-/// Those whose positions are told.
+/// How many positions are listed.
 const LISTED: usize = 10;
 
 /// What was met so far.

@@ -147,7 +147,11 @@ fn small_logs_byte_by_byte() {
         mark(),
     ]);
     let given = batches(&Options::default(), &log);
-    let generalized = with(&[("generalized", "true"), ("stream_type", "frame")]);
+    let generalized = with(&[
+        ("generalized", "true"),
+        ("statement_type", "triples"),
+        ("stream_type", "frame"),
+    ]);
     let (out, ..) = write(&generalized, &given);
     let rows = [
         bare(6),
@@ -168,22 +172,14 @@ fn small_logs_byte_by_byte() {
 }
 
 #[test]
-fn the_statement_type_is_that_of_the_first_patch() {
-    for (words, found) in [
-        ("a", TRIPLES),
-        ("hptadc", TRIPLES),
-        ("A", QUADS),
-        ("aA", QUADS),
-        ("Pa", QUADS),
-        // Nothing shows there.
-        ("_ a", QUADS),
-        ("tc a", QUADS),
-    ] {
+fn statements_have_room_for_a_graph_unless_told_otherwise() {
+    for words in ["a", "hptadc", "A", "_ a"] {
         let (out, _, error) = write(&Options::default(), &[made(words)]);
         assert_eq!(error, None);
-        assert_eq!(types(&out), (found as u8, PUNCTUATED as u8), "{words}");
+        assert_eq!(types(&out), (QUADS as u8, PUNCTUATED as u8), "{words}");
     }
-    let (out, _, error) = write(&Options::default(), &[made("a a A")]);
+    let triples = with(&[("statement_type", "triples")]);
+    let (out, _, error) = write(&triples, &[made("a a A")]);
     let error = error.unwrap();
     assert_eq!((error.class, error.message), (ErrorClass::Unsupported, 2));
     assert_eq!(
@@ -198,19 +194,12 @@ fn the_statement_type_is_that_of_the_first_patch() {
         .collect();
     assert_eq!(remedies, ["statement_type", "merge_graphs"]);
     assert_eq!(read(&out).patches.len(), 2);
-    let given = with(&[("statement_type", "quads")]);
-    let (out, _, error) = write(&given, &[made("a a A")]);
+    let (out, _, error) = write(&Options::default(), &[made("a a A")]);
     assert_eq!(error, None);
     assert_eq!(
         read(&out).patches[2],
         ["A <http://e/s> <http://e/s> <http://e/s> <http://e/g> ."]
     );
-    // A part does not show all of its patch.
-    let mut maker = Maker::new();
-    maker.0.begin_message(0);
-    maker.operations("a");
-    let part = maker.0.take_part();
-    assert_eq!(types(&write(&Options::default(), &[part]).0).0, QUADS as u8);
 }
 
 #[test]

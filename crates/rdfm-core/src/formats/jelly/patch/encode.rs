@@ -57,7 +57,6 @@ pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Enco
 /// Writes Jelly-Patch.
 struct PatchWriter {
     stream: Stream,
-    statement_type: StatementType,
     terms: TermWriter,
     in_transaction: bool,
     mark: Mark,
@@ -78,7 +77,6 @@ impl PatchWriter {
     fn new(stream: Stream) -> Self {
         let (generalized, rdf_star) = (stream.generalized, stream.rdf_star);
         Self {
-            statement_type: StatementType::Quads,
             terms: TermWriter::new(ENTRIES, stream.tables, generalized, rdf_star),
             in_transaction: false,
             mark: Mark::default(),
@@ -87,28 +85,11 @@ impl PatchWriter {
         }
     }
 
-    /// What the first patch shows: quads, unless it has statements and no graph. Of a part that is not known.
-    fn found_type(batch: &PatchBatch) -> StatementType {
-        let first = batch.message(0);
-        let is_part = batch.continues() && batch.len() == 1;
-        let has_statements = first
-            .iter()
-            .any(|operation| matches!(operation.code, OperationCode::Add | OperationCode::Delete));
-        let in_graphs = first
-            .iter()
-            .any(|operation| operation.graph != TermId::DEFAULT_GRAPH);
-        if is_part || in_graphs || !has_statements {
-            StatementType::Quads
-        } else {
-            StatementType::Triples
-        }
-    }
-
     fn write_options(&mut self) {
         let stream = &self.stream;
         let fields = &mut self.terms.statement;
         fields.clear();
-        put_number(fields, 1 << 3, self.statement_type as u32);
+        put_number(fields, 1 << 3, self.stream.statements as u32);
         put_number(fields, 2 << 3, stream.kind as u32);
         put_number(fields, 3 << 3, u32::from(stream.generalized));
         put_number(fields, 4 << 3, u32::from(stream.rdf_star));
@@ -192,7 +173,7 @@ impl PatchWriter {
     /// Appends a graph, unless it repeats the one before.
     #[inline]
     fn graph(&mut self, table: &TermTable, graph: TermId, before: u8) -> Refused<()> {
-        if self.statement_type == StatementType::Quads {
+        if self.stream.statements == StatementType::Quads {
             if !self.terms.last.is(GRAPH, table, graph) {
                 self.terms.graph(table, graph, before)?;
             }
@@ -246,8 +227,6 @@ impl Writer for PatchWriter {
         };
         self.in_transaction = false;
         if number == 0 {
-            let given = self.stream.statements;
-            self.statement_type = given.unwrap_or_else(|| Self::found_type(batch));
             self.write_options();
         }
     }

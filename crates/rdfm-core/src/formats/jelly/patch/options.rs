@@ -25,8 +25,8 @@ pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
 pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
     "statement_type",
     ValueKind::Choice(&["triples", "quads"]),
-    "Statements have no graph, or have one; as a Jelly-Patch log that is read, else triples where the first patch has \
-     statements and names no graph.",
+    "Statements have no graph, or may have one; as a Jelly-Patch log that is read, else quads where its format has \
+     graph names.",
 )
 .default(Default::Source)
 .group(GROUP);

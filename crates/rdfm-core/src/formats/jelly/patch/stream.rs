@@ -18,8 +18,8 @@ use crate::codec::values::{Given, Values};
 /// How a log is written.
 pub(super) struct Stream {
     pub kind: StreamType,
-    /// What statements are, or what the first patch shows.
-    pub statements: Option<StatementType>,
+    /// Whether statements have room for a graph.
+    pub statements: StatementType,
     pub generalized: bool,
     pub rdf_star: bool,
     pub tables: Tables,
@@ -41,7 +41,7 @@ impl Stream {
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, String> {
         let mut stream = Self {
             kind: StreamType::Punctuated,
-            statements: None,
+            statements: StatementType::Quads,
             generalized: false,
             rdf_star: false,
             tables: Tables {
@@ -71,9 +71,9 @@ impl Stream {
             stream.kind = wanted;
         }
         if let Some(wanted) = values.text(&STATEMENT_TYPE) {
-            stream.statements = StatementType::named(wanted);
+            stream.statements = StatementType::named(wanted).unwrap_or(stream.statements);
         } else if stream.merge_graphs {
-            stream.statements = Some(StatementType::Triples);
+            stream.statements = StatementType::Triples;
         }
         for (flag, option) in [
             (&mut stream.generalized, &GENERALIZED),
@@ -95,7 +95,7 @@ impl Stream {
         if source.options.is_empty() {
             self.rdf_star = source.carries.triple_terms != TripleTerms::No;
             if !source.carries.graphs {
-                self.statements = Some(StatementType::Triples);
+                self.statements = StatementType::Triples;
             }
         }
         for (name, given) in &source.options {
@@ -108,7 +108,7 @@ impl Stream {
                     }
                 }
                 ("statement_type", Given::Text(word)) => {
-                    self.statements = StatementType::named(word);
+                    self.statements = StatementType::named(word).unwrap_or(self.statements);
                 }
                 ("generalized", Given::Switch(on)) => self.generalized = *on,
                 ("rdf_star", Given::Switch(on)) => self.rdf_star = *on,

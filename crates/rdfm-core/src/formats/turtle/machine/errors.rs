@@ -28,8 +28,8 @@ impl Machine {
         }
     }
 
-    /// What is told of an error: that the token is too long, where as much of it as a token may have shows no
-    /// error. How much of it was there does not matter so.
+    /// The error that is reported: that the token is too long, if the part of it that a token may have shows no other
+    /// error. So the error does not depend on how much of the token had been read.
     #[cold]
     pub(super) fn told(
         &mut self,
