@@ -110,7 +110,9 @@ def test_an_input_that_does_not_show_its_format():
 
 
 def test_options_are_checked():
-    with pytest.raises(OptionError, match="the option frames is for reading Jelly and Jelly-Patch, not N-Quads"):
+    with pytest.raises(
+        OptionError, match="the option frames is for reading Jelly and Jelly-Patch, not N-Quads"
+    ):
         rdfm.open_log(LOG, "nq", frames="flat")
     with pytest.raises(OptionError, match="dialect is"):
         rdfm.open_log(LOG, "nq", dialect="loud")

@@ -1,6 +1,6 @@
 """The peers that are no Python packages: fetched into build/peers once, one process for all tests.
 
-Both speak the line protocol described in jvm/Peer.java.
+Both speak the line protocol described in jvm/Peer.java, Patches.java and Results.java.
 """
 
 import hashlib
@@ -92,15 +92,15 @@ def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> P
 def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     """Jena and Jelly-JVM."""
     need("java", "javac", "mvn")
-    pom, program = HERE / "jvm" / "pom.xml", HERE / "jvm" / "Peer.java"
+    pom, *programs = HERE / "jvm" / "pom.xml", *sorted((HERE / "jvm").glob("*.java"))
 
     def prepare(folder: Path) -> None:
         goal = ("dependency:copy-dependencies", "-DincludeScope=runtime")
         run("mvn", "-q", "-B", "-f", pom, *goal, f"-DoutputDirectory={folder}/lib", cwd=folder)
         classpath = ("-cp", f"{folder}/lib/*")
-        run("javac", "--release", "17", *classpath, "-d", folder / "classes", program, cwd=folder)
+        run("javac", "--release", "17", *classpath, "-d", folder / "classes", *programs, cwd=folder)
 
-    folder = prepared("jvm", [pom, program], prepare)
+    folder = prepared("jvm", [pom, *programs], prepare)
     classpath = os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
     lean = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
     peer = Peer(["java", *lean, "-cp", classpath, "Peer"], tmp_path_factory.mktemp("jvm"))

@@ -1,7 +1,8 @@
 //! The laws of encoders.
 //!
 //! - Round trip: what is written is read back as the same messages, or was refused before it.
-//! - Batches: how messages are cut into batches changes no output byte.
+//! - Batches: how messages are cut into batches changes no output byte; parts of messages are written as the messages,
+//!   or refused.
 //! - Reset: an encoder that was reset writes the same again.
 //! - A refused message leaves whole messages before it, and those alone.
 
@@ -9,7 +10,7 @@ use rdfm_core::codec::Encoder;
 use rdfm_core::codec::spec::FormatSpec;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::LogBatch;
-use rdfm_core::model::error::EncodeError;
+use rdfm_core::model::error::{EncodeError, ErrorClass};
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId};
 
@@ -88,7 +89,7 @@ pub fn round_trip(writing: &Writing, reading: &Reading, data: &[u8]) {
 }
 
 fn round_trip_of<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8]) {
-    let (batches, _) = batches::<R>(reading, data);
+    let (batches, broken) = batches::<R>(reading, data);
     let wanted: Vec<Message> = batches.iter().flat_map(messages).collect();
     let (out, refused) = encode(writing, &batches);
 
@@ -120,6 +121,24 @@ fn round_trip_of<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8]) {
     }
 
     reads_back(writing, reading.format, &wanted, &out, refused.as_ref());
+    if refused.is_none() && broken.is_none() {
+        parts::<R>(writing, reading, data, &wanted);
+    }
+}
+
+/// Parts of messages are written as those messages, or refused.
+fn parts<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8], wanted: &[Message]) {
+    let in_parts = reading.clone().in_parts().with("batch_quads", 1);
+    let (batches, _) = self::batches::<R>(&in_parts, data);
+    let (out, refused) = encode(writing, &batches);
+    match refused {
+        None => reads_back(writing, reading.format, wanted, &out, None),
+        Some(error) => assert!(
+            error.class == ErrorClass::Unsupported,
+            "{}: parts of a message are refused: {error}",
+            writing.format.name
+        ),
+    }
 }
 
 /// Writes batches that hold the messages `wanted` as `writing` says, reads that, and compares.

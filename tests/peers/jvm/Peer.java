@@ -30,7 +30,6 @@ import org.apache.jena.riot.RDFDataMgr;
 import org.apache.jena.riot.RDFFormat;
 import org.apache.jena.riot.RDFParser;
 import org.apache.jena.riot.lang.LabelToNode;
-import org.apache.jena.riot.out.NodeFormatterNT;
 import org.apache.jena.riot.system.ErrorHandlerFactory;
 import org.apache.jena.riot.system.StreamRDF;
 import org.apache.jena.riot.system.StreamRDFBase;
@@ -49,7 +48,8 @@ import org.apache.jena.sparql.core.Quad;
  * message; options to write with: physical type, strict or all, and the sizes of the name, prefix and
  * datatype table), and one message as "nt", "nq", "ttl" or "trig"; "ttl-pretty" and "trig-pretty" to
  * write. Blank node labels are kept where the format lets them. "jsonld-lines" is read only: a JSON-LD
- * document a line, each a message, or what is wrong with it; its option is the base.
+ * document a line, each a message, or what is wrong with it; its option is the base. Those of
+ * patches and of results are told in {@link Patches} and {@link Results}.
  */
 public final class Peer {
   private static final String DELIMITER = "--- message\n";
@@ -63,6 +63,10 @@ public final class Peer {
       try {
         if (fields[1].equals("jsonld-lines")) {
           readDocuments(Path.of(fields[0]), Path.of(fields[2]), fields[4]);
+        } else if (Patches.has(fields[1])) {
+          Patches.convert(Path.of(fields[0]), fields[1], Path.of(fields[2]), fields[3]);
+        } else if (Results.has(fields[1])) {
+          Results.convert(Path.of(fields[0]), fields[1], Path.of(fields[2]), fields[3]);
         } else {
           write(read(Path.of(fields[0]), fields[1]), Path.of(fields[2]), fields);
         }
@@ -123,14 +127,7 @@ public final class Peer {
 
   private static void writeMessages(List<List<Quad>> messages, OutputStream out) {
     AWriter writer = IO.wrapUTF8(out);
-    var formatter =
-        new NodeFormatterNT() {
-          @Override
-          public void formatBNode(AWriter to, String label) {
-            to.print("_:");
-            to.print(label);
-          }
-        };
+    var formatter = new Terms();
     for (List<Quad> message : messages) {
       writer.print(DELIMITER);
       for (Quad quad : message) {

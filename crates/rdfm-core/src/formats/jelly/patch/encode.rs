@@ -220,7 +220,7 @@ impl Writer for PatchWriter {
         self.terms.begin_batch(batch);
     }
 
-    fn begin_message(&mut self, batch: &PatchBatch, number: u64, _out: &mut Vec<u8>) {
+    fn begin_message(&mut self, _batch: &PatchBatch, number: u64, _out: &mut Vec<u8>) {
         self.mark = Mark {
             rows: self.terms.rows.bytes.len(),
             carried: None,

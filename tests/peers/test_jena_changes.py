@@ -1,0 +1,71 @@
+"""RDF Patch with Jena, both ways: as text and in Thrift."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from logs import logs
+from rdf_patch import patches_of, rows_of_text
+from samples import folded as folded_quads
+from support import as_term, as_tuple
+
+from rdfm import formats
+from rdfm._core import PatchBatch
+
+pytestmark = pytest.mark.peers
+
+FORMATS = {"rdfp": "rdf-patch", "trp": "rdf-patch-thrift"}
+NOTHING = (None,) * 4
+
+
+@st.composite
+def patches(draw):
+    """Logs of patches that Jena can hold: headers in front, each a transaction, prefixes of no graph."""
+    found = []
+    for number, message in enumerate(draw(logs(graphs=True, plain="terms"))):
+        rows = [("H", "id", None, None, ("iri", f"uuid:{number}"), None), ("TX", None, *NOTHING)]
+        for quad in message:
+            rows.append((draw(st.sampled_from("AD")), None, *quad))
+        rows.append((draw(st.sampled_from(["TC", "TA"])), None, *NOTHING))
+        found.append(rows)
+    return found
+
+
+def encoded(name, log):
+    rows = [[(*row[:2], *map(as_term, row[2:])) for row in patch] for patch in log]
+    return formats.find(FORMATS[name]).encode(PatchBatch.from_patches(rows))
+
+
+def decoded(name, data):
+    batch = formats.find(FORMATS[name]).decode(data)
+    return [
+        [(*row[:2], *map(as_tuple, row[2:])) for row in batch.operations(at)]
+        for at in range(len(batch))
+    ]
+
+
+def theirs(jvm, name, data):
+    """What Jena reads."""
+    return patches_of(rows_of_text(jvm.convert(data, name, "rows").decode()))
+
+
+def folded(log):
+    """Without what Jena changes: language tags in lower case, and no base directions, which its Thrift lacks."""
+    return [
+        [
+            (*row[:2], *terms)
+            for row, terms in zip(
+                patch, folded_quads([[row[2:] for row in patch]], directions=False)[0], strict=True
+            )
+        ]
+        for patch in log
+    ]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(log=patches())
+def test_jena_reads_our_patches_and_we_read_its(jvm, name, log):
+    wanted = folded(log)
+    written = encoded(name, wanted)
+    assert folded(theirs(jvm, name, written)) == wanted
+    for other in FORMATS:
+        assert folded(decoded(other, jvm.convert(written, name, other))) == wanted

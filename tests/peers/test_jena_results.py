@@ -1,0 +1,81 @@
+"""SPARQL results with Jena, both ways, through each of its formats."""
+
+import pytest
+from hypothesis import given
+from nquads import Line, literal, map_terms
+from results import decoded, encoded, results
+
+pytestmark = pytest.mark.peers
+
+FORMATS = {
+    "srj": "results-json",
+    "srx": "results-xml",
+    "tsv": "results-tsv",
+    "srt": "results-thrift",
+    "srp": "results-protobuf",
+}
+
+
+def theirs(jvm, name, data):
+    """What Jena reads: variables, and rows of terms."""
+    head, *lines = jvm.convert(data, name, "table").decode().split("\n")[:-1]
+    if not head:
+        return [], [()] * len(lines)
+    cells = (line.split("\t") for line in lines)
+    rows = [tuple(term_of(cell) if cell else None for cell in row) for row in cells]
+    return head.split("\t"), rows
+
+
+def term_of(text):
+    line = Line(text)
+    return line.term(line.token())
+
+
+def folded(found):
+    """Without what Jena changes: labels by first appearance, and language tags in lower case without directions."""
+    variables, rows = found
+    labels = {}
+
+    def change(term):
+        if term[0] == "bnode":
+            return ("bnode", labels.setdefault(term[1], f"b{len(labels)}"))
+        if term[0] == "literal" and term[2]:
+            return literal(term[1], term[2].lower())
+        return term
+
+    return variables, [map_terms(row, change) for row in rows]
+
+
+def undirected(rows):
+    """Without base directions, which Jena's formats lack."""
+
+    def change(term):
+        return literal(term[1], term[2]) if term[0] == "literal" and term[2] else term
+
+    return [map_terms(row, change) for row in rows]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(given_results=results(any_text=False, generalized=False))
+def test_jena_reads_our_results_and_we_read_its(jvm, name, given_results):
+    variables = [f"v{number}" for number in range(len(given_results[0]))]  # as queries have them
+    rows = undirected(given_results[1])
+    written = encoded(FORMATS[name], variables, rows)
+    wanted = folded((variables, rows))
+    assert folded(theirs(jvm, name, written)) == wanted
+    for other, format in FORMATS.items():
+        assert folded(decoded(format, jvm.convert(written, name, other))) == wanted
+
+
+@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("name", ["srj", "srx"])
+def test_answers(jvm, name, answer, tmp_path):
+    import rdfm
+
+    path = tmp_path / f"answer.{name}"
+    with rdfm.create_results(path, boolean=answer):
+        pass
+    assert jvm.convert(path.read_bytes(), name, "table").decode() == f"{answer}\n".lower()
+    back = jvm.convert(path.read_bytes(), name, name)
+    with rdfm.open_results(back, FORMATS[name]) as found:
+        assert found.boolean is answer
