@@ -87,7 +87,7 @@ def read(name, value):
     }
 
 
-@pytest.mark.parametrize("name", (*NATIVE, *TABLES))
+@pytest.mark.parametrize("name", [*NATIVE, *TABLES])
 def test_there_and_back(name):
     values = pa.array(encode_values(name, column()))
     values.validate(full=True)

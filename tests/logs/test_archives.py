@@ -8,7 +8,6 @@ import threading
 
 import pytest
 from archives import tar
-
 from support import NATIVE, TABLES
 
 import rdfm
@@ -454,7 +453,7 @@ def test_each_member_is_a_message_where_that_is_asked_for():
         )
 
 
-@pytest.mark.parametrize("name", (*NATIVE, *TABLES))
+@pytest.mark.parametrize("name", [*NATIVE, *TABLES])
 def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
     messages = [[str(number)] for number in range(5)]
     for target, source in ((tmp_path / "a.tar.gz", None), (f"{tmp_path}/out/", tmp_path / "out")):
