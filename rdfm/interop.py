@@ -1,6 +1,7 @@
-"""Messages beside other libraries: rdflib, pyoxigraph, notebooks; what compares them.
+"""Messages and SPARQL results beside other libraries: rdflib, pyoxigraph, notebooks; what compares messages.
 
-In: a `Message`, or another library's dataset. Out: the other. Cost: one Python object a term.
+In: a `Message`, or another library's dataset; rows, or another library's results. Out: the other. Cost: one Python
+object a term; of results a batch of rows, but rdflib keeps all it has seen.
 Law: what the other side cannot hold is an error that says so, never left out.
 """
 
@@ -8,10 +9,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm, parse_term
+from rdfm._core import Bnode, Encoder, Iri, Literal, Quad, ResultBatch, TripleTerm, parse_term
 from rdfm.compare import canonical as canonicalization
 from rdfm.compare import isomorphism
 from rdfm.errors import EncodeError, LimitError, MissingExtraError, UnsupportedError
@@ -22,14 +24,20 @@ if TYPE_CHECKING:
 
     import pyoxigraph
     import rdflib
+    import rdflib.query
 
     from rdfm._core import Term
 
 __all__ = [
+    "Results",
     "canonical",
     "from_oxigraph",
     "from_rdflib",
     "isomorphic",
+    "results_from_oxigraph",
+    "results_from_rdflib",
+    "results_to_oxigraph",
+    "results_to_rdflib",
     "to_html",
     "to_oxigraph",
     "to_rdflib",
@@ -39,6 +47,24 @@ XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 # What rdflib calls the default graph of a dataset.
 RDFLIB_DEFAULT_GRAPH = "urn:x-rdflib:default"
 HTML_ROWS = 100
+# Queries of SPARQL that give a graph.
+_GRAPH_QUERIES = ("CONSTRUCT", "DESCRIBE")
+# Rows that are written for pyoxigraph at once.
+WRITTEN_ROWS = 1000
+
+
+class Results(NamedTuple):
+    """SPARQL results, as they cross to another library.
+
+    Attributes:
+        variables: Their names, without `?`.
+        boolean: The answer of an ASK query; None for rows.
+        rows: A term or None for each variable.
+    """
+
+    variables: Sequence[str]
+    boolean: bool | None
+    rows: Iterable[Sequence[Term | None]]
 
 
 def to_rdflib(message: Message) -> rdflib.Dataset:
@@ -66,10 +92,19 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
     """Make a message of the quads of an rdflib graph or dataset, with the namespaces it binds itself.
 
     Raises:
-        UnsupportedError: The graph holds variables or formulas.
+        UnsupportedError: The graph holds variables or formulas, or is the result of a query.
         MissingExtraError: rdflib is not installed.
     """
     rdflib = _rdflib()
+    if isinstance(graph, rdflib.query.Result):
+        raise UnsupportedError(
+            "a query's result is no graph; "
+            + (
+                "its attribute graph is"
+                if graph.type in _GRAPH_QUERIES
+                else "rdfm.ResultReader.from_rdflib takes it"
+            )
+        )
     if isinstance(graph, rdflib.ConjunctiveGraph):  # a Dataset is one
         found = ((*spo, _rdflib_context(context, graph)) for *spo, context in graph.quads())
     else:
@@ -128,18 +163,24 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
     return dataset
 
 
-def from_oxigraph(dataset: Iterable[pyoxigraph.Quad]) -> Message:
-    """Make a message of pyoxigraph quads (a dataset, a list, what `pyoxigraph.parse` gives).
+def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Message:
+    """Make a message of pyoxigraph quads or triples (a dataset, what `pyoxigraph.parse` or a CONSTRUCT query gives).
 
     Raises:
         LimitError: Triple terms nest deeper than Python's recursion limit allows.
+        UnsupportedError: They are the results of a SELECT or ASK query.
         MissingExtraError: pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
+    if isinstance(dataset, (oxigraph.QuerySolutions, oxigraph.QueryBoolean)):
+        raise UnsupportedError(
+            "the results of a query are no dataset; rdfm.ResultReader.from_oxigraph takes them"
+        )
     quads = []
     for quad in dataset:
-        name = quad.graph_name
-        graph = None if isinstance(name, oxigraph.DefaultGraph) else _from_oxigraph(name, oxigraph)
+        name = getattr(quad, "graph_name", None)  # a triple has none
+        default = name is None or isinstance(name, oxigraph.DefaultGraph)
+        graph = None if default else _from_oxigraph(name, oxigraph)
         triple = (quad.subject, quad.predicate, quad.object)
         try:
             s, p, o = (_from_oxigraph(term, oxigraph) for term in triple)
@@ -147,6 +188,126 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad]) -> Message:
             raise _too_deep() from None
         quads.append(Quad(s, p, o, graph))
     return Message(quads)
+
+
+def results_to_rdflib(results: Results) -> rdflib.query.Result:
+    """Give SPARQL results as rdflib has them; it asks for the rows one by one, and keeps them.
+
+    Raises:
+        EncodeError: A triple term, a base direction, or a tag or a variable that rdflib cannot hold: of a row when the
+            row is asked for.
+        MissingExtraError: rdflib is not installed.
+    """
+    library: Any = _rdflib()
+    made: rdflib.query.Result = library.query.Result("SELECT" if results.boolean is None else "ASK")
+    if results.boolean is not None:
+        made.askAnswer = results.boolean
+        return made
+    made.vars = variables = [_rdflib_variable(name) for name in results.variables]
+    convert = rdflib_term(library.BNode)
+
+    def bindings() -> Iterator[dict[Any, Any]]:
+        for index, row in enumerate(results.rows):
+            pairs = zip(variables, row, strict=True)
+            try:
+                yield _Binding(
+                    (variable, convert(term)) for variable, term in pairs if term is not None
+                )
+            except EncodeError as error:
+                error.message_index = index
+                raise
+
+    made.bindings = bindings()
+    return made
+
+
+def results_from_rdflib(result: rdflib.query.Result) -> Results:
+    """Take SPARQL results of rdflib; it evaluates all rows when the first is asked for.
+
+    Raises:
+        UnsupportedError: It is a graph, or a row holds what is no term.
+        TypeError: It is no result of rdflib.
+        MissingExtraError: rdflib is not installed.
+    """
+    rdflib = _rdflib()
+    if not isinstance(result, rdflib.query.Result):
+        raise TypeError(f"from_rdflib takes an rdflib.query.Result, not {type(result).__name__}")
+    if result.type in _GRAPH_QUERIES:
+        raise UnsupportedError(
+            f"a {result.type} query gives a graph; rdfm.Message.from_rdflib takes its attribute graph"
+        )
+    if result.type == "ASK":
+        return Results((), bool(result.askAnswer), ())
+    variables = list(result.vars or ())
+
+    def rows() -> Iterator[list[Term | None]]:
+        for binding in result.bindings:
+            terms = (binding.get(variable) for variable in variables)
+            yield [None if term is None else _from_rdflib(term) for term in terms]
+
+    return Results([str(variable) for variable in variables], None, rows())
+
+
+def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
+    """Give SPARQL results as pyoxigraph has them; it asks for the rows a few ahead of whoever reads them.
+
+    It makes such objects of documents alone, so the rows are written for it. Blank node labels that it refuses are
+    rewritten; it writes language tags in lower case.
+
+    Raises:
+        EncodeError: A variable that pyoxigraph refuses; or an IRI, a language tag or a generalized triple term, when
+            its row is asked for.
+        LimitError: Triple terms nest deeper than Python's recursion limit allows.
+        MissingExtraError: pyoxigraph is not installed.
+    """
+    oxigraph = _oxigraph()
+    for name in results.variables:
+        try:
+            oxigraph.Variable(name)
+        except ValueError as error:
+            raise EncodeError(
+                f"cannot hold the variable '{_cut(name)}': {error}", format="pyoxigraph"
+            ) from error
+    document = _Document(_written(results, oxigraph))
+    made: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean = oxigraph.parse_query_results(
+        document, format=oxigraph.QueryResultsFormat.JSON
+    )
+    return made
+
+
+def results_from_oxigraph(
+    results: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean,
+) -> Results:
+    """Take SPARQL results of pyoxigraph; its rows are evaluated as they are asked for.
+
+    Raises:
+        UnsupportedError: They are triples.
+        LimitError: Triple terms nest deeper than Python's recursion limit allows, when their row is asked for.
+        TypeError: They are no results of pyoxigraph.
+        MissingExtraError: pyoxigraph is not installed.
+    """
+    oxigraph = _oxigraph()
+    if isinstance(results, oxigraph.QueryTriples):
+        raise UnsupportedError(
+            "a CONSTRUCT or DESCRIBE query gives triples; rdfm.Message.from_oxigraph takes them"
+        )
+    if isinstance(results, oxigraph.QueryBoolean):
+        return Results((), bool(results), ())
+    if not isinstance(results, oxigraph.QuerySolutions):
+        raise TypeError(
+            f"from_oxigraph takes QuerySolutions or a QueryBoolean, not {type(results).__name__}"
+        )
+
+    def rows() -> Iterator[list[Term | None]]:
+        for solution in results:
+            try:
+                yield [
+                    None if term is None else _from_oxigraph(term, oxigraph) for term in solution
+                ]
+            except RecursionError:
+                raise _too_deep() from None
+
+    return Results([variable.value for variable in results.variables], None, rows())
 
 
 def isomorphic(a: Message, b: Message, *, max_steps: int | None = None) -> bool:
@@ -294,6 +455,85 @@ def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
             return Literal(term.value, language=term.language, direction=direction)
         return Literal(term.value, datatype=term.datatype.value)
     raise UnsupportedError(f"pyoxigraph's {type(term).__name__} is no term of a dataset")
+
+
+class _Binding(dict[Any, Any]):
+    """A row for rdflib, which passes over rows that are false: a row in which nothing is bound is not."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def _rdflib_variable(name: str) -> Any:
+    variable = _rdflib().Variable(name) if name else name
+    if not name or str(variable) != name:  # it takes a "?" away
+        raise EncodeError(f"cannot hold the variable '{_cut(name)}'", format="rdflib")
+    return variable
+
+
+class _Document:
+    """A file that is written while it is read."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return b""
+            self._left = memoryview(piece)
+        given, self._left = self._left[:size], self._left[size:]
+        return bytes(given)
+
+
+def _written(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
+    """The document that pyoxigraph reads. The rows before an error are in it."""
+    encoder = Encoder("results-json", {})
+    variables = list(results.variables)
+    yield encoder.encode(ResultBatch.from_rows([], variables, boolean=results.boolean))
+    rows = enumerate(results.rows)
+    failed: Exception | None = None
+    while failed is None:
+        taken: dict[Term | None, Term | None] = {None: None}
+        made: list[list[Term | None]] = []
+        try:
+            for index, row in islice(rows, WRITTEN_ROWS):
+                for term in row:
+                    if term is not None and term not in taken:
+                        taken[term] = _for_oxigraph(term, index, oxigraph)
+                made.append([taken[term] for term in row])
+        except Exception as error:
+            failed = error
+        if made:
+            yield encoder.encode(ResultBatch.from_rows(made, variables))
+        elif failed is None:
+            yield encoder.finish()
+            return
+    raise failed
+
+
+def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:
+    """A term with the labels that pyoxigraph gets; it makes the term, to refuse what it would."""
+    try:
+        _to_oxigraph(term, oxigraph)
+        return _relabelled(term)
+    except RecursionError:
+        raise _too_deep() from None
+    except (ValueError, TypeError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "it holds no generalized triples"
+        raise EncodeError(
+            f"cannot hold {_cut(str(term))}: {reason}", format="pyoxigraph", message_index=row
+        ) from error
+
+
+def _relabelled(term: Term) -> Term:
+    if isinstance(term, Bnode):
+        return Bnode(str(term).removeprefix("_:"))
+    if isinstance(term, TripleTerm):
+        return TripleTerm(*map(_relabelled, (term.subject, term.predicate, term.object)))
+    return term
 
 
 def _cell(term: Term | None) -> str:

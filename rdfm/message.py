@@ -155,8 +155,8 @@ class Message:
         return interop.to_oxigraph(self)
 
     @classmethod
-    def from_oxigraph(cls, dataset: Iterable[pyoxigraph.Quad]) -> Message:
-        """A message of pyoxigraph quads."""
+    def from_oxigraph(cls, dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Message:
+        """A message of pyoxigraph quads or triples."""
         from rdfm import interop
 
         return interop.from_oxigraph(dataset)

@@ -1,9 +1,12 @@
-"""Messages beside rdflib and pyoxigraph, and in notebooks."""
+"""Messages and results beside rdflib and pyoxigraph, and in notebooks."""
+
+import io
 
 import pyoxigraph
 import pytest
 import rdflib
 
+import rdfm
 from rdfm import (
     Bnode,
     EncodeError,
@@ -12,6 +15,7 @@ from rdfm import (
     Literal,
     Message,
     Quad,
+    ResultReader,
     TripleTerm,
     UnsupportedError,
 )
@@ -130,3 +134,249 @@ def test_html_says_how_much_it_leaves_out():
     table = to_html(Message([Quad(S, P, Literal(str(i))) for i in range(12)]), rows=10)
     assert table.count("<tr>") == 11
     assert "and 2 more quads" in table
+
+
+# --- SPARQL results ---
+
+VARIABLES = ["a", "b"]
+CELLS = [
+    (S, None),
+    (None, None),
+    (Bnode("x"), Literal("tagged", language="en-gb")),
+    (Literal("01", datatype=XSD + "integer"), Literal("")),
+]
+RDF12 = [
+    (TripleTerm(S, P, TripleTerm(S, P, Bnode("x"))), Literal("x", language="ar", direction="rtl")),
+]
+GRAPH = [Quad(S, P, OBJ), Quad(S, P, Literal("v"))]
+
+
+def reader(rows, variables=VARIABLES, boolean=None):
+    file = io.BytesIO()
+    with rdfm.create_results(file, variables, "results-json", boolean=boolean) as results:
+        for row in rows:
+            results.write(row)
+    return rdfm.open_results(file.getvalue(), "results-json")
+
+
+def held(results):
+    return results.variables, results.boolean, list(results)
+
+
+def test_results_to_rdflib_and_back():
+    result = reader(CELLS).to_rdflib()
+    assert isinstance(result, rdflib.query.Result)
+    assert (result.type, result.vars) == ("SELECT", [rdflib.Variable("a"), rdflib.Variable("b")])
+    rows = list(result)
+    assert [row.asdict() for row in rows[:2]] == [{"a": rdflib.URIRef(S.value)}, {}]
+    assert rows[2].b == rdflib.Literal("tagged", lang="en-gb")
+    assert len(result) == len(CELLS)
+    back = ResultReader.from_rdflib(result)
+    assert held(back) == (("a", "b"), None, CELLS)
+    assert repr(back) == "<ResultReader rdflib>"
+    parsed = rdflib.query.Result.parse(
+        io.BytesIO(reader(CELLS[:3]).to_rdflib().serialize(format="json")), format="json"
+    )
+    assert held(ResultReader.from_rdflib(parsed)) == (("a", "b"), None, CELLS[:3])
+
+
+def test_results_to_oxigraph_and_back():
+    rows = [*CELLS, *RDF12]
+    solutions = reader(rows).to_oxigraph()
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
+    assert [variable.value for variable in solutions.variables] == VARIABLES
+    back = ResultReader.from_oxigraph(solutions)
+    assert held(back) == (("a", "b"), None, rows)
+    assert repr(back) == "<ResultReader pyoxigraph>"
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_answers_to_others_and_back(answer):
+    result = reader([], (), answer).to_rdflib()
+    assert (result.type, result.askAnswer, bool(result)) == ("ASK", answer, answer)
+    assert held(ResultReader.from_rdflib(result)) == ((), answer, [])
+    found = reader([], (), answer).to_oxigraph()
+    assert isinstance(found, pyoxigraph.QueryBoolean)
+    assert bool(found) is answer
+    assert held(ResultReader.from_oxigraph(found)) == ((), answer, [])
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("variables", [[], VARIABLES])
+def test_results_without_anything(rows, variables):
+    unbound = [(None,) * len(variables)] * rows
+    for back in (
+        ResultReader.from_rdflib(reader(unbound, variables).to_rdflib()),
+        ResultReader.from_oxigraph(reader(unbound, variables).to_oxigraph()),
+    ):
+        assert held(back) == (tuple(variables), None, unbound)
+    assert len(list(reader(unbound, variables).to_rdflib())) == rows
+
+
+def graphs():
+    store = pyoxigraph.Store()
+    store.extend(Message(GRAPH).to_oxigraph())
+    graph = rdflib.Graph().parse(data=Message(GRAPH).canonical(), format="nt")
+    return store, graph
+
+
+SELECT = f"SELECT ?o ?none {{ <{S.value}> <{P.value}> ?o }} ORDER BY ?o"
+
+
+def test_what_others_evaluate_is_written(tmp_path):
+    store, graph = graphs()
+    for number, results in enumerate(
+        (
+            ResultReader.from_oxigraph(store.query(SELECT)),
+            ResultReader.from_rdflib(graph.query(SELECT)),
+        )
+    ):
+        path = tmp_path / f"{number}.srt"
+        with rdfm.create_results(path, results.variables) as out:
+            for batch in results.batches():
+                out.write_batch(batch)
+        with rdfm.open_results(path) as found:
+            assert held(found) == (("o", "none"), None, [(OBJ, None), (Literal("v"), None)])
+
+
+def test_answers_that_others_evaluate():
+    store, graph = graphs()
+    assert ResultReader.from_oxigraph(store.query("ASK {?s ?p ?o}")).boolean is True
+    assert ResultReader.from_rdflib(graph.query("ASK {?s ?s ?o}")).boolean is False
+
+
+@pytest.mark.parametrize("query", ["CONSTRUCT WHERE {?s ?p ?o}", f"DESCRIBE <{S.value}>"])
+def test_graphs_are_messages(query):
+    store, graph = graphs()
+    with pytest.raises(UnsupportedError, match=r"rdfm\.Message\.from_oxigraph takes them"):
+        ResultReader.from_oxigraph(store.query(query))
+    with pytest.raises(
+        UnsupportedError, match=r"rdfm\.Message\.from_rdflib takes its attribute graph"
+    ):
+        ResultReader.from_rdflib(graph.query(query))
+    assert set(Message.from_oxigraph(store.query(query))) == set(GRAPH)
+    assert set(Message.from_rdflib(graph.query(query).graph)) == set(GRAPH)
+
+
+def test_results_are_no_messages():
+    store, graph = graphs()
+    for query in (SELECT, "ASK {}"):
+        with pytest.raises(UnsupportedError, match=r"rdfm\.ResultReader\.from_oxigraph"):
+            Message.from_oxigraph(store.query(query))
+        with pytest.raises(UnsupportedError, match=r"rdfm\.ResultReader\.from_rdflib"):
+            Message.from_rdflib(graph.query(query))
+    with pytest.raises(UnsupportedError, match="its attribute graph is"):
+        Message.from_rdflib(graph.query("CONSTRUCT WHERE {?s ?p ?o}"))
+
+
+def test_what_is_no_result():
+    for given in ([], None, "x", rdflib.Graph()):
+        with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
+            ResultReader.from_rdflib(given)
+        with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
+            ResultReader.from_oxigraph(given)
+
+
+def test_rdflib_refuses_cells_that_it_cannot_hold():
+    for cell, reason in (
+        (TripleTerm(S, P, OBJ), "triple terms"),
+        (Literal("x", language="ar", direction="rtl"), "base directions"),
+        (Literal("x", language="e n"), "language"),
+    ):
+        rows = iter(reader([(S, S), (S, cell)]).to_rdflib())
+        assert next(rows).a == rdflib.URIRef(S.value)
+        with pytest.raises(EncodeError, match=reason) as caught:
+            next(rows)
+        assert caught.value.message_index == 1
+    with pytest.raises(EncodeError, match="variable"):
+        reader([], [""]).to_rdflib()
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        Iri("a b"),
+        Literal("x", language="e n"),
+        TripleTerm(Literal("x"), P, OBJ),
+        TripleTerm(S, Bnode("p"), OBJ),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 1, 999, 1000, 1001])
+def test_oxigraph_refuses_cells_that_it_cannot_hold(cell, before):
+    results = reader([(S, None)] * before + [(S, cell), (S, None)])
+    rows = 0
+    with pytest.raises(EncodeError, match="pyoxigraph: cannot hold") as caught:
+        for _ in results.to_oxigraph():
+            rows += 1
+    assert (rows, caught.value.message_index) == (before, before)
+
+
+def test_oxigraph_refuses_variables():
+    with pytest.raises(EncodeError, match="variable 'a b'"):
+        reader([], ["a b"]).to_oxigraph()
+
+
+def test_labels_of_rows_that_oxigraph_refuses_are_rewritten_one_to_one():
+    labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
+    rows = [(Bnode(label), TripleTerm(S, P, Bnode(label))) for label in labels]
+    assert held(ResultReader.from_oxigraph(reader(rows).to_oxigraph()))[2] == rows
+
+
+def test_deep_triple_terms_of_rows_are_an_error_of_ours():
+    deep = Bnode("a")
+    for _ in range(1000):
+        deep = TripleTerm(S, P, deep)
+    results = ResultReader(iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "made")
+    with pytest.raises(LimitError, match="nest deeper than Python"):
+        list(results.to_oxigraph())
+
+
+def test_rows_are_read_as_they_are_asked_for():
+    given = []
+
+    def batches():
+        for number in range(50):
+            given.append(number)
+            yield rdfm.ResultBatch.from_rows([[S, OBJ]] * 1000, VARIABLES)
+
+    for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
+        given.clear()
+        rows = iter(convert(ResultReader(batches(), "made")))
+        next(rows)
+        assert len(given) <= 3
+        assert 1 + sum(1 for _ in rows) == 50_000
+
+
+def test_rows_before_an_error_come_to_others_too():
+    data = b"?a\n" + b'"x"\n' * 1500 + b"oops\n"
+    for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
+        rows = 0
+        with pytest.raises(rdfm.DecodeError, match="line 1502"):
+            for _ in convert(rdfm.open_results(data, "results-tsv")):
+                rows += 1
+        assert rows == 1500
+
+
+def test_rows_of_others_before_an_error_come_first():
+    broken = pyoxigraph.parse_query_results(
+        b'{"head":{"vars":["a"]},"results":{"bindings":[{},{},oops',
+        pyoxigraph.QueryResultsFormat.JSON,
+    )
+    rows = []
+    with pytest.raises(SyntaxError):
+        rows.extend(ResultReader.from_oxigraph(broken))
+    assert rows == [(None,), (None,)]
+    result = rdflib.query.Result("SELECT")
+    result.vars = [rdflib.Variable("a")]
+    result.bindings = [{}, {rdflib.Variable("a"): rdflib.Variable("b")}]
+    with pytest.raises(UnsupportedError, match="Variable"):
+        rows.extend(ResultReader.from_rdflib(result))
+    assert rows == [(None,)] * 3
+
+
+def test_results_that_were_read_are_not_given_again():
+    results = reader(CELLS)
+    list(results)
+    for convert in (results.to_rdflib, results.to_oxigraph):
+        with pytest.raises(ValueError, match="read to its end"):
+            convert()

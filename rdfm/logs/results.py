@@ -6,17 +6,23 @@ Law: a result set has one list of variables, and every row a cell for each: a te
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack, cast
 
-from rdfm._core import ResultBatch
-from rdfm.errors import OptionError
+from rdfm import interop
+from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm
+from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.output import Writable
-from rdfm.logs.reader import LogReader, open_log
+from rdfm.logs.reader import open_log
 from rdfm.logs.writer import LogWriter, create_log
 
 if TYPE_CHECKING:
+    import pyoxigraph
+    import rdflib.query
+
     from rdfm._core import Term
     from rdfm.formats.options_generated import ReadOptions, WriteOptions
     from rdfm.logs.input import Readable
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ResultReader", "ResultWriter", "create_results", "open_results"]
 
 PENDING_ROWS = 4096
+_CELLS = {Iri, Bnode, Literal, TripleTerm, type(None)}
 
 
 def open_results(
@@ -53,58 +60,160 @@ def open_results(
         raise OptionError(
             f"{log.source} holds {' and '.join(kinds)}, no results; rdfm.open_log reads it"
         )
-    return ResultReader(log)
+    return ResultReader(
+        cast("Iterator[ResultBatch]", log.batches()), f"{log.source}: {log.format}", log.close
+    )
 
 
 class ResultReader:
-    """SPARQL results being read: iterate over the rows, tuples of terms and None. Made by `open_results`."""
+    """SPARQL results being read: iterate over the rows, tuples of terms and None.
 
-    def __init__(self, log: LogReader) -> None:
-        """Take the log; `open_results` does this."""
-        self._log = log
-        self._batches = cast("Iterator[ResultBatch]", log.batches())
-        self._first: ResultBatch | None = None
+    Made by `open_results`, or of the results of another library: `from_oxigraph`, `from_rdflib`.
+    """
 
-    def _head(self) -> ResultBatch:
-        if self._first is None:
-            first = next(self._batches, None)  # of no rows, it is false
+    def __init__(
+        self, batches: Iterator[ResultBatch], name: str, close: Callable[[], object] | None = None
+    ) -> None:
+        """Take the batches and what they are of; `open_results` does this."""
+        self._batches = batches
+        self._name = name
+        self._close = close
+        self._head: ResultBatch | None = None  # the variables, without rows
+        self._first: ResultBatch | None = None  # read, not yet given
+        self._ended = False
+        self._error: Exception | None = None
+
+    def _begin(self) -> ResultBatch:
+        """Read as far as the first rows."""
+        if self._head is None:
+            first = self._take()  # of no rows, it is false
             self._first = ResultBatch.from_rows([], []) if first is None else first
-            self._batches = _behind(self._first, self._batches)
-        return self._first
+            self._head = self._first.slice(0, 0)
+        return self._head
+
+    def _take(self) -> ResultBatch | None:
+        """The next batch of the log, or None at its end. An error stays."""
+        if self._error is not None:
+            raise self._error
+        try:
+            return next(self._batches, None)
+        except Exception as error:
+            self._error = error
+            raise
+
+    def _next(self) -> ResultBatch | None:
+        self._begin()
+        first, self._first = self._first, None
+        if first is not None:
+            return first
+        batch = self._take()
+        self._ended = batch is None
+        return batch
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The names of the variables, without `?`. Reads as far as the first rows."""
-        return self._head().variables
+        return self._begin().variables
 
     @property
     def boolean(self) -> bool | None:
         """The answer of an ASK query; None for rows."""
-        return self._head().boolean
+        return self._begin().boolean
 
     @property
     def links(self) -> tuple[str, ...]:
         """Documents that say more: IRI references."""
-        return self._head().links
+        return self._begin().links
 
     def batches(self) -> Iterator[ResultBatch]:
         """Give the rows in batches; the first may have none, and all have the variables.
 
+        A loop that was left early is continued by the next one.
+
         Raises:
             DecodeError: The log is broken; every row before the error was given.
             OSError: The file cannot be read.
+            ValueError: The results were read to their end before.
         """
-        self._head()
-        return self._batches
+        self._check_unread()
+        while (batch := self._next()) is not None:
+            yield batch
 
     def __iter__(self) -> Iterator[tuple[Term | None, ...]]:
         """Give the rows; errors as in `batches`."""
-        for batch in self.batches():
-            yield from batch
+        self._check_unread()
+        while (batch := self._next()) is not None:
+            given = 0
+            try:
+                for row in batch:
+                    given += 1
+                    yield row
+            finally:  # the loop was left: the next one goes on here
+                if given < len(batch):
+                    self._first = batch.slice(given, len(batch))
+
+    def _check_unread(self) -> None:
+        if self._ended:
+            raise ValueError(
+                f"{self._name} has been read to its end; open it again to read it again"
+            )
+
+    def to_rdflib(self) -> rdflib.query.Result:
+        """The results as an rdflib result (extra: rdflib), which reads the rows as it is asked for them.
+
+        Keep the reader open until then. Links are left out.
+
+        Raises:
+            EncodeError: A triple term, a base direction, or a tag or a variable that rdflib cannot hold: of a row when
+                the row is asked for.
+            MissingExtraError: rdflib is not installed.
+        """
+        return interop.results_to_rdflib(self._results())
+
+    @classmethod
+    def from_rdflib(cls, result: rdflib.query.Result) -> ResultReader:
+        """Read the rows, or the answer, of an rdflib result. rdflib evaluates all rows at once.
+
+        Raises:
+            UnsupportedError: The result is a graph.
+            TypeError: It is no result of rdflib.
+        """
+        return cls(_batches(interop.results_from_rdflib(result)), "rdflib")
+
+    def to_oxigraph(self) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
+        """The results as pyoxigraph has them (extra: oxigraph), which reads the rows as it is asked for them.
+
+        Keep the reader open until then. Links are left out, blank node labels that pyoxigraph refuses are rewritten,
+        and it writes language tags in lower case.
+
+        Raises:
+            EncodeError: A variable that pyoxigraph refuses; or an IRI, a language tag or a generalized triple term,
+                when its row is asked for.
+            LimitError: Triple terms nest deeper than Python's recursion limit allows.
+            MissingExtraError: pyoxigraph is not installed.
+        """
+        return interop.results_to_oxigraph(self._results())
+
+    @classmethod
+    def from_oxigraph(
+        cls, results: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean
+    ) -> ResultReader:
+        """Read the rows, or the answer, of a query of pyoxigraph, which is evaluated meanwhile.
+
+        Raises:
+            UnsupportedError: The results are triples.
+            TypeError: They are no results of pyoxigraph.
+        """
+        return cls(_batches(interop.results_from_oxigraph(results)), "pyoxigraph")
+
+    def _results(self) -> interop.Results:
+        self._check_unread()
+        return interop.Results(self.variables, self.boolean, iter(self))
 
     def close(self) -> None:
         """Close what is open."""
-        self._log.close()
+        if self._close is not None:
+            self._close()
 
     def __enter__(self) -> Self:
         """Give the reader itself."""
@@ -116,12 +225,28 @@ class ResultReader:
 
     def __repr__(self) -> str:
         """As in `<ResultReader r.srj: results-json>`."""
-        return f"<ResultReader {self._log.source}: {self._log.format}>"
+        return f"<ResultReader {self._name}>"
 
 
-def _behind(first: ResultBatch, rest: Iterator[ResultBatch]) -> Iterator[ResultBatch]:
-    yield first
-    yield from rest
+def _batches(results: interop.Results) -> Iterator[ResultBatch]:
+    """Results as batches; the first has no rows."""
+    variables = list(results.variables)
+    yield ResultBatch.from_rows([], variables, boolean=results.boolean)
+    rows = iter(results.rows)
+    done = 0
+    failed: Exception | None = None
+    while failed is None:
+        made: list[Sequence[Term | None]] = []
+        try:
+            made.extend(islice(rows, PENDING_ROWS))
+        except Exception as error:  # the rows before it come first
+            failed = error
+        if made:
+            yield ResultBatch.from_rows(made, variables, first_index=done)
+            done += len(made)
+        elif failed is None:
+            return
+    raise failed
 
 
 def create_results(
@@ -149,7 +274,9 @@ def create_results(
 
     Raises:
         UnknownFormatError: The format cannot be told.
-        OptionError: The format is none of results, or takes no such option.
+        OptionError: The format is none of results, or takes no such option; or variables are given with an answer, or
+            as one text.
+        EncodeError: The format cannot hold the variables or the answer.
         OSError: The file cannot be written.
 
     Example:
@@ -161,11 +288,15 @@ def create_results(
         >>> file.getvalue()
         b'?name\n"Ann"\n'
     """
+    if isinstance(variables, str):
+        raise OptionError(f"variables are a list of names, not the text {variables[:40]!r}")
+    if boolean is not None and variables:
+        raise OptionError("the results of an ASK query have no variables")
     log = create_log(target, format, compression=compression, keep_partial=keep_partial, **options)
     try:
         if not log.holds("results"):
             raise OptionError(f"{log.format} is no format of results, such as results-json")
-        return ResultWriter(log, variables, boolean, links)
+        return ResultWriter(log, variables, boolean, links, keep_partial=keep_partial)
     except BaseException:
         log.discard()
         raise
@@ -175,13 +306,22 @@ class ResultWriter:
     """SPARQL results being written. Made by `create_results`; closing it makes the file appear under its name."""
 
     def __init__(
-        self, log: LogWriter, variables: Sequence[str], boolean: bool | None, links: Sequence[str]
+        self,
+        log: LogWriter,
+        variables: Sequence[str],
+        boolean: bool | None,
+        links: Sequence[str],
+        *,
+        keep_partial: bool = False,
     ) -> None:
         """Take the log; `create_results` does this."""
         self._log = log
+        self._keep_partial = keep_partial
+        self._closed = False
         self._variables, self._boolean, self._links = list(variables), boolean, list(links)
         self._rows: list[tuple[Term | None, ...]] = []
-        log.write_batch(self._batch())  # the variables, though no row may follow
+        self._head = self._batch()
+        log.write_batch(self._head)  # the variables, though no row may follow
 
     def _batch(self) -> ResultBatch:
         rows, self._rows = self._rows, []
@@ -200,27 +340,70 @@ class ResultWriter:
             row: A term or None for each variable, in order.
 
         Raises:
-            ValueError: It has more or fewer, or these are the results of an ASK query.
+            ValueError: It has more or fewer, or these are the results of an ASK query. The results go on without it,
+                as after a TypeError.
+            TypeError: A cell is neither a term nor None.
             EncodeError: A row cannot be written in the format: this one, or one gathered before.
         """
+        self._check_open()
         cells = tuple(row)
         if self._boolean is not None:
             raise ValueError("the results of an ASK query have no rows")
         if len(cells) != len(self._variables):
             raise ValueError(f"{len(cells)} cells, and there are {len(self._variables)} variables")
+        if wrong := set(map(type, cells)) - _CELLS:
+            raise TypeError(f"the cells of a row are terms or None, not {wrong.pop().__name__}")
         self._rows.append(cells)
         if len(self._rows) >= PENDING_ROWS:
-            self._log.write_batch(self._batch())
+            self._flush()
+
+    def write_batch(self, batch: ResultBatch) -> None:
+        """Write the rows of a batch, as `ResultReader.batches` gives them.
+
+        Raises:
+            ValueError: It has other variables, or another answer. The results go on without it, as after a TypeError.
+            TypeError: It is no `ResultBatch`.
+            EncodeError: A row cannot be written in the format.
+        """
+        self._check_open()
+        if not isinstance(batch, ResultBatch):
+            raise TypeError(f"write_batch takes a ResultBatch, not {type(batch).__name__}")
+        if list(batch.variables) != self._variables or batch.boolean != self._boolean:
+            raise ValueError(
+                f"a batch of {_said(batch)}, and the results are of {_said(self._head)}"
+            )
+        self._flush()
+        self._log.write_batch(batch)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """What the format could not hold and was left out so far, by name and count."""
+        return self._log.dropped
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
-        if self._rows:
-            self._log.write_batch(self._batch())
+        if self._closed:
+            return
+        try:
+            self._flush()
+        except BaseException:
+            self.discard()
+            raise
+        self._closed = True
         self._log.close()
 
     def discard(self) -> None:
-        """End without a file."""
+        """End without a file; with `keep_partial` what was written stays as `NAME.partial`."""
+        self._closed = True
         self._log.discard()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("the results are closed")
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._log.write_batch(self._batch())
 
     def __enter__(self) -> Self:
         """Give the writer itself."""
@@ -235,9 +418,19 @@ class ResultWriter:
         """Close the log, or discard it after an exception."""
         if kind is None:
             self.close()
-        else:
-            self._log.__exit__(kind, error, traceback)
+        elif not self._closed:
+            if self._keep_partial:
+                with contextlib.suppress(RdfmError, OSError):
+                    self._flush()
+            self.discard()
 
     def __repr__(self) -> str:
         """As in `<ResultWriter out.srj: results-json>`."""
         return repr(self._log).replace("LogWriter", "ResultWriter")
+
+
+def _said(head: ResultBatch) -> str:
+    """What a batch is of, for errors."""
+    if head.boolean is not None:
+        return f"the answer {str(head.boolean).lower()}"
+    return f"the variables {', '.join(head.variables)}" if head.variables else "no variables"

@@ -80,8 +80,14 @@ pub fn from_rows(
 ) -> PyResult<ResultBatch> {
     let mut terms = Terms::<TermId>::new(first_index);
     let width = head.variables.len();
+    let answers = head.boolean.is_some();
     terms.builder.set_head(Arc::new(head));
     for row in rows.try_iter()? {
+        if answers {
+            return Err(PyValueError::new_err(
+                "the results of an ASK query have no rows",
+            ));
+        }
         terms.builder.begin_message(0);
         let mut cells = 0;
         for cell in row?.try_iter()? {

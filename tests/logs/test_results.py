@@ -1,0 +1,418 @@
+"""open_results and create_results: rows, heads, answers, and what is left after an error."""
+
+import bz2
+import gzip
+import io
+import pickle
+
+import pytest
+
+import rdfm
+from rdfm import (
+    Bnode,
+    DecodeError,
+    EncodeError,
+    Iri,
+    Literal,
+    OptionError,
+    ResultBatch,
+    TruncatedError,
+    UnknownFormatError,
+)
+
+S = Iri("http://e/s")
+ROWS = [(S, None), (None, None), (Bnode("b"), Literal("1", language="en")), (S, S)]
+TSV = b'?a\t?b\n<http://e/s>\t\n\t\n_:b\t"1"@en\n<http://e/s>\t<http://e/s>\n'
+ASK = b'{"head":{"link":["more"]},"boolean":false}'
+FORMATS = [
+    name for name in rdfm.formats.names() if rdfm.formats.find(name).spec.kinds == ("results",)
+]
+EXACT = [name for name in FORMATS if name != "results-csv"]
+
+
+def written(rows, variables, name, **options):
+    file = io.BytesIO()
+    with rdfm.create_results(file, variables, name, **options) as results:
+        for row in rows:
+            results.write(row)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_rows_there_and_back(name, tmp_path):
+    suffix = rdfm.formats.find(name).spec.suffixes[0]
+    path = tmp_path / f"r{suffix}"
+    with rdfm.create_results(path, ["a", "b"]) as results:
+        assert repr(results) == f"<ResultWriter {path}: {name}>"
+        for row in ROWS:
+            results.write(row)
+        assert not path.exists()
+    with rdfm.open_results(path) as results:
+        assert repr(results) == f"<ResultReader {path}: {name}>"
+        assert (results.variables, results.boolean, results.links) == (("a", "b"), None, ())
+        assert list(results) == ROWS
+    assert path.read_bytes() == written(ROWS, ("a", "b"), name)
+
+
+def test_csv_holds_texts():
+    with pytest.raises(EncodeError, match="does not say what a term is"):
+        written(ROWS, ["a", "b"], "results-csv")
+    data = written(ROWS, ["a", "b"], "results-csv", lossy=True)
+    with rdfm.open_results(data, "results-csv") as results:
+        texts = [tuple(cell and cell.value for cell in row) for row in results]
+    assert texts == [("http://e/s", None), (None, None), ("_:b", "1"), ("http://e/s", "http://e/s")]
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("variables", [[], ["a"], ["a", "é ²", "c"]])
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_any_number_of_variables_and_rows(name, variables, rows):
+    unbound = [(None,) * len(variables)] * rows
+    with rdfm.open_results(written(unbound, variables, name), name) as results:
+        assert results.variables == tuple(variables)
+        assert list(results) == unbound
+
+
+@pytest.mark.parametrize("name", ["results-json", "results-xml"])
+@pytest.mark.parametrize("answer", [True, False])
+def test_answers_there_and_back(name, answer):
+    data = written([], (), name, boolean=answer, links=["more", "http://e/"])
+    with rdfm.open_results(data, name) as results:
+        assert results.boolean is answer
+        assert (results.variables, list(results)) == ((), [])
+        assert results.links == ("more", "http://e/")
+
+
+@pytest.mark.parametrize("name", sorted({*FORMATS} - {"results-json", "results-xml"}))
+def test_answers_are_refused_where_there_is_no_form(name, tmp_path):
+    path = tmp_path / "answer"
+    with pytest.raises(EncodeError, match="ASK"):
+        rdfm.create_results(path, format=name, boolean=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_links_that_are_dropped_are_counted():
+    file = io.BytesIO()
+    with rdfm.create_results(file, ["a"], "results-tsv", links=["one", "two"]) as results:
+        results.write([S])
+        results.write([S])
+    assert results.dropped == {"links": 2}
+    assert file.getvalue() == b"?a\n<http://e/s>\n<http://e/s>\n"
+
+
+def test_the_head_is_read_with_the_first_rows_only(tmp_path):
+    path = tmp_path / "r.tsv.gz"
+    path.write_bytes(gzip.compress(b"?a\n" + b'"x"\n' * 500_000))
+    with rdfm.open_results(path) as results:
+        assert results.variables == ("a",)
+        batches = results.batches()
+        first = next(batches)
+        assert len(first) < 500_000
+        assert len(first) + sum(map(len, batches)) == 500_000
+
+
+def test_a_loop_that_was_left_is_continued():
+    with rdfm.open_results(TSV, "results-tsv") as results:
+        for row in results:
+            assert row == ROWS[0]
+            break
+        assert next(iter(results)) == ROWS[1]
+        assert results.variables == ("a", "b")
+        (rest,) = results.batches()
+        assert (rest.first_index, list(rest)) == (2, ROWS[2:])
+        with pytest.raises(ValueError, match="bytes: results-tsv has been read to its end"):
+            list(results)
+        with pytest.raises(ValueError, match="read to its end"):
+            list(results.batches())
+
+
+def test_rows_before_an_error_come_first():
+    with rdfm.open_results(TSV[:-20] + b"oops\n", "results-tsv") as results:
+        rows = []
+        with pytest.raises(DecodeError, match="line 5") as caught:
+            rows.extend(results)
+        assert rows == ROWS[:3]
+        assert caught.value.message_index == 3
+        with pytest.raises(DecodeError, match="line 5"):
+            list(results)
+        assert results.variables == ("a", "b")
+
+
+def test_an_error_in_the_head_is_raised_by_whatever_asks_first():
+    for ask in (
+        lambda results: results.variables,
+        lambda results: results.boolean,
+        lambda results: results.links,
+        list,
+        lambda results: list(results.batches()),
+        lambda results: results.to_rdflib(),
+        lambda results: results.to_oxigraph(),
+    ):
+        with rdfm.open_results(b'{"head":{"vars":["a","a', "results-json") as results:
+            for _ in range(2):
+                with pytest.raises(TruncatedError, match="bytes: results-json"):
+                    ask(results)
+
+
+def test_other_kinds_are_refused(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_bytes(b"")
+    with pytest.raises(OptionError, match=r"a\.nq holds messages, no results; rdfm\.open_log"):
+        rdfm.open_results(path)
+    with pytest.raises(OptionError, match="holds patches, no results"):
+        rdfm.open_results(b"", "rdf-patch")
+    for format in ("nq", "jelly-patch", "jsonld"):
+        target = tmp_path / "out"
+        with pytest.raises(OptionError, match=f"{format} is no format of results, such as"):
+            rdfm.create_results(target, ["a"], format)
+        assert not target.exists()
+
+
+def test_formats_and_options_that_cannot_be_told(tmp_path):
+    with pytest.raises(UnknownFormatError):
+        rdfm.create_results(tmp_path / "r.unknown", ["a"])
+    with pytest.raises(UnknownFormatError):
+        rdfm.open_results(b"\0\1\2")
+    with pytest.raises(UnknownFormatError):
+        rdfm.open_results(TSV, "no-such-format")
+    with pytest.raises(OptionError, match="dialect"):
+        rdfm.open_results(TSV, "results-tsv", dialect="comment")
+    with pytest.raises(OptionError, match="lossy"):
+        rdfm.create_results(tmp_path / "r.srj", ["a"], lossy=True)
+    with pytest.raises(FileNotFoundError):
+        rdfm.open_results(tmp_path / "none.srj")
+    with pytest.raises(FileNotFoundError):
+        rdfm.create_results(tmp_path / "none" / "r.srj", ["a"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_the_decoder():
+    with (
+        rdfm.open_results(TSV, "results-tsv", max_message_bytes=20) as results,
+        pytest.raises(rdfm.LimitError),
+    ):
+        list(results)
+
+
+@pytest.mark.parametrize(
+    ("heads", "reason"),
+    [
+        ({"variables": "ab"}, "a list of names"),
+        ({"variables": ["a"], "boolean": True}, "ASK query have no variables"),
+    ],
+)
+def test_heads_that_are_none(heads, reason, tmp_path):
+    path = tmp_path / "r.srj"
+    with pytest.raises(OptionError, match=reason):
+        rdfm.create_results(path, **heads)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_variables_that_stand_twice_or_are_no_text(tmp_path):
+    for name in FORMATS:
+        with pytest.raises(EncodeError, match="'a' stands twice"):
+            rdfm.create_results(tmp_path / "r", ["a", "b", "a"], name)
+    with pytest.raises(TypeError):
+        rdfm.create_results(tmp_path / "r.srj", [1])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_row_that_is_none_changes_nothing():
+    file = io.BytesIO()
+    with rdfm.create_results(file, ["a", "b"], "results-tsv") as results:
+        results.write(ROWS[0])
+        for cells, count in (([S], 1), ([S, S, S], 3), ([], 0)):
+            with pytest.raises(ValueError, match=f"{count} cells, and there are 2 variables"):
+                results.write(cells)
+        with pytest.raises(TypeError, match="terms or None, not str"):
+            results.write("ab")
+        with pytest.raises(TypeError, match="terms or None, not Quad"):
+            results.write([S, rdfm.Quad(S, S, S)])
+        with pytest.raises(TypeError):
+            results.write(None)
+        results.write(iter(ROWS[1]))
+    assert file.getvalue() == TSV[: TSV.index(b"_:b")]
+
+
+def test_an_answer_has_no_rows():
+    file = io.BytesIO()
+    results = rdfm.create_results(file, format="results-json", boolean=True)
+    with pytest.raises(ValueError, match="ASK query have no rows"):
+        results.write([])
+    results.close()
+    assert file.getvalue() == b'{"head":{},"boolean":true}\n'
+    with pytest.raises(ValueError, match="ASK query have no rows"):
+        ResultBatch.from_rows([[]], [], boolean=True)
+
+
+def test_batches_are_written_between_rows():
+    file = io.BytesIO()
+    with (
+        rdfm.open_results(TSV, "results-tsv") as source,
+        rdfm.create_results(file, source.variables, "results-tsv") as results,
+    ):
+        results.write((S, S))
+        for batch in source.batches():
+            results.write_batch(batch)
+        results.write((None, S))
+        for other, reason in (
+            (ResultBatch.from_rows([], ["b", "a"]), "variables b, a, and .* variables a, b"),
+            (ResultBatch.from_rows([], []), "a batch of no variables"),
+            (ResultBatch.from_rows([], [], boolean=True), "the answer true"),
+        ):
+            with pytest.raises(ValueError, match=reason):
+                results.write_batch(other)
+        with pytest.raises(TypeError, match="takes a ResultBatch, not list"):
+            results.write_batch([])
+        message = rdfm.MessageBatch.from_messages([])
+        with pytest.raises(TypeError, match="not MessageBatch"):
+            results.write_batch(message)
+    with rdfm.open_results(file.getvalue(), "results-tsv") as results:
+        assert list(results) == [(S, S), *ROWS, (None, S)]
+
+
+def test_more_rows_than_are_gathered(tmp_path):
+    rows = [(Literal(str(number)), None) for number in range(10_000)]
+    with rdfm.open_results(written(rows, ["a", "b"], "results-thrift"), "results-thrift") as found:
+        assert list(found) == rows
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_compression_by_suffix(suffix, tmp_path):
+    path = tmp_path / f"r.srj{suffix}"
+    with rdfm.create_results(path, ["a"]) as results:
+        results.write([S])
+    with rdfm.open_results(path) as results:
+        assert list(results) == [(S,)]
+
+
+def test_compression_by_name(tmp_path):
+    path = tmp_path / "r.tsv"
+    with rdfm.create_results(path, ["a", "b"], compression="bzip2") as results:
+        for row in ROWS:
+            results.write(row)
+    assert bz2.decompress(path.read_bytes()) == TSV
+
+
+def test_nothing_is_left_after_an_exception(tmp_path):
+    path = tmp_path / "r.tsv"
+    with pytest.raises(KeyError), rdfm.create_results(path, ["a"]) as results:
+        results.write([S])
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+    results = rdfm.create_results(path, ["a"])
+    results.discard()
+    results.close()  # nothing is left to close
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_written_is_kept_where_asked_for(tmp_path):
+    path = tmp_path / "r.tsv"
+    with pytest.raises(KeyError), rdfm.create_results(path, ["a"], keep_partial=True) as results:
+        results.write([S])
+        raise KeyError
+    (partial,) = tmp_path.iterdir()
+    assert (partial.name, partial.read_bytes()) == ("r.tsv.partial", b"?a\n<http://e/s>\n")
+
+
+def test_a_row_that_the_format_cannot_hold_ends_the_results(tmp_path):
+    path = tmp_path / "r.srx"
+    results = rdfm.create_results(path, ["a"])
+    results.write([S])
+    results.write([Literal("\x01")])
+    with pytest.raises(EncodeError, match="results-xml") as caught:
+        results.close()
+    assert caught.value.message_index == 1
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="closed"):
+        results.write([S])
+    results.close()
+
+
+def test_closed_results_take_nothing(tmp_path):
+    path = tmp_path / "r.srj"
+    results = rdfm.create_results(path, ["a"])
+    results.close()
+    results.close()
+    for late in (
+        lambda: results.write([S]),
+        lambda: results.write_batch(ResultBatch.from_rows([], ["a"])),
+    ):
+        with pytest.raises(ValueError, match="closed"):
+            late()
+    with rdfm.open_results(path) as found:
+        assert list(found) == []
+
+
+def test_an_answer_that_is_read():
+    with rdfm.open_results(ASK, "results-json") as results:
+        (batch,) = results.batches()
+    assert (batch.boolean, batch.variables, batch.links, len(batch)) == (False, (), ("more",), 0)
+
+
+def test_rows_of_open_log_are_those_of_open_results():
+    with rdfm.open_log(TSV, "results-tsv") as log:
+        assert list(log) == ROWS
+
+
+def test_a_log_does_not_take_rows(tmp_path):
+    with rdfm.create_log(tmp_path / "r.srj") as log:
+        with pytest.raises(TypeError, match=r"rdfm\.create_results"):
+            log.write([S])
+        log.write_batch(ResultBatch.from_rows([[S]], ["a"]))
+
+
+def test_a_batch():
+    batch = ResultBatch.from_rows(ROWS, ["a", "b"], links=["more"], first_index=5)
+    assert repr(batch) == "<ResultBatch: 4 rows of 2 variables>"
+    assert (batch.kind, len(batch), batch.record_count) == ("results", 4, 4)
+    assert (batch.variables, batch.boolean, batch.links) == (("a", "b"), None, ("more",))
+    assert (batch.first_index, batch.continued, batch.continues) == (5, False, False)
+    assert list(batch) == batch.rows() == ROWS
+    assert batch.memory_bytes > 0
+    part = batch.slice(1, 3)
+    assert (part.first_index, part.rows(), part.variables) == (6, ROWS[1:3], ("a", "b"))
+    assert part.slice(1, 0).rows() == batch.slice(3, 2).rows() == []
+    assert part.slice(0, 0).links == ("more",)
+
+
+def test_positions_of_rows():
+    with rdfm.open_results(TSV, "results-tsv") as results:
+        (batch,) = results.batches()
+    starts = [6, 20, 22, 33]
+    assert [TSV[start - 1 :].startswith(b"\n") for start in starts] == [True] * 4
+    assert [batch.position(row) for row in range(4)] == starts
+    assert batch.position(-1) == batch.position(3)
+    with pytest.raises(IndexError):
+        batch.position(4)
+
+
+def test_terms_are_shared_by_the_rows_of_a_batch():
+    batch = ResultBatch.from_rows([[S, S], [Iri("http://e/s"), None]], ["a", "b"])
+    (first, second), (third, _) = batch
+    assert first is second is third
+
+
+@pytest.mark.parametrize(
+    ("rows", "variables", "error"),
+    [
+        ([[S]], [], ValueError),
+        ([[]], ["a"], ValueError),
+        ([[S, S], [S]], ["a", "b"], ValueError),
+        ([["x"]], ["a"], TypeError),
+        ([S], ["a"], TypeError),
+        (None, ["a"], TypeError),
+        ([], "a", TypeError),
+        ([], [1], TypeError),
+    ],
+)
+def test_rows_that_are_none(rows, variables, error):
+    with pytest.raises(error):
+        ResultBatch.from_rows(rows, variables)
+
+
+def test_rows_are_pickled_and_batches_are_not():
+    batch = ResultBatch.from_rows(ROWS, ["a", "b"])
+    assert pickle.loads(pickle.dumps(batch.rows())) == ROWS
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(batch)
