@@ -10,6 +10,9 @@ from support import as_term, as_tuple
 from rdfm import formats
 from rdfm._core import PatchBatch
 
+KEYS = ("", "id", "é\n")
+PLAIN_KEYS = ("id", "prev")
+
 
 def as_operation(operation: tuple) -> tuple:
     """A tuple as the tuple that rdfm takes."""
@@ -64,8 +67,11 @@ def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
 
 
 @st.composite
-def patches(draw, *, graphs: bool) -> list[list[tuple]]:
-    """Logs of patches: the quads of a log, added and deleted, with all other operations between them."""
+def patches(draw, *, graphs: bool, plain: bool = False) -> list[list[tuple]]:
+    """Logs of patches: the quads of a log, added and deleted, with all other operations between them.
+
+    `plain`: what all formats hold; headers come first.
+    """
     log = draw(logs(graphs=graphs, generalized=True))
     random = draw(st.randoms(use_true_random=False))
     found = []
@@ -79,7 +85,8 @@ def patches(draw, *, graphs: bool) -> list[list[tuple]]:
                 patch.append((random.choice(["TC", "TA"]) if begun else "TX",))
                 begun = not begun
             elif kind == 1:
-                patch.append(("H", random.choice(["", "id", "é\n"]), quad[2]))
+                header = ("H", random.choice(PLAIN_KEYS if plain else KEYS), quad[2])
+                patch.insert(0 if plain else len(patch), header)
             elif kind == 2 and iris:
                 patch.append(("PA", random.choice(["", "ex"]), random.choice(iris), quad[3]))
             elif kind == 3:

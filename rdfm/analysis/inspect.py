@@ -151,6 +151,7 @@ def inspect(
             if item.source is not last:
                 last, logs = item.source, logs + 1
                 data = last.input
+                report.kind = last.format.spec.kinds[0]  # else as the messages say
                 files.update(dict.fromkeys((*driver.opened, *(() if last.member else (data,)))))
                 if data.refusal is None:
                     found.setdefault(last.format.name)
@@ -169,7 +170,7 @@ def inspect(
                 carries = item.source.format.spec.carries
                 counts.add(item.batch, metadata=carries.get("metadata", False))
                 done = item.bytes_in
-                tell(lambda done=done: Progress(done, total, report.messages, report.quads))  # type: ignore[misc]  # called at once
+                tell(lambda done=done: counts.progress(done, total))  # type: ignore[misc]  # called at once
     except RdfmError as met:
         error, report.error = met, str(met)
         if not isinstance(met, DecodeError):
@@ -188,7 +189,7 @@ def inspect(
     counts.end()
     report.predicates = _top(report.predicates, top)
     report.datatypes = _top(report.datatypes, top)
-    tell(lambda: Progress(report.bytes, total, report.messages, report.quads), force=True)
+    tell(lambda: counts.progress(report.bytes, total), force=True)
     return report
 
 
@@ -226,6 +227,7 @@ class _Counts:
         if isinstance(batch, ResultBatch):
             self._report.variables, self._report.boolean = batch.variables, batch.boolean
             self._report.messages += len(batch)
+            self._all_records += len(batch)
         elif isinstance(batch, PatchBatch):
             self._patches(batch)
         elif len(batch):
@@ -269,6 +271,11 @@ class _Counts:
             self._report.empty_messages += count == 0
             self._largest = max(self._largest, count)
             self._smallest = count if self._smallest is None else min(self._smallest, count)
+
+    def progress(self, done: int, total: int | None) -> Progress:
+        """How far it is."""
+        report = self._report
+        return Progress(done, total, report.messages, self._all_records, report.kind)
 
     def end(self) -> None:
         report = self._report

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from rdfm.cli._io import plural
+from rdfm.cli._io import counted
 
 
 class Bar:
@@ -40,8 +40,7 @@ class Bar:
                 file=sys.stderr,
             )
         self._bar.set_postfix_str(
-            f"{plural(progress.messages, 'message')}, {plural(progress.quads, 'quad')}",
-            refresh=False,
+            counted(progress.kind, progress.messages, progress.quads), refresh=False
         )
         self._bar.update(progress.bytes_in - self._bar.n)
 

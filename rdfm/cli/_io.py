@@ -8,6 +8,12 @@ import sys
 from typing import Any, BinaryIO, cast
 
 STANDARD_OUTPUT = "standard output"
+# What a message of each kind of log is called, and what it holds; of results a row is both.
+WORDS = {
+    "messages": ("message", "quad"),
+    "patches": ("patch", "operation"),
+    "results": ("row", "row"),
+}
 
 
 def standard_input() -> BinaryIO:
@@ -54,9 +60,30 @@ def plural(count: int, noun: str) -> str:
         >>> plural(1, "entry"), plural(3, "entry")
         ('1 entry', '3 entries')
     """
-    if count != 1:
-        noun = f"{noun[:-1]}ies" if noun.endswith(("ary", "try")) else f"{noun}s"
-    return f"{count:,} {noun}"
+    return f"{count:,} {noun if count == 1 else several(noun)}"
+
+
+def several(noun: str) -> str:
+    """The plural of a noun.
+
+    Example:
+        >>> several("quad"), several("patch"), several("boundary")
+        ('quads', 'patches', 'boundaries')
+    """
+    if noun.endswith(("ary", "try")):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+
+
+def counted(kind: str, messages: int, records: int) -> str:
+    """Numbers of messages and of what they hold, in the words of their kind.
+
+    Example:
+        >>> counted("messages", 1, 2000), counted("patches", 2, 1), counted("results", 3, 3)
+        ('1 message, 2,000 quads', '2 patches, 1 operation', '3 rows')
+    """
+    message, record = WORDS[kind]
+    return plural(messages, message) + ("" if record == message else f", {plural(records, record)}")
 
 
 def safe(text: str) -> str:

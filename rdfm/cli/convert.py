@@ -130,7 +130,7 @@ def _is_terminal(stream: Any) -> bool:
 
 def _report(summary: Any, quiet: bool) -> None:
     """What was done and what was left out, on standard error."""
-    from rdfm.cli._io import plural, safe, size
+    from rdfm.cli._io import WORDS, counted, plural, safe, several, size
 
     for error in summary.errors:
         click.echo(f"rdfm: skipped: {safe(error)}", err=True)
@@ -144,9 +144,10 @@ def _report(summary: Any, quiet: bool) -> None:
         return
     speed = ""
     if summary.seconds >= 0.5 and summary.quads >= 10_000:
-        speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M quads/s)"
+        record = several(WORDS[summary.kind][1])
+        speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M {record}/s)"
     line = (
-        f"{plural(summary.messages, 'message')}, {plural(summary.quads, 'quad')}: "
+        f"{counted(summary.kind, summary.messages, summary.quads)}: "
         f"{size(summary.bytes_in)} read, {size(summary.bytes_out)} written in {summary.seconds:.2f} s{speed}"
     )
     if summary.skipped:

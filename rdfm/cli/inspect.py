@@ -115,7 +115,7 @@ def _taken(
 
 def _lines(report: Any) -> list[str]:
     """The report for people."""
-    from rdfm.cli._io import plural, safe, size
+    from rdfm.cli._io import WORDS, plural, safe, several, size
 
     title = (report.format or "none") + (f", {report.compression}" if report.compression else "")
     rows: list[tuple[str, str]] = [("format", title)]
@@ -137,18 +137,20 @@ def _lines(report: Any) -> list[str]:
     if report.compression:
         bytes_ += f", {size(report.decompressed_bytes)} decompressed"
     rows.append(("read" if report.error else "size", bytes_))
-    empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
-    rows.append(("messages", f"{report.messages:,}{empty}"))
-    graphs = "" if not report.has_graphs else ", some in named graphs"
-    rows.append(("quads", f"{report.quads:,}{graphs}"))
+    rows += _held(report)
     if report.dropped_keys:
         keys = plural(report.dropped_keys, "JSON-LD key")
         rows.append(("dropped", f"{keys} without an IRI, such as {report.dropped_key}"))
     if report.quads_per_message:
         least, mean, most = report.quads_per_message
-        rows.append(("quads a message", f"{least:,} to {most:,}, {mean:,} on average"))
+        message, record = WORDS[report.kind]
+        of = f" {several(record)}" if report.kind == "patches" else ""
+        name = f"in a {message}" if of else f"{several(record)} a {message}"
+        rows.append((name, f"{least:,} to {most:,}{of}, {mean:,} on average"))
     lines = [safe(report.source), *(f"  {name:16} {safe(value)}" for name, value in rows)]
     for heading, counts in (
+        ("operations", report.operations),
+        ("headers", report.headers),
         ("predicates", report.predicates),
         ("datatypes", report.datatypes),
         ("metadata", report.metadata),
@@ -162,3 +164,31 @@ def _lines(report: Any) -> list[str]:
     if report.error:
         lines.append(f"  {'first error':16} {safe(report.error)}")
     return lines
+
+
+def _held(report: Any) -> list[tuple[str, str]]:
+    """How many messages there are, and what is in them."""
+    from rdfm.cli._io import WORDS, plural, several
+
+    empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
+    rows = [(several(WORDS[report.kind][0]), f"{report.messages:,}{empty}")]
+    graphs = "" if not report.has_graphs else ", some in named graphs"
+    if report.kind == "results":
+        if report.boolean is not None:
+            return [("answer", str(report.boolean).lower())]
+        if report.variables is not None:
+            rows.append(("variables", ", ".join(report.variables) or "none"))
+    elif report.kind == "patches":
+        codes = {code: report.operations.get(code, 0) for code in ("A", "D", "TX", "TC", "TA")}
+        rows.append(("quads", f"{codes['A']:,} added, {codes['D']:,} deleted{graphs}"))
+        if any(codes[code] for code in ("TX", "TC", "TA")):
+            ended = f"{codes['TC']:,} committed, {codes['TA']:,} aborted"
+            rows.append(("transactions", f"{codes['TX']:,}: {ended}"))
+        if report.broken_links:
+            broken = plural(report.broken_links, "broken link")
+            rows.append(("chain", f"{broken}; the first: {report.broken_link}"))
+        elif any(key.lower() == "prev" for key in report.headers):
+            rows.append(("chain", "whole: each prev is the id of the patch before"))
+    else:
+        rows.append(("quads", f"{report.quads:,}{graphs}"))
+    return rows

@@ -106,6 +106,7 @@ def apply(
     patch whose header has a prev that is not the id of the patch before is refused.
     """
     from rdfm import patch
+    from rdfm.cli._io import plural
     from rdfm.cli._signals import unwinding
 
     with unwinding():
@@ -122,7 +123,7 @@ def apply(
     _report(
         done,
         quiet,
-        f"{done.quads:,} quads: {done.added:,} added, {done.deleted:,} deleted",
+        f"{plural(done.quads, 'quad')}: {done.added:,} added, {done.deleted:,} deleted",
         done.undone,
     )
 
@@ -152,6 +153,7 @@ def from_log(
     The labels of blank nodes are set apart by message, since those of patches are the whole log's.
     """
     from rdfm import patch
+    from rdfm.cli._io import plural
     from rdfm.cli._signals import unwinding
 
     with unwinding():
@@ -162,7 +164,7 @@ def from_log(
             to_format=to_format,
             **given(options),
         )
-    _report(done, quiet, f"{done.messages:,} patches")
+    _report(done, quiet, plural(done.messages, "patch"))
 
 
 @command.command(
@@ -197,6 +199,7 @@ def to_log(
     Patches that delete something are refused: rdfm patch apply makes a dataset of them.
     """
     from rdfm import patch
+    from rdfm.cli._io import plural
     from rdfm.cli._signals import unwinding
 
     with unwinding():
@@ -208,7 +211,7 @@ def to_log(
             separate_blank_nodes=separate_blank_nodes,
             **given(options),
         )
-    _report(done, quiet, f"{done.messages:,} messages")
+    _report(done, quiet, plural(done.messages, "message"))
 
 
 @command.command(
@@ -257,6 +260,7 @@ def diff(
     Blank nodes are compared by their labels, unless --canonical is given.
     """
     from rdfm import patch
+    from rdfm.cli._io import plural
     from rdfm.cli._signals import unwinding
 
     wanted = 1 if snapshots else 2
@@ -277,7 +281,9 @@ def diff(
             **given(options),
         )
     _report(
-        done, quiet, f"{done.messages:,} patches: {done.added:,} adds, {done.deleted:,} deletes"
+        done,
+        quiet,
+        f"{plural(done.messages, 'patch')}: {plural(done.added, 'add')}, {plural(done.deleted, 'delete')}",
     )
 
 

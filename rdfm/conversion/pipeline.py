@@ -120,6 +120,7 @@ class Pipeline:
         self._met = 0  # errors skipped
         # Of the calling thread alone, which encodes.
         self._bytes_done = self._messages = self._quads = 0  # up to what was encoded
+        self._kind = plan.target.format.spec.kinds[0]  # of what is written
         self._first: Read | None = None
         self._seen = 0  # messages begun, those left out included
         self._quads_seen = 0
@@ -201,6 +202,7 @@ class Pipeline:
             errors=tuple(self._errors),
             abandoned=tuple(self._abandoned),
             notes=self._notes.texts() + tuple(encoder.notes()),
+            kind=self._kind,
         )
 
     def _all_dropped(self, encoder: Any) -> dict[str, int]:
@@ -268,6 +270,7 @@ class Pipeline:
             raise OptionError(
                 f"{read.source.name} holds {kind}, and {spec.title} holds {holds}; {OTHER_KINDS[kind]}"
             )
+        self._kind = kind
         if self._regrouper is not None and kind != "messages":
             raise OptionError(f"{read.source.name} holds {kind}; only messages are regrouped")
 
@@ -422,11 +425,16 @@ class Pipeline:
 
     def _tell(self, written: Channel[list[_Bytes]]) -> None:
         """Tells how far the writing thread is."""
-        self._report(lambda: written.reached() or Progress(bytes_total=self._plan.bytes_total))
+        self._report(
+            lambda: (
+                written.reached() or Progress(bytes_total=self._plan.bytes_total, kind=self._kind)
+            )
+        )
 
     def _progress(self) -> Progress:
         """How far the encoding is."""
-        return Progress(self._bytes_done, self._plan.bytes_total, self._messages, self._quads)
+        total = self._plan.bytes_total
+        return Progress(self._bytes_done, total, self._messages, self._quads, self._kind)
 
     @staticmethod
     def _stop(*channels: Channel[Any]) -> None:

@@ -12,8 +12,8 @@ class Summary:
     """What a conversion did.
 
     Attributes:
-        messages: Messages written.
-        quads: Quads written.
+        messages: Messages written: patches, rows of results.
+        quads: Quads written; of patches operations, of results rows.
         bytes_in: Bytes read for what was written (compressed); a file that was given up counts whole.
         bytes_out: Bytes written (compressed).
         seconds: Time taken.
@@ -26,6 +26,7 @@ class Summary:
         abandoned: Inputs whose rest was given up, since their format cannot resume.
         notes: What whoever reads the inputs or the output should know, a sentence each: ten about the
             inputs, and the number of the others.
+        kind: What the messages are: "messages", "patches" or "results".
     """
 
     messages: int
@@ -39,3 +40,4 @@ class Summary:
     errors: tuple[str, ...] = ()
     abandoned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    kind: str = "messages"

@@ -31,14 +31,16 @@ class Progress:
         bytes_in: Bytes of the inputs (compressed) that are done: what was read there is written, or
             by `inspect` counted.
         bytes_total: Bytes of all inputs; None where one of them does not say.
-        messages: Messages written, or by `inspect` counted.
-        quads: Quads written, or by `inspect` counted.
+        messages: Messages written, or by `inspect` counted: patches, rows of results.
+        quads: Quads written, or by `inspect` counted; of patches operations, of results rows.
+        kind: What the messages are: "messages", "patches" or "results".
     """
 
     bytes_in: int = 0
     bytes_total: int | None = None
     messages: int = 0
     quads: int = 0
+    kind: str = "messages"
 
 
 class Reporter:

@@ -1,0 +1,216 @@
+"""rdfm convert and rdfm inspect of patches and of results: the words of each kind, and every ordered pair."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from support import FIXTURES
+
+import rdfm as package
+from rdfm.cli._bar import Bar
+
+PATCHES = {"jelly-patch": ".jellyp", "rdf-patch": ".rdfp", "rdf-patch-thrift": ".trp"}
+RESULTS = {
+    "results-thrift": ".srt",
+    "results-protobuf": ".srp",
+    "results-json": ".srj",
+    "results-xml": ".srx",
+    "results-tsv": ".tsv",
+}
+CHAIN = """H id <urn:1> .
+TX .
+A _:b <http://e/p> "o" .
+D _:b <http://e/p> "o" <http://e/g> .
+TC .
+Z .
+H id <urn:2> .
+H prev <urn:1> .
+TX .
+TA .
+Z .
+Z .
+"""
+
+
+def pairs(formats):
+    return [(first, second) for first in formats for second in formats]
+
+
+def said(run):
+    """The summary, without bytes and times."""
+    assert run.code == 0, run.err
+    return re.sub(r": [^:]*$", "", run.err.splitlines()[0].removeprefix("rdfm: "))
+
+
+def shown(run):
+    """What inspect prints, by its names; counts below a name belong to it."""
+    assert run.code == 0, run.err
+    rows, name = {}, None
+    for line in run.out.splitlines()[1:]:
+        name = line[2:18].strip() or name
+        rows.setdefault(name, []).append(line[19:].strip())
+    return {name: rows[name] if len(rows[name]) > 1 else rows[name][0] for name in rows}
+
+
+def rows_of(path):
+    with package.open_log(path) as log:
+        return list(log)
+
+
+@pytest.mark.parametrize(("first", "second"), pairs(PATCHES))
+def test_patches_there_and_back(rdfm, first, second):
+    Path("log.rdfp").write_text(CHAIN)
+    one, other = f"one{PATCHES[first]}", f"other{PATCHES[second]}"
+    for source, target in (("log.rdfp", one), (one, other), (other, "back.rdfp")):
+        assert said(rdfm("convert", source, target)) == "3 patches, 9 operations"
+    assert rows_of(one) == rows_of(other) == rows_of("log.rdfp")
+    rdfm("convert", "log.rdfp", "direct.rdfp")
+    assert Path("back.rdfp").read_bytes() == Path("direct.rdfp").read_bytes()
+
+
+@pytest.mark.parametrize(("first", "second"), pairs(RESULTS))
+def test_results_there_and_back(rdfm, first, second):
+    source = FIXTURES / "results-json" / "basic.srj"
+    one, other = f"one{RESULTS[first]}", f"other{RESULTS[second]}"
+    for given, target in ((source, one), (one, other)):
+        assert said(rdfm("convert", given, target)) == "3 rows"
+    assert rows_of(one) == rows_of(other) == rows_of(source)
+    with package.open_results(other) as results:
+        assert results.variables == ("s", "p")
+
+
+def test_one_of_a_kind_is_one(rdfm):
+    Path("one.rdfp").write_text("TX .\n")
+    assert said(rdfm("convert", "one.rdfp", "one.trp")) == "1 patch, 1 operation"
+    Path("one.srj").write_text('{"head":{"vars":["a"]},"results":{"bindings":[{}]}}')
+    assert said(rdfm("convert", "one.srj", "one.srx")) == "1 row"
+    Path("none.srj").write_text('{"head":{"vars":["a"]},"results":{"bindings":[]}}')
+    assert said(rdfm("convert", "none.srj", "none.srt")) == "0 rows"
+    Path("none.rdfp").write_text("")
+    assert said(rdfm("convert", "none.rdfp", "none.jellyp")) == "0 patches, 0 operations"
+
+
+def test_summaries_in_python(tmp_path):
+    (tmp_path / "log.rdfp").write_text(CHAIN)
+    summary = package.convert(tmp_path / "log.rdfp", tmp_path / "log.trp")
+    assert (summary.kind, summary.messages, summary.quads) == ("patches", 3, 9)
+    source = FIXTURES / "results-json" / "basic.srj"
+    told = []
+    summary = package.convert(source, tmp_path / "r.srt", progress=told.append)
+    assert (summary.kind, summary.messages, summary.quads) == ("results", 3, 3)
+    assert (told[-1].kind, told[-1].messages, told[-1].quads) == ("results", 3, 3)
+    summary = package.convert(b"", tmp_path / "e.nq", from_format="nq")
+    assert (summary.kind, summary.messages) == ("messages", 0)
+
+
+@pytest.mark.parametrize("format", PATCHES)
+def test_inspect_of_patches(rdfm, format):
+    Path("log.rdfp").write_text(CHAIN)
+    path = f"one{PATCHES[format]}"
+    rdfm("convert", "log.rdfp", path)
+    found = shown(rdfm("inspect", path))
+    assert found["format"] == format
+    assert found["patches"] == "3 (1 empty)"
+    assert found["quads"] == "1 added, 1 deleted, some in named graphs"
+    assert found["transactions"] == "2: 1 committed, 1 aborted"
+    assert found["chain"] == "whole: each prev is the id of the patch before"
+    assert found["in a patch"] == "0 to 5 operations, 3.0 on average"
+    assert [line.split() for line in found["operations"]] == [
+        *(["3", "H"], ["2", "TX"], ["1", "TC"], ["1", "TA"], ["1", "A"], ["1", "D"])
+    ]
+    assert [line.split() for line in found["headers"]] == [["2", "id"], ["1", "prev"]]
+    assert not {"messages", "quads a message", "predicates"} & set(found)
+    report = json.loads(rdfm("inspect", "--json", path).out)
+    assert (report["kind"], report["messages"], report["empty_messages"]) == ("patches", 3, 1)
+    assert report["operations"] == {"H": 3, "TX": 2, "TC": 1, "TA": 1, "A": 1, "D": 1}
+    assert (report["headers"], report["broken_links"]) == ({"id": 2, "prev": 1}, 0)
+    assert (report["quads"], report["quads_per_message"]) == (2, [0, 3.0, 5])
+
+
+def test_inspect_of_a_broken_chain(rdfm):
+    text = CHAIN + "H prev <urn:9> .\nZ .\nH prev <urn:2> .\nZ .\n"
+    Path("log.rdfp").write_text(text)
+    found = shown(rdfm("inspect", "log.rdfp"))
+    assert found["chain"] == (
+        "2 broken links; the first: patch 3 follows <urn:9>, and the patch before it has no id"
+    )
+    Path("log.rdfp").write_text("TX .\nTC .\nZ .\n")
+    assert "chain" not in shown(rdfm("inspect", "log.rdfp"))
+
+
+@pytest.mark.parametrize("format", RESULTS)
+def test_inspect_of_results(rdfm, format):
+    path = f"one{RESULTS[format]}"
+    rdfm("convert", FIXTURES / "results-json" / "basic.srj", path)
+    found = shown(rdfm("inspect", path))
+    assert set(found) == {"format", "size", "rows", "variables"}
+    assert (found["rows"], found["variables"]) == ("3", "s, p")
+    report = json.loads(rdfm("inspect", "--json", path).out)
+    assert (report["kind"], report["messages"]) == ("results", 3)
+    assert (report["variables"], report["boolean"]) == (["s", "p"], None)
+
+
+def test_inspect_of_answers_and_of_nothing(rdfm):
+    shutil.copy(FIXTURES / "results-json" / "false.srj", "false.srj")
+    found = shown(rdfm("inspect", "false.srj"))
+    assert set(found) == {"format", "size", "answer"}
+    assert found["answer"] == "false"
+    report = json.loads(rdfm("inspect", "--json", "false.srj").out)
+    assert (report["boolean"], report["variables"], report["messages"]) == (False, [], 0)
+    Path("none.srj").write_text('{"head":{"vars":[]},"results":{"bindings":[{},{}]}}')
+    found = shown(rdfm("inspect", "none.srj"))
+    assert (found["rows"], found["variables"]) == ("2", "none")
+    Path("none.rdfp").write_text("")
+    found = shown(rdfm("inspect", "none.rdfp"))
+    assert (found["patches"], found["quads"]) == ("0", "0 added, 0 deleted")
+    assert "transactions" not in found
+
+
+def test_inspect_of_a_broken_log_says_its_kind(rdfm):
+    Path("a.rdfp").write_text("oops")
+    Path("a.srj").write_text("oops")
+    run = rdfm("inspect", "a.rdfp", "a.srj")
+    assert run.code == 1
+    assert re.findall(r"^  (\w+) +0$", run.out, re.M) == ["patches", "rows"]
+    assert "messages" not in run.out
+
+
+def test_the_bar_has_the_words_of_the_kind(rdfm, monkeypatch):
+    class Watched(Bar):
+        def __init__(self):
+            super().__init__()
+            self._start = float("-inf")
+
+    monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: Watched()))
+    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
+    Path("log.rdfp").write_text(CHAIN)
+    for words in (("convert", "log.rdfp", "log.trp"), ("inspect", "log.rdfp")):
+        assert "3 patches, 9 operations" in rdfm(*words).err
+    shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
+    for words in (("convert", "r.srj", "r.srt"), ("inspect", "r.srj")):
+        assert "3 rows" in rdfm(*words).err
+
+
+def test_kinds_do_not_mix(rdfm):
+    Path("log.rdfp").write_text(CHAIN)
+    shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
+    assert "rdfm patch to-log" in rdfm("convert", "log.rdfp", "out.nq").error
+    assert "a format of results" in rdfm("convert", "r.srj", "out.nq").error
+    assert "rdfm patch from-log" in rdfm("convert", "a.nq", "out.rdfp").error
+    assert "holds patches" in rdfm("convert", "log.rdfp", "out.srj").error
+    assert not list(Path().glob("out.*"))
+
+
+def test_patch_counts_in_words(rdfm):
+    Path("log.rdfp").write_text("TX .\nA <a:s> <a:p> <a:o> .\nTC .\n")
+    Path("empty.nq").write_text("")
+    run = rdfm("patch", "apply", "empty.nq", "log.rdfp", "-o", "now.nq")
+    assert said(run) == "1 quad"
+    run = rdfm("patch", "from-log", "b.nq", "b.rdfp")
+    assert re.sub(" in .*", "", run.err.strip()) == "rdfm: 1 patch"
+    run = rdfm("patch", "to-log", "log.rdfp", "back.nq")
+    assert re.sub(" in .*", "", run.err.strip()) == "rdfm: 1 message"
+    run = rdfm("patch", "diff", "empty.nq", "now.nq", "-o", "diff.rdfp")
+    assert re.sub(" in .*", "", run.err.strip()) == "rdfm: 1 patch: 1 add, 0 deletes"

@@ -1,0 +1,128 @@
+"""Random patches and random results through every ordered pair of their formats."""
+
+import io
+
+import patches
+import pytest
+import results
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rdfm
+from rdfm import formats
+
+
+def of_kind(kind):
+    return [name for name in formats.names() if formats.find(name).spec.kinds == (kind,)]
+
+
+PATCHES = of_kind("patches")
+RESULTS = of_kind("results")
+EXACT = [name for name in RESULTS if name != "results-csv"]
+WRITING = {"jelly-patch": {"generalized": True, "rdf_star": True, "statement_type": "quads"}}
+
+
+def pairs(names):
+    return [(first, second) for first in names for second in names]
+
+
+def test_every_format_is_of_a_kind():
+    assert (len(PATCHES), len(RESULTS)) == (3, 6)
+
+
+def converted(data, first, second, **options):
+    file = io.BytesIO()
+    rdfm.convert(
+        data, file, from_format=first, to_format=second, **WRITING.get(second, {}), **options
+    )
+    return file.getvalue()
+
+
+def written(name, log):
+    return formats.find(name).encode(patches.as_batch(log), **WRITING.get(name, {}))
+
+
+def read(name, data):
+    with rdfm.open_log(data, name) as log:
+        return [[patches.of_operation(tuple(operation)) for operation in patch] for patch in log]
+
+
+@pytest.mark.parametrize(("first", "second"), pairs(PATCHES))
+@given(data=st.data())
+def test_every_pair_holds_patches(first, second, data):
+    log = data.draw(patches.patches(graphs=True, plain=True))
+    there = written(first, log)
+    assert read(first, there) == log
+    assert read(second, converted(there, first, second)) == log
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@given(log=patches.patches(graphs=True))
+def test_what_a_format_of_patches_cannot_hold_is_refused_by_name(name, log):
+    try:
+        data = written(name, log)
+    except rdfm.EncodeError as error:
+        assert name != "jelly-patch"
+        assert str(error).startswith(f"{name}: ")
+        assert any(
+            operation[0] == "H" and (at or operation[1] not in patches.PLAIN_KEYS)
+            for patch in log
+            for at, operation in enumerate(patch)
+        )
+    else:
+        assert read(name, data) == log
+
+
+@pytest.mark.parametrize(("first", "second"), pairs(EXACT))
+@given(data=st.data())
+def test_every_pair_holds_results(first, second, data):
+    any_text = all(formats.find(name).spec.carries["any_text"] for name in (first, second))
+    found = data.draw(results.results(any_text=any_text))
+    there = results.encoded(first, *found)
+    assert results.decoded(first, there) == found
+    assert results.decoded(second, converted(there, first, second)) == found
+
+
+@pytest.mark.parametrize("first", EXACT)
+@given(found=results.results(any_text=False))
+def test_texts_are_what_csv_holds(first, found):
+    """Of every format the same; what it holds is not changed by a second writing."""
+    there = results.encoded(first, *found)
+    data = converted(there, first, "results-csv", lossy=True)
+    assert data == results.encoded("results-csv", *found, lossy=True)
+    variables, rows = results.decoded("results-csv", data)
+    assert variables == found[0]
+    for row, terms in zip(rows, found[1], strict=True):
+        for cell, term in zip(row, terms, strict=True):
+            assert (cell is None) == (term is None)
+            if term is not None and term[0] in ("iri", "literal"):
+                assert cell[1] == term[1]
+    assert converted(data, "results-csv", "results-csv", lossy=True) == data
+
+
+@pytest.mark.parametrize("name", EXACT)
+@given(data=st.data())
+def test_the_cut_into_batches_changes_no_byte_of_results(name, data):
+    variables, rows = data.draw(
+        results.results(any_text=formats.find(name).spec.carries["any_text"])
+    )
+    whole = results.encoded(name, variables, rows)
+    file = io.BytesIO()
+    with rdfm.create_results(file, variables, name) as out:
+        for row in rows:
+            out.write_batch(
+                rdfm.ResultBatch.from_rows([[results.as_term(cell) for cell in row]], variables)
+            )
+    assert file.getvalue() == whole
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@given(log=patches.patches(graphs=True, plain=True))
+def test_the_cut_into_batches_changes_no_byte_of_patches(name, log):
+    options = WRITING.get(name, {})
+    whole = formats.find(name).Encoder(**options)
+    batch = patches.as_batch(log)
+    expected = whole.encode(batch) + whole.finish()
+    encoder = formats.find(name).Encoder(**options)
+    cut = [batch.slice(at, at + 1) for at in range(len(batch))]
+    assert b"".join([*map(encoder.encode, cut), encoder.finish()]) == expected

@@ -1,0 +1,51 @@
+"""Hypothesis strategies of SPARQL results: variables, and rows of `nquads` tuples or None; and both there and back."""
+
+import io
+from typing import Any
+
+from hypothesis import strategies as st
+from logs import bnodes, in_xml, iris, literals, triple_terms, xml_literals
+from support import as_term, as_tuple
+
+import rdfm
+
+names = st.from_regex(r"[A-Za-z0-9_é亀]{1,6}", fullmatch=True) | st.sampled_from(
+    ["a b", "?", "a,b", '"', "a'b", "<", "&amp;", "x}"]
+)
+
+
+@st.composite
+def results(
+    draw, *, any_text: bool = True, generalized: bool = True
+) -> tuple[list[str], list[tuple]]:
+    """Up to four variables, and up to six rows whose terms repeat."""
+    texts = literals if any_text else xml_literals
+    labels = (
+        bnodes
+        if any_text
+        else bnodes.map(lambda term: ("bnode", in_xml(term[1]))).filter(lambda term: term[1])
+    )
+    nodes = iris | labels
+    plain = nodes | texts
+    cells = plain | (
+        triple_terms(plain, plain, plain) if generalized else triple_terms(nodes, iris, plain)
+    )
+    variables = draw(st.lists(names, max_size=4, unique=True))
+    pool = [None, *draw(st.lists(cells, min_size=1, max_size=6))]
+    row = st.tuples(*(st.sampled_from(pool) for _ in variables))
+    return variables, draw(st.lists(row, max_size=6))
+
+
+def encoded(name: str, variables: list[str], rows: list[tuple], **options: Any) -> bytes:
+    """A whole log."""
+    file = io.BytesIO()
+    with rdfm.create_results(file, variables, name, **options) as out:
+        for row in rows:
+            out.write(map(as_term, row))
+    return file.getvalue()
+
+
+def decoded(name: str, data: bytes) -> tuple[list[str], list[tuple]]:
+    """What a log holds."""
+    with rdfm.open_results(data, name) as found:
+        return list(found.variables), [tuple(map(as_tuple, row)) for row in found]
