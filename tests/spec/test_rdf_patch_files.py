@@ -1,22 +1,35 @@
 """Files of patches by Jena and RDFLib, and the small ones of spec-fixtures: read, written and read again."""
 
 import json
+from itertools import chain, pairwise, product
 
 import pytest
+from nquads import read_quads, relabelled
 from rdf_patch import operation_of, patches_of, read_thrift, rows_of_text
 from support import FIXTURES, SHARED, as_tuple, needs_shared
 
 import rdfm
+from rdfm import patch
 
-NAMES = {"rdfp": "rdf-patch", "rdp": "rdf-patch", "trp": "rdf-patch-thrift"}
+NAMES = {
+    "rdfp": "rdf-patch",
+    "rdp": "rdf-patch",
+    "trp": "rdf-patch-thrift",
+    "jellyp": "jelly-patch",
+}
 RDFLIB = SHARED / "conformance" / "rdf-patch"
 JENA = SHARED / "conformance" / "jena"
 MANIFEST = JENA / "manifest.json"
 ENTRIES = json.loads(MANIFEST.read_text("utf-8"))["files"] if MANIFEST.exists() else []
+JELLY = [
+    entry for entry in ENTRIES if entry["format"] == "jelly-patch" and "error" not in entry["file"]
+]
 ENTRIES = [entry for entry in ENTRIES if entry["format"] in NAMES]
 FILES = [path for path in sorted(RDFLIB.glob("*.rd*")) if path.suffix[1:] in NAMES]
 # Jena does not expand prefixed names, puts a late header to the front, and takes a cut row for the end.
 OTHERWISE = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
+# Jelly-Patch ends every transaction in its patch.
+UNENDED = {"abort", "patchtext-no-commit"}
 FIXTURE_FILES = sorted(
     [*FIXTURES.glob("rdf-patch/*.rd*"), *FIXTURES.glob("rdf-patch-thrift/*.trp")]
 )
@@ -36,13 +49,19 @@ def read(path):
 
 
 def in_every_format(path, folder):
-    """Written as text and in Thrift and read again, in any order."""
+    """Written as text, in Thrift and in Jelly and read again, in any order."""
     found = read(path)
-    for first, second in (("rdfp", "trp"), ("trp", "rdfp"), ("rdfp", "rdfp"), ("trp", "trp")):
+    stem = path.stem
+    suffixes = ("rdfp", "trp") if stem in UNENDED else ("rdfp", "trp", "jellyp")
+    for first, second in product(suffixes, repeat=2):
         one, other = folder / f"one.{first}", folder / f"other.{second}"
-        rdfm.convert(path, one)
-        rdfm.convert(one, other)
+        for source, target in ((path, one), (one, other)):
+            wide = target.suffix == ".jellyp" and stem == "generalized"
+            rdfm.convert(source, target, **({"to_generalized": True} if wide else {}))
         assert read(one) == read(other) == found
+    if stem in UNENDED:
+        with pytest.raises(rdfm.EncodeError, match="the patch ends inside a transaction"):
+            rdfm.convert(path, folder / "none.jellyp")
     rows = read_thrift((folder / "one.trp").read_bytes())
     assert patches_of(rows) == found
     return found
@@ -89,3 +108,51 @@ def test_file_of_jena(entry, tmp_path):
     found = in_every_format(path, tmp_path)
     if "expected_patch" in entry and entry["file"] not in OTHERWISE:
         assert found == read(JENA / entry["expected_patch"])
+
+
+@needs_shared("conformance", "jena")
+def test_every_patch_of_the_folder_is_tested():
+    listed = {entry["file"] for entry in [*ENTRIES, *JELLY]}
+    keys = ("expected_patch", "written_patch")
+    listed |= {entry[key] for entry in [*ENTRIES, *JELLY] for key in keys if key in entry}
+    errors = {"jellypatch-error-no-options", "jellypatch-error-stream-type-unspecified"}
+    found = {path.name for path in JENA.iterdir() if path.suffix[1:] in NAMES}
+    assert {name.partition(".")[0] for name in found - listed} == errors
+    assert len(found) == 49
+
+
+@needs_shared("conformance", "jena")
+@pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
+def test_file_of_jelly_is_what_its_text_says(entry, tmp_path):
+    """In text a header behind other rows begins a patch; Jelly-JVM ends each frame with Z where nothing was written."""
+    path = JENA / entry["file"]
+    found, expected = read(path), read(JENA / entry["expected_patch"])
+    assert list(chain(*found)) == list(chain(*expected))
+    if "written_patch" in entry:
+        assert read(JENA / entry["written_patch"]) == expected
+    pairs = [pair for rows in found for pair in pairwise(rows)]
+    if any(before[0] != "H" and row[0] == "H" for before, row in pairs):
+        assert "-star." in entry["file"]
+        with pytest.raises(rdfm.EncodeError) as caught:
+            rdfm.convert(path, tmp_path / "one.rdfp")
+        assert [remedy.option for remedy in caught.value.remedies] == ["headers_first"]
+        rdfm.convert(path, tmp_path / "one.jellyp")
+        assert read(tmp_path / "one.jellyp") == found
+    else:
+        assert found == expected == in_every_format(path, tmp_path)
+
+
+@needs_shared("conformance", "jena")
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in ENTRIES if "applied_to_empty" in entry],
+    ids=lambda entry: entry["file"],
+)
+def test_what_is_applied_to_nothing(entry, tmp_path):
+    now = tmp_path / "now.nq"
+    done = patch.apply(b"", JENA / entry["file"], now, from_format="nq")
+    assert done.quads == entry["applied_quads"]
+    wanted = read_quads((JENA / entry["applied_to_empty"]).read_text("utf-8"))
+    assert relabelled(sorted(read_quads(now.read_text("utf-8")), key=repr)) == relabelled(
+        sorted(wanted, key=repr)
+    )
