@@ -69,6 +69,8 @@ def child(row: Row[Task], side: str, quick: bool) -> None:
     work = task(folder(quick), sizes[log[1]])
     seconds: list[float] = []
     while len(seconds) < least or (sum(seconds) < worth and len(seconds) < 50):
+        if work.prepare is not None:
+            work.prepare()
         # Seconds of the processor, all threads together: what else runs on the machine matters less.
         start = time.process_time()
         quads = work.run()

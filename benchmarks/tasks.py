@@ -28,11 +28,13 @@ class Work:
         run: Does it and returns the number of quads.
         log_bytes: Size of the log read or written, if known beforehand.
         size: Gives the size of what `run` wrote last, if it writes.
+        prepare: Makes what one `run` uses up, before it and outside the clock.
     """
 
     run: Callable[[], int]
     log_bytes: int = 0
     size: Callable[[], int] | None = None
+    prepare: Callable[[], None] | None = None
 
 
 class NullFile(io.RawIOBase):
@@ -558,6 +560,8 @@ def document_rows() -> list[Row[Task]]:
 
 def rows() -> list[Row[Task]]:
     """Every row that compares rates."""
+    import kinds
+
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
     return [
         Row("jelly read, batches (iot)", partial(rdfm_read, "iot.jelly"), read_pyjelly, 50),
@@ -659,4 +663,5 @@ def rows() -> list[Row[Task]]:
         ),
         *binary_rows(),
         *document_rows(),
+        *kinds.rows(),
     ]

@@ -1,0 +1,263 @@
+"""What is measured of patches and of SPARQL results. Records are counted: operations that add, and rows.
+
+Both sides have the same quads: patches are made of a log, a transaction of adds for each message, and the peer gets
+the messages that these make again. Rows are the quads of a log, a variable for each term.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from tasks import OXIGRAPH_FORMATS, Row, Task, Work, batches, sample, writing_work
+
+VARIABLES = ["s", "p", "o", "g"]
+
+
+def patches(log: str, folder: Path, messages: int) -> list[Any]:
+    """Batches of patches of a log."""
+    from rdfm import _core
+
+    make = _core.ToPatches()
+    made = (make.patches(batch) for batch in read_log(log, folder, messages))
+    return [batch for batch in made if batch is not None]
+
+
+def again(log: str, folder: Path, messages: int) -> list[Any]:
+    """Batches of the messages of the same quads."""
+    from rdfm import _core
+
+    make = _core.ToMessages()
+    made = [make.messages(batch) for batch in patches(log, folder, messages)]
+    return [batch for batch in [*made, make.take()] if batch is not None]
+
+
+def read_log(log: str, folder: Path, messages: int) -> Any:
+    return batches(log.rpartition(".")[2], sample(folder, log, messages))
+
+
+def rows_of(log: str, folder: Path, messages: int) -> list[Any]:
+    """Batches of rows."""
+    from rdfm import ResultBatch
+
+    found, done = [], 0
+    for batch in read_log(log, folder, messages):
+        rows = [tuple(quad) for message in range(len(batch)) for quad in batch.quads(message)]
+        found.append(ResultBatch.from_rows(rows, VARIABLES, first_index=done))
+        done += len(rows)
+    return found
+
+
+def encoded(format: str, held: list[Any], **options: Any) -> bytes:
+    from rdfm import formats
+
+    encoder = formats.find(format).Encoder(**options)
+    return b"".join([*map(encoder.encode, held), encoder.finish()])
+
+
+def records(batch: Any) -> int:
+    """Quads, operations that add, or rows."""
+    if batch.kind == "patches":
+        return int(dict(batch.code_counts()).get("A", 0))
+    return int(batch.record_count)
+
+
+def reading(make: Any, format: str, log: str, folder: Path, messages: int, **options: Any) -> Work:
+    """Bytes to batches of what `make` gives."""
+    data = encoded(format, make(log, folder, messages), **options)
+    count = sum(map(records, make(log, folder, messages)))
+
+    def run() -> int:
+        for batch in batches(format, data):
+            batch.record_count  # noqa: B018  # as whoever takes it would look at it
+        return count
+
+    return Work(run, len(data))
+
+
+def writing(make: Any, format: str, log: str, folder: Path, messages: int, **options: Any) -> Work:
+    """Batches of what `make` gives to bytes."""
+    from rdfm import formats
+
+    held = make(log, folder, messages)
+    count = sum(map(records, held))
+
+    def write(out: IO[bytes]) -> int:
+        encoder = formats.find(format).Encoder(**options)
+        for batch in held:
+            out.write(encoder.encode(batch))
+        out.write(encoder.finish())
+        return count
+
+    return writing_work(write)
+
+
+def applying(log: str, folder: Path, messages: int) -> Work:
+    """Bytes of patches to a dataset in memory that they are applied to."""
+    from rdfm import _core
+
+    data = encoded("jelly-patch", patches(log, folder, messages))
+
+    def run() -> int:
+        dataset, operations = _core.Dataset(), 0
+        for batch in batches("jelly-patch", data):
+            dataset.apply(batch)
+            operations += batch.record_count
+        return operations
+
+    return Work(run, len(data))
+
+
+def oxigraph_applying(log: str, folder: Path, messages: int) -> Work:
+    """Bytes of N-Quads of the same quads to a pyoxigraph dataset."""
+    import pyoxigraph
+
+    data = encoded("nq", again(log, folder, messages), dialect="plain")
+
+    def run() -> int:
+        dataset = pyoxigraph.Dataset()
+        quads = 0
+        for quad in pyoxigraph.parse(data, pyoxigraph.RdfFormat.N_QUADS):
+            dataset.add(quad)
+            quads += 1
+        return quads
+
+    return Work(run, len(data))
+
+
+def oxigraph_quads(log: str, folder: Path, messages: int) -> Work:
+    """N-Quads of the quads of patches to pyoxigraph quads."""
+    import pyoxigraph
+
+    data = encoded("nq", again(log, folder, messages))
+    return Work(
+        lambda: sum(1 for _ in pyoxigraph.parse(data, pyoxigraph.RdfFormat.N_QUADS)), len(data)
+    )
+
+
+def oxigraph_write_quads(log: str, folder: Path, messages: int) -> Work:
+    """The same quads of pyoxigraph to N-Quads."""
+    import pyoxigraph
+
+    format = getattr(pyoxigraph.RdfFormat, OXIGRAPH_FORMATS["nq"])
+    quads = list(pyoxigraph.parse(encoded("nq", again(log, folder, messages)), format))
+
+    def write(out: IO[bytes]) -> int:
+        pyoxigraph.serialize(quads, out, format)
+        return len(quads)
+
+    return writing_work(write)
+
+
+def oxigraph_rows(format: str, log: str, folder: Path, messages: int) -> Work:
+    """Bytes of results to pyoxigraph solutions."""
+    import pyoxigraph
+
+    data = encoded(f"results-{format}", rows_of(log, folder, messages))
+    kind = getattr(pyoxigraph.QueryResultsFormat, format.upper())
+
+    def run() -> int:
+        found = pyoxigraph.parse_query_results(data, format=kind)
+        assert isinstance(found, pyoxigraph.QuerySolutions)
+        return sum(1 for _ in found)
+
+    return Work(run, len(data))
+
+
+def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> Work:
+    """Pyoxigraph solutions to bytes. They are in memory: it holds all rows of JSON whose head stands last."""
+    import pyoxigraph
+
+    data = encoded("results-json", rows_of(log, folder, messages))
+    head, _, rest = data.partition(b',"results":')
+    last = b'{"results":' + rest.rstrip().removesuffix(b"}") + b"," + head[1:] + b"}"
+    kind = getattr(pyoxigraph.QueryResultsFormat, format.upper())
+    count = sum(map(len, rows_of(log, folder, messages)))
+    held: list[Any] = []
+
+    def prepare() -> None:
+        held.append(pyoxigraph.parse_query_results(last, format=pyoxigraph.QueryResultsFormat.JSON))
+
+    def write(out: IO[bytes]) -> int:
+        held.pop().serialize(out, kind)
+        return count
+
+    work = writing_work(write)
+    return Work(work.run, size=work.size, prepare=prepare)
+
+
+def rows() -> list[Row[Task]]:
+    """Jelly-Patch beside Jelly, RDF Patch beside N-Quads, results beside pyoxigraph's."""
+    found: list[Row[Task]] = []
+    for log in ("iot.nq", "nanopubs.trig"):
+        name = log.partition(".")[0]
+        for format, peer, targets in (
+            ("jelly-patch", "jelly", 1 / 1.3),
+            ("rdf-patch-thrift", "rdf-protobuf", 0),
+        ):
+            found += [
+                Row(
+                    f"{format} read, batches ({name})",
+                    partial(reading, patches, format, log),
+                    (f"rdfm, {peer}", partial(reading, again, peer, log)),
+                    targets,
+                ),
+                Row(
+                    f"{format} write, batches ({name})",
+                    partial(writing, patches, format, log),
+                    (f"rdfm, {peer}", partial(writing, again, peer, log)),
+                    targets,
+                ),
+            ]
+        found += [
+            Row(
+                f"rdf-patch read, batches ({name})",
+                partial(reading, patches, "rdf-patch", log),
+                ("pyoxigraph, nq", partial(oxigraph_quads, log)),
+                6,
+            ),
+            Row(
+                f"rdf-patch write, batches ({name})",
+                partial(writing, patches, "rdf-patch", log),
+                ("pyoxigraph, nq", partial(oxigraph_write_quads, log)),
+                6,
+            ),
+        ]
+    found.append(
+        Row(
+            "jelly-patch applied, operations (iot)",
+            partial(applying, "iot.nq"),
+            ("pyoxigraph, nq", partial(oxigraph_applying, "iot.nq")),
+        )
+    )
+    for format, peer, target in (
+        ("thrift", "json", 5),
+        ("protobuf", "json", 5),
+        ("json", "json", 2),
+        ("xml", "xml", 2),
+        ("tsv", "tsv", 2),
+        ("csv", "csv", 2),
+    ):
+        options = {"lossy": True} if format == "csv" else {}
+        read, write = (
+            partial(side, rows_of, f"results-{format}", "iot.nq", **options)
+            for side in (reading, writing)
+        )
+        # pyoxigraph does not read CSV: TSV is the nearest.
+        reads = "tsv" if peer == "csv" else peer
+        found += [
+            Row(
+                f"results-{format} read, rows (iot)",
+                read,
+                (f"pyoxigraph, {reads}", partial(oxigraph_rows, reads, "iot.nq")),
+                0 if peer == "csv" else target,
+            ),
+            Row(
+                f"results-{format} write, rows (iot)",
+                write,
+                (f"pyoxigraph, {peer}", partial(oxigraph_write_rows, peer, "iot.nq")),
+                target,
+            ),
+        ]
+    return found
