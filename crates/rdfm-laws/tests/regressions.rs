@@ -70,3 +70,47 @@ fn a_yaml_document_of_the_largest_size_ends_where_the_next_begins_however_it_arr
     let long = " ".repeat(100);
     within_64_bytes("yamlld", format!("a: 1\n---{long}\n").as_bytes());
 }
+
+#[test]
+fn what_is_wrong_in_a_token_of_results_gives_one_error_however_it_arrives() {
+    let long = "d".repeat(70);
+    for wrong in [
+        format!("{{\"head\":\"\x14{long}"),
+        format!("{{\"head\":\"\x14{long}\"}}"),
+        format!("{{\"head\":\"{long}\x14\"}}"),
+        format!("{{\"head\":\"{long}\\\x14"),
+        format!("{{\"head\":{long}"),
+        format!("{{\"{}\":", "d".repeat(61)),
+    ] {
+        within_64_bytes("results-json", wrong.as_bytes());
+        within_64_bytes("results-json", &wrong.as_bytes()[..wrong.len() - 1]);
+    }
+    for wrong in [
+        format!("<sparql a=\"{long}<\"/>"),
+        format!("<sparql {long}<=''/>"),
+        format!("<sparql><![CDATA[{long}]]></sparql><!--{long}---->"),
+    ] {
+        within_64_bytes("results-xml", wrong.as_bytes());
+    }
+}
+
+#[test]
+fn a_number_of_rdf_patch_goes_on_behind_its_sign() {
+    // However long the row is that far.
+    for length in 0..20 {
+        let name = "p".repeat(length);
+        for number in ["1.E+1e0", "1.E+1", "1.e-1"] {
+            let row = format!("A <a:s> <a:{name}> {number} .\n");
+            within_64_bytes("rdf-patch", row.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_length_of_all_bits_in_the_options_of_jelly_is_an_error() {
+    let log = b"\x16\x0a\x14\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x01\x10\x01\x18\x01\x20\x01\x48\x80";
+    for name in ["jelly", "jelly-patch"] {
+        any_bytes(format(name), log);
+        any_bytes(format(name), &log[1..]);
+    }
+}

@@ -252,7 +252,11 @@ fn looks_like_options(frame: &[u8]) -> Start {
     };
     match row[prefix..] {
         [OPTIONS, ref options @ ..] => match long_varint(options) {
-            Varint::Value(inner, prefix) if length == 1 + prefix as u64 + inner => Start::Same,
+            Varint::Value(inner, prefix)
+                if Some(length) == inner.checked_add(1 + prefix as u64) =>
+            {
+                Start::Same
+            }
             _ => Start::Unclear,
         },
         [tag, ..] if tag & 7 != LENGTH => Start::Other,

@@ -433,8 +433,9 @@ fn is_whole(text: &[u8], end: usize) -> bool {
     if before.is_some_and(closed) {
         return true;
     }
-    let name =
-        |byte: &u8| chars::is(*byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..);
+    let name = |byte: &u8| {
+        chars::is(*byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'+' | b'\\' | 0x80..)
+    };
     !text.get(end..).unwrap_or_default().iter().all(name)
 }
 

@@ -6,7 +6,7 @@
 //! - Cost: about one copy of the output; a term is checked and escaped once a batch.
 //! - Law: what is written is read as the same patches, empty ones too.
 
-use super::order::{Patches, ordered};
+use super::order::{Order, Patches, ordered};
 use super::spec::TEXT;
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
@@ -51,13 +51,43 @@ impl PatchWriter {
     #[inline]
     fn row(&mut self, table: &TermTable, row: &Operation, out: &mut Vec<u8>) -> Result<(), Stop> {
         match row.code {
-            OperationCode::Add | OperationCode::Delete => {
-                let add = row.code == OperationCode::Add;
-                out.extend_from_slice(if add { b"A " } else { b"D " });
-                self.term(table, row.subject, out)?;
-                self.term(table, row.predicate, out)?;
-                self.term(table, row.object, out)?;
-            }
+            OperationCode::Add => out.extend_from_slice(b"A "),
+            OperationCode::Delete => out.extend_from_slice(b"D "),
+            _ => return self.other_row(table, row, out),
+        }
+        self.term(table, row.subject, out)?;
+        self.term(table, row.predicate, out)?;
+        self.term(table, row.object, out)?;
+        self.end_of_row(table, row, out)
+    }
+
+    #[inline]
+    fn end_of_row(
+        &mut self,
+        table: &TermTable,
+        row: &Operation,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        if row.graph != TermId::DEFAULT_GRAPH {
+            self.term(table, row.graph, out)?;
+        }
+        out.extend_from_slice(b".\n");
+        if out.len() > self.style.most {
+            return Err(Stop::TooLong);
+        }
+        Ok(())
+    }
+
+    /// A row that is no quad: these are few, and kept out of the loop over the others.
+    #[inline(never)]
+    fn other_row(
+        &mut self,
+        table: &TermTable,
+        row: &Operation,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        match row.code {
+            OperationCode::Add | OperationCode::Delete => {}
             OperationCode::Begin => out.extend_from_slice(b"TX "),
             OperationCode::Commit => out.extend_from_slice(b"TC "),
             OperationCode::Abort => out.extend_from_slice(b"TA "),
@@ -87,12 +117,18 @@ impl PatchWriter {
                 out.extend_from_slice(if graph { b" " } else { b"  " });
             }
         }
-        if row.graph != TermId::DEFAULT_GRAPH {
-            self.term(table, row.graph, out)?;
-        }
-        out.extend_from_slice(b".\n");
-        if out.len() > self.style.most {
-            return Err(Stop::TooLong);
+        self.end_of_row(table, row, out)
+    }
+
+    fn rows<'a>(
+        &mut self,
+        batch: &PatchBatch,
+        rows: impl Iterator<Item = &'a Operation>,
+        out: &mut Vec<u8>,
+    ) -> Refused<()> {
+        for row in rows {
+            self.row(batch.table(), row, out)
+                .map_err(|stop| stop.told(batch.table(), MAX_TEXT))?;
         }
         Ok(())
     }
@@ -126,12 +162,10 @@ impl Writer for PatchWriter {
 
     fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         let operations = batch.message(message);
-        let order = self.patches.order(operations)?;
-        for operation in ordered(operations, order) {
-            self.row(batch.table(), operation, out)
-                .map_err(|stop| stop.told(batch.table(), MAX_TEXT))?;
+        match self.patches.order(operations)? {
+            Order::Given => self.rows(batch, operations.iter(), out),
+            order => self.rows(batch, ordered(operations, order), out),
         }
-        Ok(())
     }
 
     fn take_back(&mut self, out: &mut Vec<u8>) {

@@ -224,7 +224,14 @@ impl Machine {
             if self.state == State::End && found.is_ok() {
                 return Ok(if ended { Pause::Done } else { Pause::Need });
             }
-            let Some((token, start)) = found? else {
+            let found = match found {
+                // In pieces no more than that would have been looked at.
+                Err(error) if (error.at - self.at) as u64 > self.rows.most() => {
+                    return Err(self.too_large(self.at, "a string"));
+                }
+                found => found?,
+            };
+            let Some((token, start)) = found else {
                 return self.wait(text, ended);
             };
             if (self.at - start) as u64 > self.rows.most() {
@@ -243,6 +250,9 @@ impl Machine {
 
     /// Where the text ends.
     fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
+        if (text.len() - self.at) as u64 > self.rows.most() {
+            return Err(self.too_large(self.at, "a string"));
+        }
         if ended {
             let what = if self.state == State::Start {
                 "the log ends before its JSON object"
@@ -250,9 +260,6 @@ impl Machine {
                 "the log ends inside its JSON object"
             };
             return fail(text.len(), ErrorClass::Truncated, what);
-        }
-        if (text.len() - self.at) as u64 > self.rows.most() {
-            return Err(self.too_large(self.at, "a string"));
         }
         Ok(Pause::Need)
     }

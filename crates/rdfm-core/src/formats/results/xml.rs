@@ -209,12 +209,19 @@ impl Machine {
                 self.scan = Scan::default();
                 continue;
             }
-            let Some((token, end)) = xml::next(text, start, &mut self.scan)? else {
-                return self.wait(text, ended);
+            let next = xml::next(text, start, &mut self.scan);
+            let length = match &next {
+                Ok(Some((_, end))) => end - start,
+                Ok(None) => text.len() - start,
+                // In pieces no more than that would have been looked at.
+                Err(error) => error.at.saturating_sub(start),
             };
-            if (end - start) as u64 > self.rows.most() {
+            if length as u64 > self.rows.most() {
                 return Err(self.too_large(start));
             }
+            let Some((token, end)) = next? else {
+                return self.wait(text, ended);
+            };
             self.token(text, token, end)?;
             self.at = end;
             if !self.rows.builder.is_open() && self.rows.builder.full() {
@@ -226,9 +233,6 @@ impl Machine {
     /// Where the text ends.
     fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         if !ended {
-            if (text.len() - self.at) as u64 > self.rows.most() {
-                return Err(self.too_large(self.at));
-            }
             return Ok(Pause::Need);
         }
         if self.open.is_empty() && text.get(self.at) != Some(&b'<') {

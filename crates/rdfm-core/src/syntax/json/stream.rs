@@ -253,7 +253,8 @@ impl Tokens {
     /// The string whose quote is at `start`.
     #[inline]
     fn string(&mut self, text: &[u8], start: usize) -> Read<Option<Quoted>> {
-        let mut at = start + self.scanned.max(1);
+        let from = start + self.scanned.max(1);
+        let mut at = from;
         while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
             at += found;
             if text[at] == b'"' {
@@ -271,13 +272,27 @@ impl Tokens {
                 return Ok(Some(quoted));
             }
             if at + 1 >= text.len() {
-                self.scanned = at - start;
-                return Ok(None);
+                return self.incomplete(text, start, from, at);
             }
             self.escaped = true;
             at += 2;
         }
-        self.scanned = text.len().max(at) - start;
+        self.incomplete(text, start, from, text.len().max(at))
+    }
+
+    /// A string that was scanned on up to here: what is wrong in it is said now, since it may never end.
+    fn incomplete(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        from: usize,
+        to: usize,
+    ) -> Read<Option<Quoted>> {
+        let new = text.get(from..to.min(text.len())).unwrap_or_default();
+        if new.iter().any(|&byte| byte < 0x20) {
+            return Err(control(new, from));
+        }
+        self.scanned = to - start;
         Ok(None)
     }
 
