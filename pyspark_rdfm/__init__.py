@@ -79,13 +79,13 @@ class DefaultSource(DataSource):
         return LogSourceStreamReader(self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> LogSourceWriter:
-        """A batch write of rows with a column `quads`."""
+        """A batch write of rows with a column `quads` or `operations`."""
         from rdfm.spark.writer import LogSourceWriter
 
         return LogSourceWriter(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> LogSourceStreamWriter:
-        """A streaming sink for rows with a column `quads`."""
+        """A streaming sink for rows with a column `quads` or `operations`."""
         from rdfm.spark.writer import LogSourceStreamWriter
 
         return LogSourceStreamWriter(self.options, schema, overwrite)

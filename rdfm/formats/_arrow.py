@@ -10,8 +10,10 @@ from rdfm.errors import DecodeError, TruncatedError
 from rdfm.formats._format import Format
 from rdfm.formats._rows import (
     CARRIES,
+    KINDS,
     READS,
     WRITES,
+    WRITTEN_ONLY,
     RowDecoder,
     RowEncoder,
 )
@@ -127,6 +129,8 @@ FORMAT = Format(
     FormatSpec(
         name="arrow",
         title="Arrow IPC",
+        kinds=KINDS,
+        written_only=WRITTEN_ONLY,
         suffixes=(".arrow", ".feather", ".arrows"),
         media_types=(
             "application/vnd.apache.arrow.file",

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
-from rdfm._core import MessageBatch
+from rdfm._core import MessageBatch, PatchBatch
 from rdfm.errors import DecodeError, LimitError
 from rdfm.formats._spec import FormatSpec
 
@@ -124,7 +124,7 @@ class Decoder(ABC):
         """Mark the end of the log; doing so again changes nothing."""
 
     @abstractmethod
-    def next_batch(self) -> MessageBatch | None:
+    def next_batch(self) -> AnyBatch | None:
         """Give the next batch; None means "feed me", and after `finish` "done".
 
         Raises:
@@ -144,7 +144,7 @@ class Decoder(ABC):
         self.next_batch()
         raise ValueError("there is no error to skip")
 
-    def decode_log(self, log: bytes, /) -> tuple[Sequence[MessageBatch], bool]:
+    def decode_log(self, log: bytes, /) -> tuple[Sequence[AnyBatch], bool]:
         """Decode another log, of which all bytes are here: `reset`, `feed`, `finish`, and its batches."""
         self.reset()
         self.feed(log)
@@ -185,7 +185,7 @@ class Encoder(ABC):
     """The base of encoders written in Python: `encode` and `finish` are needed."""
 
     @abstractmethod
-    def encode(self, batch: MessageBatch, /, source: str | None = None) -> bytes:
+    def encode(self, batch: Any, /, source: str | None = None) -> bytes:
         """Give the bytes of a batch; `source` is the name of the log that its messages are of.
 
         Raises:
@@ -321,13 +321,10 @@ class Format:
         if not ended:
             decoder.next_batch()
         if not batches:
-            return MessageBatch.from_messages([])
+            return _joined([], self.spec.kinds[0])
         if len(batches) > 1 and whole:
             raise LimitError("the log is too large for one batch; read it with rdfm.open_log")
-        if len(batches) > 1:
-            messages = [message for batch in batches for message in batch]
-            return MessageBatch.from_messages(messages)  # type: ignore[arg-type]  # of such formats
-        return batches[0]
+        return batches[0] if len(batches) == 1 else _joined(batches, batches[0].kind)
 
     def encode(self, batch: AnyBatch, **options: Any) -> bytes:
         """Encode a batch as a whole log; for files use `rdfm.create_log`.
@@ -346,6 +343,14 @@ class Format:
     def __repr__(self) -> str:
         """As in `<Format nq: N-Quads>`."""
         return f"<Format {self.name}: {self.spec.title}>"
+
+
+def _joined(batches: Sequence[AnyBatch], kind: str) -> AnyBatch:
+    """Batches of messages, or of patches, as one."""
+    messages: Any = (message for batch in batches for message in batch)
+    if kind == "patches":
+        return PatchBatch.from_patches(messages)
+    return MessageBatch.from_messages(messages)
 
 
 def encode_all(encoder: EncoderLike, batch: AnyBatch) -> bytes:

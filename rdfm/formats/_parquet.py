@@ -8,10 +8,12 @@ from typing import Any, BinaryIO
 from rdfm.formats._format import Format
 from rdfm.formats._rows import (
     CARRIES,
+    KINDS,
     READ_BYTES,
     READ_ROWS,
     READS,
     WRITES,
+    WRITTEN_ONLY,
     RowDecoder,
     RowEncoder,
 )
@@ -50,6 +52,7 @@ class Encoder(RowEncoder):
     """Encodes Parquet files of rows; options as keywords, see `spec.writes`."""
 
     format = "parquet"
+    counts_rows = False
 
     def _open(self, sink: Any, schema: Any) -> Any:
         from pyarrow import parquet
@@ -61,6 +64,8 @@ FORMAT = Format(
     FormatSpec(
         name="parquet",
         title="Parquet",
+        kinds=KINDS,
+        written_only=WRITTEN_ONLY,
         suffixes=(".parquet",),
         media_types=("application/vnd.apache.parquet",),
         sniff=lambda head, _: head.startswith(b"PAR1"),

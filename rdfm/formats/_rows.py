@@ -1,6 +1,7 @@
 """What the formats of rows share: messages as rows of Arrow, read and written by pyarrow.
 
-In: files of rows, one a message, with a column of quads. Out: batches, or the reverse.
+In: files of rows, one a message, with a column of quads, or of operations. Out: batches, or the reverse; and of
+results, which are not read back, rows with a column for each variable.
 Cost: a group of rows at a time; bytes that come in pieces are spooled, on disk from 16 MiB on, since
 these formats are read from their end. Law: rows before an error come first; how messages are cut into
 batches changes no byte.
@@ -14,20 +15,52 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
-from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch, Regrouper, batches_from_arrow
-from rdfm.errors import DecodeError, LimitError, MissingExtraError, Remedy
+from rdfm._core import (
+    ArrowBatch,
+    ArrowCoalescer,
+    MessageBatch,
+    PatchBatch,
+    Regrouper,
+    ResultBatch,
+    batches_from_arrow,
+)
+from rdfm.errors import DecodeError, EncodeError, LimitError, MissingExtraError, Remedy
 from rdfm.formats._format import Encoder, FileDecoder
 from rdfm.formats._native import native
 
-__all__ = ["CARRIES", "READS", "WRITES", "RowDecoder", "RowEncoder", "extra"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
+__all__ = [
+    "CARRIES",
+    "KINDS",
+    "READS",
+    "WRITES",
+    "WRITTEN_ONLY",
+    "RowDecoder",
+    "RowEncoder",
+    "extra",
+]
 
 # Rows hold all that batches do, as Jelly does; limits and namespaces are the same options.
 _LIKE = native("jelly").spec
 CARRIES = _LIKE.carries
 READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max_depth"))
 WRITES = (*(_LIKE.options("write")[name] for name in ("namespaces", "flat")), READS[0])
+KINDS = ("messages", "patches", "results")
+WRITTEN_ONLY = ("results",)
 COLUMNS = ("source", "offset", "quads", "metadata")
 NAMESPACES = "namespaces"
+# What is read as messages of each kind: its batch, and its columns, of which the first is needed.
+_READ: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "messages": (MessageBatch, ("quads", "metadata", NAMESPACES)),
+    "patches": (PatchBatch, ("operations",)),
+}
+_RESULTS = (
+    "a table of results is not read back, since nothing in it says that its values are terms, so keep results in a "
+    "format of theirs, such as results-thrift (.srt)"
+)
 SPOOLED_BYTES = 16 << 20
 READ_ROWS = 1024
 READ_BYTES = 32 << 20
@@ -81,7 +114,7 @@ class RowDecoder(FileDecoder):
         self.position = 0
         self._size = 0  # of the file
         self._rows: int | None = None  # of the file, where it says that first
-        self._batches: Iterator[MessageBatch] | None = None
+        self._batches: Iterator[AnyBatch] | None = None
         self._error: Exception | None = None
 
     def feed(self, piece: bytes, /) -> None:
@@ -112,7 +145,7 @@ class RowDecoder(FileDecoder):
         """Mark the end of the log."""
         self._ended = True
 
-    def next_batch(self) -> MessageBatch | None:
+    def next_batch(self) -> AnyBatch | None:
         """Give the next batch; None means "feed me", and after `finish` "done"."""
         if self._error is not None:
             raise self._error
@@ -163,9 +196,16 @@ class RowDecoder(FileDecoder):
         """The columns to read.
 
         Raises:
-            DecodeError: There is no column of quads, or it is of another type.
+            DecodeError: There is no column of quads or of operations, or both, or it is of another type.
         """
-        names = [name for name in ("quads", "metadata", NAMESPACES) if name in schema.names]
+        kind = "patches" if "operations" in schema.names else "messages"
+        if kind == "patches" and "quads" in schema.names:
+            raise DecodeError(
+                "there are columns quads and operations, and a row is a message or a patch; drop one of them",
+                format=self.format,
+            )
+        batch, columns = _READ[kind]
+        names = [name for name in columns if name in schema.names]
         for name in names:
             if schema.names.count(name) > 1:
                 raise DecodeError(f"the column {name} is there twice", format=self.format)
@@ -174,16 +214,17 @@ class RowDecoder(FileDecoder):
             _check_names(schema.field(name).type)
         none = [pa.array([], schema.field(name).type) for name in names]
         try:
-            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none[:1], names[:1]))
+            batch.from_arrow(pa.RecordBatch.from_arrays(none[:1], names[:1]))
         except TypeError as error:
             found = ", ".join(f"{field.name} {field.type}"[:60] for field in schema)
             raise DecodeError(
-                "expected a column quads, a list of structs of subject, predicate, object and graph "
-                f"with terms as N-Triples; found {found or 'no column'}",
+                "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
+                "N-Triples, or a column operations, of structs that have op and name too; found "
+                f"{found or 'no column'}; {_RESULTS}",
                 format=self.format,
             ) from error
         try:
-            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+            batch.from_arrow(pa.RecordBatch.from_arrays(none, names))
         except TypeError as error:
             raise DecodeError(
                 f"the column {error}; write maps there, as rdfm and Arrow do, or leave that column out",
@@ -209,7 +250,7 @@ class RowDecoder(FileDecoder):
                 )
             yield one
 
-    def _read(self) -> Iterator[MessageBatch]:
+    def _read(self) -> Iterator[AnyBatch]:
         for rows in self.record_batches():
             start, given = self.position, 0
             with _named(self.format):
@@ -284,9 +325,11 @@ class RowEncoder(Encoder):
 
     Attributes:
         format: The format's name.
+        counts_rows: Whether a file of rows without columns says how many there are.
     """
 
     format: str
+    counts_rows = True
 
     def __init__(
         self,
@@ -320,27 +363,52 @@ class RowEncoder(Encoder):
         self._regrouper = Regrouper("all", max_message_bytes=most) if self._flat else None
         self._source: str | None = None
 
-    def encode(self, batch: MessageBatch, /, source: str | None = None) -> bytes:
+    def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes:
         """Give the bytes of a batch; rows are gathered first.
 
         Args:
-            batch: The messages.
+            batch: The messages, patches or results: of one kind in a log.
             source: What stands in the column `source`: the log that they are of.
+
+        Raises:
+            EncodeError: It is of another kind than the one before, or of results that are no table.
         """
         self._source = source
         if self._regrouper is None:
             self._take(batch)
-        else:
+        elif isinstance(batch, MessageBatch):
             self._regrouper.feed(batch)
             self._take_regrouped(self._regrouper)
+        else:
+            raise self._refused(batch, f"the option flat is for messages, not {batch.kind}")
         return self._sink.take()
 
-    def _take(self, batch: MessageBatch) -> None:
-        if len(batch):
+    def _take(self, batch: AnyBatch) -> None:
+        if not len(batch) and batch.kind != "results":
+            return
+        if (
+            isinstance(batch, ResultBatch)
+            and not batch.variables
+            and len(batch)
+            and not self.counts_rows
+        ):
+            raise self._refused(
+                batch,
+                "rows of results without variables, of which the file would not tell how many there are",
+            )
+        try:
             coalescer = self._begin(batch)
-            if not self._namespaces:
+            if not self._namespaces and isinstance(batch, MessageBatch):
                 self._count((name, iri) for _, name, iri in batch.declarations())
-            self._write(coalescer.push(batch, self._source))
+            complete = coalescer.push(batch, self._source)
+        except ValueError as error:
+            if isinstance(error, EncodeError):
+                raise
+            raise self._refused(batch, str(error)) from None
+        self._write(complete)
+
+    def _refused(self, batch: AnyBatch, reason: str) -> EncodeError:
+        return EncodeError(reason, format=self.format, message_index=batch.first_index)
 
     def _take_regrouped(self, regrouper: Regrouper) -> None:
         while (batch := regrouper.next_batch()) is not None:
@@ -365,21 +433,35 @@ class RowEncoder(Encoder):
     def _open(self, sink: Any, schema: Any) -> Any:
         """Give pyarrow's writer of a file."""
 
-    def _begin(self, first: MessageBatch | None) -> ArrowCoalescer:
+    def _begin(self, first: AnyBatch | None) -> ArrowCoalescer:
         if self._rows is None:
-            declares = first is not None and first.has_namespaces(0)
-            self._namespaces = declares if self._asked is None else self._asked
-            if first is not None and not self._namespaces and declares:
-                before = {name for number, name, _ in first.declarations() if number == 0}
-                self._count(
-                    (name, iri) for name, iri in first.namespaces(0).items() if name not in before
+            empty = MessageBatch.from_messages([]) if first is None else first.slice(0, 0)
+            columns = None
+            if isinstance(empty, MessageBatch):
+                columns = self._message_columns(cast("MessageBatch | None", first))
+                schema = empty.to_arrow(columns)
+            elif self._asked:
+                raise self._refused(
+                    empty,
+                    f"the option namespaces is for messages; {empty.kind} have no such column",
                 )
-            columns = [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]
-            self._rows = ArrowCoalescer(columns, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES)
-            pa = extra(self.format)
-            empty = MessageBatch.from_messages([]).to_arrow(columns)
-            self._writer = self._open(self._sink, pa.record_batch(empty).schema)
+            else:
+                schema = empty.to_arrow()
+            self._rows = ArrowCoalescer(
+                columns, kind=empty.kind, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES
+            )
+            self._writer = self._open(self._sink, extra(self.format).record_batch(schema).schema)
         return self._rows
+
+    def _message_columns(self, first: MessageBatch | None) -> list[str]:
+        declares = first is not None and first.has_namespaces(0)
+        self._namespaces = declares if self._asked is None else self._asked
+        if first is not None and not self._namespaces and declares:
+            before = {name for number, name, _ in first.declarations() if number == 0}
+            self._count(
+                (name, iri) for name, iri in first.namespaces(0).items() if name not in before
+            )
+        return [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]
 
     def _write(self, batches: list[ArrowBatch]) -> None:
         pa = extra(self.format)

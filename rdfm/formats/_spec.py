@@ -208,7 +208,9 @@ class FormatSpec:
     Attributes:
         name: The name used everywhere, such as `nq`.
         title: The name for people, such as `N-Quads`.
-        kinds: What the messages of its logs may be: "messages" (datasets).
+        kinds: What the messages of its logs may be: "messages" (datasets), "patches" or "results" (rows). Of several
+            the first is that of a log without any.
+        written_only: Those of its kinds that it is written of, but not read as.
         suffixes: File name endings, the usual one first, such as `.nq`.
         media_types: Media types, the registered one first.
         aliases: Other names that people use.
@@ -239,6 +241,7 @@ class FormatSpec:
     name: str
     title: str
     kinds: tuple[str, ...] = ("messages",)
+    written_only: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
     media_types: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()

@@ -418,7 +418,7 @@ class Driver:
                     count += len(item.batch) - item.batch.continued
                     if count > 1:
                         raise _too_many(opened.source)
-                elif count == 0 and not broken and item.source.format.spec.kinds == ("messages",):
+                elif count == 0 and not broken and item.source.format.spec.kinds[0] == "messages":
                     yield item._replace(batch=MessageBatch.from_messages([[]]))
                     return
             yield item

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
+from rdfm._core import arrow_stream
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
@@ -153,6 +154,16 @@ class LogReader:
             finally:  # the loop was left: the next one goes on here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the messages to Arrow, read on as somebody takes them: rows as those of `batches()`, with their source.
+
+        So `pyarrow.table(log)`, `polars.DataFrame(log)` and DuckDB take the reader itself.
+        """
+        kind = "messages" if self.found is None else self.found.spec.kinds[0]
+        return arrow_stream(
+            ((batch, self.source) for batch in self.batches()), kind, requested_schema
+        )
 
     def _check_unread(self) -> None:
         if self._ended:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack, cast
 
 from rdfm import interop
-from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm
+from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm, arrow_stream
 from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.output import Writable
 from rdfm.logs.reader import open_log
@@ -59,6 +59,12 @@ def open_results(
         log.close()
         raise OptionError(
             f"{log.source} holds {' and '.join(kinds)}, no results; rdfm.open_log reads it"
+        )
+    if log.found is not None and "results" in log.found.spec.written_only:
+        log.close()
+        raise OptionError(
+            f"{log.source}: results are written to {log.found.spec.title} and not read back, since nothing in such a "
+            "table says that its values are terms; keep them in a format of results, such as results-thrift (.srt)"
         )
     return ResultReader(
         cast("Iterator[ResultBatch]", log.batches()), f"{log.source}: {log.format}", log.close
@@ -209,6 +215,18 @@ class ResultReader:
     def _results(self) -> interop.Results:
         self._check_unread()
         return interop.Results(self.variables, self.boolean, iter(self))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the rows to Arrow, read on as somebody takes them: a column of N-Triples for each variable.
+
+        So `pyarrow.table(results)`, `polars.DataFrame(results)` and DuckDB take the reader itself.
+
+        Raises:
+            ValueError: It is the answer of an ASK query.
+        """
+        return arrow_stream(
+            ((batch, None) for batch in self.batches()), "results", requested_schema
+        )
 
     def close(self) -> None:
         """Close what is open."""

@@ -1,6 +1,6 @@
-"""Columns of values that each hold one message as a whole log: table cells, records of a queue.
+"""Columns of values that each hold one message, or patch, as a whole log: table cells, records of a queue.
 
-In: an Arrow array, of bytes or of lists of quads. Out: the other of the two.
+In: an Arrow array, of bytes or of lists of quads or operations. Out: the other of the two.
 Cost: the work is done in the core for formats that are native, and without the GIL.
 Law: what becomes of a value does not depend on its neighbours.
 """
@@ -8,12 +8,15 @@ Law: what becomes of a value does not depend on its neighbours.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rdfm import _core, formats
-from rdfm._core import ArrowArray, MessageBatch
+from rdfm._core import ArrowArray
 from rdfm.errors import OptionError
 from rdfm.formats import Format, encode_all
+
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
 
 __all__ = ["ValueDecoder", "ValueEncoder", "decode_values", "encode_values"]
 
@@ -35,7 +38,8 @@ def decode_values(
 
     Returns:
         Lists of quads as in the column `quads` of `MessageBatch.to_arrow`, for `pyarrow.array(…)` and
-        others: an empty list for a value without a message, null for null.
+        others: an empty list for a value without a message, null for null. In a format of patches lists of
+        operations, as in the column `operations` of a `PatchBatch`.
 
     Raises:
         DecodeError: A value breaks its format, or holds several messages; `source` tells which.
@@ -59,7 +63,7 @@ def encode_values(
     Args:
         format: The format or its name.
         quads: An array with the Arrow PyCapsule interface, as the column `quads` of
-            `MessageBatch.from_arrow`.
+            `MessageBatch.from_arrow`; in a format of patches `operations` of `PatchBatch.from_arrow`.
         max_depth: How deep triple terms may nest.
         **options: Those of the format's encoder; before those of its `spec.value_options`.
 
@@ -91,11 +95,12 @@ class ValueDecoder:
             UnknownFormatError: No format has that name.
             OptionError: The format takes no such option here.
         """
-        decoder = _format(format).decoder(options)
+        found = _format(format)
+        decoder, self.kind = found.decoder(options), found.spec.kinds[0]
 
-        def batches(value: bytes) -> Iterator[MessageBatch]:
-            found, ended = decoder.decode_log(value)
-            yield from found  # type: ignore[misc]  # `_format` refuses other kinds
+        def batches(value: bytes) -> Iterator[AnyBatch]:
+            some, ended = decoder.decode_log(value)
+            yield from some
             if not ended:
                 decoder.next_batch()
 
@@ -103,7 +108,7 @@ class ValueDecoder:
 
     def __call__(self, values: Any, *, on_error: Literal["raise", "null"] = "raise") -> ArrowArray:
         """Decode an array, as `decode_values`."""
-        return _core.decode_values(self._decoder, values, on_error=on_error)
+        return _core.decode_values(self._decoder, values, on_error=on_error, kind=self.kind)
 
 
 class ValueEncoder:
@@ -119,22 +124,22 @@ class ValueEncoder:
         found = _format(format)
         encoder = found.encoder({**found.spec.value_options, **options})
 
-        def write(batch: MessageBatch) -> bytes:
+        def write(batch: AnyBatch) -> bytes:
             encoder.reset()
             return encode_all(encoder, batch)
 
-        self._encoder: _core.Encoder | Callable[[MessageBatch], bytes] = (
+        self.kind = found.spec.kinds[0]
+        self._encoder: _core.Encoder | Callable[[AnyBatch], bytes] = (
             encoder if isinstance(encoder, _core.Encoder) else write
         )
 
     def __call__(self, quads: Any, *, max_depth: int = 64) -> ArrowArray:
         """Encode an array, as `encode_values`."""
-        return _core.encode_values(self._encoder, quads, max_depth=max_depth)
+        return _core.encode_values(self._encoder, quads, max_depth=max_depth, kind=self.kind)
 
 
 def _format(format: str | Format) -> Format:
     found = formats.find(format) if isinstance(format, str) else format
-    if "messages" not in found.spec.kinds:
-        kinds = " and ".join(found.spec.kinds)
-        raise OptionError(f"values are messages, and {found.spec.title} holds {kinds}")
+    if found.spec.kinds[0] == "results":
+        raise OptionError(f"values are messages or patches, and {found.spec.title} holds results")
     return found

@@ -123,10 +123,12 @@ class LogWriter:
         one: Any
         if self._kinds == ("results",):
             raise TypeError("rows need variables; rdfm.create_results writes them")
-        if self._kinds == ("patches",):
+        if self._kinds == ("patches",) or (isinstance(message, Patch) and self.holds("patches")):
             one = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there
         else:
             one = checked(message)  # type: ignore[arg-type]  # checked there
+        if self._pending and type(self._pending[0]) is not type(one):
+            self._flush()
         self._pending.append(one)
         self._pending_records += len(one)
         if len(self._pending) >= PENDING_MESSAGES or self._pending_records >= PENDING_RECORDS:
@@ -226,7 +228,7 @@ class LogWriter:
             self._encode(batch)
 
     def _batch(self, messages: list[Any]) -> AnyBatch:
-        if self._kinds == ("patches",):
+        if isinstance(messages[0], Patch):
             return PatchBatch.from_patches(messages, first_index=self.messages)
         return MessageBatch.from_messages(messages, first_index=self.messages, after=self._last)
 

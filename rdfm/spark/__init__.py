@@ -72,7 +72,8 @@ def read(
     Args:
         spark: A session, of Spark Connect too.
         paths: Files, folders, globs or URLs.
-        schema: The columns wanted, as a schema or as text; by default source, offset, quads, metadata.
+        schema: The columns wanted, as a schema or as text; by default source, offset, quads, metadata;
+            of patches operations for quads, of results one for each variable of the first file.
         **options: Those of the reader and of the formats, with Python's values, such as
             `mode="PERMISSIVE"`, `lenient=True`, `split_bytes=1 << 26`; None leaves one out.
 

@@ -22,11 +22,12 @@ from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # lac
 from pyspark.sql.types import BinaryType, DataType
 
 from rdfm import MessageBatch, formats
+from rdfm._core import PatchBatch
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, Remedy
 from rdfm.formats import Format, key
 from rdfm.logs.values import ValueDecoder, ValueEncoder
 from rdfm.spark.options import MODE, Options, as_text
-from rdfm.spark.schema import QUADS
+from rdfm.spark.schema import LISTS
 from rdfm.spark.terms import (
     datatype,
     direction,
@@ -81,7 +82,7 @@ def from_rdf(
 
     Returns:
         Quads as in the column `quads` of a read: an empty array for a value without a message, null
-        for null.
+        for null. In a format of patches operations as in the column `operations`.
 
     Raises:
         UnknownFormatError: No format has that name.
@@ -99,7 +100,8 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
     """Encode quads, each row as one message in a binary value that is a whole log.
 
     Args:
-        col: The column of quads, in the type of the column `quads` of a read, or its name.
+        col: The column of quads, in the type of the column `quads` of a read, or its name; in a format of patches
+            that of operations.
         format: The format's name.
         max_depth: How deep triple terms may nest.
         **options: Those of the format's encoder. Where a file would hold frames with their lengths, a
@@ -121,7 +123,7 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
 
 
 def register_functions(spark: SparkSession) -> list[str]:
-    """Make functions for SQL: `from_NAME` and `to_NAME` for each format, with `_` for `-`.
+    """Make functions for SQL: `from_NAME` and `to_NAME` for each format but those of results, with `_` for `-`.
 
     They take the column, and options as a map if wanted, the same for all rows:
     `from_NAME(value, map('mode', 'PERMISSIVE'))`. A name that is one of Spark's own functions, such as
@@ -136,6 +138,8 @@ def register_functions(spark: SparkSession) -> list[str]:
     of_spark = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     names = []
     for format in formats.every():
+        if format.spec.kinds[0] not in LISTS:
+            continue
         name = format.name.replace("-", "_")
         for function, make in ((f"from_{name}", _sql_decoding), (f"to_{name}", _sql_encoding)):
             if function in of_spark:
@@ -149,19 +153,21 @@ def register_functions(spark: SparkSession) -> list[str]:
 def _decoding(format: Format, mode: str, options: Mapping[str, Any]) -> Function:
     name = format.name
     on_error = _on_error(mode)
-    ValueDecoder(format, **options)  # what does not fit is refused here, not in a task
+    kind = ValueDecoder(format, **options).kind  # what does not fit is refused here, not in a task
 
     def from_rdf(values: pa.Array) -> pa.Array:
         with _ways_out():
             return pa.array(ValueDecoder(name, **options)(values, on_error=on_error))
 
-    return _once(from_rdf, QUADS)
+    return _once(from_rdf, LISTS[kind][1])
 
 
 def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Function:
     name = format.name
-    none = pa.record_batch(MessageBatch.from_messages([]))["quads"]
-    ValueEncoder(format, **options)(none, max_depth=max_depth)  # refuses here what does not fit
+    encoder = ValueEncoder(format, **options)
+    empty = MessageBatch.from_messages([]), PatchBatch.from_patches([])
+    none = pa.record_batch(empty[encoder.kind == "patches"])[LISTS[encoder.kind][0]]
+    encoder(none, max_depth=max_depth)  # refuses here what does not fit
 
     def to_rdf(quads: pa.Array) -> pa.Array:
         with _ways_out():
@@ -180,7 +186,7 @@ def _sql_decoding(format: Format) -> Function:
         with _ways_out():
             return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error(mode)))
 
-    return _once(from_rdf, QUADS)
+    return _once(from_rdf, LISTS[format.spec.kinds[0]][1])
 
 
 def _sql_encoding(format: Format) -> Function:

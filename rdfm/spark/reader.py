@@ -1,7 +1,7 @@
 """Spark's batch reader: which files a query reads, in which tasks.
 
 In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.rows`).
-Cost: a listing of the paths, once a query. Law: partitions stand in the order of the files, and so
+Cost: a listing of the paths, once a query, and once more where neither format nor schema says the kind of log. Law: partitions stand in the order of the files, and so
 do the rows of a query that does not shuffle; a path that is not there is an error.
 """
 
@@ -42,7 +42,7 @@ _log = logging.getLogger("rdfm.spark")
 
 
 class LogSourceReader(DataSourceReader):
-    """Reads logs, one message a row. Everything is opened in tasks.
+    """Reads logs, one message a row. Everything is opened in tasks, but the first file where only it says the kind.
 
     Attributes:
         reading: How.
@@ -80,10 +80,16 @@ class LogSourceReader(DataSourceReader):
         self._pack_bytes = values["pack_bytes"]
         self._open_cost = values["open_cost_bytes"]
         self._least = values["min_partitions"]
-        self.reading = Reading.of(options, schema)
+        # Streams do not look at files before they read them.
+        self.reading = Reading.of(options, schema, None if by_one_name else self._first)
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
             # An error would end its split, and what is left would depend on splitBytes.
             self._split_bytes = sys.maxsize
+
+    def _first(self, reading: Reading) -> str | None:
+        """The first file with something in it."""
+        self.reading = reading
+        return next((file.path for file in self.files() if file.size != 0), None)
 
     @property
     def paths(self) -> list[str]:

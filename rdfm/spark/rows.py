@@ -1,7 +1,7 @@
 """Logs as Spark's rows: files are decoded one after the other, errors go where the mode says.
 
-In: files, and how to read them (`Reading`, made of a query's options and schema). Out: Arrow record
-batches of exactly Spark's schema.
+In: files, and how to read them (`Reading`, made of a query's options and schema, and where these do not say which kind
+of log is read, of the first file). Out: Arrow record batches of exactly Spark's schema.
 Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the columns asked for are rendered.
 Law: nothing is left out but what an option allows, and that with a warning.
 """
@@ -11,20 +11,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from rdfm import formats
-from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
+from rdfm._core import ArrowBatch, ArrowCoalescer, ResultBatch
 from rdfm.errors import (
     DecodeError,
     LimitError,
     MissingExtraError,
+    OptionError,
     RdfmError,
     Remedy,
     UnknownFormatError,
@@ -36,11 +37,14 @@ from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
-from rdfm.spark.schema import columns_of, default_schema
+from rdfm.spark.schema import columns_of, default_schema, kind_of, result_columns, result_schema
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import storage_of
 from rdfm.storage.paths import is_url
+
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
 
 __all__ = ["Reading"]
 
@@ -57,7 +61,9 @@ class Reading(FromDriver):
 
     Attributes:
         schema: The columns that Spark expects.
-        columns: The core's name of each; None for the column of corrupt records.
+        columns: The core's name of each, of results the variable; None for the column of corrupt records.
+        kind: "messages", "patches" or "results"; None where the columns are those of messages and of patches.
+        variables: Those of the results.
         format: The format of every file; None where each shows its own.
         options: Those of the decoders; each takes those that its format knows.
         compression: As `open_log` takes it.
@@ -69,6 +75,8 @@ class Reading(FromDriver):
 
     schema: StructType
     columns: tuple[str | None, ...]
+    kind: str | None
+    variables: tuple[str, ...]
     format: str | None
     options: Mapping[str, Any]
     compression: str | None
@@ -78,13 +86,20 @@ class Reading(FromDriver):
     ignore_corrupt: bool
 
     @classmethod
-    def of(cls, options: Options, schema: StructType | None = None) -> Reading:
+    def of(
+        cls,
+        options: Options,
+        schema: StructType | None = None,
+        first: Callable[[Reading], str | None] | None = None,
+    ) -> Reading:
         """Take what is left of a query's options, and its schema.
 
         Args:
             options: Those of a reader that are not taken here are taken before.
             schema: The user's; by default the default columns, with the mode PERMISSIVE that of
                 corrupt records too.
+            first: Gives the first file, where neither the format nor the schema says which kind of log is read;
+                None where results are not read.
 
         Raises:
             OptionError: An option is unknown, or a value or the schema does not fit.
@@ -93,13 +108,11 @@ class Reading(FromDriver):
         values = options.take(READING)
         mode, format = values["mode"], values["format"]
         corrupt = values["column_name_of_corrupt_record"] or CORRUPT_RECORD
-        if schema is None:
-            schema = default_schema()
-            if mode == "PERMISSIVE":
-                schema = StructType([*schema.fields, StructField(corrupt, StringType())])
-        return cls(
-            schema=schema,
-            columns=tuple(columns_of(schema, corrupt)),
+        reading = cls(
+            schema=schema or StructType(),
+            columns=(),
+            kind=None,
+            variables=(),
             format=None if format is None else formats.find(format).name,
             options=_decoder_options(options, format),
             compression=compression(values["compression"]),
@@ -108,6 +121,68 @@ class Reading(FromDriver):
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
         )
+        kind, variables = reading._found(schema, corrupt, first)
+        if schema is None:
+            rows = kind != "results"
+            schema = default_schema(kind=kind or "messages") if rows else result_schema(variables)
+            if mode == "PERMISSIVE":
+                schema = StructType([*schema.fields, StructField(corrupt, StringType())])
+        if kind == "results":
+            columns = result_columns(schema, corrupt, variables)
+        else:
+            columns = columns_of(schema, corrupt, kind or "messages")
+        return replace(
+            reading, schema=schema, columns=tuple(columns), kind=kind, variables=variables
+        )
+
+    def _found(
+        self,
+        schema: StructType | None,
+        corrupt: str,
+        first: Callable[[Reading], str | None] | None,
+    ) -> tuple[str | None, tuple[str, ...]]:
+        """The kind of log that is read, and the variables of results.
+
+        Raises:
+            OptionError: The schema is of two kinds; or results cannot be read here, or are no table.
+            DecodeError: The first file is of results, and broken.
+        """
+        if schema is not None and (kind := kind_of(schema)):
+            return kind, ()
+        kinds = _kinds(None if self.format is None else formats.find(self.format))
+        if kinds == ("results",) and first is None:
+            raise OptionError(
+                "SPARQL results are read in batches, with spark.read, and not as a stream"
+            )
+        if len(kinds) == 1 and kinds != ("results",):
+            return kinds[0], ()
+        if schema is not None and "results" in kinds and len(kinds) > 1:
+            with contextlib.suppress(OptionError):
+                columns_of(schema, corrupt)
+                return None, ()  # columns that messages and patches have
+        path = None
+        with contextlib.suppress(FileNotFoundError):  # whoever reads it says so
+            path = first(self) if first is not None else None
+        if path is None:
+            if kinds == ("results",):
+                raise OptionError(
+                    "the columns of results are the variables of the first file, and there is none"
+                )
+            return "messages" if schema is None else None, ()
+        kinds = _kinds(formats.by_path(path)) if self.format is None else kinds
+        if len(kinds) == 1 and kinds != ("results",):
+            return kinds[0], ()
+        try:
+            with LogReader(Driver([path], self._reading(path))) as log:
+                batch = next(log.batches(), None)
+        except (DecodeError, UnknownFormatError, OSError, MissingExtraError):
+            if kinds == ("results",):
+                raise
+            return "messages", ()  # whoever reads it says what is wrong
+        if isinstance(batch, ResultBatch):
+            _check_rows(batch, path)
+            return "results", batch.variables
+        return "messages" if batch is None else batch.kind, ()
 
     def read(self, logs: Iterable[tuple[str, Split | None]]) -> Iterator[pa.RecordBatch]:
         """Give the messages of logs, in order.
@@ -173,7 +248,7 @@ class Reading(FromDriver):
                 yield from errors.unreadable(error)
             return
         with log:
-            batches = log.batches()
+            batches: Iterator[AnyBatch] = log.batches()
             while True:
                 try:
                     batch = next(batches, None)
@@ -226,16 +301,34 @@ class _Rows:
     def __init__(self, reading: Reading) -> None:
         self._schema = to_arrow_schema(reading.schema, timezone="UTC")
         self._columns = reading.columns
-        self._coalescer = ArrowCoalescer(
-            [name for name in reading.columns if name is not None],
-            max_rows=BATCH_ROWS,
-            max_bytes=BATCH_BYTES,
-        )
+        self._kind = reading.kind  # else that of the first log
+        self._known = reading.variables
+        self._variables: tuple[str, ...] = ()  # in the order of the log
+        self._coalescer: ArrowCoalescer | None = None
         self._small: list[pa.RecordBatch] = []  # around errors, to be given together
         self._small_rows = self._small_bytes = 0
 
-    def add(self, batch: MessageBatch, source: str) -> Iterator[pa.RecordBatch]:
-        """Take messages; gives the record batches that are complete."""
+    def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
+        """Take messages; gives the record batches that are complete.
+
+        Raises:
+            OptionError: They are of another kind than those before, or results with other variables.
+        """
+        self._check(batch, source)
+        if isinstance(batch, ResultBatch) and batch.variables != self._variables:
+            # The same ones in another order.
+            if (rest := self._finish()) is not None:
+                self._hold(rest)
+            self._variables, self._coalescer = batch.variables, None
+        if self._coalescer is None:
+            self._coalescer = ArrowCoalescer(
+                None
+                if isinstance(batch, ResultBatch)
+                else [name for name in self._columns if name is not None],
+                kind=batch.kind,
+                max_rows=BATCH_ROWS,
+                max_bytes=BATCH_BYTES,
+            )
         try:
             pushed = self._coalescer.push(batch, source)
         except LimitError as error:
@@ -247,9 +340,11 @@ class _Rows:
 
     def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
         """Take a message that could not be read."""
-        if (rest := self._coalescer.finish()) is not None:
-            self._hold(self._shaped(rest))
-        values = {"source": source, "offset": index, None: text}
+        if (rest := self._finish()) is not None:
+            self._hold(rest)
+        values: dict[str | None, Any] = {None: text}
+        if self._kind != "results":
+            values |= {"source": source, "offset": index}
         columns = [
             pa.array([values.get(name)], field.type)
             for name, field in zip(self._columns, self._schema, strict=True)
@@ -260,10 +355,30 @@ class _Rows:
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Give what is left."""
-        rest = self._coalescer.finish()
+        rest = self._finish()
         yield from self._together()
         if rest is not None:
-            yield self._shaped(rest)
+            yield rest
+
+    def _check(self, batch: AnyBatch, source: str) -> None:
+        if self._kind is None and batch.kind != "results":
+            self._kind = batch.kind
+        if batch.kind != self._kind:
+            raise OptionError(
+                f"{source} holds {batch.kind}, and the rows are of {self._kind or 'messages'}; read logs of one kind "
+                "at a time, such as those of a format or with pathGlobFilter"
+            )
+        if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._known):
+            _check_rows(batch, source)
+            raise OptionError(
+                f"{source} has the variables {', '.join(batch.variables) or 'of none'}, and the rows those of the first "
+                f"file, {', '.join(self._known)}; read results with the same variables"
+            )
+
+    def _finish(self) -> pa.RecordBatch | None:
+        """The rows that are left."""
+        rest = None if self._coalescer is None else self._coalescer.finish()
+        return None if rest is None else self._shaped(rest)
 
     def _hold(self, batch: pa.RecordBatch) -> None:
         self._small.append(batch)
@@ -278,12 +393,37 @@ class _Rows:
 
     def _shaped(self, batch: ArrowBatch) -> pa.RecordBatch:
         """A batch of the core as Spark wants it; nothing is copied."""
-        found = iter(pa.record_batch(batch).columns)
-        columns = [
-            pa.nulls(len(batch), field.type) if name is None else _as(next(found), field.type)
-            for name, field in zip(self._columns, self._schema, strict=True)
-        ]
+        rows = pa.record_batch(batch)
+        found = iter(rows.columns)
+        columns = []
+        for name, wanted in zip(self._columns, self._schema.types, strict=True):
+            if name is None:
+                columns.append(pa.nulls(len(batch), wanted))
+            elif self._kind == "results":
+                columns.append(rows.column(name))
+            else:
+                columns.append(_as(next(found), wanted))
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+
+def _kinds(format: formats.Format | None) -> tuple[str, ...]:
+    """The kinds of log that a format is read as; those of all formats without one."""
+    if format is None:
+        return ("messages", "patches", "results")
+    spec = format.spec
+    return tuple(kind for kind in spec.kinds if kind not in spec.written_only)
+
+
+def _check_rows(batch: ResultBatch, source: str) -> None:
+    """Refuse results that are no rows.
+
+    Raises:
+        OptionError: It is the answer of an ASK query.
+    """
+    if batch.boolean is not None:
+        raise OptionError(
+            f"{source} is the answer of an ASK query, which is no row; rdfm.open_results reads it"
+        )
 
 
 def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:

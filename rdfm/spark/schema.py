@@ -1,4 +1,4 @@
-"""The columns of a message in Spark, and what of them a query asks for.
+"""The columns of a message, of a patch and of results in Spark, and what of them a query asks for.
 
 In: the schema of a user, or none. Out: Spark's and Arrow's types, and names for the core.
 """
@@ -20,10 +20,24 @@ from pyspark.sql.types import (
 
 from rdfm.errors import OptionError
 
-__all__ = ["COLUMNS", "PARTS", "QUADS", "columns_of", "default_schema"]
+__all__ = [
+    "COLUMNS",
+    "LISTS",
+    "OPERATIONS",
+    "PARTS",
+    "QUADS",
+    "columns_of",
+    "default_schema",
+    "kind_of",
+    "result_columns",
+    "result_schema",
+]
 
 PARTS = ("subject", "predicate", "object", "graph")
 QUADS = ArrayType(StructType([StructField(part, StringType()) for part in PARTS]))
+OPERATIONS = ArrayType(
+    StructType([StructField(part, StringType()) for part in ("op", "name", *PARTS)])
+)
 COLUMNS: Mapping[str, DataType] = {
     "source": StringType(),
     "offset": LongType(),
@@ -32,40 +46,112 @@ COLUMNS: Mapping[str, DataType] = {
     "position": LongType(),
     "namespaces": MapType(StringType(), StringType()),
 }
+# The column of lists of each kind of log that has one: the one of quads is replaced by the other.
+LISTS = {"messages": ("quads", QUADS), "patches": ("operations", OPERATIONS)}
 # What is never null may be asked for as NOT NULL.
-_NEVER_NULL = ("source", "subject", "predicate", "object")
+_NEVER_NULL = {
+    "messages": ("source", "subject", "predicate", "object"),
+    "patches": ("source", "op"),
+}
 _DEFAULT = ("source", "offset", "quads", "metadata")
 
 
-def default_schema(columns: tuple[str, ...] = _DEFAULT) -> StructType:
-    """Give the schema of a read without a schema of the user's."""
-    return StructType([StructField(name, COLUMNS[name]) for name in columns])
+def _columns(kind: str) -> dict[str, DataType]:
+    """The columns of messages, or of patches."""
+    name, type = LISTS[kind]
+    return {
+        name if column == "quads" else column: type if column == "quads" else known
+        for column, known in COLUMNS.items()
+    }
 
 
-def columns_of(schema: StructType, corrupt: str) -> list[str | None]:
+def default_schema(columns: tuple[str, ...] = _DEFAULT, kind: str = "messages") -> StructType:
+    """Give the schema of a read without a schema of the user's: of patches with operations for quads."""
+    types = list(zip(COLUMNS, _columns(kind).items(), strict=True))
+    found = {column: StructField(name, type) for column, (name, type) in types}
+    return StructType([found[column] for column in columns])
+
+
+def result_schema(variables: tuple[str, ...]) -> StructType:
+    """Give the schema of results: a column for each variable.
+
+    Raises:
+        OptionError: There is none.
+    """
+    if not variables:
+        raise OptionError("results without variables have no columns, and so no rows in Spark")
+    return StructType([StructField(name, StringType()) for name in variables])
+
+
+def kind_of(schema: StructType) -> str | None:
+    """Give the kind of log that a schema is of, where a column says it.
+
+    Raises:
+        OptionError: It is of two kinds.
+    """
+    names = {field.name.lower() for field in schema}
+    found = [kind for kind, (name, _) in LISTS.items() if name in names]
+    if len(found) > 1:
+        raise OptionError(
+            "there are columns quads and operations, and a row is a message or a patch; leave one of them out"
+        )
+    return found[0] if found else None
+
+
+def columns_of(schema: StructType, corrupt: str, kind: str = "messages") -> list[str | None]:
     """Give the core's name of each column of a schema; None for the column of corrupt records.
 
-    Names are compared without case, as Spark compares them. Quads may have fewer parts, in any order.
+    Names are compared without case, as Spark compares them. Quads and operations may have fewer parts, in any order.
 
     Args:
         schema: What a user asks for.
         corrupt: The name of the column of corrupt records.
+        kind: Of messages or of patches.
 
     Raises:
         OptionError: A column is unknown or of another type; the text lists the known ones.
     """
-    if corrupt.lower() in COLUMNS:
+    columns = _columns(kind)
+    if corrupt.lower() in columns:
         raise OptionError(
             f"columnNameOfCorruptRecord is '{corrupt}', which is a column of its own; take another name"
         )
     if not schema.fields:
-        raise OptionError(f"the schema names no column; known: {', '.join(COLUMNS)}")
-    return [_column(field, corrupt) for field in schema]
+        raise OptionError(f"the schema names no column; known: {', '.join(columns)}")
+    known = {**columns, corrupt.lower(): StringType()}
+    never_null = _NEVER_NULL[kind]
+    found = [_column(field, known, never_null) for field in schema]
+    return [name if name in columns else None for name in found]
 
 
-def _column(field: StructField, corrupt: str) -> str | None:
-    name = field.name.lower()
-    known = {**COLUMNS, corrupt.lower(): StringType()}
+def result_columns(
+    schema: StructType, corrupt: str, variables: tuple[str, ...]
+) -> list[str | None]:
+    """Give the variable of each column of a schema for results; None for the column of corrupt records.
+
+    Raises:
+        OptionError: A column is that of no variable or of another type, or no column is left.
+    """
+    if corrupt in variables:
+        raise OptionError(
+            f"columnNameOfCorruptRecord is '{corrupt}', which is a variable of the results; take another name"
+        )
+    if not schema.fields:
+        raise OptionError(f"the schema names no column; known: {', '.join(variables)}")
+    known = dict.fromkeys((*variables, corrupt), StringType())
+    found = []
+    for field in schema:
+        if field.name not in known:
+            listed = ", ".join(variables) or "none"
+            raise OptionError(
+                f"there is no variable '{field.name[:40]}' in the results; they have {listed}"
+            )
+        found.append(_column(field, known, ()))
+    return [None if name == corrupt else name for name in found]
+
+
+def _column(field: StructField, known: Mapping[str, DataType], never_null: tuple[str, ...]) -> str:
+    name = field.name if field.name in known else field.name.lower()
     if name not in known:
         listed = ", ".join(f"{column} {_shown(type)}" for column, type in known.items())
         raise OptionError(f"there is no column '{field.name[:40]}'; known: {listed}")
@@ -73,11 +159,11 @@ def _column(field: StructField, corrupt: str) -> str | None:
         raise OptionError(
             f"the column {field.name} is {_shown(known[name])}, not {_shown(field.dataType)}"
         )
-    if not _may_be_null(field):
+    if not _may_be_null(field, never_null):
         raise OptionError(
             f"the column {field.name} can be null, or something in it; leave out NOT NULL"
         )
-    return name if name in COLUMNS else None
+    return name
 
 
 def _fits(asked: DataType, known: DataType) -> bool:
@@ -96,16 +182,16 @@ def _fits(asked: DataType, known: DataType) -> bool:
     return asked == known
 
 
-def _may_be_null(field: StructField) -> bool:
+def _may_be_null(field: StructField, never_null: tuple[str, ...]) -> bool:
     """Whether a field may hold what is null, down to the parts of its type."""
     inner = field.dataType
     if isinstance(inner, MapType) and not inner.valueContainsNull:
         return False
     if isinstance(inner, ArrayType):
         inner = inner.elementType
-    if isinstance(inner, StructType) and not all(map(_may_be_null, inner)):
+    if isinstance(inner, StructType) and not all(_may_be_null(part, never_null) for part in inner):
         return False
-    return field.nullable or field.name.lower() in _NEVER_NULL
+    return field.nullable or field.name.lower() in never_null
 
 
 def _shown(type: DataType) -> str:

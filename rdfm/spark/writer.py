@@ -1,6 +1,6 @@
 """Writing messages from Spark: a log a part, in any format.
 
-In: rows with a column of quads. Out: part files in a folder, every one a whole log.
+In: rows with a column of quads, or of operations. Out: part files in a folder, every one a whole log.
 Cost: one batch of messages and one encoder a task. Law: a part is staged by its task and appears by the
 commit alone; what a format cannot hold is refused by its encoder, which names the option.
 """
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from pyspark import TaskContext
 from pyspark.sql.datasource import (
@@ -27,7 +27,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
 
 from rdfm import formats
-from rdfm._core import MessageBatch, batches_from_arrow
+from rdfm._core import batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats import key
 from rdfm.logs import remedies
@@ -36,7 +36,7 @@ from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import Commit, Target, stream_job
 from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
 from rdfm.spark.reader import absolute
-from rdfm.spark.schema import COLUMNS, QUADS
+from rdfm.spark.schema import COLUMNS, LISTS, kind_of
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import is_url, local_target
@@ -44,6 +44,7 @@ from rdfm.storage.paths import is_url, local_target
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
+    from rdfm.formats import FormatSpec
     from rdfm.message import AnyBatch
 
 __all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "Plan"]
@@ -63,7 +64,7 @@ class Plan(FromDriver):
         compression: "gzip" and so on; "none".
         suffix: The ending of the parts' names.
         max_messages: Most messages of a part; 0 for any number.
-        columns: The columns of the rows that are used.
+        columns: The columns of the rows that are used; the first is that of the lists.
         storage: fsspec's options for the URL.
         options: The encoder's options.
     """
@@ -102,6 +103,7 @@ class Plan(FromDriver):
             names = ", ".join(formats.names())
             raise OptionError(f"the option to says the format to write, one of {names}")
         format = formats.find(to).spec
+        columns = columns_of(schema, format)
         packed = compression(values["compression"]) or "none"
         encoder = options.of_formats([format], "write")
         # Made once here, so that a value that does not fit is told before a task begins.
@@ -117,7 +119,7 @@ class Plan(FromDriver):
             compression=packed,
             suffix=suffix + compressions.suffix_of(packed),
             max_messages=values["max_records_per_file"],
-            columns=columns_of(schema),
+            columns=columns,
             storage=storage,
             options=encoder,
         )
@@ -348,16 +350,16 @@ class _Task:
             raise
         return tuple(f"{self._attempt}/{name}" for name in self._names)
 
-    def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[MessageBatch]:
-        first = 0
+    def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[AnyBatch]:
+        first, name = 0, self._plan.columns[0]
         for some in rows:
             used = some.select(list(self._plan.columns))
-            quads = used.column("quads")
-            if quads.null_count:
+            lists = used.column(name)
+            if lists.null_count:
                 # Read or decoded with the mode PERMISSIVE: an empty message would hide the error.
                 raise DecodeError(
-                    "expected quads, found null; write `where quads is not null` to leave such rows out",
-                    row=first + quads.is_null().index(True).as_py(),
+                    f"expected {name}, found null; write `where {name} is not null` to leave such rows out",
+                    row=first + lists.is_null().index(True).as_py(),
                 )
             yield from batches_from_arrow(used, first_index=first)
             first += used.num_rows
@@ -401,43 +403,63 @@ class _Task:
                 self._target.drop_attempt(self._job, self._attempt)
 
 
-def columns_of(schema: StructType) -> tuple[str, ...]:
-    """Give the columns of rows that are used: the quads, and what else belongs to a message.
+def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
+    """Give the columns of rows that are used: the quads or operations, and what else belongs to a message.
 
     Raises:
-        OptionError: There are no quads, or not such, or a map that would be lost in silence.
+        OptionError: There are neither, or not such, or a map that would be lost in silence; or the format is of
+            another kind of log.
     """
+    if format.kinds[0] == "results":
+        raise OptionError(
+            f"SPARQL results are not written from Spark, and {format.title} holds nothing else; collect the rows and "
+            "write them with rdfm.create_results"
+        )
     types = {field.name: field.dataType for field in schema.fields}
-    wanted = f"a column quads of the type {QUADS.simpleString()}"
-    if "quads" not in types:
-        raise OptionError(
-            f"the rows need {wanted}, a message a row; their columns are "
-            + (", ".join(types) or "none")
+    kind = kind_of(schema)
+    listed_here = ", ".join(types) or "none"
+    if kind is None or LISTS[kind][0] not in types:
+        wanted = " or ".join(
+            f"a column {name} of the type {type.simpleString()}"
+            for of, (name, type) in LISTS.items()
+            if of in format.kinds
         )
-    if not _are_quads(types["quads"]):
         raise OptionError(
-            f"the rows need {wanted} (graph may be left out); "
-            f"here it is {types['quads'].simpleString()}"
+            f"the rows need {wanted}, a message a row; their columns are {listed_here}"
         )
+    name, type = LISTS[kind]
+    if not _are_lists(types[name], type):
+        left_out = "graph" if kind == "messages" else "name and graph"
+        raise OptionError(
+            f"the rows need a column {name} of the type {type.simpleString()} ({left_out} may be left out); "
+            f"here it is {types[name].simpleString()}"
+        )
+    if kind not in format.kinds:
+        raise OptionError(
+            f"the column {name} holds {kind}, and {format.title} {' and '.join(format.kinds)}; take another format"
+        )
+    if kind != "messages":
+        return (name,)
     # Of a type that is no map it is a column like any other, which only has the name.
     maps = {name: type for name, type in types.items() if isinstance(type, MapType)}
     others = [name for name in ("metadata", "namespaces") if name in maps]
-    for name in others:
-        if not _is_same_map(maps[name], name):
+    for other in others:
+        if not _is_same_map(maps[other], other):
             raise OptionError(
-                f"the column {name} is {COLUMNS[name].simpleString()}, and here it is "
-                f"{maps[name].simpleString()}; cast it to be written, or drop it"
+                f"the column {other} is {COLUMNS[other].simpleString()}, and here it is "
+                f"{maps[other].simpleString()}; cast it to be written, or drop it"
             )
-    return ("quads", *others)
+    return (name, *others)
 
 
-def _are_quads(found: Any) -> bool:
+def _are_lists(found: Any, wanted: ArrayType) -> bool:
     if not isinstance(found, ArrayType) or not isinstance(found.elementType, StructType):
         return False
     parts = {field.name: field.dataType for field in found.elementType.fields}
-    needed = ("subject", "predicate", "object")
-    return all(name in parts for name in needed) and all(
-        isinstance(parts[name], StringType) for name in (*needed, "graph") if name in parts
+    known = cast("StructType", wanted.elementType).fieldNames()
+    return all(
+        isinstance(parts[name], StringType) if name in parts else name in ("name", "graph")
+        for name in known
     )
 
 

@@ -22,13 +22,18 @@ pub struct Error {
 }
 
 impl Error {
-    /// The columns are not those of rows.
-    pub(crate) fn shape(reason: String) -> Self {
+    /// No rows hold it.
+    pub(crate) fn refused(class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self {
-            class: ErrorClass::Malformed,
+            class,
             row: None,
             reason: reason.into(),
         }
+    }
+
+    /// The columns are not those of rows.
+    pub(crate) fn shape(reason: String) -> Self {
+        Self::refused(ErrorClass::Malformed, reason)
     }
 
     /// A row breaks the rules.

@@ -1,8 +1,8 @@
 //! Arrow columns of values that each hold one message as a whole log, as in the rows of a table or the
 //! records of a queue.
 //!
-//! - In: arrays of binary values, or of lists of quads, and a codec.
-//! - Out: an array of lists of quads, or of binary values; null for null.
+//! - In: arrays of binary values, or of lists of quads or of operations, and a codec.
+//! - Out: an array of such lists, or of binary values; null for null.
 //! - Cost: a codec is reset for each value, not made anew.
 //! - Law: what becomes of a value does not depend on its neighbours.
 
@@ -12,17 +12,18 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::{KindOf, NextOf as _};
+use rdfm_core::codec::spec::Kind;
 use rdfm_core::codec::{Decoder, Encoder};
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
-use rdfm_core::model::term::Quad;
 
 use crate::error::Error;
+use crate::from_arrow::lists::{Listed, Lists};
 use crate::from_arrow::messages::Messages;
-use crate::from_arrow::quads::Quads;
 use crate::to_arrow::limit::{MAX_BYTES, MakeError};
-use crate::to_arrow::quads::{Places, QuadLists};
+use crate::to_arrow::lists;
+use crate::to_arrow::terms::Places;
 use crate::to_arrow::texts::{Texts, nulls};
 
 const TOO_LARGE: &str =
@@ -53,6 +54,17 @@ impl OnError {
             "null" => Ok(Self::Null),
             other => Err(format!("on_error is 'raise' or 'null', not '{other}'")),
         }
+    }
+}
+
+/// The kind of log, of a name, that values may be: rows of results are no values.
+///
+/// # Errors
+/// The name is another; the text says so.
+pub fn kind(name: &str) -> Result<Kind, String> {
+    match Kind::named(name)? {
+        Kind::Results => Err("values are messages or patches, not results".to_owned()),
+        kind => Ok(kind),
     }
 }
 
@@ -131,23 +143,23 @@ fn made<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
     result.map_err(|error| error.into().told(TOO_LARGE))
 }
 
-/// Lists of quads from binary values, each a whole log of one message.
+/// Lists of quads or of operations from binary values, each a whole log of one message.
 ///
 /// # Errors
 /// A value breaks its format, unless it becomes null; or the result is too large.
-pub fn decode(
+pub fn decode<R: lists::Listed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     on_error: OnError,
     decoder: &mut dyn Decoder,
 ) -> Result<ArrayRef, ValueError> {
-    let mut lists = QuadLists::new();
+    let mut lists = lists::Lists::<R>::new();
     let mut valid = Vec::new();
     let mut bytes = 0;
     let mut places = Places::default();
     for array in arrays {
         let array = binary(&array?)?;
         for value in array.as_binary::<i64>() {
-            let (batch, is_valid) = match value.map(|value| only(decoder, value)) {
+            let (batch, is_valid) = match value.map(|value| only::<R>(decoder, value)) {
                 None => (None, false),
                 Some(Ok(batch)) => (batch, true),
                 Some(Err(cause)) if on_error == OnError::Null && cause.is_of_value() => {
@@ -157,8 +169,8 @@ pub fn decode(
             };
             if let Some(batch) = &batch {
                 places.begin_batch(batch.table());
-                let (table, quads) = (batch.table(), batch.quads());
-                made(lists.add(table, quads, &mut places, &mut bytes))?;
+                let (table, records) = (batch.table(), batch.records());
+                made(lists.add(table, records, &mut places, &mut bytes))?;
             } else {
                 lists.end();
             }
@@ -169,11 +181,11 @@ pub fn decode(
 }
 
 /// The one message of a value; None where there is none.
-fn only(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<MessageBatch>, Cause> {
+fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<LogBatch<R>>, Cause> {
     decoder.reset();
     decoder.feed(value);
     decoder.finish();
-    let Some(batch) = decoder.next_of::<Quad>().map_err(Cause::Decode)? else {
+    let Some(batch) = decoder.next_of::<R>().map_err(Cause::Decode)? else {
         return Ok(None);
     };
     if batch.len() > 1 || decoder.next_batch().map_err(Cause::Decode)?.is_some() {
@@ -197,25 +209,25 @@ fn binary(array: &ArrayRef) -> Result<ArrayRef, Error> {
     }
 }
 
-/// Binary values from lists of quads, each a whole log of one message.
+/// Binary values from lists of quads or of operations, each a whole log of one message.
 ///
 /// # Errors
 /// A term breaks N-Triples, a message cannot be written, or the result is too large.
-pub fn encode(
+pub fn encode<R: Listed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     max_depth: u32,
     encoder: &mut dyn Encoder,
 ) -> Result<ArrayRef, ValueError> {
-    let mut values = Values {
+    let mut values = Values::<R> {
         texts: Texts::new(),
         valid: Vec::new(),
         messages: Messages::new(0, max_depth),
     };
     for array in arrays {
-        let quads = Quads::new(&array?)?;
-        for row in 0..quads.len() {
-            values.valid.push(!quads.is_null(row));
-            values.messages.add(&quads, row, |_| Ok(()))?;
+        let lists = Lists::new(&array?)?;
+        for row in 0..lists.len() {
+            values.valid.push(!lists.is_null(row));
+            values.messages.add(&lists, row, |_| Ok(()))?;
             if values.messages.full() {
                 values.flush(encoder)?;
             }
@@ -227,13 +239,13 @@ pub fn encode(
 }
 
 /// Binary values under construction.
-struct Values {
+struct Values<R: Listed> {
     texts: Texts,
     valid: Vec<bool>,
-    messages: Messages,
+    messages: Messages<R>,
 }
 
-impl Values {
+impl<R: Listed> Values<R> {
     /// Encodes the messages of the batch so far.
     fn flush(&mut self, encoder: &mut dyn Encoder) -> Result<(), ValueError> {
         let Some(batch) = self.messages.take() else {

@@ -19,6 +19,7 @@ use rdfm_arrow::schema::{Column, quads_type};
 use rdfm_arrow::{Error, to_arrow};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::term::Quad;
 use support::{Message, Terms, batch, everything, messages, numbers, quad, reader, record_batch};
 
 const DEPTH: u32 = 8;
@@ -61,7 +62,7 @@ fn column(rows: &[&[Terms]]) -> ArrayRef {
 fn refused(quads: ArrayRef) -> (usize, Error) {
     let rows = vec![record_batch(vec![("quads", quads)])];
     let whole = read(rows.clone()).unwrap_err();
-    let mut rows = RowReader::new(reader(rows), 0, DEPTH);
+    let mut rows = RowReader::<_, Quad>::new(reader(rows), 0, DEPTH);
     let mut found = 0;
     let error = loop {
         match rows.next_batch() {
@@ -261,7 +262,7 @@ fn a_null_quad_says_its_row() {
 fn rows_are_counted_from_the_index_of_the_first() {
     let bad = column(&[&[], &[quad("oops", "<a:p>", "\"1\"", "")]]);
     let rows = record_batch(vec![("quads", bad)]);
-    let mut rows = RowReader::new(reader(vec![rows]), 100, DEPTH);
+    let mut rows = RowReader::<_, Quad>::new(reader(vec![rows]), 100, DEPTH);
     let first = rows.next_batch().unwrap().unwrap();
     assert_eq!(first.first_index(), 100);
     assert_eq!(rows.next_batch().unwrap_err().row, Some(101));
@@ -317,7 +318,7 @@ fn other_columns_are_refused_without_a_row() {
 fn batches_have_the_size_that_decoders_make() {
     let quads = numbers(0..1).quads;
     let rows = record_batch(vec![("quads", column(&vec![&*quads; 10_000]))]);
-    let mut batches = RowReader::new(reader(vec![rows.clone(), rows]), 0, DEPTH);
+    let mut batches = RowReader::<_, Quad>::new(reader(vec![rows.clone(), rows]), 0, DEPTH);
     let mut counts = Vec::new();
     while let Some(batch) = batches.next_batch().unwrap() {
         counts.push(batch.len());
@@ -330,7 +331,7 @@ fn batches_have_the_size_that_decoders_make() {
 fn an_error_of_the_reader_comes_behind_the_rows_before() {
     let good = record_batch(vec![("quads", column(&[&[]]))]);
     let broken = arrow_schema::ArrowError::IoError("gone".to_owned(), std::io::Error::other("x"));
-    let mut rows = RowReader::new([Ok(good), Err(broken)].into_iter(), 0, DEPTH);
+    let mut rows = RowReader::<_, Quad>::new([Ok(good), Err(broken)].into_iter(), 0, DEPTH);
     assert_eq!(rows.next_batch().unwrap().unwrap().len(), 1);
     let error = rows.next_batch().unwrap_err();
     assert!(error.reason.text().contains("gone"));

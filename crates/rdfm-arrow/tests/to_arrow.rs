@@ -7,7 +7,9 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use rdfm_arrow::schema::{Column, schema};
 use rdfm_arrow::to_arrow::{self, Coalescer};
+use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::term::Quad;
 use support::{batch, everything, lists, maps, messages, numbers, numbers_of, strings};
 
 const ALL: [Column; 6] = Column::ALL;
@@ -20,7 +22,7 @@ fn rows(batch: &MessageBatch, columns: &[Column]) -> RecordBatch {
 fn a_row_holds_what_its_message_holds() {
     let given = everything();
     let rows = rows(&batch(&given), &ALL);
-    assert_eq!(rows.schema(), schema(&ALL));
+    assert_eq!(rows.schema(), schema(&ALL, &[]));
     let quads = lists(rows.column_by_name("quads").unwrap());
     let expected = given.iter().map(|message| Some(message.quads.clone()));
     assert_eq!(quads, expected.collect::<Vec<_>>());
@@ -59,7 +61,7 @@ fn columns_come_in_any_order_and_as_often_as_they_are_asked_for() {
     columns.reverse();
     columns.push(Column::Quads);
     let slice = rows(&made.slice(1..3), &columns);
-    assert_eq!(slice.schema(), schema(&columns));
+    assert_eq!(slice.schema(), schema(&columns, &[]));
     assert_eq!(slice.num_rows(), 2);
     assert_eq!(numbers_of(slice.column_by_name("offset").unwrap()), [1, 2]);
     assert_eq!(slice.column(6), slice.column_by_name("quads").unwrap());
@@ -69,15 +71,24 @@ fn columns_come_in_any_order_and_as_often_as_they_are_asked_for() {
 #[test]
 fn columns_are_known_by_name() {
     let names = ["quads".to_owned(), "offset".to_owned()];
-    let found = Column::by_names(Some(&names)).unwrap();
+    let found = Column::by_names(Kind::Messages, Some(&names)).unwrap();
     assert_eq!(found, [Column::Quads, Column::Offset]);
-    assert_eq!(Column::by_names(None).unwrap(), Column::DEFAULT);
-    let unknown = Column::by_names(Some(&["graph".to_owned()])).unwrap_err();
+    assert_eq!(
+        Column::by_names(Kind::Messages, None).unwrap(),
+        Column::DEFAULT
+    );
+    let unknown = Column::by_names(Kind::Messages, Some(&["graph".to_owned()])).unwrap_err();
     assert!(unknown.starts_with("no column is named 'graph'; known: source, offset, "));
-    assert_eq!(Column::of_schema(&schema(&found)), Some(found));
-    assert_eq!(Column::of_schema(&Schema::empty()), None);
+    assert_eq!(
+        Column::of_schema(Kind::Messages, &schema(&found, &[])),
+        Some(found)
+    );
+    assert_eq!(Column::of_schema(Kind::Messages, &Schema::empty()), None);
     let other = arrow_schema::Field::new("x", DataType::Utf8, true);
-    assert_eq!(Column::of_schema(&Schema::new(vec![other])), None);
+    assert_eq!(
+        Column::of_schema(Kind::Messages, &Schema::new(vec![other])),
+        None
+    );
 }
 
 #[test]
@@ -96,7 +107,7 @@ fn several_batches_become_one() {
 
 /// The record batches that a coalescer makes of batches.
 fn coalesced(batches: &[MessageBatch], max_rows: usize, max_bytes: usize) -> Vec<RecordBatch> {
-    let mut coalescer = Coalescer::new(ALL.to_vec(), max_rows, max_bytes).unwrap();
+    let mut coalescer = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).unwrap();
     let mut found = Vec::new();
     for batch in batches {
         found.extend(coalescer.push(batch, Some("a")).unwrap());
@@ -162,7 +173,7 @@ fn terms_of_a_row_behind_a_cut_are_rendered_anew() {
 #[test]
 fn bounds_of_nothing_are_refused() {
     for (max_rows, max_bytes) in [(0, 1), (1, 0)] {
-        let refused = Coalescer::new(ALL.to_vec(), max_rows, max_bytes).err();
+        let refused = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).err();
         assert_eq!(
             refused.as_deref(),
             Some("max_rows and max_bytes are at least 1")

@@ -16,6 +16,7 @@ use rdfm_core::codec::batch::Batch;
 use rdfm_core::codec::values::Values;
 use rdfm_core::codec::{Decoder, Encoder, Opening};
 use rdfm_core::model::error::{DecodeError, ErrorClass, Position};
+use rdfm_core::model::term::Quad;
 use rdfm_core::registry;
 use support::{Message, Terms, batch, lists, quad, reader};
 
@@ -37,11 +38,11 @@ fn binary(values: &[Option<&[u8]>]) -> ArrayRef {
 }
 
 fn decode(format: &str, values: ArrayRef, on_error: OnError) -> Result<ArrayRef, ValueError> {
-    values::decode(reader(vec![values]), on_error, &mut *decoder(format))
+    values::decode::<Quad>(reader(vec![values]), on_error, &mut *decoder(format))
 }
 
 fn encode(format: &str, quads: ArrayRef) -> Result<ArrayRef, ValueError> {
-    values::encode(reader(vec![quads]), DEPTH, &mut *encoder(format))
+    values::encode::<Quad>(reader(vec![quads]), DEPTH, &mut *encoder(format))
 }
 
 /// A column of quads; none is null.
@@ -118,7 +119,7 @@ fn arrays_of_bytes_of_every_width_are_taken_one_after_the_other() {
         small,
     ];
     let count = arrays.len();
-    let made = values::decode(reader(arrays), OnError::Raise, &mut *decoder("nq")).unwrap();
+    let made = values::decode::<Quad>(reader(arrays), OnError::Raise, &mut *decoder("nq")).unwrap();
     let pair = [Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "")]), None];
     let mut expected = vec![pair.as_slice(); count - 2];
     expected.extend([&pair[1..], &pair]);
@@ -211,7 +212,8 @@ impl Decoder for Broken {
 #[test]
 fn a_bug_is_never_a_null() {
     let values = binary(&[None, Some(b"")]);
-    let error = values::decode(reader(vec![values]), OnError::Null, &mut Broken).unwrap_err();
+    let error =
+        values::decode::<Quad>(reader(vec![values]), OnError::Null, &mut Broken).unwrap_err();
     assert_eq!(error.value, Some(1));
     assert!(matches!(&*error.cause, Cause::Decode(error) if error.reason.text() == "a bug"));
 }

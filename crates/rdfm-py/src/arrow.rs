@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use pyo3_arrow::PySchema;
@@ -16,8 +16,9 @@ use pyo3_arrow::ffi::{
 };
 use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
 use rdfm_arrow::schema::{Column, schema};
-use rdfm_arrow::to_arrow;
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_arrow::to_arrow::{self, Rowed};
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::ErrorClass;
 
 use crate::errors;
@@ -28,33 +29,79 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
         (Some(row), class) => errors::row(py, row, class, error.reason),
         (None, ErrorClass::Limit) => errors::limit(error.reason),
         (None, ErrorClass::Internal) => errors::internal(error.reason.to_string()),
+        // No rows hold it.
+        (None, ErrorClass::Unsupported) => PyValueError::new_err(error.reason.to_string()),
         // The columns have other types.
         (None, _) => PyTypeError::new_err(error.reason.to_string()),
     }
 }
 
-/// The columns of these names; the first four by default.
-pub fn columns(names: Option<&[String]>) -> PyResult<Vec<Column>> {
-    Column::by_names(names).map_err(errors::option)
+/// The columns of these names, of a kind of log; the usual ones by default.
+pub fn columns(kind: Kind, names: Option<&[String]>) -> PyResult<Vec<Column>> {
+    Column::by_names(kind, names).map_err(errors::option)
 }
 
 /// The columns that a consumer asks for, and whether its schema can be followed; otherwise the
-/// default ones (a consumer checks what it gets).
-pub fn requested_columns(
+/// usual ones (a consumer checks what it gets).
+pub fn requested_columns<R: Rowed>(
     requested: Option<&Bound<'_, PyCapsule>>,
+    head: &R::Head,
 ) -> PyResult<(Vec<Column>, bool)> {
-    if let Some(requested) = requested {
-        let wanted = PySchema::from_arrow_pycapsule(requested)?.into_inner();
-        if let Some(found) = Column::of_schema(&wanted) {
-            return Ok((found, true));
-        }
+    let usual = Column::default_of(R::KIND);
+    let Some(requested) = requested else {
+        return Ok((usual, false));
+    };
+    let wanted = PySchema::from_arrow_pycapsule(requested)?.into_inner();
+    if let Some(found) = Column::of_schema(R::KIND, &wanted) {
+        return Ok((found, true));
     }
-    Ok((Column::DEFAULT.to_vec(), false))
+    let asked = wanted.fields().iter().map(|field| field.name().as_str());
+    let variables = R::variables(head).iter().map(AsRef::as_ref);
+    let follow = R::KIND == Kind::Results && asked.eq(variables);
+    Ok((usual, follow))
+}
+
+/// Exports a batch as an Arrow array, with the columns that are asked for if there are such.
+pub fn export<'py, R: Rowed>(
+    py: Python<'py>,
+    batch: &LogBatch<R>,
+    requested: Option<Bound<'py, PyCapsule>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (columns, follow) = requested_columns::<R>(requested.as_ref(), batch.head())?;
+    let rows = record_batch(py, &[batch], &columns, None)?;
+    rows.export(py, requested.filter(|_| follow))
+}
+
+/// The same as a stream of one array.
+pub fn export_stream<'py, R: Rowed>(
+    py: Python<'py>,
+    batch: &LogBatch<R>,
+    requested: Option<Bound<'py, PyCapsule>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let (columns, follow) = requested_columns::<R>(requested.as_ref(), batch.head())?;
+    let rows = record_batch(py, &[batch], &columns, None)?;
+    rows.export_stream(py, requested.filter(|_| follow))
+}
+
+/// The schema of a batch.
+pub fn export_schema<'py, R: Rowed>(
+    py: Python<'py>,
+    batch: &LogBatch<R>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let columns = Column::default_of(R::KIND);
+    schema_capsule(py, &columns, R::variables(batch.head()))
 }
 
 /// The schema of these columns.
-pub fn schema_capsule<'py>(py: Python<'py>, columns: &[Column]) -> PyResult<Bound<'py, PyCapsule>> {
-    Ok(to_schema_pycapsule(py, schema(columns).as_ref())?)
+pub fn schema_capsule<'py>(
+    py: Python<'py>,
+    columns: &[Column],
+    variables: &[Box<str>],
+) -> PyResult<Bound<'py, PyCapsule>> {
+    Ok(to_schema_pycapsule(
+        py,
+        schema(columns, variables).as_ref(),
+    )?)
 }
 
 /// An Arrow record batch, behind the PyCapsule interface: `pyarrow.record_batch(…)`,
@@ -89,11 +136,37 @@ impl ArrowBatch {
         py: Python<'py>,
         requested: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let (field, array) = self.array();
-        let array: ArrayRef = Arc::new(array);
-        let reader = ArrayIterator::new(std::iter::once(Ok(array)), field);
-        Ok(to_stream_pycapsule(py, Box::new(reader), requested)?)
+        let one = Self::new(self.rows.clone());
+        stream(py, one, std::iter::empty(), requested)
     }
+}
+
+/// A stream of a batch and of those behind it, which have the same columns.
+pub fn stream<'py>(
+    py: Python<'py>,
+    first: ArrowBatch,
+    mut rest: impl Iterator<Item = PyResult<ArrowBatch>> + Send + 'static,
+    requested: Option<Bound<'py, PyCapsule>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let (field, first) = first.array();
+    let mut first = Some(first);
+    let mut ended = false;
+    let arrays = std::iter::from_fn(move || -> Option<Result<ArrayRef, ArrowError>> {
+        if let Some(first) = first.take() {
+            return Some(Ok(Arc::new(first)));
+        }
+        if ended {
+            return None;
+        }
+        let next = rest.next();
+        ended = !matches!(next, Some(Ok(_)));
+        Some(match next? {
+            Ok(batch) => Ok(Arc::new(batch.array().1)),
+            Err(error) => Err(ArrowError::ExternalError(Box::new(error))),
+        })
+    });
+    let reader = ArrayIterator::new(arrays, field);
+    Ok(to_stream_pycapsule(py, Box::new(reader), requested)?)
 }
 
 #[pymethods]
@@ -152,9 +225,9 @@ impl ArrowBatch {
 }
 
 /// Several batches as one Arrow batch.
-pub fn record_batch(
+pub fn record_batch<R: Rowed>(
     py: Python<'_>,
-    batches: &[&MessageBatch],
+    batches: &[&LogBatch<R>],
     columns: &[Column],
     source: Option<&str>,
 ) -> PyResult<ArrowBatch> {

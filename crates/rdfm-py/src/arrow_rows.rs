@@ -1,16 +1,24 @@
-//! Rows for Python: several batches as one, rows regrouped, and batches of rows.
+//! Rows for Python: several batches as one, rows regrouped, batches of rows, and streams.
 //!
-//! - In: message batches, or Arrow rows. Out: Arrow batches, or message batches.
+//! - In: batches, or Arrow rows. Out: Arrow batches and streams, or batches.
 //! - Cost: everything is done without the GIL, and handed over without a copy.
 
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyIterator};
 use rdfm_arrow::from_arrow::RowReader;
-use rdfm_arrow::to_arrow::Coalescer;
+use rdfm_arrow::schema::{kind_of, schema};
+use rdfm_arrow::to_arrow::{self, Coalesce, Rowed};
+use rdfm_core::codec::batch::{Batch, BatchRef, KindOf};
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::record::Operation;
+use rdfm_core::model::term::{Quad, TermId};
 
 use crate::arrow::{self, ArrowBatch, Reader};
 use crate::batch::MessageBatch;
+use crate::codecs::{core_batch, python_batch};
 use crate::{errors, options};
 
 /// Several batches as one Arrow batch, as `MessageBatch.to_arrow` makes it of one.
@@ -25,7 +33,7 @@ fn coalesce(
     columns: Option<Vec<String>>,
     source: Option<&str>,
 ) -> PyResult<ArrowBatch> {
-    let columns = arrow::columns(columns.as_deref())?;
+    let columns = arrow::columns(Kind::Messages, columns.as_deref())?;
     let batches: Vec<_> = batches.iter().map(|batch| batch.get().inner()).collect();
     arrow::record_batch(py, &batches, &columns, source)
 }
@@ -34,21 +42,29 @@ fn coalesce(
 /// bytes of strings with its last row; the last one has less.
 ///
 /// Args:
-///     columns: As in `MessageBatch.to_arrow`.
+///     columns: As in `to_arrow` of a batch; results have theirs, one a variable.
+///     kind: "messages", "patches" or "results".
 ///     max_rows: Rows after which an Arrow batch ends.
 ///     max_bytes: Bytes of strings after which an Arrow batch ends.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ArrowCoalescer {
-    coalescer: Mutex<Coalescer>,
+    coalescer: Mutex<Box<dyn Coalesce>>,
 }
 
 #[pymethods]
 impl ArrowCoalescer {
     #[new]
-    #[pyo3(signature = (columns=None, *, max_rows=8192, max_bytes=67_108_864))]
-    fn new(columns: Option<Vec<String>>, max_rows: usize, max_bytes: usize) -> PyResult<Self> {
-        let columns = arrow::columns(columns.as_deref())?;
-        let coalescer = Coalescer::new(columns, max_rows, max_bytes).map_err(errors::option)?;
+    #[pyo3(signature = (columns=None, *, kind="messages", max_rows=8192, max_bytes=67_108_864))]
+    fn new(
+        columns: Option<Vec<String>>,
+        kind: &str,
+        max_rows: usize,
+        max_bytes: usize,
+    ) -> PyResult<Self> {
+        let kind = options::kind(kind)?;
+        let columns = arrow::columns(kind, columns.as_deref())?;
+        let coalescer = to_arrow::coalescer(kind, columns, max_rows, max_bytes);
+        let coalescer = coalescer.map_err(errors::option)?;
         Ok(Self {
             coalescer: Mutex::new(coalescer),
         })
@@ -61,21 +77,24 @@ impl ArrowCoalescer {
     ///     source: The text of their source column; null by default.
     /// Raises:
     ///     LimitError: The strings of one message pass 2 GiB.
+    ///     ValueError: The batch is of another kind, or of results with other variables than the rows before; or it
+    ///         is the answer of an ASK query.
     #[pyo3(signature = (batch, source=None))]
     fn push(
         &self,
         py: Python<'_>,
-        batch: &Bound<'_, MessageBatch>,
+        batch: &Bound<'_, PyAny>,
         source: Option<&str>,
     ) -> PyResult<Vec<ArrowBatch>> {
-        let batch = batch.get().inner();
-        let complete = self.with(py, |coalescer| coalescer.push(batch, source))?;
+        let batch = core_batch(batch)?;
+        let complete = self.with(py, |coalescer| coalescer.push_any(batch, source))?;
         Ok(complete.into_iter().map(ArrowBatch::new).collect())
     }
 
     /// The rows that are left, or None.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<ArrowBatch>> {
-        Ok(self.with(py, Coalescer::finish)?.map(ArrowBatch::new))
+        let rest = self.with(py, |coalescer| coalescer.finish())?;
+        Ok(rest.map(ArrowBatch::new))
     }
 }
 
@@ -84,20 +103,21 @@ impl ArrowCoalescer {
     fn with<R: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Coalescer) -> Result<R, rdfm_arrow::Error> + Send,
+        work: impl FnOnce(&mut dyn Coalesce) -> Result<R, rdfm_arrow::Error> + Send,
     ) -> PyResult<R> {
         // Never waits, since another thread that holds it may wait for the GIL.
         let Ok(mut coalescer) = self.coalescer.try_lock() else {
             return Err(errors::in_use("coalescer"));
         };
-        let coalescer = &mut *coalescer;
-        errors::guarded(py, || work(coalescer))
+        let coalescer = &mut **coalescer;
+        errors::guarded(py, || work(&mut *coalescer))
             .inspect_err(|_| coalescer.clear())?
             .map_err(|error| arrow::exception(py, error))
     }
 }
 
-/// Batches of the messages of Arrow rows, of the size that a decoder makes.
+/// Batches of the messages of Arrow rows, of the size that a decoder makes: of patches where there is a column
+/// `operations`.
 ///
 /// Args:
 ///     rows: Anything with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
@@ -107,7 +127,7 @@ impl ArrowCoalescer {
 ///     An iterator that reads on when asked for a batch. It raises DecodeError after the messages of
 ///     all rows before the one whose term breaks N-Triples, and again when asked again.
 /// Raises:
-///     TypeError: `rows` is no Arrow.
+///     TypeError: `rows` is no Arrow, or has no column of `quads` or of `operations`, or both.
 #[pyfunction]
 #[pyo3(signature = (rows, *, first_index=0, max_depth=64))]
 fn batches_from_arrow(
@@ -115,18 +135,41 @@ fn batches_from_arrow(
     first_index: u64,
     max_depth: u32,
 ) -> PyResult<ArrowRows> {
+    fn read<R: rdfm_arrow::from_arrow::Listed>(
+        reader: Reader,
+        first_index: u64,
+        max_depth: u32,
+    ) -> Box<dyn Batches> {
+        Box::new(RowReader::<_, R>::new(reader, first_index, max_depth))
+    }
     let reader = arrow::reader(rows)?;
-    let rows = RowReader::new(reader, first_index, options::depth(max_depth)?);
+    let max_depth = options::depth(max_depth)?;
+    let kind = kind_of(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
+    let rows = match kind {
+        Kind::Patches => read::<Operation>(reader, first_index, max_depth),
+        _ => read::<Quad>(reader, first_index, max_depth),
+    };
     Ok(ArrowRows {
         rows: Mutex::new(Some(rows)),
     })
+}
+
+/// Rows on their way into batches of any kind.
+trait Batches: Send {
+    fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error>;
+}
+
+impl<R: rdfm_arrow::from_arrow::Listed> Batches for RowReader<Reader, R> {
+    fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error> {
+        Ok(Self::next_batch(self)?.map(R::any))
+    }
 }
 
 /// An iterator over the batches of Arrow rows.
 #[pyclass(frozen, module = "rdfm._core")]
 struct ArrowRows {
     /// Taken out while it reads, so that no lock is held while another thread may run.
-    rows: Mutex<Option<RowReader<Reader>>>,
+    rows: Mutex<Option<Box<dyn Batches>>>,
 }
 
 #[pymethods]
@@ -135,26 +178,109 @@ impl ArrowRows {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let Some(mut rows) = self.swap(None) else {
             return Err(errors::in_use("iterator"));
         };
         let (made, rows) = errors::guarded(py, move || (rows.next_batch(), rows))?;
         self.swap(Some(rows));
-        made.map(|batch| batch.map(MessageBatch::new))
-            .map_err(|error| arrow::exception(py, error))
+        let batch = made.map_err(|error| arrow::exception(py, error))?;
+        batch.map(|batch| python_batch(py, batch)).transpose()
     }
 }
 
 impl ArrowRows {
-    fn swap(&self, rows: Option<RowReader<Reader>>) -> Option<RowReader<Reader>> {
+    fn swap(&self, rows: Option<Box<dyn Batches>>) -> Option<Box<dyn Batches>> {
         let mut slot = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut slot, rows)
     }
 }
 
+/// The batches of a log as an Arrow stream, which reads on as somebody takes its arrays.
+///
+/// Args:
+///     batches: An iterator over batches of one kind, each with the text of its source column. The first is taken at
+///         once: it says which columns there are.
+///     kind: What the rows are where there is no batch.
+///     requested_schema: As the PyCapsule interface hands it over.
+/// Returns:
+///     A capsule. What the iterator raises becomes the error of the stream.
+/// Raises:
+///     ValueError: It is the answer of an ASK query.
+#[pyfunction]
+#[pyo3(signature = (batches, kind, requested_schema=None))]
+fn arrow_stream<'py>(
+    batches: &Bound<'py, PyIterator>,
+    kind: &str,
+    requested_schema: Option<Bound<'py, PyCapsule>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let first = next_of(batches)?;
+    let none;
+    let (batch, source) = if let Some((batch, source)) = &first {
+        (core_batch(batch)?, source.as_deref())
+    } else {
+        none = match options::kind(kind)? {
+            Kind::Messages => Quad::any(LogBatch::empty()),
+            Kind::Patches => Operation::any(LogBatch::empty()),
+            Kind::Results => TermId::any(LogBatch::empty()),
+        };
+        (BatchRef::from(&none), None)
+    };
+    match batch {
+        BatchRef::Messages(batch) => stream(batches, batch, source, requested_schema),
+        BatchRef::Patches(batch) => stream(batches, batch, source, requested_schema),
+        BatchRef::Results(batch) => stream(batches, batch, source, requested_schema),
+    }
+}
+
+/// The next batch, and its source.
+fn next_of<'py>(
+    batches: &Bound<'py, PyIterator>,
+) -> PyResult<Option<(Bound<'py, PyAny>, Option<String>)>> {
+    let next = batches.clone().next().transpose()?;
+    next.map(|pair| pair.extract()).transpose()
+}
+
+/// The stream of a batch and those behind it.
+fn stream<'py, R: Rowed>(
+    batches: &Bound<'py, PyIterator>,
+    first: &LogBatch<R>,
+    source: Option<&str>,
+    requested: Option<Bound<'py, PyCapsule>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let py = batches.py();
+    let (columns, follow) = arrow::requested_columns::<R>(requested.as_ref(), first.head())?;
+    let made = schema(&columns, R::variables(first.head()));
+    let first = arrow::record_batch(py, &[first], &columns, source)?;
+    let rest = batches.clone().unbind();
+    let rest = std::iter::from_fn(move || {
+        Python::attach(|py| -> PyResult<Option<ArrowBatch>> {
+            let Some((batch, source)) = next_of(rest.bind(py))? else {
+                return Ok(None);
+            };
+            let batch = core_batch(&batch)?;
+            let make = || {
+                let found = batch.kind();
+                let batch = R::seen(batch).ok_or_else(|| to_arrow::other_kind(R::KIND, found))?;
+                let rows = to_arrow::record_batch(&[batch], &columns, source.as_deref())?;
+                if rows.schema() == made {
+                    Ok(rows)
+                } else {
+                    Err(to_arrow::other_variables())
+                }
+            };
+            let rows = errors::guarded(py, make)?;
+            let rows = rows.map_err(|error| arrow::exception(py, error))?;
+            Ok(Some(ArrowBatch::new(rows)))
+        })
+        .transpose()
+    });
+    arrow::stream(py, first, rest, requested.filter(|_| follow))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ArrowCoalescer>()?;
     module.add_function(wrap_pyfunction!(coalesce, module)?)?;
-    module.add_function(wrap_pyfunction!(batches_from_arrow, module)?)
+    module.add_function(wrap_pyfunction!(batches_from_arrow, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow_stream, module)?)
 }

@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 use rdfm_arrow::from_arrow;
-use rdfm_arrow::schema::Column;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch;
 use rdfm_core::model::namespaces::NamespaceChange;
@@ -270,7 +269,7 @@ impl MessageBatch {
         columns: Option<Vec<String>>,
         source: Option<&str>,
     ) -> PyResult<ArrowBatch> {
-        let columns = arrow::columns(columns.as_deref())?;
+        let columns = arrow::columns(Kind::Messages, columns.as_deref())?;
         arrow::record_batch(py, &[&self.batch], &columns, source)
     }
 
@@ -280,9 +279,7 @@ impl MessageBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let (columns, follow) = arrow::requested_columns(requested_schema.as_ref())?;
-        let rows = arrow::record_batch(py, &[&self.batch], &columns, None)?;
-        rows.export(py, requested_schema.filter(|_| follow))
+        arrow::export(py, &self.batch, requested_schema)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -291,13 +288,11 @@ impl MessageBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let (columns, follow) = arrow::requested_columns(requested_schema.as_ref())?;
-        let rows = arrow::record_batch(py, &[&self.batch], &columns, None)?;
-        rows.export_stream(py, requested_schema.filter(|_| follow))
+        arrow::export_stream(py, &self.batch, requested_schema)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::schema_capsule(py, &Column::DEFAULT)
+        arrow::export_schema(py, &self.batch)
     }
 
     /// A batch from Arrow rows, one message a row.

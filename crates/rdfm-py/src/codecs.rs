@@ -250,7 +250,7 @@ impl Decoder {
 }
 
 /// A batch as the object of its kind.
-fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
+pub fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
     Ok(match batch {
         Batch::Messages(batch) => Py::new(py, MessageBatch::new(batch))?.into_any(),
         Batch::Patches(batch) => Py::new(py, PatchBatch::new(batch))?.into_any(),
@@ -259,7 +259,7 @@ fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
 }
 
 /// The batch of an object of any kind.
-fn core_batch<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<BatchRef<'a>> {
+pub fn core_batch<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<BatchRef<'a>> {
     if let Ok(batch) = object.cast::<MessageBatch>() {
         return Ok(batch.get().inner().into());
     }

@@ -7,7 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyMapping, PyString};
 use rdfm_core::codec::carries::{Carries, TripleTerms};
 use rdfm_core::codec::options::MAX_DEPTH;
-use rdfm_core::codec::spec::{Continuable, Default, FormatSpec, Level, OptionSpec, ValueKind};
+use rdfm_core::codec::spec::{
+    Continuable, Default, FormatSpec, Kind, Level, OptionSpec, ValueKind,
+};
 use rdfm_core::codec::values::{Given, Value, Values};
 use rdfm_core::codec::{Dialect, Source};
 
@@ -276,6 +278,11 @@ fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, P
     dict.set_item("off", spec.off)?;
     dict.set_item("python_only", spec.level == Level::Python)?;
     Ok(dict)
+}
+
+/// The kind of log of a name.
+pub fn kind(name: &str) -> PyResult<Kind> {
+    Kind::named(name).map_err(errors::option)
 }
 
 /// A bound of the nesting, where it is an argument and no option.

@@ -1,23 +1,25 @@
 //! `PatchBatch` and `ResultBatch` for Python: views of core batches.
 //!
 //! - In: a batch from a decoder, or Python's operations and rows.
-//! - Out: counts, operations and rows as tuples of objects, slices.
+//! - Out: counts, operations and rows as tuples of objects, slices, Arrow.
 //! - Cost: each term becomes an object once a batch, when first asked for.
 
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyList, PyTuple};
+use rdfm_arrow::from_arrow;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::{self, LogBatch};
 use rdfm_core::model::record::{Operation, OperationCode, Record, ResultHead};
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::TermId;
 
+use crate::arrow::{self, ArrowBatch};
 use crate::batch::place;
-use crate::build;
 use crate::terms::TermObjects;
+use crate::{build, errors, options};
 
 /// A batch and the objects of its terms, taken out while objects are made, so that no lock is held while Python runs.
 struct Records<R: Record> {
@@ -209,6 +211,69 @@ impl PatchBatch {
         Self::new(self.records.batch.slice(start..stop.max(start)))
     }
 
+    /// The batch as Arrow, one row a patch.
+    ///
+    /// Args:
+    ///     columns: Any of "source", "offset", "operations", "metadata", "position", "namespaces", in the order
+    ///         wanted; the first four by default. Patches have neither metadata nor namespaces.
+    ///     source: The text of the source column; null by default.
+    /// Returns:
+    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
+    /// Raises:
+    ///     OptionError: An unknown column.
+    ///     LimitError: The strings would pass 2 GiB; use smaller batches.
+    #[pyo3(signature = (columns=None, source=None))]
+    fn to_arrow(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        source: Option<&str>,
+    ) -> PyResult<ArrowBatch> {
+        let columns = arrow::columns(Kind::Patches, columns.as_deref())?;
+        arrow::record_batch(py, &[self.inner()], &columns, source)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        arrow::export(py, self.inner(), requested_schema)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow::export_stream(py, self.inner(), requested_schema)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow::export_schema(py, self.inner())
+    }
+
+    /// A batch from Arrow rows, one patch a row.
+    ///
+    /// Args:
+    ///     batch: Anything with the Arrow PyCapsule interface (array or stream) and a column `operations` as
+    ///         `to_arrow` makes it.
+    ///     max_depth: How deep triple terms may nest.
+    /// Raises:
+    ///     DecodeError: An operation has what it cannot have, or lacks what it needs; names row, operation and part.
+    ///     TypeError: `batch` is no Arrow, or its columns have other types.
+    #[staticmethod]
+    #[pyo3(signature = (batch, *, max_depth=64))]
+    fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
+        let reader = arrow::reader(batch)?;
+        let max_depth = options::depth(max_depth)?;
+        errors::guarded(py, || from_arrow::batch(reader, max_depth))?
+            .map(Self::new)
+            .map_err(|error| arrow::exception(py, error))
+    }
+
     /// A batch from patches: iterables of operations, as `operations` gives them.
     ///
     /// Args:
@@ -356,6 +421,41 @@ impl ResultBatch {
     /// The rows from `start` up to `stop`, sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
         Self::new(self.records.batch.slice(start..stop.max(start)))
+    }
+
+    /// The batch as Arrow, one row a row of results: a column of canonical N-Triples for each variable, null where it
+    /// is unbound.
+    ///
+    /// Returns:
+    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
+    /// Raises:
+    ///     ValueError: It is the answer of an ASK query, or a variable stands twice.
+    ///     LimitError: The strings would pass 2 GiB; use smaller batches.
+    fn to_arrow(&self, py: Python<'_>) -> PyResult<ArrowBatch> {
+        let columns = arrow::columns(Kind::Results, None)?;
+        arrow::record_batch(py, &[self.inner()], &columns, None)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        arrow::export(py, self.inner(), requested_schema)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow::export_stream(py, self.inner(), requested_schema)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow::export_schema(py, self.inner())
     }
 
     /// A batch from rows.

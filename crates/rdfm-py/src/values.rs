@@ -1,22 +1,22 @@
 //! Columns of values for Python.
 //!
-//! - In: an array of binary values, or of lists of quads; a native codec, or a Python function for one value.
-//! - Out: an array of lists of quads, or of binary values.
+//! - In: an array of binary values, or of lists of quads or operations; a native codec, or a Python function for one
+//!   value.
+//! - Out: an array of such lists, or of binary values.
 //! - Cost: with a native codec the GIL is released.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 use rdfm_arrow::values::{self, Cause, OnError, SEVERAL, ValueError};
-use rdfm_core::codec::{
-    self,
-    batch::{Batch, BatchRef},
-};
-use rdfm_core::model::batch;
+use rdfm_core::codec;
+use rdfm_core::codec::batch::{Batch, BatchRef};
+use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, Position};
+use rdfm_core::model::record::Operation;
+use rdfm_core::model::term::Quad;
 
 use crate::arrow::{self, ArrowArray};
-use crate::batch::MessageBatch;
-use crate::codecs::{Decoder, Encoder};
+use crate::codecs::{Decoder, Encoder, core_batch, python_batch};
 use crate::{errors, options};
 
 /// The exception of an error; `raised` is what a Python codec raised, if that is the cause.
@@ -44,7 +44,7 @@ struct DecodeFunction {
 }
 
 impl DecodeFunction {
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<batch::MessageBatch>> {
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
         if let Some(value) = self.value.take() {
             let batches = self.function.bind(py).call1((value,))?.try_iter()?;
             self.batches = Some(batches.unbind());
@@ -54,9 +54,9 @@ impl DecodeFunction {
         };
         for batch in batches.bind(py).clone() {
             let batch = batch?;
-            let batch = batch.cast::<MessageBatch>()?.get().inner();
+            let batch = core_batch(&batch)?.to_owned();
             if !batch.is_empty() {
-                return Ok(Some(batch.clone()));
+                return Ok(Some(batch));
             }
         }
         Ok(None)
@@ -88,7 +88,6 @@ impl codec::Decoder for DecodeFunction {
 
     fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError> {
         Python::attach(|py| self.next(py).map_err(|raised| self.fail(py, raised)))
-            .map(|batch| batch.map(Batch::Messages))
     }
 
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
@@ -109,26 +108,32 @@ impl codec::Decoder for DecodeFunction {
 ///         value (bytes).
 ///     values: An Arrow array of bytes, through the PyCapsule interface.
 ///     on_error: "raise", or "null" for values that break their format.
+///     kind: "messages" or "patches".
 /// Returns:
-///     An Arrow array as the column `quads` of `MessageBatch.to_arrow`: an empty list for a value that
+///     An Arrow array as the column `quads` of `MessageBatch.to_arrow`, or `operations` of a `PatchBatch`: an empty list for a value that
 ///     holds no message, null for null.
 /// Raises:
 ///     DecodeError: A value breaks its format or holds several messages; `source` is its number.
 ///     LimitError: The result passes 2 GiB.
 #[pyfunction]
-#[pyo3(signature = (decoder, values, *, on_error="raise"))]
+#[pyo3(signature = (decoder, values, *, on_error="raise", kind="messages"))]
 fn decode_values(
     py: Python<'_>,
     decoder: &Bound<'_, PyAny>,
     values: &Bound<'_, PyAny>,
     on_error: &str,
+    kind: &str,
 ) -> PyResult<ArrowArray> {
+    let decode = match values::kind(kind).map_err(errors::option)? {
+        Kind::Patches => values::decode::<Operation>,
+        _ => values::decode::<Quad>,
+    };
     let on_error = OnError::by_name(on_error).map_err(errors::option)?;
     let arrays = arrow::arrays(values)?;
     if let Ok(native) = decoder.cast::<Decoder>() {
         let made = native
             .get()
-            .with(py, move |decoder| values::decode(arrays, on_error, decoder))?;
+            .with(py, move |decoder| decode(arrays, on_error, decoder))?;
         return made
             .map(ArrowArray::new)
             .map_err(|error| exception(py, error, None));
@@ -139,7 +144,7 @@ fn decode_values(
         batches: None,
         raised: None,
     };
-    let made = values::decode(arrays, on_error, &mut function);
+    let made = decode(arrays, on_error, &mut function);
     made.map(ArrowArray::new)
         .map_err(|error| exception(py, error, function.raised))
 }
@@ -153,11 +158,8 @@ struct EncodeFunction {
 
 impl codec::Encoder for EncodeFunction {
     fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let BatchRef::Messages(batch) = batch else {
-            unreachable!("values are messages");
-        };
         let mut encode = |py: Python<'_>| -> PyResult<()> {
-            let batch = MessageBatch::new(batch.clone());
+            let batch = python_batch(py, batch.to_owned())?;
             let written = self.function.call1(py, (batch,))?;
             out.extend_from_slice(written.bind(py).cast::<PyBytes>()?.as_bytes());
             Ok(())
@@ -182,14 +184,15 @@ impl codec::Encoder for EncodeFunction {
     }
 }
 
-/// Encodes lists of quads, each as a whole log of one message.
+/// Encodes lists of quads or of operations, each as a whole log of one message.
 ///
 /// Args:
 ///     encoder: A native encoder, whose options count; or a function that gives the bytes of a batch of
 ///         one message.
-///     quads: An Arrow array as the column `quads` of `MessageBatch.from_arrow`, through the PyCapsule
-///         interface.
+///     lists: An Arrow array as the column `quads` of `MessageBatch.from_arrow`, or `operations` of a `PatchBatch`,
+///         through the PyCapsule interface.
 ///     max_depth: How deep triple terms may nest.
+///     kind: "messages" or "patches".
 /// Returns:
 ///     An Arrow array of bytes; null for null.
 /// Raises:
@@ -197,19 +200,24 @@ impl codec::Encoder for EncodeFunction {
 ///     EncodeError: A message cannot be written; `source` is the number of its value.
 ///     LimitError: The result passes 2 GiB.
 #[pyfunction]
-#[pyo3(signature = (encoder, quads, *, max_depth=64))]
+#[pyo3(signature = (encoder, lists, *, max_depth=64, kind="messages"))]
 fn encode_values(
     py: Python<'_>,
     encoder: &Bound<'_, PyAny>,
-    quads: &Bound<'_, PyAny>,
+    lists: &Bound<'_, PyAny>,
     max_depth: u32,
+    kind: &str,
 ) -> PyResult<ArrowArray> {
+    let encode = match values::kind(kind).map_err(errors::option)? {
+        Kind::Patches => values::encode::<Operation>,
+        _ => values::encode::<Quad>,
+    };
     let max_depth = options::depth(max_depth)?;
-    let arrays = arrow::arrays(quads)?;
+    let arrays = arrow::arrays(lists)?;
     if let Ok(native) = encoder.cast::<Encoder>() {
-        let made = native.get().with(py, move |encoder| {
-            values::encode(arrays, max_depth, encoder)
-        })?;
+        let made = native
+            .get()
+            .with(py, move |encoder| encode(arrays, max_depth, encoder))?;
         return made
             .map(ArrowArray::new)
             .map_err(|error| exception(py, error, None));
@@ -218,7 +226,7 @@ fn encode_values(
         function: encoder.clone().unbind(),
         raised: None,
     };
-    let made = values::encode(arrays, max_depth, &mut function);
+    let made = encode(arrays, max_depth, &mut function);
     made.map(ArrowArray::new)
         .map_err(|error| exception(py, error, function.raised))
 }

@@ -1,53 +1,50 @@
 //! The columns of a record batch that messages are made of.
 //!
-//! - In: a record batch with a column `quads`, and `metadata` and `namespaces` if there; other columns are not
-//!   looked at.
-//! - Out: what a row adds to a message beside its quads.
+//! - In: a record batch with a column `quads`, and `metadata` and `namespaces` if there, or one `operations`; other
+//!   columns are not looked at.
+//! - Out: what a row adds to a message beside its records.
 
 use arrow_array::RecordBatch;
-use rdfm_core::model::builder::BatchBuilder;
+use rdfm_core::model::builder::LogBuilder;
 use rdfm_core::model::error::ErrorClass;
 
+use super::lists::{Listed, Lists};
 use super::maps::Maps;
-use super::quads::Quads;
 use crate::error::Error;
+use crate::schema;
 
 /// The columns of an Arrow batch that messages are made of.
-pub struct Columns {
+pub struct Columns<R: Listed> {
     /// The number of rows.
     pub rows: usize,
-    /// The quads.
-    pub quads: Quads,
+    /// The quads, or operations.
+    pub records: Lists<R>,
     metadata: Option<Maps>,
     namespaces: Option<Maps>,
 }
 
-impl Columns {
+impl<R: Listed> Columns<R> {
     /// Those of a record batch.
     pub fn new(batch: &RecordBatch) -> Result<Self, Error> {
-        let Some(quads) = batch.column_by_name("quads") else {
-            let schema = batch.schema();
-            let names: Vec<&str> = schema
-                .fields()
-                .iter()
-                .map(|field| field.name().as_str())
-                .collect();
-            return Err(Error::shape(format!(
-                "there is no column 'quads'; found: {}",
-                names.join(", ")
-            )));
+        let Some(records) = batch.column_by_name(R::COLUMN) else {
+            let column = format!("'{}'", R::COLUMN);
+            return Err(schema::missing(&column, &batch.schema()));
+        };
+        let maps = |name| {
+            let found = R::EXTRAS.then(|| Maps::new(batch, name));
+            found.transpose().map(Option::flatten)
         };
         Ok(Self {
             rows: batch.num_rows(),
-            quads: Quads::new(quads)?,
-            metadata: Maps::new(batch, "metadata")?,
-            namespaces: Maps::new(batch, "namespaces")?,
+            records: Lists::new(records)?,
+            metadata: maps("metadata")?,
+            namespaces: maps("namespaces")?,
         })
     }
 
     /// Adds a row's metadata and namespaces.
-    pub fn extras(&self, row: usize, builder: &mut BatchBuilder) -> Result<(), Error> {
-        let error = |builder: &BatchBuilder, reason: String| {
+    pub fn extras(&self, row: usize, builder: &mut LogBuilder<R>) -> Result<(), Error> {
+        let error = |builder: &LogBuilder<R>, reason: String| {
             Error::in_row(builder.message_index(), ErrorClass::Malformed, reason)
         };
         let text = |bytes: Option<&[u8]>| {

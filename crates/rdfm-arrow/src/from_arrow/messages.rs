@@ -1,27 +1,26 @@
-//! Messages of rows of quads.
+//! Messages of rows of records.
 //!
-//! - In: columns of quads, row by row. Out: batches of messages.
+//! - In: columns of lists, row by row. Out: batches of messages.
 //! - Cost: a comparison for a term that recurs, mostly; parsing of others.
 //! - Law: a row that breaks the rules adds nothing, and the messages before it stay.
 
-use rdfm_core::formats::nquads::{CellError, CellReader};
-use rdfm_core::model::batch::MessageBatch;
-use rdfm_core::model::builder::BatchBuilder;
-use rdfm_core::model::error::ErrorClass;
+use rdfm_core::formats::nquads::CellReader;
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::builder::LogBuilder;
 
-use super::quads::{PARTS, Quads};
+use super::lists::{Listed, Lists};
 use crate::error::Error;
 
-/// Messages of rows of quads.
-pub struct Messages {
-    builder: BatchBuilder,
+/// Messages of rows of records.
+pub struct Messages<R: Listed> {
+    builder: LogBuilder<R>,
     cells: CellReader,
 }
 
-impl Messages {
+impl<R: Listed> Messages<R> {
     /// Messages numbered from an index.
     pub fn new(first_index: u64, max_depth: u32) -> Self {
-        let mut builder = BatchBuilder::within_2_gib();
+        let mut builder = LogBuilder::within_2_gib();
         builder.start_at(first_index);
         Self {
             builder,
@@ -32,13 +31,13 @@ impl Messages {
     /// Adds a row as a message; `extras` adds what else belongs to it.
     pub fn add(
         &mut self,
-        quads: &Quads,
+        lists: &Lists<R>,
         row: usize,
-        extras: impl FnOnce(&mut BatchBuilder) -> Result<(), Error>,
+        extras: impl FnOnce(&mut LogBuilder<R>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.builder.begin_message(0);
         let result = self
-            .add_quads(quads, row)
+            .add_records(lists, row)
             .and_then(|()| extras(&mut self.builder));
         if let Err(error) = result {
             self.builder.discard_message();
@@ -48,27 +47,16 @@ impl Messages {
         Ok(self.builder.check_2_gib()?)
     }
 
-    fn add_quads(&mut self, quads: &Quads, row: usize) -> Result<(), Error> {
-        let range = quads.range(row);
+    fn add_records(&mut self, lists: &Lists<R>, row: usize) -> Result<(), Error> {
+        let range = lists.range(row);
         for (number, at) in range.enumerate() {
-            if quads.is_null_quad(at) {
-                let reason = format!("quad {number} is a null quad");
-                let row = self.builder.message_index();
-                return Err(Error::in_row(row, ErrorClass::Malformed, reason));
-            }
-            let added = match quads.cells(at) {
-                Ok((cells, graph)) => self.cells.quad(&mut self.builder, cells, graph),
-                Err(part) => Err(CellError {
-                    part,
-                    class: ErrorClass::Malformed,
-                    reason: "expected a term, found null".into(),
-                }),
-            };
+            let added = lists.add(at, &mut self.builder, &mut self.cells);
             added.map_err(|error| {
-                let part = PARTS[error.part];
-                let reason = error
-                    .reason
-                    .reworded(|text| format!("quad {number}, {part}: {text}"));
+                let record = R::RECORD;
+                let reason = error.reason.reworded(|text| match error.part {
+                    Some(part) => format!("{record} {number}, {part}: {text}"),
+                    None => format!("{record} {number} {text}"),
+                });
                 Error::in_row(self.builder.message_index(), error.class, reason)
             })?;
         }
@@ -81,7 +69,7 @@ impl Messages {
     }
 
     /// The batch so far, if it holds a message.
-    pub fn take(&mut self) -> Option<MessageBatch> {
+    pub fn take(&mut self) -> Option<LogBatch<R>> {
         self.builder.take()
     }
 }

@@ -1,24 +1,25 @@
 //! Batches of Arrow rows, as [`to_arrow`](crate::to_arrow) makes them and other tools return them.
 //!
 //! - In: record batches. Strings may be utf8, `large_utf8`, `string_view` or dictionaries, lists may be large,
-//!   fields stand in any order; null or missing graph is the default graph, null quads are no quads. Other
-//!   columns are not looked at.
+//!   fields stand in any order; null or missing graph is the default graph, null quads or operations are none.
+//!   Other columns are not looked at.
 //! - Out: a message a row, all in one batch ([`batch`]) or in batches of a decoder's size ([`RowReader`]).
 //! - Cost: a comparison for a term that recurs, mostly; parsing of others. Memory holds a record batch and a
 //!   batch.
 //! - Law: rows before an error come first, and the error comes again.
 
 mod columns;
+pub(crate) mod lists;
 mod maps;
 pub(crate) mod messages;
-pub(crate) mod quads;
 mod strings;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::batch::LogBatch;
 
 use self::columns::Columns;
+pub use self::lists::Listed;
 use self::messages::Messages;
 use crate::error::Error;
 
@@ -26,32 +27,32 @@ use crate::error::Error;
 ///
 /// # Errors
 /// A row breaks the rules, the columns are not those of rows, or they hold more than a batch may.
-pub fn batch(
+pub fn batch<R: Listed>(
     rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     max_depth: u32,
-) -> Result<MessageBatch, Error> {
+) -> Result<LogBatch<R>, Error> {
     let mut rows = RowReader::new(rows, 0, max_depth);
     rows.whole = true;
     let batch = rows.next_batch()?;
     // An error comes after the rows before it.
     rows.next_batch()?;
-    Ok(batch.unwrap_or_else(MessageBatch::empty))
+    Ok(batch.unwrap_or_else(LogBatch::empty))
 }
 
 /// Arrow rows on their way into batches.
-pub struct RowReader<R> {
-    reader: R,
+pub struct RowReader<I, R: Listed> {
+    reader: I,
     /// The record batch that is being read, and its next row.
-    open: Option<(Columns, usize)>,
+    open: Option<(Columns<R>, usize)>,
     /// Make one batch of all rows.
     whole: bool,
-    messages: Messages,
+    messages: Messages<R>,
     failed: Option<Error>,
 }
 
-impl<R: Iterator<Item = Result<RecordBatch, ArrowError>>> RowReader<R> {
+impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: Listed> RowReader<I, R> {
     /// Messages numbered from an index, whose triple terms may nest so deep.
-    pub fn new(reader: R, first_index: u64, max_depth: u32) -> Self {
+    pub fn new(reader: I, first_index: u64, max_depth: u32) -> Self {
         Self {
             reader,
             open: None,
@@ -66,7 +67,7 @@ impl<R: Iterator<Item = Result<RecordBatch, ArrowError>>> RowReader<R> {
     /// # Errors
     /// After the messages of all rows before the one that breaks the rules; the same error again on later
     /// calls.
-    pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, Error> {
+    pub fn next_batch(&mut self) -> Result<Option<LogBatch<R>>, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
@@ -76,7 +77,7 @@ impl<R: Iterator<Item = Result<RecordBatch, ArrowError>>> RowReader<R> {
         })
     }
 
-    fn fill(&mut self) -> Result<Option<MessageBatch>, Error> {
+    fn fill(&mut self) -> Result<Option<LogBatch<R>>, Error> {
         loop {
             let Some((columns, row)) = &mut self.open else {
                 match self.reader.next() {
@@ -89,7 +90,7 @@ impl<R: Iterator<Item = Result<RecordBatch, ArrowError>>> RowReader<R> {
                 let at = *row;
                 *row += 1;
                 self.messages
-                    .add(&columns.quads, at, |builder| columns.extras(at, builder))?;
+                    .add(&columns.records, at, |builder| columns.extras(at, builder))?;
                 if !self.whole && self.messages.full() {
                     return Ok(self.messages.take());
                 }

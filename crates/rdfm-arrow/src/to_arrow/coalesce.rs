@@ -6,27 +6,92 @@
 //! - Law: rows come in order, each once, however the messages were cut into batches.
 
 use arrow_array::RecordBatch;
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::codec::batch::BatchRef;
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::record::Operation;
+use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::syntax::needed::Needs;
 
-use super::TOO_LARGE;
+use super::cells::Rowed;
 use super::limit::{MAX_BYTES, MakeError};
-use super::quads::Places;
 use super::rows::Rows;
+use super::terms::Places;
+use super::{TOO_LARGE, accept, other_kind};
 use crate::error::Error;
 use crate::schema::Column;
 
-/// Regroups rows into record batches of even size.
-pub struct Coalescer {
+/// A [`Coalescer`] of any kind of log.
+pub trait Coalesce: Send {
+    /// Takes a batch's messages; gives the record batches that are complete.
+    ///
+    /// # Errors
+    /// As [`Coalescer::push`]; or the batch is of another kind.
+    fn push_any(
+        &mut self,
+        batch: BatchRef<'_>,
+        source: Option<&str>,
+    ) -> Result<Vec<RecordBatch>, Error>;
+
+    /// The rows that are left, or None.
+    ///
+    /// # Errors
+    /// A bug.
+    fn finish(&mut self) -> Result<Option<RecordBatch>, Error>;
+
+    /// Drops the rows so far.
+    fn clear(&mut self);
+}
+
+impl<R: Rowed> Coalesce for Coalescer<R> {
+    fn push_any(
+        &mut self,
+        batch: BatchRef<'_>,
+        source: Option<&str>,
+    ) -> Result<Vec<RecordBatch>, Error> {
+        let found = batch.kind();
+        let batch = R::seen(batch).ok_or_else(|| other_kind(R::KIND, found))?;
+        self.push(batch, source)
+    }
+
+    fn finish(&mut self) -> Result<Option<RecordBatch>, Error> {
+        Self::finish(self)
+    }
+
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+}
+
+/// A coalescer of a kind of log.
+///
+/// # Errors
+/// A bound is 0; the text says so.
+pub fn coalescer(
+    kind: Kind,
     columns: Vec<Column>,
     max_rows: usize,
     max_bytes: usize,
-    rows: Rows,
+) -> Result<Box<dyn Coalesce>, String> {
+    Ok(match kind {
+        Kind::Messages => Box::new(Coalescer::<Quad>::new(columns, max_rows, max_bytes)?),
+        Kind::Patches => Box::new(Coalescer::<Operation>::new(columns, max_rows, max_bytes)?),
+        Kind::Results => Box::new(Coalescer::<TermId>::new(columns, max_rows, max_bytes)?),
+    })
+}
+
+/// Regroups rows into record batches of even size.
+pub struct Coalescer<R: Rowed> {
+    columns: Vec<Column>,
+    max_rows: usize,
+    max_bytes: usize,
+    /// None before the first batch: its head says which columns results have.
+    rows: Option<Rows<R>>,
     /// The namespaces in force behind the last row.
     needs: Needs,
 }
 
-impl Coalescer {
+impl<R: Rowed> Coalescer<R> {
     /// No rows yet.
     ///
     /// # Errors
@@ -36,7 +101,7 @@ impl Coalescer {
             return Err("max_rows and max_bytes are at least 1".to_owned());
         }
         Ok(Self {
-            rows: Rows::new(&columns),
+            rows: None,
             needs: Needs::default(),
             columns,
             max_rows: max_rows.min(i32::MAX as usize),
@@ -47,12 +112,14 @@ impl Coalescer {
     /// Takes a batch's messages; gives the record batches that are complete.
     ///
     /// # Errors
-    /// The strings of one message pass 2 GiB.
+    /// The strings of one message pass 2 GiB; or results have no rows ([`Rowed::check`]), or other variables than the
+    /// rows before.
     pub fn push(
         &mut self,
-        batch: &MessageBatch,
+        batch: &LogBatch<R>,
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
+        accept(batch, self.rows(batch).variables())?;
         self.fill(batch, source)
             .map_err(|error| error.told(TOO_LARGE))
     }
@@ -62,7 +129,12 @@ impl Coalescer {
     /// # Errors
     /// A bug.
     pub fn finish(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let rows = self.take();
+        self.needs = Needs::default();
+        let Some(rows) = self.rows.take() else {
+            return Ok(None);
+        };
+        // What comes then has the same columns still.
+        self.rows = Some(rows.none());
         if rows.count() == 0 {
             return Ok(None);
         }
@@ -72,20 +144,24 @@ impl Coalescer {
 
     /// Drops the rows so far.
     pub fn clear(&mut self) {
-        self.take();
+        self.needs = Needs::default();
+        self.rows = None;
     }
 
-    fn take(&mut self) -> Rows {
-        self.needs = Needs::default();
-        std::mem::replace(&mut self.rows, Rows::new(&self.columns))
+    fn rows(&mut self, batch: &LogBatch<R>) -> &mut Rows<R> {
+        let new = || Rows::new(&self.columns, batch.head());
+        self.rows.get_or_insert_with(new)
     }
 
     fn fill(
         &mut self,
-        batch: &MessageBatch,
+        batch: &LogBatch<R>,
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, MakeError> {
         let Self { rows, needs, .. } = self;
+        let Some(rows) = rows else {
+            return Ok(Vec::new());
+        };
         let mut complete = Vec::new();
         let mut places = Places::new(batch.table());
         rows.begin_batch(batch, needs);

@@ -3,40 +3,49 @@
 //! - In: batches, the columns wanted, and the text of the source column.
 //! - Out: record batches: one of all messages ([`record_batch`]), or several of even size ([`Coalescer`]).
 //! - Cost: a term is rendered once a batch, its repetitions are copies of the bytes already there.
-//! - Law: a row a message, in order; strings together stay below 2 GiB a record batch.
+//! - Law: a row a message, in order, and a row a row of results; strings together stay below 2 GiB a record batch.
 
+mod cells;
 mod coalesce;
 pub(crate) mod limit;
+pub(crate) mod lists;
 mod maps;
-pub(crate) mod quads;
 mod rows;
+pub(crate) mod terms;
 pub(crate) mod texts;
 
 use arrow_array::RecordBatch;
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::error::ErrorClass;
 use rdfm_core::syntax::needed::Needs;
 
-pub use self::coalesce::Coalescer;
+pub use self::cells::Rowed;
+pub use self::coalesce::{Coalesce, Coalescer, coalescer};
 use self::limit::MakeError;
-use self::quads::Places;
 use self::rows::Rows;
+use self::terms::Places;
 use crate::error::Error;
 use crate::schema::Column;
 
 const TOO_LARGE: &str = "the strings of the messages pass the 2 GiB of an Arrow batch; use smaller batches \
     (batch_quads, batch_bytes), or smaller messages (max_message_bytes)";
 
-/// Several batches as one record batch.
+/// Several batches of a log as one record batch.
 ///
 /// # Errors
-/// The strings would pass 2 GiB.
-pub fn record_batch(
-    batches: &[&MessageBatch],
+/// The strings would pass 2 GiB, or results have no rows ([`Rowed::check`]) or other variables than those before.
+pub fn record_batch<R: Rowed>(
+    batches: &[&LogBatch<R>],
     columns: &[Column],
     source: Option<&str>,
 ) -> Result<RecordBatch, Error> {
-    let make = || -> Result<RecordBatch, MakeError> {
-        let mut rows = Rows::new(columns);
+    let head = batches.first().map(|batch| batch.head().clone());
+    let mut rows = Rows::<R>::new(columns, &head.unwrap_or_default());
+    for batch in batches {
+        accept(batch, rows.variables())?;
+    }
+    let mut make = || -> Result<(), MakeError> {
         let mut needs = Needs::default();
         for batch in batches {
             let mut places = Places::new(batch.table());
@@ -45,7 +54,32 @@ pub fn record_batch(
                 rows.add(batch, message, source, &mut places, &mut needs)?;
             }
         }
-        rows.finish()
+        Ok(())
     };
-    make().map_err(|error| error.told(TOO_LARGE))
+    make()
+        .and_then(|()| rows.finish())
+        .map_err(|error| error.told(TOO_LARGE))
+}
+
+/// Refuses a batch that rows with these variables cannot hold.
+fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), Error> {
+    R::check(batch.head())?;
+    if R::variables(batch.head()) == variables {
+        return Ok(());
+    }
+    Err(other_variables())
+}
+
+/// Why rows of results do not go together.
+pub fn other_variables() -> Error {
+    let reason =
+        "other variables than the rows before it has; a table of results has one list of them";
+    Error::refused(ErrorClass::Unsupported, reason)
+}
+
+/// Why batches of two kinds do not go together.
+pub fn other_kind(kind: Kind, found: Kind) -> Error {
+    let (kind, found) = (kind.name(), found.name());
+    let reason = format!("{found} among rows of {kind}; a table holds one kind of log");
+    Error::refused(ErrorClass::Unsupported, reason)
 }

@@ -1,7 +1,7 @@
 //! Rows under construction: one a message.
 //!
 //! - In: messages of batches. Out: record batches of the columns wanted.
-//! - Law: all fields are nullable; `quads` is empty but never null; `graph` is null for the default graph;
+//! - Law: all fields are nullable; `quads` and `operations` are empty but never null; `graph` is null for the default graph;
 //!   `metadata` is null where there is none; `namespaces` holds those that the message declares or uses.
 //!   Strings together stay within [`MAX_BYTES`](super::limit::MAX_BYTES) a record batch.
 
@@ -9,18 +9,20 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::DataType;
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::batch::LogBatch;
 use rdfm_core::syntax::needed::Needs;
 
+use super::cells::{Columns as _, Rowed};
 use super::limit::{MakeError, charge};
 use super::maps::Maps;
-use super::quads::{Places, QuadLists};
+use super::terms::Places;
 use super::texts::{Texts, nulls};
 use crate::schema::{Column, schema};
 
 /// Rows under construction.
-pub struct Rows {
+pub struct Rows<R: Rowed> {
     columns: Vec<Column>,
+    head: R::Head,
     count: usize,
     /// Bytes of all strings.
     bytes: usize,
@@ -28,7 +30,7 @@ pub struct Rows {
     source_valid: Vec<bool>,
     indexes: Vec<i64>,
     positions: Vec<i64>,
-    quads: QuadLists,
+    records: R::Columns,
     metadata: Maps,
     namespaces: Maps,
 }
@@ -37,7 +39,7 @@ pub struct Rows {
 pub struct Mark {
     count: usize,
     bytes: usize,
-    quads: usize,
+    records: usize,
 }
 
 impl Mark {
@@ -47,21 +49,27 @@ impl Mark {
     }
 }
 
-impl Rows {
-    /// No rows yet, of these columns.
-    pub fn new(columns: &[Column]) -> Self {
+impl<R: Rowed> Rows<R> {
+    /// No rows yet, of these columns, of a log with this head.
+    pub fn new(columns: &[Column], head: &R::Head) -> Self {
         Self {
             columns: columns.to_vec(),
+            head: head.clone(),
             count: 0,
             bytes: 0,
             sources: Texts::new(),
             source_valid: Vec::new(),
             indexes: Vec::new(),
             positions: Vec::new(),
-            quads: QuadLists::new(),
+            records: R::Columns::new(head),
             metadata: Maps::new(),
             namespaces: Maps::new(),
         }
+    }
+
+    /// No rows of the same columns.
+    pub fn none(&self) -> Self {
+        Self::new(&self.columns, &self.head)
     }
 
     /// The number of rows.
@@ -75,7 +83,7 @@ impl Rows {
     }
 
     /// A batch begins, of whose messages rows are to be made.
-    pub fn begin_batch(&self, batch: &MessageBatch, needs: &mut Needs) {
+    pub fn begin_batch(&self, batch: &LogBatch<R>, needs: &mut Needs) {
         if self.has(Column::Namespaces) {
             needs.begin_batch(batch);
         }
@@ -85,10 +93,19 @@ impl Rows {
         self.columns.contains(&column)
     }
 
+    fn has_records(&self) -> bool {
+        self.columns.iter().any(is_of_records)
+    }
+
+    /// The variables of the log.
+    pub fn variables(&self) -> &[Box<str>] {
+        R::variables(&self.head)
+    }
+
     /// Adds a message as a row. After an error the rows are to be truncated or dropped.
     pub fn add(
         &mut self,
-        batch: &MessageBatch,
+        batch: &LogBatch<R>,
         message: usize,
         source: Option<&str>,
         places: &mut Places,
@@ -119,9 +136,9 @@ impl Rows {
             }
             self.namespaces.end(true);
         }
-        if self.has(Column::Quads) {
-            let (table, quads) = (batch.table(), batch.message(message));
-            self.quads.add(table, quads, places, &mut self.bytes)?;
+        if self.has_records() {
+            let (table, records) = (batch.table(), batch.message(message));
+            self.records.add(table, records, places, &mut self.bytes)?;
         }
         needs.leave();
         Ok(())
@@ -132,7 +149,7 @@ impl Rows {
         Mark {
             count: self.count,
             bytes: self.bytes,
-            quads: self.quads.quads(),
+            records: self.records.records(),
         }
     }
 
@@ -144,7 +161,7 @@ impl Rows {
         self.source_valid.truncate(mark.count);
         self.indexes.truncate(mark.count);
         self.positions.truncate(mark.count);
-        self.quads.truncate(mark.count, mark.quads);
+        self.records.truncate(mark.count, mark.records);
         self.metadata.truncate(mark.count);
         self.namespaces.truncate(mark.count);
     }
@@ -152,20 +169,20 @@ impl Rows {
     /// Takes the rows, and begins anew.
     pub fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, MakeError> {
         places.forget();
-        let mut next = Self::new(&self.columns);
-        next.quads = self.quads.like();
+        let mut next = self.none();
+        next.records = self.records.like();
         std::mem::replace(self, next).finish()
     }
 
     /// The record batch.
     pub fn finish(self) -> Result<RecordBatch, MakeError> {
         let mut sources = Some((self.sources, self.source_valid));
-        let mut quads = Some(self.quads);
+        let mut records = Some(self.records);
         let mut metadata = Some(self.metadata);
         let mut namespaces = Some(self.namespaces);
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
         for (at, column) in self.columns.iter().enumerate() {
-            // A column asked for twice is the same array.
+            // A column asked for twice is the same array. Those of variables stand alone.
             if let Some(first) = self.columns[..at].iter().position(|other| other == column) {
                 arrays.push(Arc::clone(&arrays[first]));
                 continue;
@@ -177,10 +194,12 @@ impl Rows {
                 },
                 Column::Offset => Some(Arc::new(Int64Array::from(self.indexes.clone()))),
                 Column::Position => Some(Arc::new(Int64Array::from(self.positions.clone()))),
-                Column::Quads => match quads.take() {
-                    Some(lists) => Some(Arc::new(lists.finish(None)?)),
-                    None => None,
-                },
+                Column::Quads | Column::Operations | Column::Variables => {
+                    if let Some(records) = records.take() {
+                        arrays.extend(records.finish()?);
+                    }
+                    None
+                }
                 Column::Metadata => match metadata.take() {
                     Some(maps) => Some(maps.finish(DataType::Binary)?),
                     None => None,
@@ -194,9 +213,16 @@ impl Rows {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(self.count));
         Ok(RecordBatch::try_new_with_options(
-            schema(&self.columns),
+            schema(&self.columns, R::variables(&self.head)),
             arrays,
             &options,
         )?)
     }
+}
+
+const fn is_of_records(column: &Column) -> bool {
+    matches!(
+        column,
+        Column::Quads | Column::Operations | Column::Variables
+    )
 }

@@ -38,6 +38,16 @@ impl Batch {
     pub fn kind(&self) -> Kind {
         BatchRef::from(self).kind()
     }
+
+    /// Whether it has no messages.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Messages(batch) => batch.is_empty(),
+            Self::Patches(batch) => batch.is_empty(),
+            Self::Results(batch) => batch.is_empty(),
+        }
+    }
 }
 
 impl BatchRef<'_> {
@@ -48,6 +58,16 @@ impl BatchRef<'_> {
             Self::Messages(_) => Kind::Messages,
             Self::Patches(_) => Kind::Patches,
             Self::Results(_) => Kind::Results,
+        }
+    }
+
+    /// A batch of one's own.
+    #[must_use]
+    pub fn to_owned(self) -> Batch {
+        match self {
+            Self::Messages(batch) => Batch::Messages(batch.clone()),
+            Self::Patches(batch) => Batch::Patches(batch.clone()),
+            Self::Results(batch) => Batch::Results(batch.clone()),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::carries::Carries;
 use super::sniff::Sniff;
 use super::values::Values;
 use super::{Decoder, DelimiterCounter, Encoder, Opening, Source};
+use crate::model::error::quote;
 use crate::model::remedy::Reason;
 
 /// What comes of options: a codec, or why they do not fit.
@@ -92,6 +93,22 @@ impl Kind {
             Self::Messages => "messages",
             Self::Patches => "patches",
             Self::Results => "results",
+        }
+    }
+
+    /// The kind of a name.
+    ///
+    /// # Errors
+    /// The name is another; the text says so.
+    pub fn named(name: &str) -> Result<Self, String> {
+        match name {
+            "messages" => Ok(Self::Messages),
+            "patches" => Ok(Self::Patches),
+            "results" => Ok(Self::Results),
+            other => Err(format!(
+                "the kind is 'messages', 'patches' or 'results', not {}",
+                quote(other.as_bytes())
+            )),
         }
     }
 }

@@ -8,7 +8,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::batch::{InForce, MessageBatch};
+use crate::model::batch::{InForce, LogBatch};
+use crate::model::record::Record;
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 use crate::syntax::prefixes::{Declared, Prefixes};
@@ -154,7 +155,7 @@ impl Needed {
     }
 
     /// The numbers of the namespaces that a message needs, those that wait for it included.
-    pub fn of(&mut self, batch: &MessageBatch, message: usize) -> &[u32] {
+    pub fn of<R: Record>(&mut self, batch: &LogBatch<R>, message: usize) -> &[u32] {
         self.message = self.message.wrapping_add(1);
         if self.message == 0 {
             self.message = 1;
@@ -172,10 +173,8 @@ impl Needed {
             if self.terms.len() < terms {
                 self.terms.resize(terms, Known::default());
             }
-            for quad in batch.message(message) {
-                for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
-                    self.term(batch.table(), id);
-                }
+            for record in batch.message(message) {
+                record.each(|id| self.term(batch.table(), id));
             }
         }
         self.found.sort_unstable();
@@ -239,7 +238,7 @@ pub struct Needs {
 
 impl Needs {
     /// A batch begins.
-    pub fn begin_batch(&mut self, batch: &MessageBatch) {
+    pub fn begin_batch<R: Record>(&mut self, batch: &LogBatch<R>) {
         if !self.in_force.follows(batch) {
             self.needed = Needed::default();
             for (name, iri) in batch.namespaces_at_start().iter() {
@@ -251,7 +250,7 @@ impl Needs {
     }
 
     /// A message of the batch declares its namespaces.
-    pub fn declare(&mut self, batch: &MessageBatch, message: usize) {
+    pub fn declare<R: Record>(&mut self, batch: &LogBatch<R>, message: usize) {
         for change in batch.namespace_changes_of(message) {
             let table = batch.table();
             self.needed
@@ -261,11 +260,11 @@ impl Needs {
 
     /// What the next message of the batch needs: names, IRIs, and whether it declares them itself. The same
     /// again until it is [left](Self::leave).
-    pub fn of<'a>(
+    pub fn of<'a, R: Record>(
         &'a mut self,
-        batch: &MessageBatch,
+        batch: &LogBatch<R>,
         message: usize,
-    ) -> impl Iterator<Item = (&'a [u8], &'a [u8], bool)> {
+    ) -> impl Iterator<Item = (&'a [u8], &'a [u8], bool)> + use<'a, R> {
         self.declare(batch, message);
         self.needed.of(batch, message);
         let needed = &self.needed;

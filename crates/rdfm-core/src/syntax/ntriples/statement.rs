@@ -911,17 +911,17 @@ impl CellReader {
         }
     }
 
-    /// Adds a quad to the open message.
+    /// The terms of a quad. They are counted for the open message, with the record that they become.
     ///
     /// # Errors
     /// A text is no term, or the message becomes too large (then at its last part).
     #[inline]
-    pub fn quad(
+    pub fn quad<R: Record>(
         &mut self,
-        builder: &mut BatchBuilder,
+        builder: &mut LogBuilder<R>,
         [subject, predicate, object]: [&[u8]; 3],
         graph: Option<&[u8]>,
-    ) -> Result<(), CellError> {
+    ) -> Result<Quad, CellError> {
         let length = subject.len() + predicate.len() + object.len();
         let statements = &mut self.statements;
         statements.extra = 0;
@@ -940,20 +940,45 @@ impl CellReader {
         }
         // As of a statement: an upper bound that does not depend on what was shared.
         let length = length + graph.map_or(0, <[u8]>::len);
-        builder
-            .charge(length + 16 + 64 + statements.extra)
-            .map_err(|limit| CellError {
-                part: 3,
-                class: ErrorClass::Limit,
-                reason: limit.0,
-            })?;
-        builder.push_quad(Quad {
+        self.count(builder, 3, R::BYTES + length + 64)?;
+        Ok(Quad {
             subject,
             predicate,
             object,
             graph: named,
-        });
-        Ok(())
+        })
+    }
+
+    /// One term that stands in a part of a record, counted for the open message.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn term<R: Record>(
+        &mut self,
+        builder: &mut LogBuilder<R>,
+        part: usize,
+        text: &[u8],
+    ) -> Result<TermId, CellError> {
+        self.statements.extra = 0;
+        let id = at_part(part, self.statements.cell(builder, text, Known::NONE))?;
+        self.count(builder, part, text.len() + 16)?;
+        Ok(id)
+    }
+
+    /// Counts these bytes, and what its terms hold beyond them.
+    #[inline]
+    fn count<R: Record>(
+        &self,
+        builder: &mut LogBuilder<R>,
+        part: usize,
+        bytes: usize,
+    ) -> Result<(), CellError> {
+        let counted = builder.charge(bytes + self.statements.extra);
+        counted.map_err(|limit| CellError {
+            part,
+            class: ErrorClass::Limit,
+            reason: limit.0,
+        })
     }
 }
 

@@ -1,0 +1,411 @@
+//! A column of lists of records that others made: of quads, or of operations.
+//!
+//! - In: lists of structs; the lists may be large, of a fixed size or views, the fields stand in any order.
+//! - Out: the records of a row, on their way into a batch. What is null or has no field is the default graph, or a
+//!   position that an operation does not have.
+//! - Law: a null row has no records, and a slice none of its neighbours'.
+
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, LargeListArray, ListArray, StructArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+use rdfm_core::codec::batch::KindOf;
+use rdfm_core::formats::nquads::{CellError, CellReader};
+use rdfm_core::model::builder::LogBuilder;
+use rdfm_core::model::error::{ErrorClass, quote};
+use rdfm_core::model::record::{Operation, OperationCode};
+use rdfm_core::model::remedy::Reason;
+use rdfm_core::model::term::{Quad, TermId, TermKind};
+
+use super::strings::Strings;
+use crate::error::Error;
+
+/// The names of the fields that are terms.
+const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
+
+/// Records of which a row has a list.
+pub trait Listed: KindOf {
+    /// The name of the column.
+    const COLUMN: &'static str;
+    /// What a record is called.
+    const RECORD: &'static str;
+    /// Whether the rows have columns of metadata and namespaces.
+    const EXTRAS: bool;
+    /// The fields of a record, as errors name them.
+    const FIELDS: &'static str;
+    /// The columns of the fields.
+    type Items: Items<Self> + Send;
+}
+
+/// The columns of the fields of records.
+pub trait Items<R: KindOf>: Sized {
+    /// Those of an array; None where one is missing that all have.
+    fn new(items: &StructArray) -> Result<Option<Self>, Error>;
+
+    /// Adds a record to the open message.
+    fn add(
+        &self,
+        at: usize,
+        builder: &mut LogBuilder<R>,
+        cells: &mut CellReader,
+    ) -> Result<(), ItemError>;
+}
+
+/// Why a record is refused.
+pub struct ItemError {
+    /// The field, if it is one.
+    pub part: Option<&'static str>,
+    /// What a caller can do.
+    pub class: ErrorClass,
+    /// What is wrong.
+    pub reason: Reason,
+}
+
+impl From<CellError> for ItemError {
+    fn from(error: CellError) -> Self {
+        Self {
+            part: Some(PARTS[error.part]),
+            class: error.class,
+            reason: error.reason,
+        }
+    }
+}
+
+impl ItemError {
+    fn new(part: &'static str, reason: impl Into<Reason>) -> Self {
+        Self {
+            part: Some(part),
+            class: ErrorClass::Malformed,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// A column of lists of records.
+pub struct Lists<R: Listed> {
+    lists: Arrays,
+    /// Which records are there, if some are not.
+    nulls: Option<NullBuffer>,
+    items: R::Items,
+}
+
+impl<R: Listed> Lists<R> {
+    /// The column.
+    pub fn new(column: &ArrayRef) -> Result<Self, Error> {
+        let (lists, items) = Arrays::new(column, R::COLUMN)?;
+        let shape = || {
+            Error::shape(format!(
+                "{} is a list of structs of {}, not {}",
+                R::COLUMN,
+                R::FIELDS,
+                column.data_type()
+            ))
+        };
+        let items: &StructArray = items.as_struct_opt().ok_or_else(shape)?;
+        Ok(Self {
+            lists,
+            nulls: items
+                .nulls()
+                .filter(|nulls| nulls.null_count() > 0)
+                .cloned(),
+            items: R::Items::new(items)?.ok_or_else(shape)?,
+        })
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match &self.lists {
+            Arrays::Small(lists) => lists.len(),
+            Arrays::Large(lists) => lists.len(),
+        }
+    }
+
+    /// Whether a row is null.
+    pub fn is_null(&self, row: usize) -> bool {
+        match &self.lists {
+            Arrays::Small(lists) => lists.is_null(row),
+            Arrays::Large(lists) => lists.is_null(row),
+        }
+    }
+
+    /// The numbers of a row's records.
+    pub fn range(&self, row: usize) -> Range<usize> {
+        self.lists.range(row)
+    }
+
+    /// Adds a record to the open message.
+    #[inline]
+    pub fn add(
+        &self,
+        at: usize,
+        builder: &mut LogBuilder<R>,
+        cells: &mut CellReader,
+    ) -> Result<(), ItemError> {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
+            return Err(ItemError {
+                part: None,
+                class: ErrorClass::Malformed,
+                reason: format!("is a null {}", R::RECORD).into(),
+            });
+        }
+        self.items.add(at, builder, cells)
+    }
+}
+
+/// The column of a field, where there is one.
+fn field(items: &StructArray, name: &str) -> Result<Option<Strings>, Error> {
+    let column = items.column_by_name(name);
+    column.map(|array| Strings::new(array, name)).transpose()
+}
+
+/// The terms of quads.
+pub struct Quads {
+    subjects: Strings,
+    predicates: Strings,
+    objects: Strings,
+    graphs: Option<Strings>,
+}
+
+impl Quads {
+    /// The columns of an array; None where one but the graph is missing.
+    fn of(items: &StructArray) -> Result<Option<Self>, Error> {
+        let [subjects, predicates, objects, graphs] = PARTS.map(|name| field(items, name));
+        let (Some(subjects), Some(predicates), Some(objects)) = (subjects?, predicates?, objects?)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            subjects,
+            predicates,
+            objects,
+            graphs: graphs?,
+        }))
+    }
+
+    /// The terms as they stand there.
+    #[inline]
+    fn get(&self, at: usize) -> [Option<&[u8]>; 4] {
+        [
+            self.subjects.get(at),
+            self.predicates.get(at),
+            self.objects.get(at),
+            self.graphs.as_ref().and_then(|graphs| graphs.get(at)),
+        ]
+    }
+
+    /// A quad.
+    #[inline]
+    fn quad<R: KindOf>(
+        &self,
+        at: usize,
+        builder: &mut LogBuilder<R>,
+        cells: &mut CellReader,
+    ) -> Result<Quad, ItemError> {
+        match self.get(at) {
+            [Some(subject), Some(predicate), Some(object), graph] => {
+                Ok(cells.quad(builder, [subject, predicate, object], graph)?)
+            }
+            parts => {
+                let missing = parts.iter().position(Option::is_none).unwrap_or_default();
+                Err(ItemError::new(PARTS[missing], NO_TERM))
+            }
+        }
+    }
+}
+
+const NO_TERM: &str = "expected a term, found null";
+
+impl Listed for Quad {
+    const COLUMN: &'static str = "quads";
+    const RECORD: &'static str = "quad";
+    const EXTRAS: bool = true;
+    const FIELDS: &'static str = "subject, predicate, object and graph";
+    type Items = Quads;
+}
+
+impl Items<Quad> for Quads {
+    fn new(items: &StructArray) -> Result<Option<Self>, Error> {
+        Self::of(items)
+    }
+
+    #[inline]
+    fn add(
+        &self,
+        at: usize,
+        builder: &mut LogBuilder<Quad>,
+        cells: &mut CellReader,
+    ) -> Result<(), ItemError> {
+        let quad = self.quad(at, builder, cells)?;
+        builder.push_quad(quad);
+        Ok(())
+    }
+}
+
+/// Codes, names and terms of operations.
+pub struct Operations {
+    codes: Strings,
+    names: Option<Strings>,
+    terms: Quads,
+}
+
+impl Listed for Operation {
+    const COLUMN: &'static str = "operations";
+    const RECORD: &'static str = "operation";
+    const EXTRAS: bool = false;
+    const FIELDS: &'static str = "op, name, subject, predicate, object and graph";
+    type Items = Operations;
+}
+
+impl Items<Operation> for Operations {
+    fn new(items: &StructArray) -> Result<Option<Self>, Error> {
+        let (codes, names) = (field(items, "op")?, field(items, "name")?);
+        let (Some(codes), Some(terms)) = (codes, Quads::of(items)?) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            codes,
+            names,
+            terms,
+        }))
+    }
+
+    fn add(
+        &self,
+        at: usize,
+        builder: &mut LogBuilder<Operation>,
+        cells: &mut CellReader,
+    ) -> Result<(), ItemError> {
+        let code = self.code(at)?;
+        let name = self.names.as_ref().and_then(|names| names.get(at));
+        if matches!(code, OperationCode::Add | OperationCode::Delete) {
+            refuse(code, "name", name)?;
+            let quad = self.terms.quad(at, builder, cells)?;
+            builder.push(Operation::of(code, quad));
+            return Ok(());
+        }
+        let [subject, predicate, object, graph] = self.terms.get(at);
+        refuse(code, "subject", subject)?;
+        refuse(code, "predicate", predicate)?;
+        let (named, valued, in_graph) = match code {
+            OperationCode::Header => (true, true, false),
+            OperationCode::AddPrefix => (true, true, true),
+            OperationCode::DeletePrefix => (true, false, true),
+            _ => (false, false, false),
+        };
+        let mut operation = Operation::bare(code);
+        if named {
+            let name = name.ok_or_else(|| ItemError::new("name", "expected a text, found null"))?;
+            operation.name = add_name(name, builder)?;
+        } else {
+            refuse(code, "name", name)?;
+        }
+        if valued {
+            let object = object.ok_or_else(|| ItemError::new("object", NO_TERM))?;
+            operation.object = cells.term(builder, 2, object)?;
+            let kind = builder.table().term(operation.object).kind;
+            if code == OperationCode::AddPrefix && kind != TermKind::Iri {
+                let reason = format!("expected the IRI of a prefix, found {}", quote(object));
+                return Err(ItemError::new("object", reason));
+            }
+        } else {
+            refuse(code, "object", object)?;
+        }
+        match graph {
+            Some(graph) if in_graph => operation.graph = cells.term(builder, 3, graph)?,
+            graph => refuse(code, "graph", graph)?,
+        }
+        builder.add(operation).map_err(|limit| ItemError {
+            part: None,
+            class: ErrorClass::Limit,
+            reason: limit.0,
+        })
+    }
+}
+
+impl Operations {
+    fn code(&self, at: usize) -> Result<OperationCode, ItemError> {
+        let text = self.codes.get(at);
+        let known = text.and_then(|text| OperationCode::named(std::str::from_utf8(text).ok()?));
+        known.ok_or_else(|| {
+            let codes = OperationCode::ALL.map(OperationCode::name).join(", ");
+            let found = text.map_or_else(|| "null".to_owned(), quote);
+            ItemError::new("op", format!("expected one of {codes}, found {found}"))
+        })
+    }
+}
+
+/// Adds the key of a header, or a prefix.
+fn add_name(name: &[u8], builder: &mut LogBuilder<Operation>) -> Result<TermId, ItemError> {
+    if std::str::from_utf8(name).is_err() {
+        let shown = quote(name);
+        return Err(ItemError::new("name", format!("invalid UTF-8 in {shown}")));
+    }
+    let added = builder.add_simple(TermKind::Literal, name, 0);
+    added.map_err(|limit| ItemError {
+        part: Some("name"),
+        class: ErrorClass::Limit,
+        reason: limit.0,
+    })
+}
+
+/// Refuses what an operation with this code does not have.
+fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Result<(), ItemError> {
+    let Some(found) = found else {
+        return Ok(());
+    };
+    let reason = format!(
+        "expected null, as {} has none, found {}",
+        code.name(),
+        quote(found)
+    );
+    Err(ItemError::new(part, reason))
+}
+
+/// Where the items of each row are.
+enum Arrays {
+    Small(ListArray),
+    Large(LargeListArray),
+}
+
+impl Arrays {
+    /// The lists of a column, and their items.
+    fn new(column: &ArrayRef, name: &str) -> Result<(Self, ArrayRef), Error> {
+        let column = match column.data_type() {
+            DataType::FixedSizeList(item, _) | DataType::ListView(item) => {
+                arrow_cast::cast(column, &DataType::List(item.clone()))?
+            }
+            DataType::LargeListView(item) => {
+                arrow_cast::cast(column, &DataType::LargeList(item.clone()))?
+            }
+            _ => ArrayRef::clone(column),
+        };
+        if let Some(lists) = column.as_list_opt::<i32>() {
+            let items = ArrayRef::clone(lists.values());
+            Ok((Self::Small(lists.clone()), items))
+        } else if let Some(lists) = column.as_list_opt::<i64>() {
+            let items = ArrayRef::clone(lists.values());
+            Ok((Self::Large(lists.clone()), items))
+        } else {
+            Err(Error::shape(format!(
+                "{name} is a list of structs, not {}",
+                column.data_type()
+            )))
+        }
+    }
+
+    fn range(&self, row: usize) -> Range<usize> {
+        match self {
+            Self::Small(lists) if lists.is_valid(row) => {
+                let offsets = lists.value_offsets();
+                offsets[row].unsigned_abs() as usize..offsets[row + 1].unsigned_abs() as usize
+            }
+            Self::Large(lists) if lists.is_valid(row) => {
+                let offsets = lists.value_offsets();
+                offsets[row].unsigned_abs() as usize..offsets[row + 1].unsigned_abs() as usize
+            }
+            _ => 0..0,
+        }
+    }
+}

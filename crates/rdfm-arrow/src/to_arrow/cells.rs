@@ -1,0 +1,196 @@
+//! The records of messages as columns of rows: a list of quads or of operations, or the cells of a row of results.
+//!
+//! - In: messages of batches. Out: arrays, of [`Lists`] one, of [`Cells`] one a variable.
+//! - Law: a log of results has one list of variables, each of which stands there once.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::ArrowError;
+use rdfm_core::codec::batch::KindOf;
+use rdfm_core::model::error::{ErrorClass, quote};
+use rdfm_core::model::record::{Operation, Record, ResultHead};
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{Quad, TermId};
+
+use super::limit::{MakeError, charge};
+use super::lists::{Listed, Lists};
+use super::terms::{Places, add_optional};
+use super::texts::{Texts, like, nulls};
+use crate::error::Error;
+
+/// Records that rows can hold.
+pub trait Rowed: KindOf {
+    /// The columns of records under construction.
+    type Columns: Columns<Self> + Send;
+
+    /// The variables of a log, where each is a column.
+    fn variables(head: &Self::Head) -> &[Box<str>];
+
+    /// Refuses what no rows hold.
+    ///
+    /// # Errors
+    /// It is the answer of an ASK query, or a variable stands twice.
+    fn check(head: &Self::Head) -> Result<(), Error>;
+}
+
+/// The columns of the records of messages under construction, a row a message.
+pub trait Columns<R: Record>: Sized {
+    /// No rows yet.
+    fn new(head: &R::Head) -> Self;
+
+    /// No rows yet, with room for about as much.
+    fn like(&self) -> Self;
+
+    /// Adds a row. `bytes` counts the strings of the record batch.
+    fn add(
+        &mut self,
+        table: &TermTable,
+        records: &[R],
+        places: &mut Places,
+        bytes: &mut usize,
+    ) -> Result<(), MakeError>;
+
+    /// The number of records.
+    fn records(&self) -> usize;
+
+    /// Keeps the first `rows` rows, which hold `records` records.
+    fn truncate(&mut self, rows: usize, records: usize);
+
+    /// The arrays.
+    fn finish(self) -> Result<Vec<ArrayRef>, ArrowError>;
+}
+
+macro_rules! listed {
+    ($record:ty) => {
+        impl Rowed for $record {
+            type Columns = Lists<Self>;
+
+            fn variables((): &()) -> &[Box<str>] {
+                &[]
+            }
+
+            fn check((): &()) -> Result<(), Error> {
+                Ok(())
+            }
+        }
+    };
+}
+
+listed!(Quad);
+listed!(Operation);
+
+impl<R: Listed> Columns<R> for Lists<R> {
+    fn new(_: &R::Head) -> Self {
+        Self::new()
+    }
+
+    fn like(&self) -> Self {
+        Self::like(self)
+    }
+
+    fn add(
+        &mut self,
+        table: &TermTable,
+        records: &[R],
+        places: &mut Places,
+        bytes: &mut usize,
+    ) -> Result<(), MakeError> {
+        Self::add(self, table, records, places, bytes)
+    }
+
+    fn records(&self) -> usize {
+        Self::records(self)
+    }
+
+    fn truncate(&mut self, rows: usize, records: usize) {
+        Self::truncate(self, rows, records);
+    }
+
+    fn finish(self) -> Result<Vec<ArrayRef>, ArrowError> {
+        Ok(vec![Arc::new(Self::finish(self, None)?)])
+    }
+}
+
+/// The cells of rows of results: a column of terms for each variable.
+pub struct Cells {
+    terms: Vec<Texts>,
+    valid: Vec<Vec<bool>>,
+}
+
+impl Rowed for TermId {
+    type Columns = Cells;
+
+    fn variables(head: &Arc<ResultHead>) -> &[Box<str>] {
+        &head.variables
+    }
+
+    fn check(head: &Arc<ResultHead>) -> Result<(), Error> {
+        if head.boolean.is_some() {
+            let reason =
+                "the answer of an ASK query is no table; the JSON and the XML of results hold it";
+            return Err(Error::refused(ErrorClass::Unsupported, reason));
+        }
+        let variables = &head.variables;
+        for (at, name) in variables.iter().enumerate() {
+            if variables[..at].contains(name) {
+                let name = quote(name.as_bytes());
+                let reason = format!("the variable {name} stands twice, and would be two columns");
+                return Err(Error::refused(ErrorClass::Unsupported, reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Columns<TermId> for Cells {
+    fn new(head: &Arc<ResultHead>) -> Self {
+        let variables = &head.variables;
+        Self {
+            terms: variables.iter().map(|_| Texts::new()).collect(),
+            valid: vec![Vec::new(); variables.len()],
+        }
+    }
+
+    fn like(&self) -> Self {
+        Self {
+            terms: self.terms.iter().map(Texts::like).collect(),
+            valid: self.valid.iter().map(|valid| like(valid)).collect(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        table: &TermTable,
+        cells: &[TermId],
+        places: &mut Places,
+        bytes: &mut usize,
+    ) -> Result<(), MakeError> {
+        for (column, id) in cells.iter().enumerate() {
+            let (terms, valid) = (&mut self.terms, &mut self.valid);
+            // Cells without a term take room too.
+            charge(bytes, TermId::BYTES)?;
+            add_optional(terms, valid, table, column, *id, places, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn records(&self) -> usize {
+        self.valid.iter().map(Vec::len).sum()
+    }
+
+    fn truncate(&mut self, rows: usize, _: usize) {
+        for (terms, valid) in self.terms.iter_mut().zip(&mut self.valid) {
+            terms.truncate(rows);
+            valid.truncate(rows);
+        }
+    }
+
+    fn finish(self) -> Result<Vec<ArrayRef>, ArrowError> {
+        let columns = self.terms.into_iter().zip(self.valid);
+        let array = |(terms, valid): (Texts, Vec<bool>)| -> Result<ArrayRef, ArrowError> {
+            Ok(Arc::new(terms.strings(nulls(valid))?))
+        };
+        columns.map(array).collect()
+    }
+}

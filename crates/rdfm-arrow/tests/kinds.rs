@@ -1,0 +1,334 @@
+//! Rows of patches and of results.
+#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+
+mod support;
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
+use arrow_array::{BinaryArray, ListArray, cast::AsArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field, Fields, Schema};
+use rdfm_arrow::from_arrow::{self, RowReader};
+use rdfm_arrow::schema::{Column, kind_of, schema};
+use rdfm_arrow::to_arrow::{self, Coalescer, coalescer};
+use rdfm_arrow::values::{self, OnError};
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::codec::values::Values;
+use rdfm_core::formats::nquads::parse_term;
+use rdfm_core::model::batch::{LogBatch, PatchBatch, ResultBatch};
+use rdfm_core::model::builder::{LogBuilder, PatchBuilder, ResultBuilder};
+use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::record::{Operation, Record, ResultHead};
+use rdfm_core::model::term::TermId;
+use rdfm_core::registry;
+use support::{reader, record_batch, strings};
+
+const DEPTH: u32 = 8;
+const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "graph"];
+
+/// An operation as texts; an empty one is null.
+type Texts = [&'static str; 6];
+
+const S: &str = "<http://e/s>";
+const EVERY: [Texts; 11] = [
+    ["H", "id", "", "", "<urn:uuid:1>", ""],
+    ["H", "note", "", "", "\"text\"@en", ""],
+    ["TX", "", "", "", "", ""],
+    ["PA", "ex", "", "", "<http://e/>", ""],
+    ["PA", "ex", "", "", "<http://e/>", "<http://e/g>"],
+    [
+        "A",
+        "",
+        S,
+        "<http://e/p>",
+        "<<( _:a <http://e/p> \"1\" )>>",
+        "",
+    ],
+    ["A", "", S, "<http://e/p>", "_:a", S],
+    ["D", "", "_:a", "<http://e/p>", S, "_:g"],
+    ["PD", "ex", "", "", "", ""],
+    ["TC", "", "", "", "", ""],
+    ["TA", "", "", "", "", ""],
+];
+
+/// Structs of operations.
+fn structs(operations: &[Texts]) -> StructArray {
+    let column = |part: usize| -> ArrayRef {
+        let texts = operations.iter().map(|texts| texts[part]);
+        let texts = texts.map(|text| Some(text).filter(|text| !text.is_empty()));
+        Arc::new(texts.collect::<StringArray>())
+    };
+    let fields: Fields = FIELDS
+        .map(|name| Field::new(name, DataType::Utf8, true))
+        .to_vec()
+        .into();
+    StructArray::new(fields, (0..6).map(column).collect(), None)
+}
+
+/// A column of operations, a list a row.
+fn operations(rows: &[&[Texts]]) -> ArrayRef {
+    let items = structs(&rows.concat());
+    let item = Arc::new(Field::new("item", items.data_type().clone(), true));
+    let offsets = OffsetBuffer::from_lengths(rows.iter().map(|row| row.len()));
+    Arc::new(ListArray::new(item, offsets, Arc::new(items), None))
+}
+
+fn patches(rows: &[&[Texts]]) -> PatchBatch {
+    let rows = record_batch(vec![("operations", operations(rows))]);
+    from_arrow::batch(reader(vec![rows]), DEPTH).unwrap()
+}
+
+#[test]
+fn every_operation_comes_back_as_it_was() {
+    let given: [&[Texts]; 3] = [&EVERY, &[], &EVERY[2..5]];
+    let batch = patches(&given);
+    assert_eq!(batch.records().len(), EVERY.len() + 3);
+    let columns = Column::default_of(Kind::Patches);
+    let rows = to_arrow::record_batch(&[&batch], &columns, Some("a")).unwrap();
+    assert_eq!(rows.schema(), schema(&columns, &[]));
+    assert_eq!(rows.column(2), &operations(&given));
+    let back: PatchBatch = from_arrow::batch(reader(vec![rows.clone()]), DEPTH).unwrap();
+    let again = to_arrow::record_batch(&[&back], &columns, Some("a")).unwrap();
+    assert_eq!(again, rows);
+}
+
+#[test]
+fn an_operation_that_is_none_is_named() {
+    for (operation, expected) in [
+        (
+            ["X", "", "", "", "", ""],
+            "operation 1, op: expected one of H, TX, TC, TA, PA, PD, A, D, found 'X'",
+        ),
+        (
+            ["", "", "", "", "", ""],
+            "operation 1, op: expected one of H, TX, TC, TA, PA, PD, A, D, found null",
+        ),
+        (
+            ["A", "", S, "", S, ""],
+            "operation 1, predicate: expected a term, found null",
+        ),
+        (
+            ["D", "n", S, S, S, ""],
+            "operation 1, name: expected null, as D has none, found 'n'",
+        ),
+        (
+            ["A", "", S, S, "oops", ""],
+            "operation 1, object: expected a term, found 'oops'",
+        ),
+        (
+            ["TX", "", "", "", S, ""],
+            "operation 1, object: expected null, as TX has none, found '<http://e/s>'",
+        ),
+        (
+            ["H", "", "", "", S, ""],
+            "operation 1, name: expected a text, found null",
+        ),
+        (
+            ["H", "id", "", "", S, S],
+            "operation 1, graph: expected null, as H has none, found '<http://e/s>'",
+        ),
+        (
+            ["PA", "e", "", "", "\"x\"", ""],
+            "operation 1, object: expected the IRI of a prefix, found '\"x\"'",
+        ),
+        (
+            ["PD", "e", "", "", S, ""],
+            "operation 1, object: expected null, as PD has none, found '<http://e/s>'",
+        ),
+    ] {
+        let rows = record_batch(vec![(
+            "operations",
+            operations(&[&EVERY[..2], &[EVERY[0], operation]]),
+        )]);
+        let mut rows = RowReader::<_, Operation>::new(reader(vec![rows]), 0, DEPTH);
+        assert_eq!(rows.next_batch().unwrap().unwrap().len(), 1);
+        let error = rows.next_batch().unwrap_err();
+        assert_eq!(error.row, Some(1));
+        assert!(
+            error.reason.to_string().starts_with(expected),
+            "{error} for {operation:?}"
+        );
+    }
+}
+
+#[test]
+fn columns_say_which_kind_of_log_rows_are_of() {
+    let kind = |names: &[&str]| {
+        let fields = names
+            .iter()
+            .map(|name| Field::new(*name, DataType::Utf8, true));
+        kind_of(&Schema::new(fields.collect::<Vec<_>>()))
+    };
+    assert_eq!(kind(&["a", "quads"]), Ok(Kind::Messages));
+    assert_eq!(kind(&["operations", "metadata"]), Ok(Kind::Patches));
+    let both = kind(&["operations", "quads"]).unwrap_err();
+    assert!(both.reason.to_string().contains("drop one of them"));
+    let neither = kind(&["a", "b"]).unwrap_err();
+    assert_eq!(
+        neither.reason.to_string(),
+        "there is no column 'quads' (messages) or 'operations' (patches); found: a, b"
+    );
+}
+
+fn term<R: Record>(builder: &mut LogBuilder<R>, text: &str) -> TermId {
+    match text {
+        "" => TermId::DEFAULT_GRAPH,
+        text => parse_term(builder, text.as_bytes(), DEPTH).unwrap(),
+    }
+}
+
+fn head(variables: &[&str]) -> ResultHead {
+    ResultHead {
+        variables: variables.iter().map(|name| Box::from(*name)).collect(),
+        ..ResultHead::default()
+    }
+}
+
+fn results(head: ResultHead, rows: &[&[&str]]) -> ResultBatch {
+    let mut builder = ResultBuilder::new(Limits::default());
+    builder.set_head(Arc::new(head));
+    for row in rows {
+        builder.begin_message(0);
+        for cell in *row {
+            let cell = term(&mut builder, cell);
+            builder.add(cell).unwrap();
+        }
+        builder.end_message();
+    }
+    let none = builder.take_head();
+    builder.take().unwrap_or(none)
+}
+
+fn table(batch: &ResultBatch) -> RecordBatch {
+    to_arrow::record_batch(&[batch], &[Column::Variables], None).unwrap()
+}
+
+#[test]
+fn results_have_a_column_for_each_variable() {
+    let batch = results(head(&["a", "b"]), &[&[S, ""], &["\"x\"@en", S], &["", ""]]);
+    let rows = table(&batch);
+    let named = |name| strings(rows.column_by_name(name).unwrap());
+    let texts = |texts: [Option<&str>; 3]| texts.map(|text| text.map(str::to_owned)).to_vec();
+    assert_eq!(named("a"), texts([Some(S), Some("\"x\"@en"), None]));
+    assert_eq!(named("b"), texts([None, Some(S), None]));
+    let none = table(&results(head(&["a", "b"]), &[]));
+    assert_eq!((none.num_rows(), none.schema()), (0, rows.schema()));
+    let no_columns = table(&results(head(&[]), &[&[], &[]]));
+    assert_eq!((no_columns.num_rows(), no_columns.num_columns()), (2, 0));
+}
+
+#[test]
+fn results_that_are_no_table_are_refused() {
+    let ask = ResultHead {
+        boolean: Some(true),
+        ..ResultHead::default()
+    };
+    for (head, reason) in [
+        (ask, "the answer of an ASK query is no table"),
+        (head(&["a", "b", "a"]), "the variable 'a' stands twice"),
+    ] {
+        let batch = results(head, &[]);
+        let error = to_arrow::record_batch(&[&batch], &[Column::Variables], None).unwrap_err();
+        assert_eq!(error.class, ErrorClass::Unsupported);
+        assert!(error.reason.to_string().starts_with(reason), "{error}");
+    }
+}
+
+#[test]
+fn rows_of_results_are_regrouped_however_they_come() {
+    let cells: Vec<[String; 2]> = (0..20)
+        .map(|row| [format!("\"{row}\""), format!("\"{}\"", row % 3)])
+        .collect();
+    let rows: Vec<Vec<&str>> = cells
+        .iter()
+        .map(|row| row.iter().map(|cell| &**cell).collect())
+        .collect();
+    let rows: Vec<&[&str]> = rows.iter().map(|row| &**row).collect();
+    let whole = results(head(&["a", "b"]), &rows);
+    for size in [1, 3, 20] {
+        let mut coalescer =
+            Coalescer::<TermId>::new(vec![Column::Variables], 7, usize::MAX).unwrap();
+        let mut found = Vec::new();
+        for start in (0..20).step_by(size) {
+            let slice = whole.slice(start..start + size);
+            found.extend(coalescer.push(&slice, None).unwrap());
+        }
+        found.extend(coalescer.finish().unwrap());
+        let expected: Vec<_> = (0..20)
+            .step_by(7)
+            .map(|start| table(&whole.slice(start..start + 7)))
+            .collect();
+        assert_eq!(found, expected);
+        let other = results(head(&["b", "a"]), &[]);
+        let error = coalescer.push(&other, None).unwrap_err();
+        assert!(error.reason.to_string().starts_with("other variables"));
+    }
+}
+
+#[test]
+fn a_batch_of_another_kind_is_refused() {
+    let columns = Column::default_of(Kind::Messages);
+    let mut rows = coalescer(Kind::Messages, columns, 10, 10).unwrap();
+    let batch = patches(&[&EVERY]);
+    let error = rows.push_any((&batch).into(), None).unwrap_err();
+    assert_eq!(
+        error.reason.to_string(),
+        "patches among rows of messages; a table holds one kind of log"
+    );
+}
+
+#[test]
+fn what_holds_no_text_counts_too() {
+    let unbound = vec![""; 1000];
+    let rows = vec![&*unbound; 100];
+    let names: Vec<String> = (0..1000).map(|number| format!("v{number}")).collect();
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let wide = results(head(&names), &rows);
+    let mut tables =
+        Coalescer::<TermId>::new(vec![Column::Variables], usize::MAX, 10 * 4000).unwrap();
+    assert_eq!(tables.push(&wide, None).unwrap().len(), 10);
+    let bare = [EVERY[2]; 1000];
+    let columns = vec![Column::Operations];
+    let mut lists = Coalescer::<Operation>::new(columns, usize::MAX, 26_000).unwrap();
+    let batch = patches(&[&bare; 10]);
+    assert_eq!(lists.push(&batch, None).unwrap().len(), 10);
+}
+
+#[test]
+fn a_value_is_a_patch() {
+    let spec = registry::find("rdf-patch").unwrap();
+    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    let mut encoder = registry::encoder(spec, &Values::default(), None).unwrap();
+    let logs: [Option<&[u8]>; 4] = [
+        Some(b"TX .\nA <http://e/s> <http://e/p> \"x\" .\nTC .\n"),
+        None,
+        Some(b""),
+        Some(b"oops"),
+    ];
+    let given: ArrayRef = Arc::new(BinaryArray::from(logs.to_vec()));
+    let lists = values::decode::<Operation>(reader(vec![given]), OnError::Null, &mut *decoder);
+    let lists = lists.unwrap();
+    assert_eq!(
+        (0..4).map(|at| lists.is_null(at)).collect::<Vec<_>>(),
+        [false, true, false, true]
+    );
+    assert_eq!(lists.as_list::<i32>().value_length(0), 3);
+    let back = values::encode::<Operation>(reader(vec![lists]), DEPTH, &mut *encoder).unwrap();
+    assert_eq!(back.as_binary::<i32>().value(0), logs[0].unwrap());
+    assert!(back.is_null(1));
+    assert_eq!(values::kind("patches"), Ok(Kind::Patches));
+    assert!(values::kind("results").is_err());
+}
+
+#[test]
+fn patches_are_built_within_bounds() {
+    let mut builder = PatchBuilder::new(Limits::default());
+    builder.begin_message(0);
+    builder.end_message();
+    let batch: LogBatch<Operation> = builder.take().unwrap();
+    let rows = to_arrow::record_batch(&[&batch], &[Column::Operations], None).unwrap();
+    assert_eq!(rows.column(0).as_list::<i32>().value_length(0), 0);
+}
