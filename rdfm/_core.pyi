@@ -31,7 +31,6 @@ __all__ = [
     "ToPatches",
     "TripleTerm",
     "__version__",
-    "arrow_stream",
     "batches_from_arrow",
     "build_triple_term",
     "coalesce",
@@ -351,11 +350,6 @@ class ArrowBatch:
 def batches_from_arrow(
     rows: Any, *, first_index: int = 0, max_depth: int = 64
 ) -> Iterator[MessageBatch] | Iterator[PatchBatch]: ...
-
-# Batches of one kind, each with its source, as the capsule of an Arrow stream; `kind` counts where there is none.
-def arrow_stream(
-    batches: Iterator[tuple[AnyBatch, str | None]], kind: str, requested_schema: Any = None
-) -> Any: ...
 
 # Several batches as one Arrow batch. LimitError if the strings pass 2 GiB.
 def coalesce(

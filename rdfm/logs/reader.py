@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from rdfm._core import arrow_stream
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
+from rdfm.logs.arrow import arrow_stream
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.split import Split
@@ -159,6 +159,9 @@ class LogReader:
         """Hand the messages to Arrow, read on as somebody takes them: rows as those of `batches()`, with their source.
 
         So `pyarrow.table(log)`, `polars.DataFrame(log)` and DuckDB take the reader itself.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
         """
         kind = "messages" if self.found is None else self.found.spec.kinds[0]
         return arrow_stream(

@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack, cast
 
 from rdfm import interop
-from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm, arrow_stream
+from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm
 from rdfm.errors import OptionError, RdfmError
+from rdfm.logs.arrow import arrow_stream
 from rdfm.logs.output import Writable
 from rdfm.logs.reader import open_log
 from rdfm.logs.writer import LogWriter, create_log
@@ -222,6 +223,7 @@ class ResultReader:
         So `pyarrow.table(results)`, `polars.DataFrame(results)` and DuckDB take the reader itself.
 
         Raises:
+            MissingExtraError: pyarrow is not installed.
             ValueError: It is the answer of an ASK query.
         """
         return arrow_stream(

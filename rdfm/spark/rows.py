@@ -301,9 +301,11 @@ class _Rows:
     def __init__(self, reading: Reading) -> None:
         self._schema = to_arrow_schema(reading.schema, timezone="UTC")
         self._columns = reading.columns
-        self._kind = reading.kind  # else that of the first log
+        self._kind = reading.kind
         self._known = reading.variables
-        self._variables: tuple[str, ...] = ()  # in the order of the log
+        self._open: object = (
+            None  # the kind of log whose rows are gathered, of results the variables in their order
+        )
         self._coalescer: ArrowCoalescer | None = None
         self._small: list[pa.RecordBatch] = []  # around errors, to be given together
         self._small_rows = self._small_bytes = 0
@@ -312,19 +314,16 @@ class _Rows:
         """Take messages; gives the record batches that are complete.
 
         Raises:
-            OptionError: They are of another kind than those before, or results with other variables.
+            OptionError: They are of another kind than the columns, or results with other variables.
         """
         self._check(batch, source)
-        if isinstance(batch, ResultBatch) and batch.variables != self._variables:
-            # The same ones in another order.
+        opened = batch.variables if isinstance(batch, ResultBatch) else batch.kind
+        if self._coalescer is None or opened != self._open:
             if (rest := self._finish()) is not None:
                 self._hold(rest)
-            self._variables, self._coalescer = batch.variables, None
-        if self._coalescer is None:
+            self._open = opened
             self._coalescer = ArrowCoalescer(
-                None
-                if isinstance(batch, ResultBatch)
-                else [name for name in self._columns if name is not None],
+                None if batch.kind == "results" else [name for name in self._columns if name],
                 kind=batch.kind,
                 max_rows=BATCH_ROWS,
                 max_bytes=BATCH_BYTES,
@@ -361,11 +360,10 @@ class _Rows:
             yield rest
 
     def _check(self, batch: AnyBatch, source: str) -> None:
-        if self._kind is None and batch.kind != "results":
-            self._kind = batch.kind
-        if batch.kind != self._kind:
+        kinds = ("messages", "patches") if self._kind is None else (self._kind,)
+        if batch.kind not in kinds:
             raise OptionError(
-                f"{source} holds {batch.kind}, and the rows are of {self._kind or 'messages'}; read logs of one kind "
+                f"{source} holds {batch.kind}, and the rows are of {' or '.join(kinds)}; read logs of one kind "
                 "at a time, such as those of a format or with pathGlobFilter"
             )
         if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._known):

@@ -116,7 +116,7 @@ fn an_operation_that_is_none_is_named() {
         ),
         (
             ["A", "", S, S, "oops", ""],
-            "operation 1, object: expected a term, found 'oops'",
+            "operation 1, object: expected an IRI, a blank node, a literal or a triple term",
         ),
         (
             ["TX", "", "", "", S, ""],
@@ -293,7 +293,7 @@ fn what_holds_no_text_counts_too() {
     let bare = [EVERY[2]; 1000];
     let columns = vec![Column::Operations];
     let mut lists = Coalescer::<Operation>::new(columns, usize::MAX, 26_000).unwrap();
-    let batch = patches(&[&bare; 10]);
+    let batch = patches(&[&bare[..]; 10]);
     assert_eq!(lists.push(&batch, None).unwrap().len(), 10);
 }
 

@@ -136,37 +136,11 @@ impl ArrowBatch {
         py: Python<'py>,
         requested: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let one = Self::new(self.rows.clone());
-        stream(py, one, std::iter::empty(), requested)
+        let (field, array) = self.array();
+        let array: ArrayRef = Arc::new(array);
+        let reader = ArrayIterator::new(std::iter::once(Ok(array)), field);
+        Ok(to_stream_pycapsule(py, Box::new(reader), requested)?)
     }
-}
-
-/// A stream of a batch and of those behind it, which have the same columns.
-pub fn stream<'py>(
-    py: Python<'py>,
-    first: ArrowBatch,
-    mut rest: impl Iterator<Item = PyResult<ArrowBatch>> + Send + 'static,
-    requested: Option<Bound<'py, PyCapsule>>,
-) -> PyResult<Bound<'py, PyCapsule>> {
-    let (field, first) = first.array();
-    let mut first = Some(first);
-    let mut ended = false;
-    let arrays = std::iter::from_fn(move || -> Option<Result<ArrayRef, ArrowError>> {
-        if let Some(first) = first.take() {
-            return Some(Ok(Arc::new(first)));
-        }
-        if ended {
-            return None;
-        }
-        let next = rest.next();
-        ended = !matches!(next, Some(Ok(_)));
-        Some(match next? {
-            Ok(batch) => Ok(Arc::new(batch.array().1)),
-            Err(error) => Err(ArrowError::ExternalError(Box::new(error))),
-        })
-    });
-    let reader = ArrayIterator::new(arrays, field);
-    Ok(to_stream_pycapsule(py, Box::new(reader), requested)?)
 }
 
 #[pymethods]

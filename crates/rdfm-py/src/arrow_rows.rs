@@ -1,20 +1,18 @@
-//! Rows for Python: several batches as one, rows regrouped, batches of rows, and streams.
+//! Rows for Python: several batches as one, rows regrouped, and batches of rows.
 //!
-//! - In: batches, or Arrow rows. Out: Arrow batches and streams, or batches.
+//! - In: batches, or Arrow rows. Out: Arrow batches, or batches.
 //! - Cost: everything is done without the GIL, and handed over without a copy.
 
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyIterator};
 use rdfm_arrow::from_arrow::RowReader;
-use rdfm_arrow::schema::{kind_of, schema};
-use rdfm_arrow::to_arrow::{self, Coalesce, Rowed};
-use rdfm_core::codec::batch::{Batch, BatchRef, KindOf};
+use rdfm_arrow::schema::kind_of;
+use rdfm_arrow::to_arrow::{self, Coalesce};
+use rdfm_core::codec::batch::Batch;
 use rdfm_core::codec::spec::Kind;
-use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Operation;
-use rdfm_core::model::term::{Quad, TermId};
+use rdfm_core::model::term::Quad;
 
 use crate::arrow::{self, ArrowBatch, Reader};
 use crate::batch::MessageBatch;
@@ -196,91 +194,8 @@ impl ArrowRows {
     }
 }
 
-/// The batches of a log as an Arrow stream, which reads on as somebody takes its arrays.
-///
-/// Args:
-///     batches: An iterator over batches of one kind, each with the text of its source column. The first is taken at
-///         once: it says which columns there are.
-///     kind: What the rows are where there is no batch.
-///     requested_schema: As the PyCapsule interface hands it over.
-/// Returns:
-///     A capsule. What the iterator raises becomes the error of the stream.
-/// Raises:
-///     ValueError: It is the answer of an ASK query.
-#[pyfunction]
-#[pyo3(signature = (batches, kind, requested_schema=None))]
-fn arrow_stream<'py>(
-    batches: &Bound<'py, PyIterator>,
-    kind: &str,
-    requested_schema: Option<Bound<'py, PyCapsule>>,
-) -> PyResult<Bound<'py, PyCapsule>> {
-    let first = next_of(batches)?;
-    let none;
-    let (batch, source) = if let Some((batch, source)) = &first {
-        (core_batch(batch)?, source.as_deref())
-    } else {
-        none = match options::kind(kind)? {
-            Kind::Messages => Quad::any(LogBatch::empty()),
-            Kind::Patches => Operation::any(LogBatch::empty()),
-            Kind::Results => TermId::any(LogBatch::empty()),
-        };
-        (BatchRef::from(&none), None)
-    };
-    match batch {
-        BatchRef::Messages(batch) => stream(batches, batch, source, requested_schema),
-        BatchRef::Patches(batch) => stream(batches, batch, source, requested_schema),
-        BatchRef::Results(batch) => stream(batches, batch, source, requested_schema),
-    }
-}
-
-/// The next batch, and its source.
-fn next_of<'py>(
-    batches: &Bound<'py, PyIterator>,
-) -> PyResult<Option<(Bound<'py, PyAny>, Option<String>)>> {
-    let next = batches.clone().next().transpose()?;
-    next.map(|pair| pair.extract()).transpose()
-}
-
-/// The stream of a batch and those behind it.
-fn stream<'py, R: Rowed>(
-    batches: &Bound<'py, PyIterator>,
-    first: &LogBatch<R>,
-    source: Option<&str>,
-    requested: Option<Bound<'py, PyCapsule>>,
-) -> PyResult<Bound<'py, PyCapsule>> {
-    let py = batches.py();
-    let (columns, follow) = arrow::requested_columns::<R>(requested.as_ref(), first.head())?;
-    let made = schema(&columns, R::variables(first.head()));
-    let first = arrow::record_batch(py, &[first], &columns, source)?;
-    let rest = batches.clone().unbind();
-    let rest = std::iter::from_fn(move || {
-        Python::attach(|py| -> PyResult<Option<ArrowBatch>> {
-            let Some((batch, source)) = next_of(rest.bind(py))? else {
-                return Ok(None);
-            };
-            let batch = core_batch(&batch)?;
-            let make = || {
-                let found = batch.kind();
-                let batch = R::seen(batch).ok_or_else(|| to_arrow::other_kind(R::KIND, found))?;
-                let rows = to_arrow::record_batch(&[batch], &columns, source.as_deref())?;
-                if rows.schema() == made {
-                    Ok(rows)
-                } else {
-                    Err(to_arrow::other_variables())
-                }
-            };
-            let rows = errors::guarded(py, make)?;
-            let rows = rows.map_err(|error| arrow::exception(py, error))?;
-            Ok(Some(ArrowBatch::new(rows)))
-        })
-        .transpose()
-    });
-    arrow::stream(py, first, rest, requested.filter(|_| follow))
-}
-
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ArrowCoalescer>()?;
     module.add_function(wrap_pyfunction!(coalesce, module)?)?;
-    module.add_function(wrap_pyfunction!(batches_from_arrow, module)?)?;
-    module.add_function(wrap_pyfunction!(arrow_stream, module)?)
+    module.add_function(wrap_pyfunction!(batches_from_arrow, module)?)
 }

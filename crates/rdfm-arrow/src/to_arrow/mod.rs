@@ -71,14 +71,14 @@ fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), E
 }
 
 /// Why rows of results do not go together.
-pub fn other_variables() -> Error {
+fn other_variables() -> Error {
     let reason =
         "other variables than the rows before it has; a table of results has one list of them";
     Error::refused(ErrorClass::Unsupported, reason)
 }
 
 /// Why batches of two kinds do not go together.
-pub fn other_kind(kind: Kind, found: Kind) -> Error {
+fn other_kind(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
     let reason = format!("{found} among rows of {kind}; a table holds one kind of log");
     Error::refused(ErrorClass::Unsupported, reason)

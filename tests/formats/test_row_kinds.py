@@ -1,0 +1,373 @@
+"""Parquet and Arrow IPC: patches there and back, and results as tables."""
+
+import io
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from patches import as_batch
+from patches import patches as patch_logs
+from pyarrow import ipc, parquet
+from support import TABLES
+
+import rdfm
+from rdfm import Bnode, DecodeError, EncodeError, Iri, Literal, OptionError, formats
+from rdfm._core import PatchBatch, ResultBatch
+from rdfm.message import Operation, Patch
+
+S = Iri("http://e/s")
+PATCH_FORMATS = [each.name for each in formats.built_in() if each.spec.kinds == ("patches",)]
+RESULT_FORMATS = [
+    each.name
+    for each in formats.built_in()
+    if each.spec.kinds == ("results",) and each.name != "results-csv"
+]
+LOG = [
+    Patch(
+        [
+            Operation("H", "id", None, None, Iri("urn:uuid:1"), None),
+            Operation("TX"),
+            Operation("PA", "ex", None, None, Iri("http://e/"), None),
+            Operation("A", None, S, S, Literal("x", language="en"), None),
+            Operation("D", None, S, S, Bnode("b"), S),
+            Operation("PD", "ex"),
+            Operation("TC"),
+        ]
+    ),
+    Patch([Operation("TX"), Operation("TA")]),
+]
+ROWS = [(S, None), (Literal("x"), Bnode("b")), (None, None)]
+
+
+def table(data, name):
+    """A log as pyarrow reads it."""
+    if name == "parquet":
+        return parquet.read_table(io.BytesIO(data))
+    return ipc.open_file(data).read_all()
+
+
+def save(path, rows):
+    """A file as pyarrow writes it."""
+    if path.suffix == ".parquet":
+        parquet.write_table(rows, path, row_group_size=2)
+        return
+    with ipc.new_file(str(path), rows.schema) as writer:
+        writer.write_table(rows, max_chunksize=2)
+
+
+def read(path, *format):
+    """All messages of a log."""
+    with rdfm.open_log(path, *format) as log:
+        return list(log)
+
+
+def operations_of(batch):
+    return [list(patch) for patch in batch]
+
+
+@pytest.mark.parametrize("name", TABLES)
+@given(log=patch_logs(graphs=True))
+def test_patches_come_back(name, log):
+    batch = as_batch(log)
+    back = formats.find(name).decode(formats.find(name).encode(batch))
+    if len(batch):
+        assert isinstance(back, PatchBatch)
+    assert operations_of(back) == operations_of(batch)
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("other", PATCH_FORMATS)
+def test_patches_of_every_format_are_converted_there_and_back(tmp_path, name, other):
+    first, there, back = (tmp_path / part for part in ("first", "there", "back"))
+    with rdfm.create_log(first, other) as log:
+        for patch in LOG:
+            log.write(patch)
+    rdfm.convert(first, there, from_format=other, to_format=name)
+    summary = rdfm.convert(there, back, from_format=name, to_format=other)
+    assert summary.messages == 2
+    with rdfm.open_log(back, other) as log:
+        assert list(log) == LOG
+    sources = table(there.read_bytes(), name)["source"].to_pylist()
+    assert sources == [str(first)] * 2
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_log_takes_one_kind(tmp_path, name):
+    with rdfm.create_log(tmp_path / "log", name) as log:
+        for patch in LOG:
+            log.write(patch)
+    with rdfm.open_log(tmp_path / "log", name) as log:
+        assert list(log) == LOG
+    log = rdfm.create_log(tmp_path / "other", name)
+    log.write(LOG[0])
+    log.write([])
+    with pytest.raises(EncodeError, match="messages among rows of patches"):
+        log.close()
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [("flat", "the option flat is for messages"), ("namespaces", "the option namespaces is for")],
+)
+def test_options_of_messages_are_refused(name, option, reason):
+    batches = PatchBatch.from_patches(LOG), ResultBatch.from_rows(ROWS, ["a", "b"])
+    for batch in batches:
+        with pytest.raises(EncodeError, match=reason):
+            formats.find(name).encode(batch, **{option: True})
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_columns_say_the_kind(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    bare = {part: None for part in ("name", "subject", "predicate", "object", "graph")}
+    operations = [[{"op": "TX", **bare}], None, []]
+    # An operation may have fewer fields.
+    save(path, pa.table({"other": [1, 2, 3], "operations": pa.array(operations, OPERATIONS)}))
+    with rdfm.open_log(path) as log:
+        assert [len(patch) for patch in log] == [1, 0, 0]
+    quads = pa.array([[], [], []], pa.list_(pa.struct([(part, pa.string()) for part in PARTS])))
+    save(path, pa.table({"operations": pa.array(operations, OPERATIONS), "quads": quads}))
+    with pytest.raises(DecodeError, match=r"columns quads and operations.*drop one of them"):
+        read(path)
+    save(path, pa.table({"operations": ["text"]}))
+    with pytest.raises(
+        DecodeError, match=r"column operations, of structs.*found operations string"
+    ):
+        read(path)
+
+
+PARTS = ("subject", "predicate", "object", "graph")
+OPERATIONS = pa.list_(pa.struct([(part, pa.string()) for part in ("op", *PARTS[:3])]))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_patches_before_a_wrong_operation_come_first(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}"
+    operations = [[{"op": "TX"}], [{"op": "TX"}, {"op": "TX", "subject": "<a:s>"}]]
+    save(path, pa.table({"operations": pa.array(operations, OPERATIONS)}))
+    wrong = r"operation 1, subject: expected null, as TX has none.*message 1"
+    with rdfm.open_log(path) as log:
+        batches = log.batches()
+        assert len(next(batches)) == 1
+        with pytest.raises(DecodeError, match=wrong):
+            next(batches)
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("other", RESULT_FORMATS)
+def test_results_become_a_column_for_each_variable(tmp_path, name, other):
+    with rdfm.create_results(tmp_path / "r", ["a", "b"], other) as results:
+        for row in ROWS:
+            results.write(row)
+    with rdfm.create_results(tmp_path / "none", ["a", "b"], other):
+        pass
+    for source, wanted in (("r", ROWS), ("none", [])):
+        rdfm.convert(tmp_path / source, tmp_path / "t", from_format=other, to_format=name)
+        rows = table((tmp_path / "t").read_bytes(), name)
+        assert rows.schema == pa.schema([("a", pa.string()), ("b", pa.string())])
+        cells = [tuple(row.values()) for row in rows.to_pylist()]
+        assert cells == [
+            tuple(None if cell is None else str(cell) for cell in row) for row in wanted
+        ]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_results_are_not_read_back(tmp_path, name):
+    with rdfm.create_results(tmp_path / "t", ["a"], name) as results:
+        results.write([S])
+    with pytest.raises(
+        DecodeError, match=r"found a string; a table of results is not read back, .*\(\.srt\)"
+    ):
+        read(tmp_path / "t", name)
+    with pytest.raises(OptionError, match=r"not read back, since nothing.*results-thrift"):
+        rdfm.open_results(tmp_path / "t", name)
+    # Nor are they taken for messages, whatever the variables are called.
+    with rdfm.create_results(tmp_path / "u", ["quads"], name) as results:
+        results.write([S])
+    with pytest.raises(DecodeError, match="found quads string; a table of results"):
+        read(tmp_path / "u", name)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_results_that_are_no_table_are_refused(tmp_path, name):
+    encode = formats.find(name).encode
+    for batch, reason in [
+        (ResultBatch.from_rows([], [], boolean=True), "answer of an ASK query is no table"),
+        (ResultBatch.from_rows([], ["a", "a"]), "the variable 'a' stands twice"),
+    ]:
+        with pytest.raises(EncodeError, match=reason):
+            encode(batch)
+        with pytest.raises(ValueError, match=reason):
+            batch.to_arrow()
+    encoder = formats.find(name).Encoder()
+    encoder.encode(ResultBatch.from_rows(ROWS, ["a", "b"]))
+    with pytest.raises(EncodeError, match="other variables than the rows before"):
+        encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
+
+
+def test_rows_without_variables_are_counted_or_refused():
+    batch = ResultBatch.from_rows([[], []], [])
+    assert table(formats.arrow.encode(batch), "arrow").num_rows == 2
+    assert pa.record_batch(batch).num_rows == 2
+    with pytest.raises(EncodeError, match="rows of results without variables"):
+        formats.parquet.encode(batch)
+    assert formats.parquet.encode(batch.slice(0, 0))
+
+
+def test_batches_are_arrow():
+    batch = PatchBatch.from_patches(LOG)
+    rows = pa.record_batch(batch)
+    assert rows.schema == pa.schema(batch)
+    assert rows.schema.names == ["source", "offset", "operations", "metadata"]
+    assert rows["metadata"].null_count == 2
+    assert operations_of(PatchBatch.from_arrow(rows)) == operations_of(batch)
+    columns = ["operations", "position"]
+    assert pa.record_batch(batch.to_arrow(columns)).schema.names == columns
+    wanted = pa.schema([rows.schema.field("operations")])
+    assert pa.record_batch(batch, schema=wanted).schema.names == ["operations"]
+    with pytest.raises(
+        OptionError, match="no column is named 'quads'; known: source, offset, oper"
+    ):
+        batch.to_arrow(["quads"])
+    results = ResultBatch.from_rows(ROWS, ["a", "b"])
+    wide = pa.schema([("a", pa.large_string()), ("b", pa.large_string())])
+    assert pa.record_batch(results, schema=wide).schema == wide
+    assert pa.schema(results).names == ["a", "b"]
+
+
+def log_of(tmp_path, kind):
+    """A log of a kind, and how many rows it has."""
+    if kind == "results":
+        path = tmp_path / "r.srt"
+        with rdfm.create_results(path, ["a", "b"]) as results:
+            for number in range(20_000):
+                results.write([Literal(str(number)), None])
+        return path, 20_000
+    path = tmp_path / ("log.nq" if kind == "messages" else "log.rdfp")
+    end, line = ("# @message\n", "") if kind == "messages" else ("Z .\n", "A ")
+    path.write_text("".join(f"{line}<a:s> <a:p> <a:o{number}> .\n{end}" for number in range(9000)))
+    return path, 9000
+
+
+@pytest.mark.parametrize("kind", ["messages", "patches", "results"])
+def test_readers_are_arrow_streams(tmp_path, kind):
+    path, count = log_of(tmp_path, kind)
+    opened = rdfm.open_results if kind == "results" else rdfm.open_log
+    with opened(path) as log:
+        stream = pa.RecordBatchReader.from_stream(log)
+        sizes = [batch.num_rows for batch in stream]
+    assert sum(sizes) == count
+    assert len(sizes) > 1
+    rows = pa.table(opened(path))
+    column = {"messages": "quads", "patches": "operations", "results": "a"}[kind]
+    assert column in rows.schema.names
+    assert rows.num_rows == count
+    if kind != "results":
+        assert set(rows["source"].to_pylist()) == {str(path)}
+        assert rows["offset"].to_pylist() == list(range(count))
+
+
+def test_a_stream_has_its_columns_without_rows(tmp_path):
+    (tmp_path / "log.nt").write_text("")
+    assert pa.table(rdfm.open_log(tmp_path / "log.nt")).schema.names[2] == "quads"
+    with rdfm.create_results(tmp_path / "r.srj", ["a"]):
+        pass
+    assert pa.table(rdfm.open_results(tmp_path / "r.srj")).schema.names == ["a"]
+    assert pa.table(rdfm.open_log(tmp_path / "r.srj")).schema.names == ["a"]
+
+
+def test_an_error_ends_a_stream_behind_the_rows_before(tmp_path):
+    path, count = log_of(tmp_path, "patches")
+    with path.open("a") as file:
+        file.write("oops\n")
+    rows = 0
+    with rdfm.open_log(path) as log:
+        stream = pa.RecordBatchReader.from_stream(log)
+        with pytest.raises(ValueError, match="oops"):
+            for batch in stream:
+                rows += batch.num_rows
+    assert rows == count
+    with rdfm.create_results(tmp_path / "ask.srj", boolean=True):
+        pass
+    with (
+        rdfm.open_results(tmp_path / "ask.srj") as results,
+        pytest.raises(ValueError, match="ASK query is no table"),
+    ):
+        pa.table(results)
+
+
+def test_logs_of_other_columns_end_a_stream(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for name, variables in (("1.srj", ["a"]), ("2.srj", ["b"])):
+        with rdfm.create_results(folder / name, variables) as results:
+            results.write([S])
+
+    def error():
+        with rdfm.open_log(folder) as log:
+            stream = pa.RecordBatchReader.from_stream(log)
+            assert stream.read_next_batch().to_pylist() == [{"a": "<http://e/s>"}]
+            with pytest.raises(ValueError, match="rows") as raised:
+                stream.read_next_batch()
+        return str(raised.value)
+
+    assert "other variables than the rows before" in error()
+    (folder / "2.srj").unlink()
+    (folder / "3.nq").write_text("<a:s> <a:p> <a:o> .\n")
+    assert "messages among rows of results" in error()
+
+
+def test_a_stream_needs_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with (
+        rdfm.open_log(b"<a:s> <a:p> <a:o> .", "nq") as log,
+        pytest.raises(rdfm.MissingExtraError, match=r"pip install 'rdfm\[arrow\]'"),
+    ):
+        log.__arrow_c_stream__()
+
+
+def test_polars_takes_results(tmp_path):
+    polars = pytest.importorskip("polars")
+    path, count = log_of(tmp_path, "results")
+    frame = polars.DataFrame(rdfm.open_results(path))
+    assert frame.shape == (count, 2)
+    assert frame["a"][3] == '"3"'
+
+
+def test_duckdb_takes_results(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    path, count = log_of(tmp_path, "results")
+    results = rdfm.open_results(path)  # noqa: F841 - DuckDB finds it by its name
+    assert duckdb.sql("SELECT count(a), count(b) FROM results").fetchall() == [(count, 0)]
+
+
+MEASURE = """
+import resource, sys
+import pyarrow as pa
+import rdfm
+rows = 0
+for batch in pa.RecordBatchReader.from_stream(rdfm.open_log(sys.argv[1])):
+    rows += batch.num_rows
+print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_streams_take_bounded_memory(tmp_path):
+    """A log of ten times as many results takes about as much memory."""
+    found = []
+    for count in (20_000, 200_000):
+        path = tmp_path / "r.srj"
+        with rdfm.create_results(path, ["a"]) as results:
+            for number in range(count):
+                results.write([Literal(f"{number} {'x' * 200}")])
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURE, path], capture_output=True, text=True, check=True
+        )
+        rows, peak = map(int, done.stdout.split())
+        assert rows == count
+        found.append(peak)
+    assert found[1] - found[0] < 20_000  # KiB; the rows alone are 45 MB
