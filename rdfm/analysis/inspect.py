@@ -248,7 +248,9 @@ class _Counts:
         report.quads = report.operations.get("A", 0) + report.operations.get("D", 0)
         self._all_records += batch.record_count
         self._chain.add(batch)
-        report.broken_links, report.broken_link = self._chain.broken, self._chain.first
+        report.broken_links = self._chain.broken
+        if self._chain.first is not None:
+            report.broken_link = f"patch {self._chain.first.patch}: {self._chain.first.reason}"
         self._records(batch.operation_counts(), batch)
 
     def _messages(self, batch: MessageBatch, metadata: bool) -> None:

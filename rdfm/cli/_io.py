@@ -14,6 +14,13 @@ WORDS = {
     "patches": ("patch", "operation"),
     "results": ("row", "row"),
 }
+# What one of the things is called that a summary counts as dropped, where it is not the name without its s.
+_DROPPED = {
+    "boundaries": "boundary",
+    "metadata": "metadata entry",
+    "keys": "JSON-LD key",
+    "deletions of prefixes": "deletion of a prefix",
+}
 
 
 def standard_input() -> BinaryIO:
@@ -37,6 +44,32 @@ def _raw(number: int, mode: str, name: str) -> BinaryIO:
         raise
     file.name = name
     return cast("BinaryIO", file)
+
+
+def is_terminal(stream: Any) -> bool:
+    """Whether a standard stream is a terminal; one that is closed is None."""
+    return stream is not None and bool(stream.isatty())
+
+
+def refuse_terminal(options: dict[str, Any]) -> None:
+    """Refuse bytes that are no text on a terminal.
+
+    Raises:
+        UsageError: Standard output is one, and the options say a binary format or a compression.
+    """
+    import click
+
+    from rdfm import formats
+
+    what = None
+    if formats.find(options["to_format"]).spec.binary:
+        what = f"{options['to_format']} is binary"
+    elif options.get("compression", "none") != "none":
+        what = "what is compressed is binary"
+    if what is not None and is_terminal(sys.stdout):
+        raise click.UsageError(
+            f"{what} and standard output is a terminal; write to a file or a pipe"
+        )
 
 
 def size(count: float) -> str:
@@ -84,6 +117,19 @@ def counted(kind: str, messages: int, records: int) -> str:
     """
     message, record = WORDS[kind]
     return plural(messages, message) + ("" if record == message else f", {plural(records, record)}")
+
+
+def all_dropped(dropped: dict[str, int]) -> str:
+    """What was left out, as in `2 graph names, 1 boundary`.
+
+    Example:
+        >>> all_dropped({"graph_names": 2, "boundaries": 1})
+        '2 graph names, 1 boundary'
+    """
+    return ", ".join(
+        plural(count, _DROPPED.get(name, name.removesuffix("s").replace("_", " ")))
+        for name, count in dropped.items()
+    )
 
 
 def safe(text: str) -> str:

@@ -22,8 +22,6 @@ _EPILOG = """Examples:
 Formats are found from the suffix, then from the content; rdfm formats lists them. Compression (.gz .zst .bz2
 .xz) is read by content and written by suffix. Exit codes: 0 done, 1 bad data, 2 bad usage."""
 
-# What one of the things is called that a summary counts as dropped, where it is not the name without its s.
-_DROPPED = {"boundaries": "boundary", "metadata": "metadata entry", "keys": "JSON-LD key"}
 # What standard output is written in: it holds what RDF 1.2 does.
 _SHOWN_FORMAT = "trig"
 
@@ -64,7 +62,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     alone goes to the side that takes it.
     """
     from rdfm.cli._bar import Bar
-    from rdfm.cli._io import standard_input, standard_output
+    from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
     from rdfm.cli._signals import unwinding
     from rdfm.conversion.convert import convert
 
@@ -72,8 +70,8 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     options = given(options)
     if target == "-":
         options.setdefault("to_format", _SHOWN_FORMAT)
-        _refuse_terminal(options)
-    bar = None if quiet or (target == "-" and _is_terminal(sys.stdout)) else Bar.on_terminal()
+        refuse_terminal(options)
+    bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         with unwinding():
             summary = convert(
@@ -110,27 +108,9 @@ def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
     return names, output
 
 
-def _refuse_terminal(options: dict[str, Any]) -> None:
-    from rdfm import formats
-
-    what = None
-    if formats.find(options["to_format"]).spec.binary:
-        what = f"{options['to_format']} is binary"
-    elif options.get("compression", "none") != "none":
-        what = "what is compressed is binary"
-    if what is not None and _is_terminal(sys.stdout):
-        raise click.UsageError(
-            f"{what} and standard output is a terminal; write to a file or a pipe"
-        )
-
-
-def _is_terminal(stream: Any) -> bool:
-    return stream is not None and bool(stream.isatty())
-
-
 def _report(summary: Any, quiet: bool) -> None:
     """What was done and what was left out, on standard error."""
-    from rdfm.cli._io import WORDS, counted, plural, safe, several, size
+    from rdfm.cli._io import WORDS, all_dropped, counted, plural, safe, several, size
 
     for error in summary.errors:
         click.echo(f"rdfm: skipped: {safe(error)}", err=True)
@@ -154,10 +134,7 @@ def _report(summary: Any, quiet: bool) -> None:
         line += f", {plural(summary.skipped, 'error')} skipped"
     click.echo(f"rdfm: {line}", err=True)
     if summary.dropped:
-        dropped = ", ".join(
-            plural(count, _DROPPED.get(name, name.removesuffix("s").replace("_", " ")))
-            for name, count in summary.dropped.items()
-        )
+        dropped = all_dropped(summary.dropped)
         if summary.dropped_key is not None:
             dropped += f" without an IRI, such as {safe(summary.dropped_key)}"
         click.echo(f"rdfm: dropped: {dropped}", err=True)

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import FormatName, option
+from rdfm.cli._options import option
 from rdfm.cli._specs import SpecCommand, given
 
 _APPLY = """Examples:
   rdfm patch apply data.nq monday.rdfp tuesday.rdfp -o now.nq
-  rdfm patch apply data.trig changes.jellyp -o now.jelly.gz"""
+  rdfm patch apply data.trig changes.jellyp -o now.jelly.gz
+  curl -s https://example.org/p | rdfm patch apply data.nq - --patch-format rdf-patch -o now.nq"""
 _FROM_LOG = """Example:
   rdfm patch from-log sensors.jelly sensors.rdfp"""
 _TO_LOG = """Example:
@@ -20,6 +21,8 @@ _DIFF = """Examples:
   rdfm patch diff old.nq new.nq -o changes.rdfp
   rdfm patch diff --per-message monday.jelly tuesday.jelly -o changes.jellyp
   rdfm patch diff --snapshots states.trig -o changes.rdfp"""
+# What standard output is written in.
+_SHOWN = {"messages": "trig", "patches": "rdf-patch"}
 
 
 @click.group("patch", short_help="Apply, make and compare changes of datasets.")
@@ -37,21 +40,7 @@ _output = option(
     metavar="OUT",
     required=True,
     type=click.Path(),
-    help="The file to write; - for standard output, with --to.",
-)
-_from = option(
-    "--from",
-    "from_format",
-    group="Formats",
-    type=FormatName(),
-    help="Format of the inputs; else as their suffix says, of messages also as their content.",
-)
-_to = option(
-    "--to",
-    "to_format",
-    group="Formats",
-    type=FormatName(),
-    help="Format of the output; else as its suffix says.",
+    help="The file to write, or - for standard output.",
 )
 _quiet = option(
     "-q", "--quiet", group="Other options", is_flag=True, help="Print errors only: no summary."
@@ -61,256 +50,147 @@ _quiet = option(
 @command.command(
     "apply",
     cls=SpecCommand,
-    sides=("write",),
+    stages="rdfm.patch.options:APPLY",
+    sides=("read", "write"),
     epilog=_APPLY,
     short_help="Apply patches to a dataset.",
 )
 @click.argument("dataset", type=click.Path())
 @click.argument("patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path())
 @_output
-@option(
-    "--from",
-    "from_format",
-    group="Formats",
-    type=FormatName(),
-    help="Format of the dataset, if not told by its name or its content.",
-)
-@option(
-    "--patch-format",
-    group="Formats",
-    type=FormatName(),
-    help="Format of the patches, if not told by their names.",
-)
-@_to
-@option(
-    "--no-chain",
-    group="Other options",
-    is_flag=True,
-    help="Apply a patch though its prev is not the id of the patch before.",
-)
 @_quiet
-def apply(
-    dataset: str,
-    patches: tuple[str, ...],
-    output: str,
-    from_format: str | None,
-    patch_format: str | None,
-    to_format: str | None,
-    no_chain: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
+def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
     """Apply each PATCH to DATASET, in order, and write what it is then.
 
-    DATASET is a log of one message. A transaction that is aborted, or that its patch does not end, changes nothing. A
-    patch whose header has a prev that is not the id of the patch before is refused.
+    DATASET is a log of one message, and PATCH a log of patches. A transaction that is aborted, or that its patch does
+    not end, changes nothing. A patch whose header has a prev that is not the id of the patch before is refused.
     """
     from rdfm import patch
-    from rdfm.cli._io import plural
-    from rdfm.cli._signals import unwinding
 
-    with unwinding():
-        done = patch.apply(
-            _input(dataset),
-            [_input(name) for name in patches],
-            _target(output),
-            from_format=from_format,
-            patch_format=patch_format,
-            to_format=to_format,
-            chain=not no_chain,
-            **given(options),
-        )
+    dataset, *logs = _inputs(dataset, *patches)
+    done = _run(patch.apply, (dataset, logs), output, "messages", options)
     _report(
         done,
         quiet,
-        f"{plural(done.quads, 'quad')}: {done.added:,} added, {done.deleted:,} deleted",
-        done.undone,
+        f"{_plural(done.quads, 'quad')}: {done.added:,} added, {done.deleted:,} deleted",
     )
 
 
 @command.command(
     "from-log",
     cls=SpecCommand,
-    sides=("write",),
+    stages="rdfm.patch.options:FROM_LOG",
+    sides=("read", "write"),
     epilog=_FROM_LOG,
-    short_help="Make patches of the messages of a log.",
+    short_help="Make patches of a log's messages.",
 )
 @click.argument("log", type=click.Path())
 @click.argument("output", metavar="OUT", type=click.Path())
-@_from
-@_to
 @_quiet
-def from_log(
-    log: str,
-    output: str,
-    from_format: str | None,
-    to_format: str | None,
-    quiet: bool,
-    **options: Any,
-) -> None:
+def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     """Make a patch of each message of LOG: a transaction of adds.
 
     The labels of blank nodes are set apart by message, since those of patches are the whole log's.
     """
     from rdfm import patch
-    from rdfm.cli._io import plural
-    from rdfm.cli._signals import unwinding
 
-    with unwinding():
-        done = patch.from_log(
-            _input(log),
-            _target(output),
-            from_format=from_format,
-            to_format=to_format,
-            **given(options),
-        )
-    _report(done, quiet, plural(done.messages, "patch"))
+    done = _run(patch.from_log, _inputs(log), output, "patches", options)
+    _report(done, quiet, f"{done.messages:,} patch{'' if done.messages == 1 else 'es'}")
 
 
 @command.command(
     "to-log",
     cls=SpecCommand,
-    sides=("write",),
+    stages="rdfm.patch.options:TO_LOG",
+    sides=("read", "write"),
     epilog=_TO_LOG,
-    short_help="Make messages of the transactions of patches.",
+    short_help="Make messages of transactions.",
 )
 @click.argument("patches", type=click.Path())
 @click.argument("output", metavar="OUT", type=click.Path())
-@_from
-@_to
-@option(
-    "--separate-blank-nodes",
-    group="Other options",
-    is_flag=True,
-    help="A blank node that stands in several transactions becomes several; else it is refused.",
-)
 @_quiet
-def to_log(
-    patches: str,
-    output: str,
-    from_format: str | None,
-    to_format: str | None,
-    separate_blank_nodes: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
+def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
     """Make a message of each transaction of PATCHES that is committed.
 
-    Patches that delete something are refused: rdfm patch apply makes a dataset of them.
+    What is added outside of transactions is a message too. Patches that delete quads are refused: rdfm patch apply
+    makes a dataset of them.
     """
     from rdfm import patch
-    from rdfm.cli._io import plural
-    from rdfm.cli._signals import unwinding
 
-    with unwinding():
-        done = patch.to_log(
-            _input(patches),
-            _target(output),
-            from_format=from_format,
-            to_format=to_format,
-            separate_blank_nodes=separate_blank_nodes,
-            **given(options),
-        )
-    _report(done, quiet, plural(done.messages, "message"))
+    done = _run(patch.to_log, _inputs(patches), output, "messages", options)
+    _report(done, quiet, _plural(done.messages, "message"))
 
 
 @command.command(
     "diff",
     cls=SpecCommand,
-    sides=("write",),
+    stages="rdfm.patch.options:DIFF",
+    sides=("read", "write"),
     epilog=_DIFF,
     short_help="Write the changes between datasets as patches.",
 )
 @click.argument("inputs", nargs=-1, required=True, metavar="OLD NEW", type=click.Path())
 @_output
-@_from
-@_to
-@option(
-    "--per-message",
-    group="Other options",
-    is_flag=True,
-    help="Compare the messages of two logs one by one, a patch each.",
-)
-@option(
-    "--snapshots",
-    group="Other options",
-    is_flag=True,
-    help="Of one log, the changes from each message to the next, a patch each.",
-)
-@option(
-    "--canonical",
-    group="Other options",
-    is_flag=True,
-    help="Compare blank nodes by structure, not by labels.",
-)
 @_quiet
 def diff(
-    inputs: tuple[str, ...],
-    output: str,
-    from_format: str | None,
-    to_format: str | None,
-    per_message: bool,
-    snapshots: bool,
-    canonical: bool,
-    quiet: bool,
-    **options: Any,
+    inputs: tuple[str, ...], output: str, quiet: bool, snapshots: bool | None, **options: Any
 ) -> None:
     """Write the patch that makes the dataset OLD the dataset NEW: a transaction of deletes, then adds.
 
-    Blank nodes are compared by their labels, unless --canonical is given.
+    Blank nodes are known by their labels, unless --canonical is given. With --snapshots there is one log, LOG.
     """
     from rdfm import patch
-    from rdfm.cli._io import plural
-    from rdfm.cli._signals import unwinding
 
     wanted = 1 if snapshots else 2
     if len(inputs) != wanted:
         names = "one log, with --snapshots" if snapshots else "OLD and NEW"
         raise click.UsageError(f"name {names}; found {len(inputs)}")
-    if snapshots and per_message:
+    if snapshots and options.get("per_message"):
         raise click.UsageError("--snapshots and --per-message: leave one of them out")
-    with unwinding():
-        done = patch.diff(
-            _input(inputs[0]),
-            None if snapshots else _input(inputs[1]),
-            _target(output),
-            from_format=from_format,
-            to_format=to_format,
-            per_message=per_message,
-            canonical=canonical,
-            **given(options),
-        )
+    old, *new = _inputs(*inputs)
+    done = _run(patch.diff, (old, new[0] if new else None), output, "patches", options)
+    patches = f"{done.messages:,} patch{'' if done.messages == 1 else 'es'}"
     _report(
-        done,
-        quiet,
-        f"{plural(done.messages, 'patch')}: {plural(done.added, 'add')}, {plural(done.deleted, 'delete')}",
+        done, quiet, f"{patches}: {_plural(done.added, 'add')}, {_plural(done.deleted, 'delete')}"
     )
 
 
-def _input(name: str) -> Any:
+def _inputs(*names: str) -> list[Any]:
+    """What the names of inputs stand for."""
     from rdfm.cli._io import standard_input
 
-    return standard_input() if name == "-" else name
+    if names.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    return [standard_input() if name == "-" else name for name in names]
 
 
-def _target(name: str) -> Any:
-    from rdfm.cli._io import standard_output
+def _run(change: Any, inputs: Any, output: str, kind: str, options: dict[str, Any]) -> Any:
+    """Make a change, of files or of standard input and output."""
+    from rdfm.cli._io import refuse_terminal, standard_output
+    from rdfm.cli._signals import unwinding
 
-    return standard_output() if name == "-" else name
+    options = given(options)
+    if output == "-":
+        options.setdefault("to_format", _SHOWN[kind])
+        refuse_terminal(options)
+    with unwinding():
+        return change(*inputs, standard_output() if output == "-" else output, **options)
 
 
-def _report(done: Any, quiet: bool, line: str, undone: int = 0) -> None:
-    """What was done and what was left out, on standard error."""
+def _plural(count: int, noun: str) -> str:
     from rdfm.cli._io import plural
+
+    return plural(count, noun)
+
+
+def _report(done: Any, quiet: bool, line: str) -> None:
+    """What was done and what was left out, on standard error."""
+    from rdfm.cli._io import all_dropped
 
     if quiet:
         return
-    if undone:
-        line += f", {plural(undone, 'transaction')} undone"
+    if done.undone:
+        line += f", {_plural(done.undone, 'transaction')} undone"
     click.echo(f"rdfm: {line} in {done.seconds:.2f} s", err=True)
     if done.dropped:
-        dropped = ", ".join(
-            plural(count, name.removesuffix("s").replace("_", " "))
-            for name, count in done.dropped.items()
-        )
-        click.echo(f"rdfm: dropped: {dropped}", err=True)
+        click.echo(f"rdfm: dropped: {all_dropped(done.dropped)}", err=True)

@@ -16,7 +16,7 @@ from typing import Any
 from rdfm._core import Bnode, Quad, TripleTerm
 from rdfm.errors import LimitError
 
-__all__ = ["isomorphic"]
+__all__ = ["isomorphic", "mapping"]
 
 MAX_STEPS = 20_000_000
 
@@ -39,14 +39,31 @@ def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STE
     Raises:
         LimitError: The comparison needs more than `max_steps`.
     """
+    return mapping(a, b, max_steps=max_steps) is not None
+
+
+def mapping(
+    a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS
+) -> dict[Bnode, Bnode] | None:
+    """Give the blank node of `b` that each of `a` is, if the datasets are equal up to labels; else None.
+
+    Args:
+        a: The quads of one dataset.
+        b: The quads of the other.
+        max_steps: Bound of the work, in quads looked at.
+
+    Raises:
+        LimitError: The comparison needs more than `max_steps`.
+    """
     left, right = set(a), set(b)
     if len(left) != len(right):
-        return False
+        return None
     matcher = _Matcher(max_steps)
     ground_left = matcher.add(left, side=0)
     ground_right = matcher.add(right, side=1)
     try:
-        return ground_left == ground_right and matcher.match()
+        same = ground_left == ground_right and matcher.match()
+        return matcher.pairs() if same else None
     except RecursionError:
         raise LimitError(
             "the blank nodes need more nested choices than Python's recursion limit allows; "
@@ -68,6 +85,7 @@ class _Matcher:
 
     def __init__(self, max_steps: int) -> None:
         self._steps = self._max_steps = max_steps
+        self._names: list[Bnode] = []
         self._side: list[int] = []
         self._patterns: list[Pattern] = []
         self._pattern_side: list[int] = []
@@ -107,6 +125,7 @@ class _Matcher:
                 node = nodes.get(term)
                 if node is None:
                     node = nodes[term] = len(self._side)
+                    self._names.append(term)
                     self._side.append(side)
                     self._incident.append([])
                     self._class.append(0)
@@ -119,6 +138,14 @@ class _Matcher:
     def match(self) -> bool:
         nodes = set(range(len(self._side)))
         return self._solve(nodes)
+
+    def pairs(self) -> dict[Bnode, Bnode]:
+        """The blank nodes of the first side with those of the other, after a match."""
+        pairs = {}
+        for members in self._members.values():
+            one, other = sorted(members, key=self._side.__getitem__)
+            pairs[self._names[one]] = self._names[other]
+        return pairs
 
     def _solve(self, nodes: set[Node], first: tuple[Node, Node] | None = None) -> bool:
         """Find a mapping between the two sides of some nodes; those around them are mapped already.

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
 from rdfm.conversion import regroup
-from rdfm.conversion.options import divide
+from rdfm.conversion.options import divide, readers
 from rdfm.conversion.own_input import refuse_own_input
 from rdfm.conversion.pipeline import Pipeline, Plan
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
-from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.output import Shape, Writable, output_format
@@ -106,7 +105,7 @@ def _plan(
 ) -> Plan:
     """What a conversion does, with all that the options say."""
     target_format = output_format(output, options.get("to_format"))
-    divided = divide(options, _readers(inputs, options.get("from_format")), target_format.spec)
+    divided = divide(options, readers(inputs, options.get("from_format")), target_format.spec)
     stages, reads = divided.stages, divided.reads
     shape = Shape(
         output,
@@ -162,21 +161,6 @@ def _plan(
         held_whole=wanted and skip_errors,
         bytes_total=total,
     )
-
-
-def _readers(inputs: list[Readable], name: str | None) -> list[FormatSpec] | None:
-    """The formats of the inputs; None where their names do not say them all."""
-    if name is not None:
-        return [formats.find(name).spec]
-    found = []
-    for given in inputs:
-        if not isinstance(given, (str, os.PathLike)) or holds_files(given):
-            return None
-        format = formats.by_path(os.fspath(given))
-        if format is None:
-            return None
-        found.append(format.spec)
-    return found
 
 
 def _largest_message(reads: dict[str, Any]) -> int | None:

@@ -7,7 +7,8 @@ nobody takes is refused, and so is what both would take, unless it is meant for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +16,10 @@ from rdfm import formats
 from rdfm.errors import OptionError, Remedy
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats._spec import is_of_one_side, listed
+from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.options import READING, WRITING
 
-__all__ = ["STAGES", "Divided", "divide"]
+__all__ = ["STAGES", "Divided", "divide", "readers"]
 
 _MESSAGES = "Which messages"
 
@@ -62,8 +64,34 @@ class Divided:
     writes: dict[str, Any] = field(default_factory=dict)
 
 
+def readers(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | None:
+    """Give the formats of inputs; None where their names do not say them all.
+
+    Args:
+        inputs: What is read.
+        name: The name of the format of all of them, if it is given.
+
+    Raises:
+        UnknownFormatError: There is no format of that name.
+    """
+    if name is not None:
+        return [formats.find(name).spec]
+    found = []
+    for given in inputs:
+        if not isinstance(given, (str, os.PathLike)) or holds_files(given):
+            return None
+        format = formats.by_path(os.fspath(given))
+        if format is None:
+            return None
+        found.append(format.spec)
+    return found
+
+
 def divide(
-    given: Mapping[str, Any], readers: list[FormatSpec] | None, writer: FormatSpec
+    given: Mapping[str, Any],
+    readers: list[FormatSpec] | None,
+    writer: FormatSpec,
+    stages: Mapping[str, OptionSpec] = STAGES,
 ) -> Divided:
     """Tell whose options they are; None leaves one out.
 
@@ -71,6 +99,7 @@ def divide(
         given: Options by name.
         readers: The formats of what is read; None where they are not known yet, so that it may be any.
         writer: The format of what is written.
+        stages: The options of the stages.
 
     Raises:
         OptionError: Nobody takes an option, or both sides do and it is not for both.
@@ -78,9 +107,9 @@ def divide(
     divided = Divided()
     possible = formats.specs() if readers is None else readers
     for name, value in given.items():
-        if name in STAGES:
+        if name in stages:
             if value is not None:
-                divided.stages[name] = STAGES[name].value(value)
+                divided.stages[name] = stages[name].value(value)
             continue
         side, bare = _side(name)
         reads = [spec for spec in possible if bare in spec.options("read")]
@@ -111,7 +140,7 @@ def divide(
             _give(divided.reads, bare, value)
             _give(divided.writes, bare, value)
         elif not _asks_nothing(bare, value):
-            raise OptionError(_refusal(bare, possible[0], writer))
+            raise OptionError(_refusal(bare, possible[0], writer, stages))
     return divided
 
 
@@ -150,14 +179,16 @@ def _asks_nothing(name: str, value: Any) -> bool:
     )
 
 
-def _refusal(name: str, reader: FormatSpec, writer: FormatSpec) -> str:
+def _refusal(
+    name: str, reader: FormatSpec, writer: FormatSpec, stages: Mapping[str, OptionSpec]
+) -> str:
     """Say that neither side takes an option."""
     specs = formats.specs()
     if any(name in spec.options("write") for spec in specs):
         return writer.refusal("write", name)
     if any(name in spec.options("read") for spec in specs):
         return reader.refusal("read", name)
-    known = {*STAGES, *reader.options("read"), *writer.options("write")}
+    known = {*stages, *reader.options("read"), *writer.options("write")}
     from difflib import get_close_matches  # costly to import
 
     meant = get_close_matches(name, known)

@@ -13,10 +13,12 @@ from rdfm.conversion.options import STAGES
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.formats._spec import Side
+from rdfm.logs.options import CHANGING
 
 __all__ = ["any_of", "as_keyword", "declared", "in_python", "of_formats"]
 
 _SIDES: tuple[Side, ...] = ("read", "write")
+_STAGES = {**STAGES, **{option.name: option for option in CHANGING}}
 
 
 def of_formats(name: str) -> dict[Side, OptionSpec]:
@@ -35,7 +37,7 @@ def of_formats(name: str) -> dict[Side, OptionSpec]:
 def declared(remedy: Remedy) -> OptionSpec | None:
     """Give what is declared about a remedy's option, if anything is."""
     if remedy.side == "stage":
-        return STAGES.get(remedy.option)
+        return _STAGES.get(remedy.option)
     return of_formats(remedy.option).get(remedy.side)
 
 

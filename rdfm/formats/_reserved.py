@@ -9,6 +9,8 @@ __all__ = ["RESERVED", "refuse_reserved"]
 
 RESERVED = frozenset(
     {
+        "canonical",
+        "chain",
         "changed_files",
         "clean_source",
         "column_name_of_corrupt_record",
@@ -42,15 +44,19 @@ RESERVED = frozenset(
         "overwrite",
         "pack_bytes",
         "parts",
+        "patch_format",
         "path",
         "path_glob_filter",
         "paths",
+        "per_message",
         "progress",
         "quiet",
         "recursive_file_lookup",
         "schema",
+        "separate_blank_nodes",
         "skip",
         "skolemize",
+        "snapshots",
         "source",
         "source_archive_dir",
         "split",

@@ -1,33 +1,45 @@
 """Whether patches follow one another: the `prev` of each is the `id` of the one before.
 
-In: batches of patches, in order. Out: what the first link that is broken says.
+In: batches of patches, in order. Out: the first link that is broken, and how many are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rdfm._core import PatchBatch, Term
 
-__all__ = ["Chain"]
+__all__ = ["Broken", "Chain"]
+
+
+class Broken(NamedTuple):
+    """A link that is broken.
+
+    Attributes:
+        patch: The index of the patch in its log.
+        reason: What is wrong with it.
+    """
+
+    patch: int
+    reason: str
 
 
 class Chain:
-    """The links of patches.
+    """The links of patches, of one log or of several that follow one another.
 
     Attributes:
         headers: The keys of headers and their numbers.
         broken: Number of patches that do not follow the one before.
-        first: What the first of them says; None where there is none.
+        first: The first of them; None where there is none.
     """
 
     def __init__(self) -> None:
         """Begin before the first patch."""
         self.headers: Counter[str] = Counter()
         self.broken = 0
-        self.first: str | None = None
+        self.first: Broken | None = None
         self._patches = 0
         self._before: Term | None = None  # the id of the patch before
         self._id: Term | None = None
@@ -43,13 +55,14 @@ class Chain:
                 self._patches += 1
                 self._before, self._id = self._id, None
             header = said.get(patch, {})
-            self._id = header.get("id", self._id)
+            if self._id is None:
+                self._id = header.get("id")
             previous = header.get("prev")
             if previous is not None and self._patches > 1 and previous != self._before:
                 self._break(batch.first_index + patch, previous)
 
-    def _break(self, index: int, previous: Term) -> None:
+    def _break(self, patch: int, previous: Term) -> None:
         self.broken += 1
         if self.first is None:
-            before = "has no id" if self._before is None else f"is {self._before}"
-            self.first = f"patch {index} follows {previous}, and the patch before it {before}"
+            before = "no id" if self._before is None else f"the id {self._before}"
+            self.first = Broken(patch, f"prev is {previous}, and the patch before has {before}")

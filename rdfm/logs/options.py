@@ -1,14 +1,15 @@
-"""The options of reading and of writing logs, besides those of their formats."""
+"""The options of reading, writing and changing logs, besides those of their formats."""
 
 from __future__ import annotations
 
 from rdfm.formats import OptionSpec
 from rdfm.storage.compression import COMPRESSIONS
 
-__all__ = ["READING", "WRITING"]
+__all__ = ["CHANGING", "READING", "WRITING"]
 
 _FORMATS = "Formats"
 _MESSAGES = "Which messages"
+_CHANGES = "Changes"
 
 READING = (
     OptionSpec(
@@ -80,5 +81,49 @@ WRITING = (
         "After an error keep what came before it, as NAME.partial, or NAME.partial.1 and so on.",
         default=False,
         group=_MESSAGES,
+    ),
+)
+CHANGING = (
+    OptionSpec(
+        "patch_format",
+        help="Format of the patches, such as rdf-patch; else as each shows by its suffix.",
+        metavar="FORMAT",
+        group=_FORMATS,
+    ),
+    OptionSpec(
+        "chain",
+        "switch",
+        "Refuse a patch whose prev is not the id of the patch before it, or apply it all the same.",
+        default=True,
+        off="no-chain",
+        group=_CHANGES,
+    ),
+    OptionSpec(
+        "separate_blank_nodes",
+        "switch",
+        "A blank node that stands in several transactions becomes several; else it is refused.",
+        default=False,
+        group=_CHANGES,
+    ),
+    OptionSpec(
+        "per_message",
+        "switch",
+        "Compare the messages of two logs one by one, a patch each.",
+        default=False,
+        group=_CHANGES,
+    ),
+    OptionSpec(
+        "snapshots",
+        "switch",
+        "Of one log, the changes from each message to the next, a patch each; the first makes the first message.",
+        default=False,
+        group=_CHANGES,
+    ),
+    OptionSpec(
+        "canonical",
+        "switch",
+        "Know blank nodes by what is said of them, not by their labels.",
+        default=False,
+        group=_CHANGES,
     ),
 )

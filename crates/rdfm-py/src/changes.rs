@@ -1,6 +1,6 @@
 //! Changes of datasets for Python: patches applied, made and compared.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,8 +12,24 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::PatchBatch;
 
-fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+/// The state, which nobody waits for: who holds it may be waiting for Python.
+fn lock<T>(state: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
+    match state.try_lock() {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => Err(errors::in_use("dataset or difference")),
+    }
+}
+
+/// Works on the state without the GIL.
+fn with<T: Send, R: Send>(
+    py: Python<'_>,
+    state: &Mutex<T>,
+    work: impl FnOnce(&mut T) -> R + Send,
+) -> PyResult<R> {
+    let mut guard = lock(state)?;
+    let held = &mut *guard;
+    errors::guarded(py, || work(held))
 }
 
 /// A dataset in memory, which patches change. Blank nodes are known by their labels.
@@ -33,8 +49,8 @@ impl Dataset {
     }
 
     /// The number of quads.
-    fn __len__(&self) -> usize {
-        lock(&self.state).len()
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(lock(&self.state)?.len())
     }
 
     /// Add all quads of messages.
@@ -44,7 +60,7 @@ impl Dataset {
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        errors::guarded(py, || lock(&self.state).add(batch))?.map_err(errors::exceeded)
+        with(py, &self.state, |state| state.add(batch))?.map_err(errors::exceeded)
     }
 
     /// Apply patches.
@@ -54,13 +70,13 @@ impl Dataset {
     #[pyo3(signature = (batch, /))]
     fn apply(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        errors::guarded(py, || lock(&self.state).apply(batch))?
+        with(py, &self.state, |state| state.apply(batch))?
             .map_err(|error| errors::decode(py, &error))
     }
 
     /// What patches did so far: `added`, `deleted`, `without_effect`, `committed`, `undone`.
     fn applied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let applied = lock(&self.state).applied();
+        let applied = lock(&self.state)?.applied();
         let dict = PyDict::new(py);
         dict.set_item("added", applied.added)?;
         dict.set_item("deleted", applied.deleted)?;
@@ -68,6 +84,11 @@ impl Dataset {
         dict.set_item("committed", applied.committed)?;
         dict.set_item("undone", applied.undone)?;
         Ok(dict)
+    }
+
+    /// Whether the dataset has prefixes.
+    fn has_namespaces(&self) -> PyResult<bool> {
+        Ok(!lock(&self.state)?.namespaces().is_empty())
     }
 
     /// The dataset as one message, in the order in which quads were added.
@@ -79,7 +100,7 @@ impl Dataset {
     ///     LimitError: It is larger than 2 GiB, and may not come in parts.
     #[pyo3(signature = (take, /, *, parts=false))]
     fn batches(&self, py: Python<'_>, take: &Bound<'_, PyAny>, parts: bool) -> PyResult<()> {
-        let state = lock(&self.state);
+        let state = lock(&self.state)?;
         let mut quads = state.message(parts);
         loop {
             let batch = errors::guarded(py, || quads.next_batch())?.map_err(errors::exceeded)?;
@@ -100,13 +121,18 @@ pub struct Difference {
 #[pymethods]
 impl Difference {
     /// Takes the dataset, which is empty then.
+    ///
+    /// Args:
+    ///     old: The dataset.
+    ///     index: The index of the patch in its log.
+    ///     parts: Whether a patch larger than a batch comes in parts.
     #[new]
-    #[pyo3(signature = (old, /))]
-    fn new(old: &Bound<'_, Dataset>) -> Self {
-        let old = std::mem::take(&mut *lock(&old.get().state));
-        Self {
-            state: Mutex::new(difference::Difference::from(old)),
-        }
+    #[pyo3(signature = (old, /, *, index=0, parts=false))]
+    fn new(old: &Bound<'_, Dataset>, index: u64, parts: bool) -> PyResult<Self> {
+        let old = std::mem::take(&mut *lock(&old.get().state)?);
+        Ok(Self {
+            state: Mutex::new(difference::Difference::from(old, index, parts)),
+        })
     }
 
     /// The other dataset has the quads of these messages.
@@ -116,17 +142,17 @@ impl Difference {
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        errors::guarded(py, || lock(&self.state).add(batch))?.map_err(errors::exceeded)
+        with(py, &self.state, |state| state.add(batch))?.map_err(errors::exceeded)
     }
 
     /// The numbers of quads to delete and to add.
-    fn counts(&self) -> (usize, usize) {
-        lock(&self.state).counts()
+    fn counts(&self) -> PyResult<(usize, usize)> {
+        Ok(lock(&self.state)?.counts())
     }
 
     /// The next batch of the patch, one transaction, perhaps in parts; None behind the last.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
-        let batch = errors::guarded(py, || lock(&self.state).next_batch())?;
+        let batch = with(py, &self.state, |state| state.next_batch())?;
         Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
     }
 }
@@ -158,14 +184,14 @@ impl ToPatches {
         batch: &Bound<'_, MessageBatch>,
     ) -> PyResult<Option<PatchBatch>> {
         let batch = batch.get().inner();
-        errors::guarded(py, || lock(&self.state).patches(batch))?
+        with(py, &self.state, |state| state.patches(batch))?
             .map(|batch| batch.map(PatchBatch::new))
             .map_err(|error| errors::encode(py, &error, b""))
     }
 
     /// What no patch holds, so far: metadata entries.
-    fn dropped(&self) -> u64 {
-        lock(&self.state).dropped_metadata()
+    fn dropped(&self) -> PyResult<u64> {
+        Ok(lock(&self.state)?.dropped_metadata())
     }
 }
 
@@ -198,20 +224,20 @@ impl ToMessages {
         batch: &Bound<'_, PatchBatch>,
     ) -> PyResult<Option<MessageBatch>> {
         let batch = batch.get().inner();
-        errors::guarded(py, || lock(&self.state).messages(batch))?
+        with(py, &self.state, |state| state.messages(batch))?
             .map(|batch| batch.map(MessageBatch::new))
             .map_err(|error| errors::encode(py, &error, b""))
     }
 
     /// The messages before an error.
-    fn take(&self) -> Option<MessageBatch> {
-        lock(&self.state).take().map(MessageBatch::new)
+    fn take(&self) -> PyResult<Option<MessageBatch>> {
+        Ok(lock(&self.state)?.take().map(MessageBatch::new))
     }
 
     /// What no message holds, so far, by name and count.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (name, count) in lock(&self.state).dropped() {
+        for (name, count) in lock(&self.state)?.dropped() {
             dict.set_item(name, count)?;
         }
         Ok(dict)

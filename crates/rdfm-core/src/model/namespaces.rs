@@ -65,6 +65,18 @@ impl Namespaces {
         self.declare(name, iri);
     }
 
+    /// Takes a name away. Linear; the order of the others stays.
+    pub fn remove(&mut self, name: &[u8]) {
+        if self.get(name).is_none() {
+            return;
+        }
+        let mut left = Self::default();
+        for (other, iri) in self.iter().filter(|(other, _)| *other != name) {
+            left.set(other, iri);
+        }
+        *self = left;
+    }
+
     /// As [`set`](Self::set); gives what takes it back, unless the name has that IRI already.
     pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<Undo> {
         let Some(&at) = self.by_name.get(name) else {

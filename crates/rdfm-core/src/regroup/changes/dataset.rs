@@ -1,7 +1,7 @@
 //! A dataset in memory, which patches change.
 //!
 //! - In: batches of messages, whose quads are added; batches of patches, which are applied.
-//! - Out: the quads, in the order in which they were added, as one message.
+//! - Out: the quads, in the order in which they were added, and the prefixes, as one message.
 //! - Cost: some 60 bytes a quad, and each term once; a change is a look-up.
 //! - Law: adding what is there and deleting what is not change nothing. What an aborted transaction changed, or one
 //!   that its patch does not end, is undone.
@@ -9,10 +9,11 @@
 use rustc_hash::FxHashMap;
 
 use super::terms::{Copies, Number, Terms};
-use crate::model::batch::{MessageBatch, PatchBatch};
+use crate::model::batch::{InForce, MessageBatch, PatchBatch};
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{DecodeError, ErrorClass, LimitExceeded, Position};
 use crate::model::limits::Limits;
+use crate::model::namespaces::Namespaces;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
@@ -47,6 +48,7 @@ enum Change {
 struct Transaction {
     changes: Vec<Change>,
     before: Applied,
+    namespaces: Namespaces,
 }
 
 /// A dataset.
@@ -58,7 +60,11 @@ pub struct Dataset {
     /// Whether each is there.
     pub(super) there: Vec<bool>,
     places: FxHashMap<Key, u32>,
+    namespaces: Namespaces,
+    in_force: InForce,
     transaction: Option<Transaction>,
+    /// The row of the patch that is applied next.
+    row: u64,
     applied: Applied,
 }
 
@@ -87,7 +93,13 @@ impl Dataset {
         self.applied
     }
 
-    /// Adds all quads of messages.
+    /// The prefixes. The graph that a prefix of a patch may have does not count.
+    #[must_use]
+    pub const fn namespaces(&self) -> &Namespaces {
+        &self.namespaces
+    }
+
+    /// Adds all quads of messages, and their prefixes.
     ///
     /// # Errors
     /// There are too many terms or quads.
@@ -96,6 +108,14 @@ impl Dataset {
         for quad in batch.quads() {
             let key = self.key(batch.table(), *quad)?;
             self.insert(key)?;
+        }
+        for (name, iri) in self.in_force.news(batch) {
+            self.namespaces.set(name, iri);
+        }
+        for change in batch.namespace_changes() {
+            let table = batch.table();
+            self.namespaces
+                .set(table.span(change.name), table.span(change.iri));
         }
         Ok(())
     }
@@ -140,6 +160,9 @@ impl Dataset {
     pub fn apply(&mut self, batch: &PatchBatch) -> Result<(), DecodeError> {
         self.terms.begin_batch(batch.table());
         for patch in 0..batch.len() {
+            if patch > 0 || !batch.continued() {
+                self.row = 0;
+            }
             for operation in batch.message(patch) {
                 self.operation(batch.table(), *operation)
                     .map_err(|(class, reason)| {
@@ -147,7 +170,7 @@ impl Dataset {
                         DecodeError {
                             format: "patches",
                             class,
-                            reason,
+                            reason: in_row(self.row, reason),
                             position: Position {
                                 offset: batch.position(patch),
                                 message: Some(batch.first_index() + patch as u64),
@@ -155,6 +178,7 @@ impl Dataset {
                             },
                         }
                     })?;
+                self.row += 1;
             }
             if patch + 1 < batch.len() || !batch.continues() {
                 self.undo();
@@ -185,13 +209,13 @@ impl Dataset {
             }
             OperationCode::Begin => {
                 if self.transaction.is_some() {
-                    let reason =
-                        "TX within a transaction: the one before it is to end with TC or TA";
+                    let reason = "TX within a transaction; expected TC or TA before it";
                     return Err((ErrorClass::Malformed, reason.into()));
                 }
                 self.transaction = Some(Transaction {
                     changes: Vec::new(),
                     before: self.applied,
+                    namespaces: self.namespaces.clone(),
                 });
             }
             OperationCode::Commit => {
@@ -206,7 +230,12 @@ impl Dataset {
                 }
                 self.undo();
             }
-            OperationCode::Header | OperationCode::AddPrefix | OperationCode::DeletePrefix => {}
+            OperationCode::AddPrefix => {
+                self.namespaces
+                    .set(table.text(operation.name), table.text(operation.object));
+            }
+            OperationCode::DeletePrefix => self.namespaces.remove(table.text(operation.name)),
+            OperationCode::Header => {}
         }
         Ok(())
     }
@@ -236,6 +265,7 @@ impl Dataset {
                 }
             }
         }
+        self.namespaces = transaction.namespaces;
         self.applied = Applied {
             undone: self.applied.undone + 1,
             ..transaction.before
@@ -258,19 +288,13 @@ impl Dataset {
     /// The dataset as one message.
     #[must_use]
     pub fn message(&self, parts: bool) -> Quads<'_> {
-        let limits = if parts {
-            Limits::default()
-        } else {
-            Limits {
-                max_message_bytes: u64::MAX,
-                batch_bytes: usize::MAX,
-                batch_quads: usize::MAX,
-                ..Limits::default()
-            }
-        };
         Quads {
             dataset: self,
-            builder: BatchBuilder::new(limits),
+            builder: if parts {
+                BatchBuilder::new(Limits::default())
+            } else {
+                BatchBuilder::within_2_gib()
+            },
             copies: Copies::default(),
             next: 0,
             parts,
@@ -280,8 +304,14 @@ impl Dataset {
     }
 }
 
+/// A reason that names the row of the patch, from 0.
+#[cold]
+pub(super) fn in_row(row: u64, reason: Reason) -> Reason {
+    reason.reworded(|text| format!("row {row} of the patch: {text}"))
+}
+
 fn outside(code: &str) -> (ErrorClass, Reason) {
-    let reason = format!("{code} without TX before it: no transaction is open");
+    let reason = format!("{code} without TX before it");
     (ErrorClass::Malformed, reason.into())
 }
 
@@ -308,6 +338,9 @@ impl Quads<'_> {
         if !self.begun {
             self.begun = true;
             self.builder.begin_message(0);
+            for (name, iri) in self.dataset.namespaces.iter() {
+                self.builder.add_namespace(name, iri)?;
+            }
         }
         while let Some(key) = self.dataset.quads.get(self.next) {
             let place = self.next;

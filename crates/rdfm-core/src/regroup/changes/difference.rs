@@ -22,6 +22,8 @@ pub struct Difference {
     known: FxHashSet<Key>,
     builder: PatchBuilder,
     copies: Copies,
+    /// Whether a patch larger than a batch comes in parts.
+    parts: bool,
     /// What of the patch is next: a place of a quad of the old dataset, then behind them one of those added.
     next: usize,
     begun: bool,
@@ -29,16 +31,24 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// From a dataset to one of which nothing is known yet.
+    /// From a dataset to one of which nothing is known yet. The patch has this index in its log; with `parts` it comes
+    /// in parts where it is larger than a batch.
     #[must_use]
-    pub fn from(old: Dataset) -> Self {
+    pub fn from(old: Dataset, index: u64, parts: bool) -> Self {
+        let mut builder = if parts {
+            PatchBuilder::new(Limits::default())
+        } else {
+            PatchBuilder::within_2_gib()
+        };
+        builder.start_at(index);
         Self {
             kept: vec![false; old.quads.len()],
             old,
             added: Vec::new(),
             known: FxHashSet::default(),
-            builder: PatchBuilder::new(Limits::default()),
+            builder,
             copies: Copies::default(),
+            parts,
             next: 0,
             begun: false,
             ended: false,
@@ -77,7 +87,7 @@ impl Difference {
     /// behind the last.
     ///
     /// # Errors
-    /// None that can be met: the terms were counted before.
+    /// The patch is larger than 2 GiB, and may not come in parts.
     pub fn next_batch(&mut self) -> Result<Option<PatchBatch>, LimitExceeded> {
         if self.ended {
             return Ok(None);
@@ -100,10 +110,14 @@ impl Difference {
             };
             let quad = quad(&self.old.terms, &key, &mut self.copies, &mut self.builder)?;
             self.builder.push(Operation::of(code, quad));
-            if self.builder.full() {
+            if self.parts && self.builder.full() {
                 return Ok(Some(self.builder.take_part()));
             }
+            if at.is_multiple_of(1 << 16) {
+                self.builder.check_2_gib()?;
+            }
         }
+        self.builder.check_2_gib()?;
         self.ended = true;
         self.builder.push(Operation::bare(OperationCode::Commit));
         self.builder.end_message();

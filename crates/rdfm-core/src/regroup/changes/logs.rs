@@ -1,7 +1,8 @@
 //! Logs of messages as logs of patches, and back.
 //!
 //! - In: batches of messages, or of patches. Out: batches of the other.
-//! - Cost: one copy of the records and their terms; the way back holds a transaction whole.
+//! - Cost: one copy of the records and their terms; the way back holds a transaction whole, and 16 bytes and more for
+//!   each blank node, unless they are to be separate.
 //! - Law: there and back gives the same messages, up to the labels of blank nodes: a message becomes a transaction of
 //!   adds, in which labels are set apart by message, since those of patches are the log's.
 
@@ -18,6 +19,8 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{set_apart, write_apart};
+
+use super::dataset::in_row;
 
 /// The copies of a batch's terms in a builder's batch.
 #[derive(Default)]
@@ -45,12 +48,16 @@ impl Copied {
         if id == TermId::DEFAULT_GRAPH {
             return Ok(id);
         }
-        let message = apart.unwrap_or_default();
+        let term = table.term(id);
+        // What holds no label is the same in every message.
+        let message = match term.kind {
+            TermKind::Bnode | TermKind::TripleTerm => apart.unwrap_or_default(),
+            _ => 0,
+        };
         let (serial, made_for, made) = self.made[id.index()];
         if serial == builder.serial() && made_for == message {
             return Ok(made);
         }
-        let term = table.term(id);
         let text = table.text_of(term);
         let new = match term.kind {
             TermKind::TripleTerm => {
@@ -108,6 +115,8 @@ pub struct ToPatches {
     builder: PatchBuilder,
     copied: Copied,
     in_force: InForce,
+    /// Messages begun. Their own indexes will not do: several logs each count from 0.
+    begun: u64,
     metadata: u64,
 }
 
@@ -128,6 +137,7 @@ impl ToPatches {
             }),
             copied: Copied::default(),
             in_force: InForce::default(),
+            begun: 0,
             metadata: 0,
         }
     }
@@ -149,8 +159,8 @@ impl ToPatches {
         let table = batch.table();
         let mut changes = batch.namespace_changes().iter().peekable();
         for message in 0..batch.len() {
-            let index = batch.first_index() + message as u64;
             if !(message == 0 && batch.continued()) {
+                self.begun += 1;
                 self.builder.begin_message(batch.position(message));
                 self.builder.push(Operation::bare(OperationCode::Begin));
             }
@@ -176,10 +186,11 @@ impl ToPatches {
                     ..Operation::bare(OperationCode::AddPrefix)
                 });
             }
+            let apart = Some(self.begun.saturating_sub(1));
             for quad in batch.message(message) {
                 let quad = self
                     .copied
-                    .quad(&mut self.builder, table, *quad, Some(index))
+                    .quad(&mut self.builder, table, *quad, apart)
                     .map_err(limit)?;
                 self.builder.push(Operation::of(OperationCode::Add, quad));
             }
@@ -202,7 +213,10 @@ pub struct ToMessages {
     begun: bool,
     /// The message that each blank node stands in, by a hash of its label, unless they are to be separate.
     labels: Option<FxHashMap<u64, u64>>,
+    /// The row of the patch that is next.
+    row: u64,
     headers: u64,
+    prefixes: u64,
     undone: u64,
 }
 
@@ -218,16 +232,20 @@ impl ToMessages {
             copied: Copied::default(),
             begun: false,
             labels: (!separate).then(FxHashMap::default),
+            row: 0,
             headers: 0,
+            prefixes: 0,
             undone: 0,
         }
     }
 
-    /// What no message holds, so far: header lines, and transactions that were aborted or not ended.
+    /// What no message holds, so far: header lines, deletions of prefixes, and transactions that were aborted or not
+    /// ended.
     #[must_use]
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
         [
             ("headers", self.headers),
+            ("deletions of prefixes", self.prefixes),
             ("undone transactions", self.undone),
         ]
         .into_iter()
@@ -238,11 +256,14 @@ impl ToMessages {
     /// The messages of the patches of a batch.
     ///
     /// # Errors
-    /// A patch deletes a quad or a prefix, or its transactions are not in order; a blank node stands in two messages; or
+    /// A patch deletes a quad, or its transactions are not in order; a blank node stands in two messages; or
     /// a message is too large. [`take`](Self::take) then gives the messages before.
     pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, EncodeError> {
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
+            if patch > 0 || !batch.continued() {
+                self.row = 0;
+            }
             for operation in batch.message(patch) {
                 let position = batch.position(patch);
                 self.operation(batch.table(), *operation, position)
@@ -250,8 +271,10 @@ impl ToMessages {
                         if self.builder.is_open() {
                             self.builder.discard_message();
                         }
-                        failed(batch.first_index() + patch as u64, class, reason)
+                        let index = batch.first_index() + patch as u64;
+                        failed(index, class, in_row(self.row, reason))
                     })?;
+                self.row += 1;
             }
             if patch + 1 < batch.len() || !batch.continues() {
                 if self.begun {
@@ -289,7 +312,11 @@ impl ToMessages {
         let wrong = |text: &str| (ErrorClass::Malformed, Reason::from(text.to_owned()));
         match operation.code {
             OperationCode::Header => self.headers += 1,
-            OperationCode::Begin if self.begun => return Err(wrong("TX within a transaction")),
+            OperationCode::Begin if self.begun => {
+                return Err(wrong(
+                    "TX within a transaction; expected TC or TA before it",
+                ));
+            }
             OperationCode::Begin => {
                 if self.builder.is_open() {
                     self.builder.end_message();
@@ -306,19 +333,13 @@ impl ToMessages {
                 self.begun = false;
             }
             OperationCode::Abort => self.abort(),
-            OperationCode::Delete | OperationCode::DeletePrefix => {
-                let reason = Reason::from(format!(
-                    "{}, which no message can say; apply the patches to a dataset instead",
-                    if operation.code == OperationCode::Delete {
-                        "the patch deletes a quad"
-                    } else {
-                        "the patch deletes a prefix"
-                    }
-                ));
-                return Err((ErrorClass::Unsupported, reason));
+            OperationCode::Delete => {
+                let reason = "D deletes a quad, which no message can say; apply the patches to a dataset instead";
+                return Err((ErrorClass::Unsupported, reason.into()));
             }
+            OperationCode::DeletePrefix => self.prefixes += 1,
+            // Outside of a transaction it is for the next message, and makes none.
             OperationCode::AddPrefix => {
-                self.open(position);
                 self.builder
                     .add_namespace(table.text(operation.name), table.text(operation.object))
                     .map_err(limit)?;

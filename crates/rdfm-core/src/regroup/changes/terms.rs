@@ -11,7 +11,7 @@ use crate::model::builder::LogBuilder;
 use crate::model::error::LimitExceeded;
 use crate::model::record::Record;
 use crate::model::table::TermTable;
-use crate::model::term::{TermId, TermKind};
+use crate::model::term::{TermId, TermKind, flags};
 
 /// The number of a term; 0 is the default graph.
 pub type Number = u32;
@@ -19,13 +19,21 @@ pub type Number = u32;
 /// Kind, flags and a number: of the datatype or tag.
 const HEAD: usize = 6;
 
+/// What a number stands for.
+struct Value {
+    /// Kind, direction, the number of the datatype or tag, and the text; of a triple term the numbers of its parts in
+    /// place of the text.
+    key: Arc<[u8]>,
+    /// [`flags::PLAIN`], if that is known. It is no part of the key, since some codecs do not say it of terms of which
+    /// others do.
+    plain: u8,
+}
+
 /// Terms by value.
 #[derive(Default)]
 pub struct Terms {
     numbers: FxHashMap<Arc<[u8]>, Number>,
-    /// What each number stands for: kind, flags, the number of the datatype or tag, and the text; of a triple
-    /// term the numbers of its parts in place of the text.
-    values: Vec<Arc<[u8]>>,
+    values: Vec<Value>,
     /// The numbers of a batch's terms, from 1 on; 0 is unknown.
     known: Vec<Number>,
     key: Vec<u8>,
@@ -69,7 +77,9 @@ impl Terms {
             _ => None,
         };
         self.key.clear();
-        self.key.extend_from_slice(&[term.kind as u8, term.flags]);
+        let plain = term.flags & flags::PLAIN;
+        self.key
+            .extend_from_slice(&[term.kind as u8, term.flags & !flags::PLAIN]);
         self.key.extend_from_slice(&aux.to_le_bytes());
         match parts {
             Some(parts) => parts
@@ -80,11 +90,14 @@ impl Terms {
         let number = if let Some(number) = self.numbers.get(self.key.as_slice()) {
             *number
         } else {
-            let value: Arc<[u8]> = self.key.as_slice().into();
+            let key: Arc<[u8]> = self.key.as_slice().into();
             let number = Number::try_from(self.values.len() + 1)
                 .map_err(|_| LimitExceeded("more than 4,294,967,295 terms".into()))?;
-            self.values.push(Arc::clone(&value));
-            self.numbers.insert(value, number);
+            self.values.push(Value {
+                key: Arc::clone(&key),
+                plain,
+            });
+            self.numbers.insert(key, number);
             number
         };
         self.known[id.index()] = number;
@@ -119,8 +132,8 @@ impl Copies {
         if serial == builder.serial() {
             return Ok(id);
         }
-        let value = &terms.values[at];
-        let (kind, flags, rest) = (kind(value[0]), value[1], &value[HEAD..]);
+        let Value { key: value, plain } = &terms.values[at];
+        let (kind, flags, rest) = (kind(value[0]), value[1] | plain, &value[HEAD..]);
         let numbered = |at: usize| {
             let bytes: [u8; 4] = value[at..at + 4].try_into().unwrap_or_default();
             Number::from_le_bytes(bytes)

@@ -1,0 +1,124 @@
+"""The blank nodes of a dataset under the labels that another one has for them.
+
+In: two datasets. Out: the second, in which blank nodes that are in the first have its labels.
+Cost: that of comparing the parts that look alike; work is bounded.
+Method: blank nodes that share quads, directly or through others, are a part. A part that stands in both datasets, up
+to labels, gets the labels of the first; what is left gets labels that the first has not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator
+
+from rdfm._core import Bnode, Quad, Term, TripleTerm
+from rdfm.compare.isomorphism import MAX_STEPS, mapping
+
+__all__ = ["aligned"]
+
+_ANY = Bnode("x")
+
+
+def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> list[Quad]:
+    """Give the quads of a dataset, in order, with the labels that another one has for the same blank nodes.
+
+    Args:
+        old: The dataset that has the labels.
+        new: The dataset.
+        max_steps: Bound of each comparison, in quads looked at.
+
+    Raises:
+        LimitError: A comparison needs more than `max_steps`.
+
+    Example:
+        >>> from rdfm import Iri
+        >>> p = Iri("http://example.org/p")
+        >>> old = [Quad(Bnode("a"), p, Bnode("b"))]
+        >>> new = [Quad(Bnode("b"), p, Bnode("c")), Quad(Bnode("a"), p, Bnode("a"))]
+        >>> print(*aligned(old, new))
+        _:a <http://example.org/p> _:b . _:a_1 <http://example.org/p> _:a_1 .
+    """
+    quads = list(new)
+    alike: dict[Hashable, list[list[Quad]]] = defaultdict(list)
+    for part in _parts(quads):
+        alike[_look(part)].append(part)
+    names: dict[Bnode, Bnode] = {}
+    taken: set[str] = set()
+    for part in _parts(old):
+        taken.update(node.value for quad in part for node in _nodes(quad))
+        candidates = alike[_look(part)]
+        for at, candidate in enumerate(candidates):
+            found = mapping(candidate, part, max_steps=max_steps)
+            if found is not None:
+                names |= found
+                del candidates[at]
+                break
+    for quad in quads:
+        for node in _nodes(quad):
+            if node not in names:
+                names[node] = Bnode(_free(node.value, taken))
+    return [_renamed(quad, names) for quad in quads]
+
+
+def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
+    """The quads that hold blank nodes, without repetitions: those that share some are together."""
+    parent: dict[Bnode, Bnode] = {}
+
+    def root(node: Bnode) -> Bnode:
+        top = node
+        while (above := parent.setdefault(top, top)) != top:
+            top = above
+        while node != top:  # what is found once is found at once
+            parent[node], node = top, parent[node]
+        return top
+
+    linked = []
+    for quad in dict.fromkeys(quads):
+        nodes = list(_nodes(quad))
+        if nodes:
+            linked.append((nodes[0], quad))
+            for other in nodes[1:]:
+                parent[root(other)] = root(nodes[0])
+    parts: dict[Bnode, list[Quad]] = defaultdict(list)
+    for node, quad in linked:
+        parts[root(node)].append(quad)
+    return list(parts.values())
+
+
+def _look(part: list[Quad]) -> Hashable:
+    """What parts that are the same have in common: their quads with labels left out."""
+    names: dict[Bnode, Bnode] = defaultdict(lambda: _ANY)
+    return frozenset(Counter(_renamed(quad, names) for quad in part).items())
+
+
+def _nodes(quad: Quad) -> Iterator[Bnode]:
+    """The blank nodes of a quad, in order. No recursion: triple terms may be deep."""
+    waiting: list[Term | None] = [quad.graph, quad.object, quad.predicate, quad.subject]
+    while waiting:
+        term = waiting.pop()
+        if isinstance(term, Bnode):
+            yield term
+        elif isinstance(term, TripleTerm):
+            waiting += (term.object, term.predicate, term.subject)
+
+
+def _renamed(quad: Quad, names: dict[Bnode, Bnode]) -> Quad:
+    def term(given: Term) -> Term:
+        if isinstance(given, Bnode):
+            return names[given]
+        if isinstance(given, TripleTerm):
+            return TripleTerm(term(given.subject), term(given.predicate), term(given.object))
+        return given
+
+    graph = None if quad.graph is None else term(quad.graph)
+    return Quad(term(quad.subject), term(quad.predicate), term(quad.object), graph)
+
+
+def _free(label: str, taken: set[str]) -> str:
+    """The label, or one with a number behind it where that is taken; taken from now on."""
+    free, number = label, 0
+    while free in taken:
+        number += 1
+        free = f"{label}_{number}"
+    taken.add(free)
+    return free

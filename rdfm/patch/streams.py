@@ -1,0 +1,255 @@
+"""What changes read and write: logs of one kind each, with the options of their formats.
+
+In: what users name, and options as `convert` takes them. Out: logs opened for reading, and one for writing.
+Law: an output appears under its name only when it is complete; a log of another kind is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from rdfm import formats
+from rdfm._core import MessageBatch, PatchBatch
+from rdfm.conversion.options import divide, readers
+from rdfm.conversion.own_input import refuse_own_input
+from rdfm.conversion.target import Target
+from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy, UnknownFormatError
+from rdfm.formats import FormatSpec, OptionSpec
+from rdfm.formats._spec import listed
+from rdfm.logs.driver import Driver, Reading
+from rdfm.logs.input import Readable, holds_files
+from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.reader import LogReader
+from rdfm.logs.writer import LogWriter
+
+__all__ = ["Inputs", "Streams", "Writing", "message_batches", "of_log", "patch_batches"]
+
+_TRIPLE_TERMS = ("no", "object", "anywhere")  # what a format may carry, the least first
+
+
+class Inputs(NamedTuple):
+    """Logs that are read one after the other.
+
+    Attributes:
+        logs: The logs.
+        kind: What they are to hold: "messages" or "patches".
+        format: The name of their format, if it is given.
+        format_option: The option that gives it.
+    """
+
+    logs: Sequence[Readable]
+    kind: str
+    format: str | None
+    format_option: str = "from_format"
+
+
+class Streams:
+    """The inputs of a change, and its options by whom they are for.
+
+    Attributes:
+        stages: The options of the change itself, as values.
+        reads: Those of what is read, as they were given.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Inputs],
+        output: Writable,
+        options: Mapping[str, Any],
+        stages: Mapping[str, OptionSpec],
+    ) -> None:
+        """Check the options, and what the names of the logs say.
+
+        Raises:
+            OptionError: An option does not fit, or the output is an input.
+            UnknownFormatError: A format cannot be told.
+        """
+        names = {name: options.get(name) for name in ("from_format", "patch_format")}
+        known = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
+        self._inputs = list(inputs)
+        self._output = output
+        self._format = output_format(output, options.get("to_format"))
+        all_known = [spec for specs in known for spec in specs]
+        divided = divide(options, all_known, self._format.spec, stages)
+        self._writes, self._hints = divided.writes, divided.hints
+        self.stages, self.reads = divided.stages, divided.reads
+        refuse_own_input([log for each in inputs for log in each.logs], output)
+
+    def open(self, inputs: Inputs, *, parts: bool = True) -> LogReader:
+        """Open logs for reading.
+
+        Raises:
+            OptionError: They hold something else.
+            RdfmError, OSError: As `open_log`.
+        """
+        inputs = inputs._replace(format=self.stages.get(inputs.format_option))
+        taken = {name for spec in _readers(inputs) for name in spec.options("read")}
+        reading = Reading(
+            inputs.format,
+            {name: value for name, value in self.reads.items() if name in taken},
+            parts="always" if parts else "never",
+            strict=False,
+            hints=self._hints,
+        )
+        log = LogReader(Driver(list(inputs.logs), reading))
+        if log.found is not None and inputs.kind not in log.found.spec.kinds:
+            log.close()
+            raise _other_kind(log.source, log.found.spec.kinds, inputs.kind)
+        return log
+
+    def create(self, kind: str) -> Writing:
+        """Open the output.
+
+        Raises:
+            OptionError: Its format holds something else.
+            OSError: It cannot be written.
+        """
+        spec = self._format.spec
+        if kind not in spec.kinds:
+            raise OptionError(
+                f"{spec.title} holds {listed(list(spec.kinds))}, and what is written are {kind}"
+            )
+        stages = self.stages
+        shape = Shape(
+            self._output,
+            stages.get("compression"),
+            stages.get("split_messages"),
+            stages.get("split_bytes"),
+            stages.get("overwrite", False),
+        )
+        target = Target(self._output, self._format, self._writes, shape)
+        return Writing(target, shape, stages.get("keep_partial", False))
+
+
+class Writing:
+    """An output. Its log begins when it is known what is written.
+
+    Attributes:
+        takes_parts: Whether its format takes a message in parts.
+    """
+
+    def __init__(self, target: Target, shape: Shape, keep_partial: bool) -> None:
+        """Take what is written with, and where to."""
+        self.takes_parts = target.takes_parts
+        self._target = target
+        self._keep_partial = keep_partial
+        self._output = shape.output()
+        self._log: LogWriter | None = None
+
+    def log(self, sources: Sequence[FormatSpec] = (), *, namespaces: bool = False) -> LogWriter:
+        """Give the log, which begins here unless it has begun.
+
+        Args:
+            sources: The formats of what is written comes from: it may hold what they hold.
+            namespaces: Whether the first message declares namespaces.
+        """
+        if self._log is None:
+            known = {
+                "carries": _together(sources),
+                "dialect": None,
+                "options": {},
+                "namespaces": namespaces,
+                "flat": False,
+            }
+            encoder = self._target.encoder(None, known if sources else None)
+            self._log = LogWriter(
+                self._output, self._target.format, encoder, keep_partial=self._keep_partial
+            )
+        return self._log
+
+    def __enter__(self) -> Self:
+        """Give the output itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Complete the output, or discard it after an exception."""
+        if self._log is not None:
+            self._log.__exit__(kind, error, traceback)
+        elif kind is not None:
+            self._output.discard()
+        else:
+            self.log().close()
+
+
+def message_batches(log: LogReader) -> Iterator[MessageBatch]:
+    """Give the batches of a log of messages; what fails while one is in use is told to be of the log.
+
+    Raises:
+        OptionError: The log is of another kind.
+    """
+    return _batches(log, "messages", MessageBatch)
+
+
+def patch_batches(log: LogReader) -> Iterator[PatchBatch]:
+    """Give the batches of a log of patches, likewise."""
+    return _batches(log, "patches", PatchBatch)
+
+
+def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]:
+    for batch in log.batches():
+        if not isinstance(batch, batch_class):
+            raise _other_kind(log.source, (batch.kind,), kind)
+        yield batch
+
+
+@contextlib.contextmanager
+def of_log(log: LogReader) -> Iterator[None]:
+    """Let errors name the log that they are of."""
+    try:
+        yield
+    except (DecodeError, EncodeError) as error:
+        error.source = error.source or log.source
+        if error.format == "patches":
+            error.format = log.format
+        raise
+
+
+def _readers(inputs: Inputs) -> list[FormatSpec]:
+    """The formats that inputs may be of.
+
+    Raises:
+        UnknownFormatError: They are patches, which nothing but a suffix or a name tells.
+    """
+    known = readers(inputs.logs, inputs.format)
+    if known is not None:
+        return known
+    names = [spec for spec in formats.specs() if inputs.kind in spec.kinds]
+    if inputs.kind == "patches":
+        for log in inputs.logs:
+            path = os.fspath(log) if isinstance(log, (str, os.PathLike)) else None
+            if path is None or (not holds_files(path) and formats.by_path(path) is None):
+                remedy = Remedy(
+                    "stage",
+                    inputs.format_option,
+                    "|".join(spec.name for spec in names),
+                    "says it",
+                )
+                raise UnknownFormatError(
+                    f"{path or getattr(log, 'name', 'the input')} does not show its format by its suffix",
+                    remedies=[remedy],
+                )
+    return names
+
+
+def _together(sources: Sequence[FormatSpec]) -> dict[str, Any]:
+    """What one of several formats carries, or another."""
+    carries: dict[str, Any] = {}
+    for spec in sources:
+        for name, value in spec.carries.items():
+            if isinstance(value, str):
+                value = max(value, carries.get(name, value), key=_TRIPLE_TERMS.index)
+            carries[name] = value or carries.get(name, False)
+    return carries
+
+
+def _other_kind(source: str, found: Sequence[str], wanted: str) -> OptionError:
+    return OptionError(f"{source} holds {listed(list(found))}, and what is read here are {wanted}")
