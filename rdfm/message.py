@@ -248,7 +248,7 @@ class Patch:
     def __init__(self, operations: Iterable[OperationTuple] = ()) -> None:
         self._batch = None
         self._index = 0
-        self._operations = [Operation(*operation) for operation in operations]
+        self._operations = [_operation(operation) for operation in operations]
 
     @property
     def operations(self) -> list[Operation]:
@@ -271,13 +271,20 @@ class Patch:
 
     @property
     def id(self) -> Term | None:
-        """What the header calls the patch (`id`)."""
-        return self.header.get("id", [None])[0]
+        """What the header calls the patch (`id`, in any case)."""
+        return self._said("id")
 
     @property
     def previous(self) -> Term | None:
-        """The patch that this one follows (`prev` in the header)."""
-        return self.header.get("prev", [None])[0]
+        """The patch that this one follows (`prev` in the header, in any case)."""
+        return self._said("prev")
+
+    def _said(self, key: str) -> Term | None:
+        """The first value of a key of the header."""
+        for operation in self.operations:
+            if operation.op == "H" and operation.name is not None and operation.name.lower() == key:
+                return operation.object
+        return None
 
     @property
     def adds(self) -> list[Quad]:
@@ -334,6 +341,21 @@ class Patch:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the content; the copy is no view."""
         return Patch, (self.operations,)
+
+
+def _operation(operation: Any) -> Operation:
+    """An operation of a tuple of its parts.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if isinstance(operation, Operation):
+        return operation
+    if not isinstance(operation, tuple) or not 1 <= len(operation) <= len(Operation._fields):
+        raise TypeError(
+            f"an operation is an Operation, or a tuple of its parts, not {repr(operation)[:40]}"
+        )
+    return Operation(*operation)
 
 
 def patch_views(batch: PatchBatch) -> Iterator[Patch]:

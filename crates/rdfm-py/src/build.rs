@@ -172,14 +172,18 @@ impl<'py, R: Record> Terms<'py, R> {
             let name: String = parts[1].extract()?;
             self.text(TermKind::Literal, &name, 0, 0)?
         };
-        Ok(Operation {
+        let operation = Operation {
             code,
             name,
             subject: self.optional(&parts[2])?,
             predicate: self.optional(&parts[3])?,
             object: self.optional(&parts[4])?,
             graph: self.optional(&parts[5])?,
-        })
+        };
+        match operation.wrong(self.builder.table()) {
+            None => Ok(operation),
+            Some(needs) => Err(PyValueError::new_err(format!("{}: {needs}", code.name()))),
+        }
     }
 
     fn term(&mut self, object: &Bound<'py, PyAny>) -> PyResult<TermId> {

@@ -281,7 +281,7 @@ impl PatchBatch {
     ///     first_index: The index in the log of the first patch.
     /// Raises:
     ///     TypeError: Something else was given.
-    ///     ValueError: A code is unknown.
+    ///     ValueError: A code is unknown, or an operation lacks what its code needs, or has more.
     #[staticmethod]
     #[pyo3(signature = (patches, *, first_index=0))]
     fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<Self> {

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::term::{Quad, TermId};
+use super::table::TermTable;
+use super::term::{Quad, TermId, TermKind};
 
 /// A record of a message.
 pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
@@ -154,6 +155,41 @@ impl Operation {
             graph: quad.graph,
             ..Self::bare(code)
         }
+    }
+
+    /// What it lacks, or has too much, for its code; None where it is well-formed.
+    #[must_use]
+    pub fn wrong(self, table: &TermTable) -> Option<&'static str> {
+        use OperationCode as Code;
+        let has = |id: TermId| id != TermId::DEFAULT_GRAPH;
+        let Self {
+            code, name, object, ..
+        } = self;
+        let ends = has(self.subject) || has(self.predicate);
+        let iri = has(object) && table.term(object).kind == TermKind::Iri;
+        let (is_right, needs) = match code {
+            Code::Header => (
+                has(name) && has(object) && !ends && !has(self.graph),
+                "a header has a name and, as its object, a value",
+            ),
+            Code::Begin | Code::Commit | Code::Abort => (
+                self == Self::bare(code),
+                "a transaction's begin and end have no terms",
+            ),
+            Code::AddPrefix => (
+                has(name) && iri && !ends,
+                "a prefix that is added has a name and, as its object, an IRI, and may have a graph",
+            ),
+            Code::DeletePrefix => (
+                has(name) && !has(object) && !ends,
+                "a prefix that is deleted has a name, and may have a graph",
+            ),
+            Code::Add | Code::Delete => (
+                !has(name) && has(self.subject) && has(self.predicate) && has(object),
+                "a quad that is added or deleted has subject, predicate and object, may have a graph, and has no name",
+            ),
+        };
+        (!is_right).then_some(needs)
     }
 
     /// The quad that it adds or deletes.
