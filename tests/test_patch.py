@@ -1,0 +1,573 @@
+"""Changes of datasets: patches applied, differences, logs of messages as patches and back."""
+
+import io
+import random
+from itertools import chain
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from logs import logs
+from nquads import labels, with_labels
+from patches import as_batch as patch_batch
+from patches import of_operation
+from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, ordered, quads_of, same
+
+import rdfm
+from rdfm import formats, patch
+from rdfm.compare.alignment import aligned
+from rdfm.errors import told
+
+PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
+READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
+WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
+FEW = settings(max_examples=12)
+
+
+def carried(*names, boundaries=False):
+    """A strategy of logs that all these formats can hold."""
+    carries = [formats.find(name).spec.carries for name in names]
+    return logs(
+        graphs=all(each["graphs"] for each in carries),
+        generalized=all(each["generalized"] for each in carries),
+        triples=all(each["triple_terms"] != "no" for each in carries),
+        any_text=all(each["any_text"] for each in carries),
+        boundaries=boundaries,
+    )
+
+
+def written(name, log):
+    return encode(name, log, **WRITING.get(name, {}))
+
+
+def read(name, data):
+    """The messages of a log, with its labels."""
+    with rdfm.open_log(data, name, **READING.get(name, {})) as log:
+        return [quads_of(batch, at) for batch in log.batches() for at in range(len(batch))]
+
+
+def operations(name, data):
+    """The operations of each patch."""
+    with rdfm.open_log(data, name) as log:
+        found = [
+            [of_operation(operation) for operation in batch.operations(at)]
+            for batch in log.batches()
+            for at in range(len(batch))
+        ]
+    return found
+
+
+def diff(old, new, to="rdf-patch", **options):
+    """The patches between logs: of (format, bytes) each, or a log and None."""
+    out = io.BytesIO()
+    name, data = old
+    if new is not None and new[0] != name:  # one name is for both, so they are files
+        raise ValueError(new[0])
+    done = patch.diff(
+        data,
+        None if new is None else new[1],
+        out,
+        from_format=name,
+        to_format=to,
+        **{"from_generalized": True, **options},
+    )
+    return out.getvalue(), done
+
+
+def apply(dataset, data, name="rdf-patch", to="nq", **options):
+    out = io.BytesIO()
+    done = patch.apply(
+        dataset[1],
+        data,
+        out,
+        from_format=dataset[0],
+        patch_format=name,
+        to_format=to,
+        **{"from_generalized": True, **options},
+    )
+    return out.getvalue(), done
+
+
+def applied(rows, data="", **options):
+    """What rows of RDF Patch make of N-Quads, as sorted lines."""
+    found, done = apply(("nq", data.encode()), rows.encode(), **options)
+    return sorted(found.decode().splitlines()), done
+
+
+MESSAGES = (*NATIVE, *TABLES)
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("second", MESSAGES)
+@pytest.mark.parametrize("first", MESSAGES)
+@settings(max_examples=3)
+@given(data=st.data())
+def test_a_difference_applied_gives_the_new_dataset(first, second, name, data, tmp_path_factory):
+    """By labels, as each format has them when it is read."""
+    log = data.draw(carried(first, second, boundaries=False))
+    quads = log[0]
+    old, new = data.draw(st.tuples(*[st.lists(st.sampled_from(quads))] * 2)) if quads else ([], [])
+    folder = tmp_path_factory.mktemp("diff")
+    suffixes = [formats.find(each).spec.suffixes[0] for each in (first, second)]
+    before, after = folder / f"old{suffixes[0]}", folder / f"new{suffixes[1]}"
+    before.write_bytes(written(first, [old]))
+    after.write_bytes(written(second, [new]))
+    changes = folder / f"changes{formats.find(name).spec.suffixes[0]}"
+    made = patch.diff(before, after, changes, from_generalized=True)
+    out = folder / "out.nq"
+    done = patch.apply(before, changes, out, from_generalized=True)
+    (found,), (wanted,) = read("nq", out.read_bytes()), read(second, after.read_bytes()) or [[]]
+    assert set(found) == set(wanted)
+    assert len(found) == len(set(found)) == done.quads
+    assert (done.added, done.deleted) == (made.added, made.deleted)
+    assert (done.without_effect, done.committed, done.undone) == (0, 1, 0)
+    # As any other format that holds it, and up to labels that it does not hold.
+    back = folder / f"back{suffixes[1]}"
+    patch.apply(before, changes, back, from_generalized=True, **WRITING.get(second, {}))
+    assert same(read(second, back.read_bytes()) or [[]], [list(dict.fromkeys(wanted))]) or not (
+        ordered(second)
+    )
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@given(data=st.data())
+def test_differences_by_message(name, data):
+    old, new = (data.draw(carried("nq", boundaries=True)) for _ in range(2))
+    found, done = diff(
+        ("nq", written("nq", old)), ("nq", written("nq", new)), name, per_message=True
+    )
+    patches = operations(name, found)
+    assert len(patches) == max(len(old), len(new)) == done.messages
+    for at, made in enumerate(patches):
+        before, after = (set(log[at]) if at < len(log) else set() for log in (old, new))
+        deletes = {operation[1:] for operation in made if operation[0] == "D"}
+        adds = {operation[1:] for operation in made if operation[0] == "A"}
+        assert (deletes, adds) == (before - after, after - before)
+        assert len(made) == len(deletes) + len(adds) + 2
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@given(data=st.data())
+def test_snapshots_are_states_that_the_patches_go_through(name, data):
+    log = data.draw(carried("nq", boundaries=True))
+    found, done = diff(("nq", written("nq", log)), None, name)
+    assert done.messages == len(log)
+    with rdfm.open_log(found, name) as patches:
+        so_far = []
+        for at, one in enumerate(patches):
+            so_far.append(one)
+            data = formats.find(name).encode(
+                rdfm.PatchBatch.from_patches(so_far),
+                **(
+                    {"rdf_star": True, "generalized": True, "statement_type": "quads"}
+                    if name == "jelly-patch"
+                    else {}
+                ),
+            )
+            out, _ = apply(("nq", b""), data, name)
+            assert set((read("nq", out) or [[]])[0]) == set(log[at])
+
+
+def shuffled(quads, seed):
+    """The quads in another order, with other labels."""
+    generator = random.Random(seed)
+    quads = list(quads)
+    generator.shuffle(quads)
+    found = sorted({label for label in labels(quads)})
+    generator.shuffle(found)
+    names = {
+        label: f"n{at}" if generator.random() < 0.5 else found[at] for at, label in enumerate(found)
+    }
+    if len(set(names.values())) < len(names):
+        names = dict(zip(found, sorted(found), strict=True))
+    return [with_labels(quad, names.__getitem__) for quad in quads]
+
+
+@given(data=st.data())
+def test_by_structure_the_labels_of_the_new_dataset_do_not_count(data):
+    (old,), (new,) = (data.draw(carried("nq")) for _ in range(2))
+    again = shuffled(old, data.draw(st.integers(0, 9)))
+    _, done = diff(("nq", written("nq", [old])), ("nq", written("nq", [again])), canonical=True)
+    assert (done.added, done.deleted) == (0, 0)
+    for wanted in (new, shuffled([*new, *old[: len(old) // 2]], 1)):
+        found, _ = diff(
+            ("nq", written("nq", [old])), ("nq", written("nq", [wanted])), canonical=True
+        )
+        out, _ = apply(("nq", written("nq", [old])), found)
+        assert_same(
+            [sorted(set((read("nq", out) or [[]])[0]), key=str)],
+            [sorted(set(wanted), key=str)],
+            order=False,
+        )
+
+
+@given(data=st.data())
+def test_snapshots_by_structure(data):
+    log = data.draw(carried("nq", boundaries=True))
+    log = [quads for message in log for quads in (message, shuffled(message, 3))]
+    found, _ = diff(("nq", written("nq", log)), None, canonical=True)
+    patches = operations("rdf-patch", found)
+    assert all(len(made) == 2 for made in patches[1::2])
+    for end in range(1, len(patches) + 1):
+        batch = patch_batch(patches[:end])
+        out, _ = apply(("nq", b""), formats.find("rdf-patch").encode(batch))
+        made = (read("nq", out) or [[]])[0]
+        assert_same([made], [list(dict.fromkeys(log[end - 1]))], order=False)
+
+
+def test_by_structure_what_did_not_change_keeps_its_labels():
+    old = "_:a <a:p> _:b .\n_:b <a:p> '1' .\n_:c <a:p> '1' .\n_:d <a:q> <<( _:d <a:p> '1' )>> .\n".replace(
+        "'", '"'
+    )
+    new = "_:z <a:p> _:a .\n_:a <a:p> '2' .\n_:b <a:p> '1' .\n_:c <a:q> <<( _:c <a:p> '1' )>> .\n".replace(
+        "'", '"'
+    )
+    quads = [next(iter(formats.nq.decode(text.encode()))).quads for text in (old, new)]
+    assert [str(quad) for quad in aligned(*quads)] == [
+        "_:z <a:p> _:a_1 .",
+        '_:a_1 <a:p> "2" .',
+        '_:c <a:p> "1" .',
+        '_:d <a:q> <<( _:d <a:p> "1" )>> .',
+    ]
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("first", MESSAGES)
+@FEW
+@given(data=st.data())
+def test_messages_as_patches_and_back(first, name, data):
+    holds = formats.find(first).spec.carries["boundaries"]
+    log = data.draw(carried(first, boundaries=holds))
+    source = written(first, log)
+    there, back = io.BytesIO(), io.BytesIO()
+    made = patch.from_log(source, there, from_format=first, to_format=name, from_generalized=True)
+    patches = operations(name, there.getvalue())
+    found = [[(op[1:]) for op in each if op[0] == "A"] for each in patches]
+    messages = read(first, source)
+    assert_same(found, messages)
+    assert made.messages == len(messages)
+    own = [set(labels(message)) for message in found]
+    assert sum(map(len, own)) == len(set().union(*own))
+    assert all(each[0] == ("TX",) and each[-1] == ("TC",) for each in patches)
+    patch.to_log(there.getvalue(), back, from_format=name, to_format="nq")
+    assert_same(read("nq", back.getvalue()), messages)
+
+
+def model(quads, rows):
+    """What a plain reading of the rules makes of a set of quads."""
+    there = set(quads)
+    for one in rows:
+        begun = None
+        for code, *quad in one:
+            if code == "A":
+                there.add(tuple(quad))
+            elif code == "D":
+                there.discard(tuple(quad))
+            elif code == "TX":
+                begun = set(there)
+            elif code == "TC":
+                begun = None
+            elif code == "TA":
+                there, begun = begun, None
+        if begun is not None:
+            there = begun
+    return there
+
+
+def blank(log):
+    """Operations whose terms are few, so that they meet."""
+    nodes = [("iri", "a:s"), ("bnode", "b"), ("bnode", "_g0"), ("bnode", "a b")]
+    things = [
+        *nodes,
+        ("literal", "x", "en", "rtl", "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"),
+        ("triple", nodes[1], nodes[0], nodes[0]),
+    ]
+    quads = st.tuples(
+        st.sampled_from(nodes),
+        st.just(nodes[0]),
+        st.sampled_from(things),
+        st.sampled_from([None, *nodes[:2]]),
+    )
+    rows = st.tuples(st.sampled_from("AD"), quads).map(lambda row: (row[0], *row[1]))
+    free = st.lists(rows, max_size=4)
+    inside = st.tuples(free, st.sampled_from(["TC", "TA"])).map(
+        lambda held: [("TX",), *held[0], (held[1],)]
+    )
+    others = st.sampled_from(
+        [[("H", "note", nodes[1])], [("PA", "ex", nodes[0], None)], [("PD", "ex", None)]]
+    )
+    return st.tuples(
+        st.lists(quads, max_size=6),
+        st.lists(
+            st.lists(free | inside | others, max_size=5).map(
+                lambda some: list(chain.from_iterable(some))
+            ),
+            max_size=log,
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@given(drawn=blank(3), split=st.booleans())
+def test_apply_against_sets(name, drawn, split):
+    quads, rows = drawn
+    options = {"headers_first": True} if name != "jelly-patch" else {}
+    if name == "jelly-patch":
+        options = {"rdf_star": True, "statement_type": "quads"}
+    encode_rows = lambda some: formats.find(name).encode(patch_batch(some), **options)  # noqa: E731
+    data = [encode_rows([each]) for each in rows] if split else [encode_rows(rows)]
+    out = io.BytesIO()
+    done = patch.apply(
+        written("nq", [quads]), data, out, from_format="nq", patch_format=name, to_format="nq"
+    )
+    found = (read("nq", out.getvalue()) or [[]])[0]
+    wanted = model(quads, rows)
+    assert set(found) == wanted
+    assert len(found) == len(wanted) == done.quads
+
+
+# What each change refuses, and says.
+
+
+def test_counts_and_the_order_of_quads():
+    data = "<a:1> <a:p> <a:o> .\n<a:2> <a:p> <a:o> .\n"
+    rows = "TX .\nD <a:1> <a:p> <a:o> .\nA <a:3> <a:p> <a:o> .\nA <a:2> <a:p> <a:o> .\nTC .\nTX .\nA <a:4> <a:p> <a:o> .\nTA .\n"
+    found, done = apply(("nq", data.encode()), rows.encode())
+    assert found == b"<a:2> <a:p> <a:o> .\n<a:3> <a:p> <a:o> .\n"
+    assert (done.messages, done.quads, done.added, done.deleted) == (1, 2, 1, 1)
+    assert (done.without_effect, done.committed, done.undone, done.dropped) == (1, 1, 1, {})
+    assert done.seconds > 0
+
+
+def test_prefixes_are_kept_and_changed():
+    data = b"PREFIX a: <http://a/> PREFIX b: <http://b/> a:s a:p a:o ."
+    rows = b'PD "b" .\nPA "c" <http://c/> .\nA <http://c/s> <http://a/p> <http://b/o> .\n'
+    found, done = apply(("trig", data), rows, to="trig")
+    assert found.decode() == (
+        "PREFIX a: <http://a/>\nPREFIX c: <http://c/>\na:s a:p a:o .\nc:s a:p <http://b/o> .\n"
+    )
+    assert done.dropped == {}
+    found, done = apply(("trig", data), rows, to="nq")
+    assert done.dropped == {"namespaces": 2}
+    found, _ = apply(("trig", data), rows, to="jelly")
+    (message,) = rdfm.open_log(found, "jelly")
+    assert message.namespaces == {"a": "http://a/", "c": "http://c/"}
+
+
+def test_the_output_holds_what_the_inputs_may_hold():
+    """Jelly says at its start what it holds: the first patch alone would say too little."""
+    rows = b'A <a:s> <a:p> "x" .\nZ .\nA <a:s> <a:p> <<( <a:s> <a:p> "x" )>> <a:g> .\n'
+    found, _ = apply(("nt", b""), rows, to="jelly")
+    assert len(read("jelly", found)[0]) == 2
+    log = ("nq", b'<a:s> <a:p> "x" .\n# @message\n<a:s> <a:p> <<( <a:s> <a:p> "x" )>> <a:g> .\n')
+    found, _ = diff(log, None, "jelly-patch")
+    assert len(operations("jelly-patch", found)) == 2
+    out = io.BytesIO()
+    patch.from_log(log[1], out, from_format="nq", to_format="jelly-patch")
+    assert len(operations("jelly-patch", out.getvalue())) == 2
+
+
+CHAIN = b"H id <a:1> .\nTX .\nTC .\nZ .\nH id <a:2> .\nH prev <a:1> .\nTX .\nTC .\n"
+
+
+def test_the_chain_goes_through_files():
+    out = io.BytesIO()
+    logs = [CHAIN, b"H prev <a:2> .\nTX .\nTC .\n"]
+    given = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
+    patch.apply(b"", logs, out, **given)
+    with pytest.raises(rdfm.DecodeError) as caught:
+        patch.apply(b"", [CHAIN, *reversed(logs)], out, **given)
+    error = caught.value
+    assert (
+        error.reason
+        == "the chain of patches is broken: prev is <a:2>, and the patch before has the id <a:2>"
+        or ("prev is <a:1>" in error.reason)
+    )
+    assert error.format == "rdf-patch"
+    with pytest.raises(rdfm.DecodeError, match="chain=False applies it all the same"):
+        patch.apply(b"", [logs[1], logs[1]], out, **given)
+    patch.apply(b"", [logs[1], logs[1]], out, chain=False, **given)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message", "reason"),
+    [
+        (
+            "TX .\nTX .\n",
+            0,
+            "row 1 of the patch: TX within a transaction; expected TC or TA before it",
+        ),
+        ("Z .\nTC .\n", 1, "row 0 of the patch: TC without TX before it"),
+        ("H id <a:1> .\nTA .\n", 0, "row 1 of the patch: TA without TX before it"),
+    ],
+)
+def test_errors_of_transactions_name_the_row(rows, message, reason):
+    with pytest.raises(rdfm.DecodeError) as caught:
+        applied(rows)
+    error = caught.value
+    assert (error.reason, error.message_index, error.format) == (reason, message, "rdf-patch")
+    with pytest.raises(rdfm.EncodeError) as caught:
+        patch.to_log(rows.encode(), io.BytesIO(), from_format="rdf-patch", to_format="nq")
+    assert (caught.value.reason, caught.value.message_index) == (reason, message)
+
+
+def test_nothing_appears_after_an_error(tmp_path):
+    old, out = tmp_path / "old.nq", tmp_path / "out.nq"
+    old.write_text("<a:s> <a:p> <a:o> .\n")
+    out.write_text("as before")
+    changes = tmp_path / "changes.rdfp"
+    changes.write_text("A <a:s> <a:p> <a:o2> .\nZ .\noops\n")
+    with pytest.raises(rdfm.DecodeError) as caught:
+        patch.apply(old, changes, out)
+    assert caught.value.source == str(changes)
+    assert (caught.value.line, caught.value.message_index) == (3, 1)
+    assert out.read_text() == "as before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["changes.rdfp", "old.nq", "out.nq"]
+    with pytest.raises(rdfm.DecodeError):
+        patch.to_log(changes, out, keep_partial=True)
+    assert (tmp_path / "out.nq.partial").read_text() == "<a:s> <a:p> <a:o2> .\n"
+
+
+def test_messages_before_a_delete_are_kept(tmp_path):
+    changes, out = tmp_path / "c.rdfp", tmp_path / "out.nq"
+    changes.write_text("TX .\nA <a:1> <a:p> <a:o> .\nTC .\nTX .\nD <a:1> <a:p> <a:o> .\nTC .\n")
+    with pytest.raises(rdfm.EncodeError, match="D deletes a quad") as caught:
+        patch.to_log(changes, out, keep_partial=True)
+    assert (caught.value.source, caught.value.format) == (str(changes), "rdf-patch")
+    assert not out.exists()
+    assert (tmp_path / "out.nq.partial").read_text() == "<a:1> <a:p> <a:o> .\n"
+
+
+def test_separate_blank_nodes():
+    rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
+    given = {"from_format": "rdf-patch", "to_format": "nq"}
+    with pytest.raises(rdfm.EncodeError, match="separate_blank_nodes=True makes it two") as caught:
+        patch.to_log(rows, io.BytesIO(), **given)
+    assert "--separate-blank-nodes makes it two" in told(caught.value, "command")
+    out = io.BytesIO()
+    assert patch.to_log(rows, out, separate_blank_nodes=True, **given).messages == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda out: patch.apply(TWO, b"", out, **APPLY),
+            "is of several messages, and a dataset is one",
+        ),
+        (lambda out: patch.diff(TWO, b"", out, **DIFF), "is of several messages"),
+        (lambda out: patch.diff(b"", TWO, out, **DIFF), "is of several messages"),
+        (lambda out: patch.diff(b"", TWO, out, canonical=True, **DIFF), "is of several messages"),
+        (
+            lambda out: patch.diff(b"", None, out, per_message=True, **DIFF),
+            "per_message compares two logs",
+        ),
+        (
+            lambda out: patch.apply(b"", b"", out, **{**APPLY, "to_format": "rdf-patch"}),
+            "RDF Patch holds patches, and what is written are messages",
+        ),
+        (
+            lambda out: patch.diff(b"", b"", out, **{**DIFF, "to_format": "nq"}),
+            "N-Quads holds messages, and what is written are patches",
+        ),
+        (
+            lambda out: patch.apply(b"", b"", out, **{**APPLY, "patch_format": "nq"}),
+            "holds messages, and what is read here are patches",
+        ),
+        (
+            lambda out: patch.apply(b"", b"", out, **{**APPLY, "from_format": "jelly-patch"}),
+            "holds patches, and what is read here are messages",
+        ),
+        (lambda out: patch.apply(b"", b"", out, skip=1, **APPLY), "there is no option 'skip'"),
+        (
+            lambda out: patch.apply(b"", b"", out, name_table=8, **APPLY),
+            "name_table is for writing Jelly",
+        ),
+        (lambda out: patch.apply(b"", b"", out, chain="perhaps", **APPLY), "chain"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, text):
+    with pytest.raises(rdfm.OptionError) as caught:
+        call(io.BytesIO())
+    assert text in str(caught.value)
+
+
+TWO = b"<a:s> <a:p> <a:o> .\n# @message\n"
+APPLY = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
+DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
+
+
+def test_a_dataset_of_two_files_is_refused(tmp_path):
+    """Their blank nodes of the same label are two."""
+    for name in "ab":
+        (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")
+    with pytest.raises(rdfm.OptionError, match="is of several messages"):
+        patch.apply(tmp_path, b"", io.BytesIO(), **APPLY)
+
+
+def test_patches_show_no_format_by_their_content():
+    with pytest.raises(rdfm.UnknownFormatError) as caught:
+        patch.apply(b"", b"TX .\n", io.BytesIO(), to_format="nq")
+    assert 'patch_format="jelly-patch", "rdf-patch" or "rdf-patch-thrift" says it' in str(
+        caught.value
+    )
+    with pytest.raises(rdfm.UnknownFormatError) as caught:
+        patch.to_log(b"TX .\n", io.BytesIO(), to_format="nq")
+    assert "format=" in str(caught.value)
+
+
+def test_the_limit_of_a_message_is_that_of_a_transaction():
+    rows = b"TX .\n" + b"A <a:s> <a:p> <a:o> .\n" * 100 + b"TC .\n"
+    given = {"from_format": "rdf-patch", "to_format": "nq"}
+    patch.to_log(rows, io.BytesIO(), **given)
+    with pytest.raises(rdfm.RdfmError, match="max_message_bytes") as caught:
+        patch.to_log(rows, io.BytesIO(), max_message_bytes=500, **given)
+    assert caught.value.remedies[0].option == "max_message_bytes"
+
+
+def test_a_patch_of_many_batches():
+    """Parts of a patch go on over batches, in everything that reads and writes them."""
+    rows = [
+        [
+            ("TX",),
+            *(
+                ("A", ("iri", "a:s"), ("iri", "a:p"), ("literal", str(n), None, None, "a:d"), None)
+                for n in range(30_000)
+            ),
+            ("TC",),
+        ]
+    ]
+    for name in PATCHES:
+        data = formats.find(name).encode(patch_batch(rows))
+        found, done = apply(("nq", b""), data, name)
+        assert (done.quads, done.committed, found.count(b"\n")) == (30_000, 1, 30_000)
+        made, done = diff(("nq", b""), ("nq", found), name)
+        assert (done.messages, done.added) == (1, 30_000)
+        assert operations(name, made) == rows
+        out, back = io.BytesIO(), io.BytesIO()
+        assert patch.to_log(data, out, from_format=name, to_format="jelly").messages == 1
+        assert (
+            patch.from_log(out.getvalue(), back, from_format="jelly", to_format=name).messages == 1
+        )
+        assert operations(name, back.getvalue()) == rows
+
+
+def test_a_dataset_in_use_is_refused_and_not_waited_for():
+    from rdfm import _core
+
+    state = _core.Dataset()
+    state.add(as_batch([[(("iri", "a:s"), ("iri", "a:p"), ("iri", "a:o"), None)]]))
+    with pytest.raises(RuntimeError, match="in use by another thread"):
+        state.batches(lambda batch: len(state))
+    assert len(state) == 1
+
+
+def test_a_term_by_hand_is_the_term_of_a_file():
+    quad = rdfm.Quad(rdfm.Bnode("b"), as_term(("iri", "a:p")), rdfm.Literal("x", language="en"))
+    data = formats.find("rdf-patch").encode(
+        rdfm.PatchBatch.from_patches(
+            [[("D", None, quad.subject, quad.predicate, quad.object, None)]]
+        )
+    )
+    found, done = apply(("nq", f"{quad}\n".encode()), data)
+    assert (found, done.deleted) == (b"", 1)
