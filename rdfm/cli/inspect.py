@@ -13,6 +13,8 @@ _EPILOG = """Examples:
   rdfm inspect log.jelly.gz
   rdfm inspect --json *.nq | jq .messages"""
 
+# What messages of a kind are called.
+
 
 @click.command(
     "inspect",
@@ -144,16 +146,14 @@ def _lines(report: Any) -> list[str]:
     if report.quads_per_message:
         least, mean, most = report.quads_per_message
         message, record = WORDS[report.kind]
-        of = f" {several(record)}" if report.kind == "patches" else ""
-        name = f"in a {message}" if of else f"{several(record)} a {message}"
-        rows.append((name, f"{least:,} to {most:,}{of}, {mean:,} on average"))
+        name = "operations each" if report.kind == "patches" else f"{several(record)} a {message}"
+        rows.append((name, f"{least:,} to {most:,}, {mean:,} on average"))
     lines = [safe(report.source), *(f"  {name:16} {safe(value)}" for name, value in rows)]
     for heading, counts in (
-        ("operations", report.operations),
-        ("headers", report.headers),
         ("predicates", report.predicates),
         ("datatypes", report.datatypes),
         ("metadata", report.metadata),
+        ("headers", report.headers),
     ):
         for position, (name, count) in enumerate(counts.items()):
             lines.append(f"  {'' if position else heading:16} {count:>10,}  {safe(name)}")
@@ -176,17 +176,22 @@ def _held(report: Any) -> list[tuple[str, str]]:
     if report.kind == "results":
         if report.boolean is not None:
             return [("answer", str(report.boolean).lower())]
-        if report.variables is not None:
-            rows.append(("variables", ", ".join(report.variables) or "none"))
+        names = " ".join(f"?{name}" for name in report.variables or ())
+        rows.append(("variables", names or "none"))
     elif report.kind == "patches":
-        codes = {code: report.operations.get(code, 0) for code in ("A", "D", "TX", "TC", "TA")}
-        rows.append(("quads", f"{codes['A']:,} added, {codes['D']:,} deleted{graphs}"))
-        if any(codes[code] for code in ("TX", "TC", "TA")):
-            ended = f"{codes['TC']:,} committed, {codes['TA']:,} aborted"
-            rows.append(("transactions", f"{codes['TX']:,}: {ended}"))
+        counts = report.operations
+        shown = ", ".join(f"{count:,} {code}" for code, count in counts.items())
+        rows.append(("operations", (shown or "0") + graphs))
+        if begun := counts.get("TX", 0):
+            committed, aborted = counts.get("TC", 0), counts.get("TA", 0)
+            left = begun - committed - aborted
+            ended = f"{committed:,} committed, {aborted:,} aborted"
+            rows.append(
+                ("transactions", f"{begun:,}: {ended}" + (f", {left:,} open" if left > 0 else ""))
+            )
         if report.broken_links:
-            broken = plural(report.broken_links, "broken link")
-            rows.append(("chain", f"{broken}; the first: {report.broken_link}"))
+            links = plural(report.broken_links, "broken link")
+            rows.append(("chain", f"{links}; {report.broken_link}"))
         elif any(key.lower() == "prev" for key in report.headers):
             rows.append(("chain", "whole: each prev is the id of the patch before"))
     else:

@@ -62,10 +62,10 @@ def apply(
     Example:
         >>> import io
         >>> out = io.BytesIO()
-        >>> done = apply(b"<a:s> <a:p> <a:o> .", b"TX .\nD <a:s> <a:p> <a:o> .\nTC .\n", out,
-        ...              from_format="nq", patch_format="rdf-patch", to_format="nq")
-        >>> done.deleted, out.getvalue()
-        (1, b'')
+        >>> done = apply(b"<a:s> <a:p> <a:o> .", b"TX .\nA <a:s> <a:p> <a:t> .\nD <a:s> <a:p> <a:o> .\nTC .\n",
+        ...              out, from_format="nq", patch_format="rdf-patch", to_format="nq")
+        >>> done.added, done.deleted, out.getvalue()
+        (1, 1, b'<a:s> <a:p> <a:t> .\n')
     """
     start = time.perf_counter()
     several = isinstance(patches, (list, tuple))
@@ -137,7 +137,7 @@ def of_one_message(log: LogReader) -> Iterator[MessageBatch]:
         count += len(batch) - batch.continued
         if count > 1:
             raise OptionError(
-                f"{log.source} is of several messages, and a dataset is one; a conversion with group_by all makes one of"
-                " them"
+                f"{log.source} is of several messages, and a dataset is one; convert makes one of them with"
+                ' group_by="all"'
             )
         yield batch

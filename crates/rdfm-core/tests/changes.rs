@@ -499,7 +499,7 @@ fn to_messages(
                 made.take()
             }
         };
-        for batch in next {
+        if let Some(batch) = next {
             assert_eq!(batch.first_index(), found.len() as u64);
             assert!(!batch.continues() && !batch.continued());
             found.extend((0..batch.len()).map(|message| lines(&batch, message)));

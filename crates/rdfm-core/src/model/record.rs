@@ -192,6 +192,15 @@ impl Operation {
         (!is_right).then_some(needs)
     }
 
+    /// The quad that it adds or deletes; one of no terms where it does neither.
+    #[must_use]
+    pub const fn change(self) -> Quad {
+        match self.code {
+            OperationCode::Add | OperationCode::Delete => self.quad(),
+            code => Self::bare(code).quad(),
+        }
+    }
+
     /// The quad that it adds or deletes.
     #[must_use]
     pub const fn quad(self) -> Quad {

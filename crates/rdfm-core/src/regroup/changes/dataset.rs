@@ -2,12 +2,12 @@
 //!
 //! - In: batches of messages, whose quads are added; batches of patches, which are applied.
 //! - Out: the quads, in the order in which they were added, and the prefixes, as one message.
-//! - Cost: some 60 bytes a quad, and each term once; a change is a look-up.
+//! - Cost: 27 to 38 bytes a quad, and each term once; a change is a look-up. Those of a batch are looked up together,
+//!   since each is a line of memory that no cache has.
 //! - Law: adding what is there and deleting what is not change nothing. What an aborted transaction changed, or one
 //!   that its patch does not end, is undone.
 
-use rustc_hash::FxHashMap;
-
+use super::index::{Index, hash_numbers};
 use super::terms::{Copies, Number, Terms};
 use crate::model::batch::{InForce, MessageBatch, PatchBatch};
 use crate::model::builder::BatchBuilder;
@@ -37,11 +37,14 @@ pub struct Applied {
     pub undone: u64,
 }
 
+/// What stands in the place of a quad that is gone: no quad has it as its subject.
+const GONE: Key = [Number::MAX; 4];
+
 /// A change, and what undoes it.
 #[derive(Clone, Copy)]
 enum Change {
     Added(u32),
-    Deleted(u32),
+    Deleted(u32, Key),
 }
 
 /// A transaction that is open.
@@ -55,11 +58,11 @@ struct Transaction {
 #[derive(Default)]
 pub struct Dataset {
     pub(super) terms: Terms,
-    /// All quads that were ever added, in order.
-    pub(super) quads: Vec<Key>,
-    /// Whether each is there.
-    pub(super) there: Vec<bool>,
-    places: FxHashMap<Key, u32>,
+    /// The quads, in the order in which they were added; of those deleted since, [`GONE`].
+    quads: Vec<Key>,
+    places: Index,
+    /// The keys of a batch.
+    keys: Vec<Key>,
     namespaces: Namespaces,
     in_force: InForce,
     transaction: Option<Transaction>,
@@ -84,7 +87,7 @@ impl Dataset {
     /// Whether there is no quad.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.len() == 0
     }
 
     /// What patches did so far.
@@ -104,11 +107,11 @@ impl Dataset {
     /// # Errors
     /// There are too many terms or quads.
     pub fn add(&mut self, batch: &MessageBatch) -> Result<(), LimitExceeded> {
-        self.terms.begin_batch(batch.table());
-        for quad in batch.quads() {
-            let key = self.key(batch.table(), *quad)?;
-            self.insert(key)?;
+        let keys = self.take_keys(batch.table(), batch.quads().iter().copied())?;
+        for key in &keys {
+            self.insert(*key)?;
         }
+        self.keys = keys;
         for (name, iri) in self.in_force.news(batch) {
             self.namespaces.set(name, iri);
         }
@@ -120,35 +123,69 @@ impl Dataset {
         Ok(())
     }
 
-    pub(super) fn key(&mut self, table: &TermTable, quad: Quad) -> Result<Key, LimitExceeded> {
-        Ok([
-            self.terms.number(table, quad.subject)?,
-            self.terms.number(table, quad.predicate)?,
-            self.terms.number(table, quad.object)?,
-            self.terms.number(table, quad.graph)?,
-        ])
+    /// The keys of quads of a batch.
+    pub(super) fn take_keys(
+        &mut self,
+        table: &TermTable,
+        quads: impl Iterator<Item = Quad> + Clone,
+    ) -> Result<Vec<Key>, LimitExceeded> {
+        self.terms.begin_batch(table);
+        for quad in quads.clone() {
+            self.terms.want(table, quad.subject)?;
+            self.terms.want(table, quad.predicate)?;
+            self.terms.want(table, quad.object)?;
+            self.terms.want(table, quad.graph)?;
+        }
+        self.terms.look_up()?;
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.clear();
+        keys.extend(quads.map(|quad| {
+            [quad.subject, quad.predicate, quad.object, quad.graph].map(|id| self.terms.known(id))
+        }));
+        self.places.touch(keys.iter().map(|key| hash_numbers(*key)));
+        Ok(keys)
     }
 
     /// The place of a quad that is there.
     pub(super) fn place(&self, key: &Key) -> Option<u32> {
-        self.places.get(key).copied()
+        let is = |place: u32| self.quads[place as usize] == *key;
+        self.places.find(hash_numbers(*key), is)
+    }
+
+    /// The quads that are there, with their places.
+    pub(super) fn present(&self, from: usize) -> impl Iterator<Item = (usize, &Key)> {
+        let quads = self.quads.iter().enumerate().skip(from);
+        quads.filter(|(_, key)| **key != GONE)
+    }
+
+    /// The quad in a place, if it is there.
+    pub(super) fn at(&self, place: usize) -> Option<Key> {
+        self.quads.get(place).copied().filter(|key| *key != GONE)
+    }
+
+    /// The number of places.
+    pub(super) fn places(&self) -> usize {
+        self.quads.len()
     }
 
     fn insert(&mut self, key: Key) -> Result<Option<u32>, LimitExceeded> {
-        let place = u32::try_from(self.quads.len())
-            .map_err(|_| LimitExceeded("more than 4,294,967,295 quads".into()))?;
-        let std::collections::hash_map::Entry::Vacant(entry) = self.places.entry(key) else {
+        if self.place(&key).is_some() {
             return Ok(None);
-        };
-        entry.insert(place);
+        }
+        let place = self.quads.len() as u32;
+        if place >= Number::MAX - 1 {
+            return Err(LimitExceeded("more than 4,294,967,294 quads".into()));
+        }
+        self.places.insert(hash_numbers(key), place);
         self.quads.push(key);
-        self.there.push(true);
         Ok(Some(place))
     }
 
     fn remove(&mut self, key: &Key) -> Option<u32> {
-        let place = self.places.remove(key)?;
-        self.there[place as usize] = false;
+        let quads = &self.quads;
+        let is = |place: u32| quads[place as usize] == *key;
+        let place = self.places.remove(hash_numbers(*key), is)?;
+        self.quads[place as usize] = GONE;
         Some(place)
     }
 
@@ -158,32 +195,26 @@ impl Dataset {
     /// A transaction ends that did not begin, or begins in another; or there are too many terms or quads. The patches
     /// before are applied, and what the transaction that is open changed is undone.
     pub fn apply(&mut self, batch: &PatchBatch) -> Result<(), DecodeError> {
-        self.terms.begin_batch(batch.table());
+        let quads = batch.records().iter().map(|operation| operation.change());
+        let keys = self.take_keys(batch.table(), quads);
+        let keys = keys.map_err(|error| refused(batch, 0, (ErrorClass::Limit, error.0)))?;
+        let mut next = keys.iter();
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
                 self.row = 0;
             }
-            for operation in batch.message(patch) {
-                self.operation(batch.table(), *operation)
-                    .map_err(|(class, reason)| {
-                        self.undo();
-                        DecodeError {
-                            format: "patches",
-                            class,
-                            reason: in_row(self.row, reason),
-                            position: Position {
-                                offset: batch.position(patch),
-                                message: Some(batch.first_index() + patch as u64),
-                                ..Position::default()
-                            },
-                        }
-                    })?;
+            for (operation, key) in batch.message(patch).iter().zip(&mut next) {
+                if let Err((class, reason)) = self.operation(batch.table(), *operation, *key) {
+                    self.undo();
+                    return Err(refused(batch, patch, (class, in_row(self.row, reason))));
+                }
                 self.row += 1;
             }
             if patch + 1 < batch.len() || !batch.continues() {
                 self.undo();
             }
         }
+        self.keys = keys;
         self.compact();
         Ok(())
     }
@@ -192,20 +223,19 @@ impl Dataset {
         &mut self,
         table: &TermTable,
         operation: Operation,
+        key: Key,
     ) -> Result<(), (ErrorClass, Reason)> {
         let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
         match operation.code {
             OperationCode::Add => {
-                let key = self.key(table, operation.quad()).map_err(limit)?;
                 let place = self.insert(key).map_err(limit)?;
                 self.applied.added += u64::from(place.is_some());
                 self.changed(place.map(Change::Added));
             }
             OperationCode::Delete => {
-                let key = self.key(table, operation.quad()).map_err(limit)?;
                 let place = self.remove(&key);
                 self.applied.deleted += u64::from(place.is_some());
-                self.changed(place.map(Change::Deleted));
+                self.changed(place.map(|place| Change::Deleted(place, key)));
             }
             OperationCode::Begin => {
                 if self.transaction.is_some() {
@@ -256,12 +286,12 @@ impl Dataset {
         for change in transaction.changes.into_iter().rev() {
             match change {
                 Change::Added(place) => {
-                    self.places.remove(&self.quads[place as usize]);
-                    self.there[place as usize] = false;
+                    let key = self.quads[place as usize];
+                    self.remove(&key);
                 }
-                Change::Deleted(place) => {
-                    self.places.insert(self.quads[place as usize], place);
-                    self.there[place as usize] = true;
+                Change::Deleted(place, key) => {
+                    self.places.insert(hash_numbers(key), place);
+                    self.quads[place as usize] = key;
                 }
             }
         }
@@ -274,14 +304,13 @@ impl Dataset {
 
     /// Forgets the places of quads that are gone, where they are most.
     fn compact(&mut self) {
-        if self.transaction.is_some() || self.quads.len() < 2 * self.places.len() + 1_000_000 {
+        if self.transaction.is_some() || self.quads.len() < 2 * self.len() + 1_000_000 {
             return;
         }
-        let mut there = self.there.iter();
-        self.quads.retain(|_| there.next() == Some(&true));
-        self.there = vec![true; self.quads.len()];
+        self.quads.retain(|key| *key != GONE);
+        self.places = Index::default();
         for (place, key) in self.quads.iter().enumerate() {
-            self.places.insert(*key, place as u32);
+            self.places.insert(hash_numbers(*key), place as u32);
         }
     }
 
@@ -301,6 +330,20 @@ impl Dataset {
             begun: false,
             ended: false,
         }
+    }
+}
+
+#[cold]
+fn refused(batch: &PatchBatch, patch: usize, (class, reason): (ErrorClass, Reason)) -> DecodeError {
+    DecodeError {
+        format: "patches",
+        class,
+        reason,
+        position: Position {
+            offset: batch.position(patch),
+            message: Some(batch.first_index() + patch as u64),
+            ..Position::default()
+        },
     }
 }
 
@@ -342,12 +385,8 @@ impl Quads<'_> {
                 self.builder.add_namespace(name, iri)?;
             }
         }
-        while let Some(key) = self.dataset.quads.get(self.next) {
-            let place = self.next;
-            self.next += 1;
-            if !self.dataset.there[place] {
-                continue;
-            }
+        for (place, key) in self.dataset.present(self.next) {
+            self.next = place + 1;
             let quad = quad(
                 &self.dataset.terms,
                 key,

@@ -4,9 +4,8 @@
 //! - Cost: both datasets.
 //! - Law: the patch, applied to the one, gives the other.
 
-use rustc_hash::FxHashSet;
-
 use super::dataset::{Dataset, Key, quad};
+use super::index::{Index, hash_numbers};
 use super::terms::Copies;
 use crate::model::batch::{MessageBatch, PatchBatch};
 use crate::model::builder::PatchBuilder;
@@ -19,7 +18,8 @@ pub struct Difference {
     old: Dataset,
     kept: Vec<bool>,
     added: Vec<Key>,
-    known: FxHashSet<Key>,
+    /// Their places.
+    known: Index,
     builder: PatchBuilder,
     copies: Copies,
     /// Whether a patch larger than a batch comes in parts.
@@ -42,10 +42,10 @@ impl Difference {
         };
         builder.start_at(index);
         Self {
-            kept: vec![false; old.quads.len()],
+            kept: vec![false; old.places()],
             old,
             added: Vec::new(),
-            known: FxHashSet::default(),
+            known: Index::default(),
             builder,
             copies: Copies::default(),
             parts,
@@ -60,16 +60,23 @@ impl Difference {
     /// # Errors
     /// There are too many terms.
     pub fn add(&mut self, batch: &MessageBatch) -> Result<(), LimitExceeded> {
-        self.old.terms.begin_batch(batch.table());
-        for quad in batch.quads() {
-            let key = self.old.key(batch.table(), *quad)?;
-            match self.old.place(&key) {
-                Some(place) => self.kept[place as usize] = true,
-                None => {
-                    if self.known.insert(key) {
-                        self.added.push(key);
-                    }
-                }
+        let keys = self
+            .old
+            .take_keys(batch.table(), batch.quads().iter().copied())?;
+        for key in keys {
+            if let Some(place) = self.old.place(&key) {
+                self.kept[place as usize] = true;
+                continue;
+            }
+            let hash = hash_numbers(key);
+            let is = |at: u32| self.added[at as usize] == key;
+            if self.known.find(hash, is).is_none() {
+                let at = u32::try_from(self.added.len())
+                    .ok()
+                    .filter(|at| *at < u32::MAX);
+                let at = at.ok_or_else(|| LimitExceeded("more than 4,294,967,294 quads".into()))?;
+                self.known.insert(hash, at);
+                self.added.push(key);
             }
         }
         Ok(())
@@ -78,9 +85,9 @@ impl Difference {
     /// The numbers of quads to delete and to add.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
-        let deleted = |place: &usize| self.old.there[*place] && !self.kept[*place];
-        let deleted = (0..self.old.quads.len()).filter(deleted).count();
-        (deleted, self.added.len())
+        let present = self.old.present(0);
+        let deleted = present.filter(|(place, _)| !self.kept[*place]);
+        (deleted.count(), self.added.len())
     }
 
     /// The next batch of the patch, a transaction of its own: what is deleted, then what is added, in order. None
@@ -97,14 +104,16 @@ impl Difference {
             self.builder.begin_message(0);
             self.builder.push(Operation::bare(OperationCode::Begin));
         }
-        let old = self.old.quads.len();
+        let old = self.old.places();
         while self.next < old + self.added.len() {
             let at = self.next;
             self.next += 1;
             let (code, key) = if at >= old {
                 (OperationCode::Add, self.added[at - old])
-            } else if self.old.there[at] && !self.kept[at] {
-                (OperationCode::Delete, self.old.quads[at])
+            } else if let Some(key) = self.old.at(at)
+                && !self.kept[at]
+            {
+                (OperationCode::Delete, key)
             } else {
                 continue;
             };

@@ -6,5 +6,6 @@
 
 pub mod dataset;
 pub mod difference;
+mod index;
 pub mod logs;
 mod terms;

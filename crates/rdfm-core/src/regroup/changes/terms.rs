@@ -1,12 +1,9 @@
 //! Terms by value, each once, whatever batch they come from.
 //!
 //! - In: terms of batches. Out: numbers, equal for equal terms; and terms of batches that are built.
-//! - Cost: a look-up a distinct term of a batch; a term is held once.
+//! - Cost: a look-up a distinct term of a batch; a term is held once, with some 30 bytes beside its text.
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
+use super::index::{Index, hash_bytes};
 use crate::model::builder::LogBuilder;
 use crate::model::error::LimitExceeded;
 use crate::model::record::Record;
@@ -16,27 +13,41 @@ use crate::model::term::{TermId, TermKind, flags};
 /// The number of a term; 0 is the default graph.
 pub type Number = u32;
 
-/// Kind, flags and a number: of the datatype or tag.
+/// Most numbers: an index takes no larger ones.
+const MOST: usize = u32::MAX as usize - 1;
+
+/// Of a term that is looked up later.
+const WANTED: Number = Number::MAX;
+
+/// Kind, direction, and a number: of the datatype or tag.
 const HEAD: usize = 6;
 
-/// What a number stands for.
-struct Value {
-    /// Kind, direction, the number of the datatype or tag, and the text; of a triple term the numbers of its parts in
-    /// place of the text.
-    key: Arc<[u8]>,
-    /// [`flags::PLAIN`], if that is known. It is no part of the key, since some codecs do not say it of terms of which
-    /// others do.
+/// What a term is, in the batch that is taken.
+#[derive(Clone, Copy)]
+struct Wanted {
+    id: TermId,
+    hash: u32,
+    /// End of its key, which begins where that of the one before ends.
+    end: usize,
     plain: u8,
 }
 
 /// Terms by value.
 #[derive(Default)]
 pub struct Terms {
-    numbers: FxHashMap<Arc<[u8]>, Number>,
-    values: Vec<Value>,
-    /// The numbers of a batch's terms, from 1 on; 0 is unknown.
+    numbers: Index,
+    /// What each number stands for, one behind the other: its key, which is kind, direction, the number of the
+    /// datatype or tag, and the text; of a triple term the numbers of its parts in place of the text. Before it stands
+    /// [`flags::PLAIN`], if that is known; it is no part of the key, since some codecs do not say it of terms of which
+    /// others do.
+    values: Vec<u8>,
+    /// Where each begins.
+    starts: Vec<usize>,
+    /// The numbers of a batch's terms, from 1 on, or [`WANTED`]; 0 is unknown.
     known: Vec<Number>,
-    key: Vec<u8>,
+    /// Those that are looked up together, and their keys.
+    wanted: Vec<Wanted>,
+    keys: Vec<u8>,
 }
 
 impl Terms {
@@ -44,65 +55,127 @@ impl Terms {
     pub fn begin_batch(&mut self, table: &TermTable) {
         self.known.clear();
         self.known.resize(table.terms().len(), 0);
+        self.wanted.clear();
+        self.keys.clear();
     }
 
-    /// The number of a term. Recursion is as deep as triple terms nest.
+    /// The number of a term, if [`want`](Self::want) was told of it and [`look_up`](Self::look_up) called since.
+    #[inline]
+    pub fn known(&self, id: TermId) -> Number {
+        self.known[id.index()]
+    }
+
+    /// Asks for the number of a term. Recursion is as deep as triple terms nest.
     ///
     /// # Errors
-    /// There are more than 2^32 terms.
-    pub fn number(&mut self, table: &TermTable, id: TermId) -> Result<Number, LimitExceeded> {
-        if id == TermId::DEFAULT_GRAPH {
-            return Ok(0);
+    /// There are 2^32 terms.
+    pub fn want(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
+        if id != TermId::DEFAULT_GRAPH && self.known[id.index()] == 0 {
+            self.push(table, id)?;
+            self.known[id.index()] = WANTED;
         }
-        let known = self.known[id.index()];
-        if known != 0 {
-            return Ok(known);
-        }
+        Ok(())
+    }
+
+    /// Puts a term behind those that are wanted.
+    fn push(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
         let term = table.term(id);
-        let aux = match term.kind {
+        let mut aux = 0;
+        let mut parts = None;
+        match term.kind {
+            // These are few, and their numbers are parts of keys.
             TermKind::LangLiteral | TermKind::TypedLiteral => {
-                self.number(table, TermId(term.aux))?
+                aux = self.number(table, TermId(term.aux))?;
             }
-            _ => 0,
-        };
-        let parts = match term.kind {
             TermKind::TripleTerm => {
                 let [subject, predicate, object] = table.triple(term);
-                Some([
+                parts = Some([
                     self.number(table, subject)?,
                     self.number(table, predicate)?,
                     self.number(table, object)?,
-                ])
+                ]);
             }
-            _ => None,
-        };
-        self.key.clear();
-        let plain = term.flags & flags::PLAIN;
-        self.key
+            _ => {}
+        }
+        let start = self.keys.len();
+        self.keys
             .extend_from_slice(&[term.kind as u8, term.flags & !flags::PLAIN]);
-        self.key.extend_from_slice(&aux.to_le_bytes());
+        self.keys.extend_from_slice(&aux.to_le_bytes());
         match parts {
             Some(parts) => parts
                 .iter()
-                .for_each(|part| self.key.extend_from_slice(&part.to_le_bytes())),
-            None => self.key.extend_from_slice(table.text_of(term)),
+                .for_each(|part| self.keys.extend_from_slice(&part.to_le_bytes())),
+            None => self.keys.extend_from_slice(table.text_of(term)),
         }
-        let number = if let Some(number) = self.numbers.get(self.key.as_slice()) {
-            *number
-        } else {
-            let key: Arc<[u8]> = self.key.as_slice().into();
-            let number = Number::try_from(self.values.len() + 1)
-                .map_err(|_| LimitExceeded("more than 4,294,967,295 terms".into()))?;
-            self.values.push(Value {
-                key: Arc::clone(&key),
-                plain,
-            });
-            self.numbers.insert(key, number);
-            number
+        self.wanted.push(Wanted {
+            id,
+            hash: hash_bytes(&self.keys[start..]),
+            end: self.keys.len(),
+            plain: term.flags & flags::PLAIN,
+        });
+        Ok(())
+    }
+
+    /// Finds the numbers that were asked for.
+    ///
+    /// # Errors
+    /// There are 2^32 terms.
+    pub fn look_up(&mut self) -> Result<(), LimitExceeded> {
+        self.numbers.touch(self.wanted.iter().map(|one| one.hash));
+        let mut start = 0;
+        for at in 0..self.wanted.len() {
+            let one = self.wanted[at];
+            self.known[one.id.index()] = self.number_of_key(one, start)?;
+            start = one.end;
+        }
+        self.wanted.clear();
+        self.keys.clear();
+        Ok(())
+    }
+
+    /// The number of a term, at once.
+    fn number(&mut self, table: &TermTable, id: TermId) -> Result<Number, LimitExceeded> {
+        let known = self.known[id.index()];
+        if id == TermId::DEFAULT_GRAPH || (known != 0 && known != WANTED) {
+            return Ok(known);
+        }
+        self.push(table, id)?;
+        let Some(one) = self.wanted.pop() else {
+            return Ok(0);
         };
+        let start = self.wanted.last().map_or(0, |before| before.end);
+        let number = self.number_of_key(one, start)?;
+        self.keys.truncate(start);
         self.known[id.index()] = number;
         Ok(number)
     }
+
+    fn number_of_key(&mut self, one: Wanted, start: usize) -> Result<Number, LimitExceeded> {
+        let key = &self.keys[start..one.end];
+        let (values, starts) = (&self.values, &self.starts);
+        let found = self
+            .numbers
+            .find(one.hash, |at| value(values, starts, at as usize).1 == key);
+        if let Some(at) = found {
+            return Ok(at + 1);
+        }
+        if self.starts.len() >= MOST {
+            return Err(LimitExceeded("more than 4,294,967,294 terms".into()));
+        }
+        let at = self.starts.len() as u32;
+        self.starts.push(self.values.len());
+        self.values.push(one.plain);
+        self.values.extend_from_slice(key);
+        self.numbers.insert(one.hash, at);
+        Ok(at + 1)
+    }
+}
+
+/// Whether a value is plain, and its key.
+fn value<'a>(values: &'a [u8], starts: &[usize], at: usize) -> (u8, &'a [u8]) {
+    let end = starts.get(at + 1).copied().unwrap_or(values.len());
+    let start = starts[at];
+    (values[start], &values[start + 1..end])
 }
 
 /// The copies of terms in a builder's batch.
@@ -123,16 +196,16 @@ impl Copies {
         if number == 0 {
             return Ok(TermId::DEFAULT_GRAPH);
         }
-        if self.made.len() < terms.values.len() {
+        if self.made.len() < terms.starts.len() {
             self.made
-                .resize(terms.values.len(), (0, TermId::DEFAULT_GRAPH));
+                .resize(terms.starts.len(), (0, TermId::DEFAULT_GRAPH));
         }
         let at = number as usize - 1;
         let (serial, id) = self.made[at];
         if serial == builder.serial() {
             return Ok(id);
         }
-        let Value { key: value, plain } = &terms.values[at];
+        let (plain, value) = value(&terms.values, &terms.starts, at);
         let (kind, flags, rest) = (kind(value[0]), value[1] | plain, &value[HEAD..]);
         let numbered = |at: usize| {
             let bytes: [u8; 4] = value[at..at + 4].try_into().unwrap_or_default();

@@ -1,0 +1,469 @@
+"""`rdfm patch`, and `rdfm inspect` of patches: what they print, write and refuse, and their exit codes."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import click
+import pytest
+from patches import as_batch
+
+from rdfm import formats
+from rdfm.cli.app import app
+from rdfm.logs.options import CHANGING, WRITING
+
+OLD = '<a:s> <a:p> <a:o> .\n<a:s> <a:p> _:x .\n_:x <a:q> "2"@en--ltr <a:g> .\n'
+NEW = "PREFIX a: <a:>\na:s a:p a:o , _:x , <<( a:s a:p _:x )>> .\n"
+CHANGES = (
+    'TX .\nD <_:x> <a:q> "2"@en--ltr <a:g> .\nA <a:s> <a:p> <<( <a:s> <a:p> <_:x> )>> .\nTC .\n'
+)
+CHAIN = "H id <a:1> .\nTX .\nTC .\nZ .\nH id <a:2> .\nH prev <a:0> .\nTX .\nTC .\n"
+COMMANDS = ("apply", "from-log", "to-log", "diff")
+
+
+@pytest.fixture
+def data(rdfm, tmp_path):
+    """The command line, in a folder with datasets and patches."""
+    for name, text in {
+        "old.nq": OLD,
+        "new.trig": NEW,
+        "c.rdfp": CHANGES,
+        "chain.rdfp": CHAIN,
+        "open.rdfp": "TX .\nA <a:s> <a:p> <a:o2> .\n",
+        "adds.rdfp": "TX .\nA <a:s> <a:p> <a:o> .\nTC .\nTX .\nA _:b <a:p> _:b .\nTC .\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    return rdfm
+
+
+def lines(path):
+    return sorted(Path(path).read_text().splitlines())
+
+
+def timeless(text):
+    """Without the time that something took."""
+    return [line.rpartition(" in ")[0] or line for line in text.splitlines()]
+
+
+def test_apply(data):
+    done = data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq")
+    assert (done.code, done.out) == (0, "")
+    assert timeless(done.err) == ["rdfm: 3 quads: 1 added, 1 deleted"]
+    assert lines("now.nq") == sorted(
+        ["<a:s> <a:p> <a:o> .", "<a:s> <a:p> _:x .", "<a:s> <a:p> <<( <a:s> <a:p> _:x )>> ."]
+    )
+    done = data("patch", "apply", "old.nq", "c.rdfp", "open.rdfp", "-o", "now.jelly.gz")
+    assert timeless(done.err) == ["rdfm: 3 quads: 1 added, 1 deleted, 1 transaction undone"]
+    assert data("inspect", "now.jelly.gz").code == 0
+    done = data("patch", "apply", "old.nq", "c.rdfp", "-o", "-", "--quiet")
+    assert done.out.splitlines()[0] == "<a:s> <a:p> <a:o> ,"
+    assert done.err == ""
+
+
+def test_apply_drops_what_is_asked_for_and_counts_it(data):
+    done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl")
+    assert done.code == 1
+    assert done.error.startswith(
+        "ttl: the format holds no graph names; found graph '<a:g>'; --merge-graphs"
+    )
+    assert not Path("now.ttl").exists()
+    done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl", "--merge-graphs")
+    assert timeless(done.err)[1:] == ["rdfm: dropped: 1 graph name"]
+
+
+def test_diff(data):
+    done = data("patch", "diff", "old.nq", "new.trig", "-o", "-")
+    assert (done.code, done.out) == (0, CHANGES)
+    assert timeless(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
+    for name in ("c.trp", "c.jellyp", "c.jellyp.zst", "c.rdp"):
+        assert data("patch", "diff", "old.nq", "new.trig", "-o", name).code == 0
+        assert (
+            data("patch", "apply", "old.nq", name, "-o", "-", "--to", "nq", "-q").out.count("\n")
+            == 3
+        )
+
+
+def test_diff_by_structure(data):
+    Path("again.nq").write_text(OLD.replace("_:x", "_:y"))
+    assert timeless(data("patch", "diff", "old.nq", "again.nq", "-o", "-").err) == [
+        "rdfm: 1 patch: 2 adds, 2 deletes"
+    ]
+    done = data("patch", "diff", "old.nq", "again.nq", "-o", "-", "--canonical")
+    assert done.out == "TX .\nTC .\n"
+
+
+def test_diff_of_logs(data):
+    done = data("patch", "diff", "--snapshots", "a.nq", "-o", "s.rdfp")
+    assert timeless(done.err) == ["rdfm: 3 patches: 3 adds, 2 deletes"]
+    done = data(
+        "patch", "apply", "/dev/null", "--from", "nq", "s.rdfp", "-o", "-", "--to", "nq", "-q"
+    )
+    assert done.out == "_:x <http://e/p> _:x .\n"
+    done = data("patch", "diff", "--per-message", "a.nq", "b.nq", "-o", "p.jellyp")
+    assert timeless(done.err) == ["rdfm: 3 patches: 1 add, 3 deletes"]
+
+
+def test_from_log_and_to_log(data):
+    done = data("patch", "from-log", "a.nq", "a.rdfp")
+    assert timeless(done.err) == ["rdfm: 3 patches"]
+    assert Path("a.rdfp").read_text() == (
+        "TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\nZ .\n"
+        'TX .\nA <http://e/s> <http://e/p> "2" <http://e/g> .\nTC .\nZ .\n'
+        "TX .\nA <_:_gm2_x> <http://e/p> <_:_gm2_x> .\nTC .\n"
+    )
+    done = data("patch", "to-log", "a.rdfp", "-")
+    assert done.out.count("# @message\n") == 2
+    assert timeless(done.err) == ["rdfm: 3 messages"]
+    done = data("patch", "to-log", "adds.rdfp", "-", "--to", "nq")
+    assert done.out == "<a:s> <a:p> <a:o> .\n# @message\n_:b <a:p> _:b .\n"
+    done = data("patch", "to-log", "open.rdfp", "-", "--to", "nq")
+    assert done.out == ""
+    assert timeless(done.err)[1:] == ["rdfm: dropped: 1 undone transaction"]
+
+
+def test_to_log_separates_blank_nodes(data):
+    Path("s.rdfp").write_text("A _:b <a:p> <a:o> .\nZ .\nA _:b <a:p> <a:o> .\n")
+    done = data("patch", "to-log", "s.rdfp", "out.nq")
+    assert done.code == 1
+    assert done.error == (
+        "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' stands in two transactions, and would be two nodes in"
+        " two messages; --separate-blank-nodes makes it two (message 1)"
+    )
+    assert data("patch", "to-log", "s.rdfp", "out.nq", "--separate-blank-nodes").code == 0
+    assert Path("out.nq").read_text().count("_:b") == 2
+
+
+def test_the_chain(data):
+    done = data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq")
+    assert done.code == 1
+    assert done.error == (
+        "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, and the patch before has the id <a:1>;"
+        " --no-chain applies it all the same (message 1)"
+    )
+    assert not Path("now.nq").exists()
+    assert data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq", "--no-chain").code == 0
+
+
+def test_folders_and_archives(data):
+    assert data("patch", "from-log", "a.nq", "out/", "--to", "rdf-patch").code == 0
+    names = sorted(path.name for path in Path("out/000").iterdir())
+    assert names == [f"000000000{n}.rdfp" for n in range(3)]
+    done = data("patch", "from-log", "a.nq", "out/", "--to", "rdf-patch")
+    assert (done.code, done.error) == (
+        2,
+        "out/ holds files; name another folder; --overwrite removes all that is in it",
+    )
+    options = ("--to", "rdf-patch", "--overwrite", "--split-messages", "2", "--compression", "gzip")
+    assert data("patch", "from-log", "a.nq", "out/", *options).code == 0
+    assert len(list(Path("out").rglob("*.rdfp.gz"))) == 2
+    assert data("patch", "from-log", "a.nq", "out.rdfp.tar.gz").code == 0
+    with tarfile.open("out.rdfp.tar.gz") as archive:
+        assert len(archive.getnames()) == 3
+    # All of them, in order: the folder's and the archive's.
+    for changes in ("out/", "out.rdfp.tar.gz"):
+        done = data(
+            "patch",
+            "apply",
+            "b.nq",
+            changes,
+            "--patch-format",
+            "rdf-patch",
+            "-o",
+            "-",
+            "--to",
+            "nq",
+            "-q",
+        )
+        assert (done.code, done.out.count("\n")) == (0, 4)
+        done = data("patch", "to-log", changes, "-", "--from", "rdf-patch", "--to", "nq", "-q")
+        assert (done.code, done.out.count("\n")) == (0, 5)
+
+
+def test_a_file_that_is_there_is_replaced(data):
+    Path("now.nq").write_text("what was there\n")
+    assert data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq").code == 0
+    assert "what was there" not in Path("now.nq").read_text()
+
+
+def run(*words, stdin=b""):
+    """The command in a process of its own, with standard input."""
+    command = [sys.executable, "-m", "rdfm", "patch", *words]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False, env=os.environ)
+
+
+def test_standard_input_and_output(data):
+    done = run(
+        "apply",
+        "old.nq",
+        "-",
+        "--patch-format",
+        "rdf-patch",
+        "-o",
+        "-",
+        "--to",
+        "nq",
+        stdin=CHANGES.encode(),
+    )
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 3)
+    done = run("apply", "-", "c.rdfp", "-o", "-", "-q", stdin=OLD.encode())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"<a:s> <a:p> <a:o> ,\n")
+    done = run("diff", "-", "new.trig", "-o", "-", "--to", "jelly-patch", stdin=OLD.encode())
+    assert done.returncode == 0
+    assert formats.find("jelly-patch").decode(done.stdout).record_count == 4
+    done = run("from-log", "-", "-", stdin=b"<a:s> <a:p> <a:o> .\n")
+    assert done.stdout == b"TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"
+    done = run("to-log", "-", "-", "--from", "rdf-patch", "--to", "nt", stdin=done.stdout)
+    assert done.stdout == b"<a:s> <a:p> <a:o> .\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        ("apply", 2, "Missing argument 'DATASET'"),
+        ("apply old.nq -o out.nq", 2, "Missing argument 'PATCH...'"),
+        ("apply old.nq c.rdfp", 2, "Missing option '-o'"),
+        ("apply - - -o out.nq", 2, "standard input (-) can be read only once"),
+        ("apply old.nq c.rdfp -o old.nq", 2, "old.nq is also an input; write to another file"),
+        ("apply old.nq c.rdfp -o c.rdfp --to nq", 2, "c.rdfp is also an input"),
+        (
+            "apply old.nq new.trig -o out.nq",
+            2,
+            "new.trig holds messages, and what is read here are patches",
+        ),
+        (
+            "apply c.rdfp c.rdfp -o out.nq",
+            2,
+            "c.rdfp holds patches, and what is read here are messages",
+        ),
+        (
+            "apply old.nq c.rdfp -o out.rdfp",
+            2,
+            "RDF Patch holds patches, and what is written are messages",
+        ),
+        ("apply a.nq c.rdfp -o out.nq", 2, "a.nq is of several messages, and a dataset is one"),
+        ("apply old.nq none.rdfp -o out.nq", 1, "none.rdfp: No such file or directory"),
+        ("apply none.nq c.rdfp -o out.nq", 1, "none.nq: No such file or directory"),
+        ("apply old.nq c.rdfp -o none/out.nq", 1, "No such folder"),
+        ("apply old.nq c.rdfp -o out.what", 2, "does not show its format by its suffix; --to nt"),
+        (
+            "apply old.nq old -o out.nq",
+            2,
+            "old does not show its format by its suffix; --patch-format jelly-patch",
+        ),
+        ("to-log old out.nq", 2, "old does not show its format by its suffix; --from jelly-patch"),
+        ("apply old.nq c.rdfp -o out.nq --skip 1", 2, "No such option '--skip'"),
+        (
+            "apply old.nq c.rdfp -o out.nq --name-table 8",
+            2,
+            "the option name_table is for writing Jelly",
+        ),
+        (
+            "apply old.nq c.rdfp -o out.nq --from-frames flat",
+            2,
+            "the option frames is for reading Jelly",
+        ),
+        ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "no format is called 'nosuch'"),
+        ("apply old.nq c.rdfp -o out.nq --per-message", 2, "No such option '--per-message'"),
+        ("diff old.nq -o out.rdfp", 2, "name OLD and NEW; found 1"),
+        ("diff old.nq b.nq a.nq -o out.rdfp", 2, "name OLD and NEW; found 3"),
+        ("diff --snapshots a.nq b.nq -o out.rdfp", 2, "name one log, with --snapshots; found 2"),
+        ("diff --snapshots --per-message a.nq -o out.rdfp", 2, "leave one of them out"),
+        ("diff old.nq a.nq -o out.rdfp", 2, "a.nq is of several messages, and a dataset is one"),
+        (
+            "diff old.nq new.trig -o out.nq",
+            2,
+            "N-Quads holds messages, and what is written are patches",
+        ),
+        (
+            "diff old.nq c.rdfp -o out.rdfp",
+            2,
+            "c.rdfp holds patches, and what is read here are messages",
+        ),
+        ("diff bad.nq old.nq -o out.rdfp", 1, "bad.nq: nq: "),
+        ("from-log c.rdfp out.rdfp", 2, "c.rdfp holds patches, and what is read here are messages"),
+        ("from-log a.nq", 2, "Missing argument 'OUT'"),
+        ("from-log bad.nq out.rdfp", 1, "bad.nq: nq: "),
+        ("to-log a.nq out.nq", 2, "a.nq holds messages, and what is read here are patches"),
+        ("to-log c.rdfp out.nq", 1, "c.rdfp: rdf-patch: row 1 of the patch: D deletes a quad"),
+        (
+            "to-log adds.rdfp out.ttl --max-message-bytes 20",
+            1,
+            "a larger --max-message-bytes allows it",
+        ),
+        ("nosuch", 2, "No such command 'nosuch'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(data, words, code, text):
+    Path("old").write_text(OLD)
+    before = set(Path().iterdir())
+    done = data("patch", *words.split())
+    assert done.code == code, done.err
+    assert text in done.error
+    assert set(Path().iterdir()) == before
+
+
+BROKEN = {
+    "rdf-patch": [b"TX .\nA <a:s> <a:p> .\n", b"A <a:s> <a:p> <a:o>", b"oops .\n", b"TX .\nTX .\n"],
+}
+
+
+@pytest.mark.parametrize("name", ["rdf-patch", "rdf-patch-thrift", "jelly-patch"])
+@pytest.mark.parametrize("change", ["apply", "to-log"])
+def test_broken_patches_of_each_format(data, name, change):
+    rows = [
+        [
+            ("TX",),
+            ("A", ("iri", "a:s"), ("iri", "a:p"), ("literal", "x" * 50, None, None, "a:d"), None),
+            ("TC",),
+        ]
+    ]
+    whole = formats.find(name).encode(as_batch(rows * 3))
+    suffix = formats.find(name).spec.suffixes[0]
+    refused = 0
+    broken = [
+        *BROKEN.get(name, []),
+        *(whole[:end] for end in range(1, len(whole), 7)),
+        whole[:20] + b"\xff\xff" + whole[22:],
+    ]
+    for content in broken:
+        Path(f"broken{suffix}").write_bytes(content)
+        words = (
+            ("old.nq", f"broken{suffix}", "-o", "out.nq")
+            if change == "apply"
+            else (f"broken{suffix}", "out.nq")
+        )
+        done = data("patch", change, *words)
+        if done.code == 0:  # cut between rows
+            Path("out.nq").unlink()
+            continue
+        assert done.code == 1
+        assert done.error.startswith(f"broken{suffix}: {name}: "), done.err
+        assert "(see" not in done.err
+        assert not Path("out.nq").exists()
+        refused += 1
+    assert refused > len(broken) // 2
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_names_every_option(data, name):
+    done = data("patch", name, "--help")
+    assert done.code == 0
+    of_all = {"from_format": "--from", "to_format": "--to"}
+    own = {
+        "apply": {"patch_format", "chain"},
+        "to-log": {"separate_blank_nodes"},
+        "diff": {"per_message", "snapshots", "canonical"},
+    }.get(name, set())
+    wanted = [option for option in (*WRITING, *CHANGING) if option in WRITING or option.name in own]
+    for option in wanted:
+        assert f"--{option.option}" in done.out
+    assert all(
+        flag in done.out for flag in (*of_all.values(), "--quiet", "--generalized", "--stream-type")
+    )
+    others = {option.option for option in CHANGING} - {option.option for option in wanted}
+    assert not any(f"--{other} " in done.out for other in others)
+    assert "Example" in done.out
+
+
+def test_every_option_of_the_commands_is_declared():
+    """But for what commands themselves are about: the output and quiet."""
+    group = app.get_command(None, "patch")
+    declared = {option.name for option in (*CHANGING, *WRITING)} | {"from_format"}
+    of_formats = {
+        name
+        for format in formats.built_in()
+        for side in ("read", "write")
+        for bare in format.spec.options(side)
+        for name in (bare, f"from_{bare}", f"to_{bare}")
+    }
+    for name in COMMANDS:
+        command = group.commands[name]
+        options = [
+            each
+            for each in command.get_params(click.Context(command))
+            if isinstance(each, click.Option)
+        ]
+        assert {each.name for each in options} - declared - of_formats == (
+            {"quiet", "help"} | ({"output"} if name in ("apply", "diff") else set())
+        )
+
+
+# rdfm inspect of patches.
+
+
+def test_inspect(data):
+    Path("log.rdfp").write_text(
+        CHANGES + "Z .\n" + CHAIN + 'Z .\nPA "e" <a:> .\nTX .\nA <a:s> <a:p> <a:o> .\nTA .\nTX .\n'
+    )
+    done = data("inspect", "--json", "log.rdfp")
+    assert done.code == 0
+    report = json.loads(done.out)
+    assert {
+        key: report[key] for key in ("kind", "messages", "quads", "empty_messages", "has_graphs")
+    } == {
+        "kind": "patches",
+        "messages": 4,
+        "quads": 3,
+        "empty_messages": 0,
+        "has_graphs": True,
+    }
+    assert report["operations"] == {"H": 3, "TX": 5, "TC": 3, "TA": 1, "PA": 1, "A": 2, "D": 1}
+    assert report["headers"] == {"id": 2, "prev": 1}
+    assert report["broken_links"] == 1
+    assert report["broken_link"] == "patch 2: prev is <a:0>, and the patch before has the id <a:1>"
+    assert report["quads_per_message"] == [3, 4.0, 5]
+    text = data("inspect", "log.rdfp").out
+    for line in (
+        "patches          4",
+        "operations       3 H, 5 TX, 3 TC, 1 TA, 1 PA, 2 A, 1 D, some in named graphs",
+        "transactions     5: 3 committed, 1 aborted, 1 open",
+        "chain            1 broken link; patch 2: prev is <a:0>, and the patch before has the id <a:1>",
+        "operations each  3 to 5, 4.0 on average",
+        "headers                   2  id",
+    ):
+        assert f"  {line}\n" in text
+
+
+@pytest.mark.parametrize("suffix", [".trp", ".jellyp", ".rdfp.gz"])
+def test_inspect_says_the_same_of_each_format(data, suffix):
+    report = json.loads(data("inspect", "--json", "chain.rdfp").out)
+    assert data("convert", "chain.rdfp", f"other{suffix}").code == 0
+    other = json.loads(data("inspect", "--json", f"other{suffix}").out)
+    same = ("kind", "messages", "quads", "operations", "headers", "broken_links", "broken_link")
+    assert {key: other[key] for key in same} == {key: report[key] for key in same}
+
+
+def test_inspect_stops_at_an_error(data):
+    Path("bad.rdfp").write_text(CHANGES + "Z .\noops\n")
+    done = data("inspect", "bad.rdfp")
+    assert done.code == 1
+    assert "patches          1" in done.out
+    assert "first error      bad.rdfp: rdf-patch: " in done.out
+
+
+def test_the_summary_is_for_people_and_quiet_has_none(data):
+    for words in (
+        ("apply", "old.nq", "c.rdfp", "-o", "x.nq"),
+        ("diff", "old.nq", "new.trig", "-o", "x.rdfp"),
+        ("from-log", "a.nq", "x.rdfp"),
+        ("to-log", "adds.rdfp", "x.nq"),
+    ):
+        assert data("patch", *words).err.startswith("rdfm: ")
+        done = data("patch", *words, "--quiet")
+        assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_binary_is_not_for_a_terminal(data, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    done = data("patch", "diff", "old.nq", "new.trig", "-o", "-", "--to", "jelly-patch")
+    assert done.code == 2
+    assert "jelly-patch is binary and standard output is a terminal" in done.error
