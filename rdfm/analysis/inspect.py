@@ -28,6 +28,8 @@ __all__ = ["Report", "inspect"]
 TOP = 10
 MAX_NAMES = 100_000
 MAX_NAMESPACES = 10_000
+# The codes of operations, in the order in which they are told.
+CODES = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
 
 
 @dataclass
@@ -287,6 +289,9 @@ class _Counts:
         report.predicates = dict(self._predicates)
         report.datatypes = dict(self._datatypes)
         report.metadata = _top(self._metadata, MAX_NAMES)
+        report.operations = {
+            code: report.operations[code] for code in CODES if code in report.operations
+        }
         report.headers = _top(self._chain.headers, MAX_NAMES)
 
 
