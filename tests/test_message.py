@@ -1,8 +1,11 @@
-"""Message: what it holds, and what it refuses."""
+"""Message and Patch: what they hold, and what they refuse."""
+
+import pickle
+import re
 
 import pytest
 
-from rdfm import Bnode, Iri, Literal, Message, Quad
+from rdfm import Bnode, Iri, Literal, Message, Operation, Patch, PatchBatch, Quad, TripleTerm
 
 A, B = Iri("http://ex/a"), Iri("http://ex/b")
 QUADS = [
@@ -39,3 +42,104 @@ def test_a_message_made_by_hand():
 def test_a_message_of_something_else_is_refused(make, says):
     with pytest.raises(TypeError, match=says):
         make()
+
+
+def test_a_patch_made_by_hand():
+    rows = [
+        Operation("H", "ID", object=A),
+        ("H", "prev", None, None, B),
+        ("H", "prev", None, None, A),
+        ("TX",),
+        ("PA", "ex", None, None, A),
+        ("A", None, A, B, Literal("x", language="en", direction="rtl")),
+        ("D", None, A, B, TripleTerm(A, B, Bnode("b")), Bnode("g")),
+        ("PD", "ex"),
+        ("TC",),
+    ]
+    patch = Patch(rows)
+    assert (patch.index, patch.position, len(patch)) == (None, None, 9)
+    assert patch.header == {"ID": [A], "prev": [B, A]}
+    assert (patch.id, patch.previous) == (A, B)
+    assert patch.adds == [Quad(A, B, Literal("x", language="en", direction="rtl"))]
+    assert patch.deletes == [Quad(A, B, TripleTerm(A, B, Bnode("b")), Bnode("g"))]
+    assert [operation.op for operation in patch] == [
+        "H",
+        "H",
+        "H",
+        "TX",
+        "PA",
+        "A",
+        "D",
+        "PD",
+        "TC",
+    ]
+    assert patch == Patch(patch)
+    assert patch == pickle.loads(pickle.dumps(patch))
+    assert patch != Patch(rows[:-1])
+    assert patch != rows
+    assert (repr(patch), repr(Patch([("TX",)]))) == (
+        "<Patch: 9 operations>",
+        "<Patch: 1 operation>",
+    )
+    empty = Patch()
+    assert empty
+    assert (empty.id, empty.previous, empty.header, empty.adds, len(empty)) == (
+        None,
+        None,
+        {},
+        [],
+        0,
+    )
+    with pytest.raises(TypeError):
+        hash(patch)
+
+
+def test_patches_as_views_of_a_batch():
+    rows = [[("TX",), ("A", None, A, B, A), ("TC",)], [], [("H", "id", None, None, A)]]
+    batch = PatchBatch.from_patches([Patch(row) for row in rows], first_index=7)
+    assert repr(batch) == "<PatchBatch: 3 patches, 4 operations>"
+    assert (len(batch), batch.record_count, batch.first_index, batch.kind) == (3, 4, 7, "patches")
+    assert (batch.continues, batch.continued, batch.has_graphs) == (False, False, False)
+    assert batch.memory_bytes > 0
+    assert batch.operation_counts() == [3, 0, 1]
+    assert batch.headers() == [(2, "id", A)]
+    assert dict(batch.code_counts()) == {"TX": 1, "TC": 1, "A": 1, "H": 1}
+    first, second, third = batch
+    assert [patch.index for patch in (first, second, third)] == [7, 8, 9]
+    assert (len(first), repr(third)) == (3, "<Patch 9: 1 operation>")
+    assert [first, second, third] == [Patch(row) for row in rows]
+    copy = pickle.loads(pickle.dumps(first))
+    assert (copy, copy.index) == (first, None)
+    assert PatchBatch.from_patches(batch.slice(1, 3)).operation_counts() == [0, 1]
+    assert next(iter(batch.slice(2, 3))).index == 9
+    assert third.id == A
+    with pytest.raises(IndexError):
+        batch.operations(3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "says"),
+    [
+        (3, TypeError, "not iterable"),
+        (["TX"], TypeError, "an operation is an Operation, or a tuple of its parts, not 'TX'"),
+        ([()], TypeError, "an operation is an Operation, or a tuple of its parts, not ()"),
+        ([QUADS[0]], TypeError, "an operation is an Operation"),
+        ([("A", None, A, A, A, A, A)], TypeError, "an operation is an Operation"),
+        ([("A", None, "a:s", A, A)], TypeError, "a term is an Iri, Bnode, Literal or TripleTerm"),
+        ([("XX",)], ValueError, "'XX' is no operation; there are H, TX, TC, TA, PA, PD, A, D"),
+        ([("A", None, A, A)], ValueError, "A: a quad that is added or deleted has subject"),
+        ([("D", "x", A, A, A)], ValueError, "D: a quad that is added or deleted has subject"),
+        ([("H", "id")], ValueError, "H: a header has a name and, as its object, a value"),
+        ([("H", None, None, None, A)], ValueError, "H: a header has a name"),
+        ([("H", "id", None, None, A, A)], ValueError, "H: a header has a name"),
+        ([("TX", "x")], ValueError, "TX: a transaction's begin and end have no terms"),
+        ([("TC", None, A)], ValueError, "TC: a transaction's begin and end have no terms"),
+        ([("PA", "x")], ValueError, "PA: a prefix that is added has a name and"),
+        ([("PA", "x", None, None, Literal("a"))], ValueError, "PA: a prefix that is added"),
+        ([("PD",)], ValueError, "PD: a prefix that is deleted has a name, and may have a graph"),
+        ([("PD", "x", None, None, A)], ValueError, "PD: a prefix that is deleted has a name"),
+    ],
+)
+def test_operations_that_are_none_are_refused(rows, error, says):
+    with pytest.raises(error, match=re.escape(says)):
+        PatchBatch.from_patches([Patch(rows)])
