@@ -378,8 +378,10 @@ def test_no_text_below_the_command_line_writes_its_flags():
 def test_the_command_line_has_every_option_that_helps():
     from rdfm.cli.app import app
 
-    command = app.get_command(None, "convert")
-    parameters = command.get_params(click.Context(command))
+    commands = [app.get_command(None, "convert"), *app.get_command(None, "patch").commands.values()]
+    parameters = [
+        each for command in commands for each in command.get_params(click.Context(command))
+    ]
     flags = {flag for option in parameters for flag in (*option.opts, *option.secondary_opts)}
     texts = [path.read_text("utf-8") for path in ROOT.glob("crates/*/src/**/*.rs")]
     found = {

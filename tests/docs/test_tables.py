@@ -12,6 +12,8 @@ import rdfm
 from rdfm import errors, formats
 from rdfm.cli.app import app
 from rdfm.conversion.options import STAGES
+from rdfm.logs.options import CHANGING
+from rdfm.patch.options import APPLY, DIFF, FROM_LOG, TO_LOG
 
 ROOT = Path(__file__).parents[2]
 BUILT_IN = tuple(format.name for format in formats.built_in())
@@ -156,25 +158,45 @@ def test_the_page_of_the_command_line_explains_the_stages_of_a_conversion():
     ]
 
 
+def test_the_table_of_changes_has_every_option_of_them():
+    table = rows(section(read(OPTIONS), "Changes"))[1:]
+    assert [row[0].strip("`| ") for row in table] == [option.name for option in CHANGING]
+
+
+def test_the_page_of_the_command_line_explains_the_stages_of_changes():
+    page = section(read("docs/cli.md"), "rdfm patch")
+    for stages in (APPLY, DIFF, FROM_LOG, TO_LOG):
+        assert not [
+            option.option
+            for option in stages.values()
+            if not re.search(rf"`--{option.option}[` ]", page)
+        ]
+
+
 def test_the_batching_options_are_on_the_page_of_limits():
     page = read("docs/limits.md")
     assert not {option for option in BATCHING if f"`{option}`" not in page}
 
 
-def commands(group: click.Group) -> list[tuple[str, click.Command]]:
-    """The program and its commands, by name."""
+def commands(group: click.Group, program: str = "rdfm") -> list[tuple[str, click.Command]]:
+    """The program and its commands, by name; those of a command too."""
     context = click.Context(group)
-    found: list[tuple[str, click.Command]] = [("rdfm", group)]
+    found: list[tuple[str, click.Command]] = [(program, group)]
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
-        found.append((f"rdfm {name}", command))
+        if isinstance(command, click.Group):
+            found += commands(command, f"{program} {name}")
+        else:
+            found.append((f"{program} {name}", command))
     return found
 
 
 @pytest.mark.parametrize(("name", "command"), commands(app), ids=lambda value: str(value))
 def test_the_page_of_the_command_line_names_every_option_of_its_own(name, command):
-    page = read("docs/cli.md") if name == "rdfm" else section(read("docs/cli.md"), name)
+    page = read("docs/cli.md")
+    if name != "rdfm":
+        page = section(page, " ".join(name.split()[:2]))
     missing = [
         option
         for parameter in command.params
