@@ -124,6 +124,80 @@ def test_a_compressed_log_of_jelly_that_is_a_gigabyte_of_text(tmp_path):
     assert resident < LIMIT
 
 
+def operations(count: int) -> rdfm.PatchBatch:
+    """Patches of ten operations with terms that differ, and a header."""
+    iri = lambda name, number: rdfm.Iri(f"http://example.org/{name}/{number}")  # noqa: E731
+    patches = []
+    for number in range(count):
+        quads = (
+            (iri("s", number), iri("p", at), rdfm.Literal(f"{number} {at}"), iri("g", at % 3))
+            for at in range(7)
+        )
+        rows = [(code, None, *quad) for code, quad in zip("AADAADA", quads, strict=True)]
+        header = ("H", "id", None, None, iri("patch", number), None)
+        begin, end = ((code, *[None] * 5) for code in ("TX", "TC"))
+        patches.append([header, begin, *rows, end])
+    return rdfm.PatchBatch.from_patches(patches)
+
+
+def rows(count: int) -> rdfm.ResultBatch:
+    """Rows of results with terms that differ."""
+    cells = (
+        (
+            rdfm.Iri(f"http://example.org/{number}"),
+            rdfm.Literal(f"{number}", language="en"),
+            None if number % 3 else rdfm.Bnode(f"b{number}"),
+        )
+        for number in range(count)
+    )
+    return rdfm.ResultBatch.from_rows(cells, ["a", "b", "c"])
+
+
+RESULTS = ("thrift", "protobuf", "json", "xml", "tsv", "csv")
+# What is read, what is written of it, and the messages of a batch.
+CONVERTED = [
+    *(
+        (source, target, operations)
+        for source, target in (
+            ("jelly-patch", "rdf-patch"),
+            ("rdf-patch", "rdf-patch-thrift"),
+            ("rdf-patch-thrift", "jelly-patch"),
+        )
+    ),
+    *(
+        (f"results-{source}", f"results-{target}", rows)
+        for source, target in zip(RESULTS, (*RESULTS[1:], RESULTS[0]), strict=True)
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "target", "messages"), CONVERTED)
+def test_memory_does_not_grow_with_logs_of_patches_and_results(source, target, messages):
+    """As much at 50 MB as at 500 MB."""
+    batch = messages(1000 if messages is operations else 8000)
+    lossy = {"lossy": True} if source == "results-csv" else {}
+
+    def log(size):
+        encoder = formats.find(source).Encoder(**lossy)
+        while size > 0:
+            piece = encoder.encode(batch)
+            size -= len(piece)
+            yield piece
+        yield encoder.finish()
+
+    words = ("--lossy",) if target == "results-csv" else ()
+    peaks = []
+    for size in (50_000_000, 500_000_000):
+        code, resident, errors, out = convert(
+            *("-", "-", "--from", source, "--to", target, "--quiet", *words), feed=log(size)
+        )
+        assert (code, errors) == (0, "")
+        assert out > size // 20
+        peaks.append(resident)
+    assert abs(peaks[1] - peaks[0]) < 20_000_000, peaks
+
+
 def test_the_bomb_of_two_long_prefixes():
     """200 kB of Jelly that would be 1 GB: every IRI is long, every row names the other prefix."""
     writer = jelly_proto.Writer(1)

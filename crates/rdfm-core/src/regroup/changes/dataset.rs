@@ -2,7 +2,7 @@
 //!
 //! - In: batches of messages, whose quads are added; batches of patches, which are applied.
 //! - Out: the quads, in the order in which they were added, and the prefixes, as one message.
-//! - Cost: 27 to 38 bytes a quad, and each term once; a change is a look-up. Those of a batch are looked up together,
+//! - Cost: 27 to 37 bytes a quad, and each term once; a change is a look-up. Those of a batch are looked up together,
 //!   since each is a line of memory that no cache has.
 //! - Law: adding what is there and deleting what is not change nothing. What an aborted transaction changed, or one
 //!   that its patch does not end, is undone.

@@ -1,0 +1,81 @@
+"""Blank nodes of a dataset under the labels of another one."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nquads import isomorphic, labels, read_quads, with_labels
+from support import as_batch, quads_of
+
+import rdfm
+from rdfm.compare.alignment import aligned
+
+
+def quads(text):
+    return read_quads(text.replace("'", '"'))
+
+
+def align(old, new):
+    """As tuples."""
+    batches = [as_batch([each]).quads(0) for each in (old, new)]
+    batch = rdfm.MessageBatch.from_messages([aligned(*batches)])
+    return quads_of(batch, 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("_:a <a:p> '1' .", "_:z <a:p> '1' .", "_:a <a:p> '1' ."),
+        # One of two that are alike is gone.
+        ("_:a <a:p> '1' .\n_:b <a:p> '1' .", "_:z <a:p> '1' .", "_:a <a:p> '1' ."),
+        # What is new takes no label that is taken.
+        (
+            "_:a <a:p> '1' .",
+            "_:a <a:p> '2' .\n_:z <a:p> '1' .",
+            "_:a_1 <a:p> '2' .\n_:a <a:p> '1' .",
+        ),
+        ("_:a <a:p> '1' .\n_:a_1 <a:p> '3' .", "_:a <a:p> '2' .", "_:a_2 <a:p> '2' ."),
+        ("<a:s> <a:p> '1' .", "_:z <a:p> _:y .", "_:z <a:p> _:y ."),
+        ("", "_:a <a:p> _:a .", "_:a <a:p> _:a ."),
+        ("_:a <a:p> _:a .", "", ""),
+        # In every position, and in triple terms.
+        (
+            "_:a <a:p> <<( _:b <a:p> '1' )>> _:c .",
+            "_:c <a:p> <<( _:a <a:p> '1' )>> _:b .",
+            "_:a <a:p> <<( _:b <a:p> '1' )>> _:c .",
+        ),
+    ],
+)
+def test_what_is_the_same_has_the_labels_of_the_old(old, new, wanted):
+    assert align(quads(old), quads(new)) == quads(wanted)
+
+
+@given(seed=st.integers(0, 10_000), count=st.integers(0, 9), more=st.integers(0, 3))
+def test_random_datasets(seed, count, more):
+    """Of few nodes and predicates, so that much looks alike."""
+    generator = random.Random(seed)
+    node = lambda: ("bnode", generator.choice("abcdefg"))  # noqa: E731
+    quad = lambda: (node(), ("iri", f"a:{generator.randrange(2)}"), node(), None)  # noqa: E731
+    old = [quad() for _ in range(count)]
+    found = sorted(set(labels(old)))
+    other = dict(zip(found, generator.sample("abcdefghij", len(found)), strict=True))
+    same = [with_labels(each, other.__getitem__) for each in old]
+    generator.shuffle(same)
+    assert set(align(old, same)) == set(old)
+    new = same[more:] + [quad() for _ in range(more)]
+    made = align(old, new)
+    assert isomorphic(made, new)
+    assert len(made) == len(new)
+
+
+def test_work_is_bounded():
+    """Many nodes that are all alike, and nothing else."""
+    ring = [
+        (("bnode", str(a)), ("iri", "a:p"), ("bnode", str(b)), None)
+        for a in range(12)
+        for b in range(12)
+        if a != b
+    ]
+    with pytest.raises(rdfm.LimitError):
+        aligned(as_batch([ring]).quads(0), as_batch([ring]).quads(0), max_steps=50)
