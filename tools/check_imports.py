@@ -25,7 +25,8 @@ CORE = [
     {"lib"},
 ]
 ARROW = [
-    {"error", "schema"},
+    {"error"},
+    {"schema"},
     {"to_arrow", "from_arrow"},
     {"values"},
     {"lib"},
