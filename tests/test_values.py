@@ -10,6 +10,7 @@ from support import NATIVE, TABLES, as_tuple
 
 import rdfm
 from rdfm import DecodeError, EncodeError, LimitError, OptionError, UnsupportedError, formats
+from rdfm._core import PatchBatch
 from rdfm.values import ValueDecoder, decode_values, encode_values
 
 pa = pytest.importorskip("pyarrow")
@@ -299,3 +300,32 @@ def test_limits_do_not_add_up_over_values(name):
         assert together == alone
         refused.update(together)
     assert refused == {True, False}
+
+
+@pytest.mark.parametrize("name", ["jelly-patch", "rdf-patch", "rdf-patch-thrift"])
+@pytest.mark.parametrize("plug_in", [False, True])
+def test_patches_are_values_too(name, plug_in):
+    """Lists of operations there and back, by the codecs of the core and by a plug-in's."""
+    iri = rdfm.Iri("http://e/s")
+    patches = [
+        [("TX", *[None] * 5), ("A", None, iri, iri, rdfm.Literal("x"), None), ("TC", *[None] * 5)],
+        [],
+    ]
+    operations = pa.record_batch(PatchBatch.from_patches(patches))["operations"]
+    lists = pa.concat_arrays([operations, pa.nulls(1, operations.type)])
+    format = foreign(name) if plug_in else formats.find(name)
+    values = pa.array(encode_values(format, lists))
+    assert values.to_pylist()[2] is None
+    back = pa.array(decode_values(format, values))
+    back.validate(full=True)
+    assert back.equals(lists)
+    broken = pa.array([b"\xff\xff", values[0].as_py()])
+    assert pa.array(decode_values(format, broken, on_error="null")).to_pylist() == [
+        None,
+        lists[0].as_py(),
+    ]
+
+
+def test_rows_of_results_are_no_values():
+    with pytest.raises(OptionError, match="SPARQL results in JSON holds results"):
+        decode_values("results-json", pa.array([b""]))

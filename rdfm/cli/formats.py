@@ -42,7 +42,7 @@ def command(as_json: bool) -> None:
     for kind, carried in _CARRIED.items():
         of_kind = [row for row in rows if kind in row["kinds"]]
         click.echo(f"{_TITLES[kind]}:\n")
-        _print([_heads(carried), *(_cells(row, carried) for row in of_kind)])
+        _print([_heads(carried), *(_cells(row, kind, carried) for row in of_kind)])
         click.echo()
     click.echo(
         "Compression by suffix: .gz .zst .bz2 .xz. Other names of a format: rdfm formats --json."
@@ -57,6 +57,7 @@ def _row(format: Any) -> dict[str, Any]:
         "reads": format.is_read,
         "writes": format.is_written,
         "kinds": list(spec.kinds),
+        "written_only": list(spec.written_only),
         "suffixes": list(spec.suffixes),
         "media_types": list(spec.media_types),
         "aliases": list(spec.aliases),
@@ -72,11 +73,11 @@ def _heads(carried: tuple[str, ...]) -> tuple[str, ...]:
     return ("name", "title", "reads", "writes", "suffixes", *carried)
 
 
-def _cells(row: dict[str, Any], carried: tuple[str, ...]) -> tuple[str, ...]:
+def _cells(row: dict[str, Any], kind: str, carried: tuple[str, ...]) -> tuple[str, ...]:
     return (
         row["name"],
         row["title"],
-        _yes(row["reads"]),
+        _yes(row["reads"] and kind not in row["written_only"]),
         _yes(row["writes"]),
         " ".join(row["suffixes"]),
         *(_cell(row["carries"].get(name.replace(" ", "_"))) for name in carried),
