@@ -9,7 +9,7 @@
 use super::options::{Frames, JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
 use super::spec::JELLY;
 use super::stream::Stream;
-use super::term_writer::{EntryTags, GRAPH, MAX_FRAME_BYTES, TermWriter};
+use super::term_writer::{EntryTags, FrameSize, GRAPH, MAX_FRAME_BYTES, TermWriter};
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::Refused;
 use crate::codec::spec::Made;
@@ -52,7 +52,7 @@ struct JellyWriter {
     merge_graphs: bool,
     delimited: bool,
     flat: bool,
-    frame_rows: usize,
+    frame_size: FrameSize,
 
     terms: TermWriter,
     in_graph: bool,
@@ -99,7 +99,7 @@ impl JellyWriter {
             merge_graphs: stream.merge_graphs,
             delimited: stream.delimited,
             flat: stream.frames == Frames::Flat,
-            frame_rows: stream.frame_rows,
+            frame_size: stream.frame_size,
             terms: TermWriter::new(ENTRIES, jelly.tables(), jelly.generalized, jelly.rdf_star),
             in_graph: false,
             metadata: Vec::new(),
@@ -263,7 +263,7 @@ impl Writer for JellyWriter {
         let table = batch.table();
         for quad in batch.message(message) {
             self.quad(table, *quad)?;
-            if self.flat && self.delimited && self.terms.rows.count >= self.frame_rows {
+            if self.flat && self.delimited && self.frame_size.is_reached(&self.terms.rows) {
                 if self.mark.carried.is_none() {
                     let rows = self.terms.rows.bytes[..self.mark.rows].to_vec();
                     self.mark.carried = Some((rows, self.frame_metadata.clone()));

@@ -6,10 +6,11 @@
 //!   then. Physical and logical type fit each other, unless both were given.
 
 use super::options::{
-    DATATYPE_TABLE, FRAME_ROWS, Frames, GENERALIZED, JELLY_VERSION, JellyOptions, LOGICAL_TYPE,
-    LOGICAL_TYPES, NAME_TABLE, NAMESPACES, PHYSICAL_TYPE, PREFIX_TABLE, PhysicalType, RDF_STAR,
-    STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
+    DATATYPE_TABLE, Frames, GENERALIZED, JELLY_VERSION, JellyOptions, LOGICAL_TYPE, LOGICAL_TYPES,
+    NAME_TABLE, NAMESPACES, PHYSICAL_TYPE, PREFIX_TABLE, PhysicalType, RDF_STAR, STREAM_NAME,
+    WRITE_DELIMITED, WRITE_FRAMES,
 };
+use super::term_writer::FrameSize;
 use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
@@ -22,8 +23,8 @@ pub(super) struct Stream {
     pub options: JellyOptions,
     /// One frame a message, or one message over many frames.
     pub frames: Frames,
-    /// Rows a frame with [`Frames::Flat`].
-    pub frame_rows: usize,
+    /// Where a frame ends with [`Frames::Flat`].
+    pub frame_size: FrameSize,
     /// Length-prefix frames. Without it a log of more than one frame is refused.
     pub delimited: bool,
     pub merge_graphs: bool,
@@ -96,7 +97,7 @@ impl Stream {
         Ok(Self {
             options,
             frames,
-            frame_rows: values.number(&FRAME_ROWS) as usize,
+            frame_size: FrameSize::of(values, usize::MAX),
             delimited: values.switch(&WRITE_DELIMITED),
             merge_graphs: values.switch(&MERGE_GRAPHS),
         })

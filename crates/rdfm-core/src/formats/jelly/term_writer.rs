@@ -6,9 +6,10 @@
 //! - Law: the bytes depend on the terms alone: the memo and equal ids only save comparisons.
 
 use super::lru::Lru;
-use super::options::Tables;
+use super::options::{FRAME_ROWS, Tables};
 use super::owned::OwnedTerm;
 use crate::codec::refuse::Refused;
+use crate::codec::values::Values;
 use crate::model::batch::LogBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::Record;
@@ -81,6 +82,28 @@ pub(super) struct TermWriter {
 pub(super) struct Rows {
     pub bytes: Vec<u8>,
     pub count: usize,
+}
+
+/// The size at which a frame ends within a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameSize {
+    rows: usize,
+    bytes: usize,
+}
+
+impl FrameSize {
+    /// The rows that the options say, or so many bytes of rows.
+    pub fn of(values: &Values, bytes: usize) -> Self {
+        Self {
+            rows: values.number(&FRAME_ROWS) as usize,
+            bytes,
+        }
+    }
+
+    /// Whether a frame of these rows ends.
+    pub fn is_reached(self, rows: &Rows) -> bool {
+        rows.count >= self.rows || rows.bytes.len() >= self.bytes
+    }
 }
 
 /// The terms of the statement before.

@@ -262,7 +262,7 @@ impl Writer for PatchWriter {
             let rows = &self.terms.rows;
             let stream = &self.stream;
             if cuts {
-                if rows.count >= stream.frame_rows || rows.bytes.len() >= stream.frame_bytes {
+                if stream.frame_size.is_reached(rows) {
                     if self.mark.carried.is_none() {
                         self.mark.carried = Some(rows.bytes[..self.mark.rows].to_vec());
                     }

@@ -6,9 +6,10 @@
 //!   then.
 
 use super::super::options::{
-    DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, MIN_NAME_TABLE, NAME_TABLE, PREFIX_TABLE, RDF_STAR,
-    Tables, WRITE_DELIMITED,
+    DATATYPE_TABLE, GENERALIZED, MIN_NAME_TABLE, NAME_TABLE, PREFIX_TABLE, RDF_STAR, Tables,
+    WRITE_DELIMITED,
 };
+use super::super::term_writer::FrameSize;
 use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE, StatementType, StreamType};
 use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
@@ -25,9 +26,8 @@ pub(super) struct Stream {
     pub tables: Tables,
     /// All patches become one.
     pub flat: bool,
-    /// Rows and bytes of a frame, where a patch may take many.
-    pub frame_rows: usize,
-    pub frame_bytes: usize,
+    /// Where a frame ends, if a patch may take many.
+    pub frame_size: FrameSize,
     /// Length-prefix frames. Without it a log of more than one frame is refused.
     pub delimited: bool,
     pub merge_graphs: bool,
@@ -50,8 +50,7 @@ impl Stream {
                 datatype: values.number(&DATATYPE_TABLE) as u32,
             },
             flat: values.switch(&FLAT),
-            frame_rows: values.number(&FRAME_ROWS) as usize,
-            frame_bytes: values.number(&FRAME_BYTES) as usize,
+            frame_size: FrameSize::of(values, values.number(&FRAME_BYTES) as usize),
             delimited: values.switch(&WRITE_DELIMITED),
             merge_graphs: values.switch(&MERGE_GRAPHS),
         };
