@@ -1,7 +1,7 @@
 //! Logs of messages as logs of patches, and back.
 //!
 //! - In: batches of messages, or of patches. Out: batches of the other.
-//! - Cost: one copy of the records and their terms; the way back holds a transaction whole, and 16 bytes and more for
+//! - Cost: one copy of the records and their terms; the way back holds a transaction whole, and 20 to 40 bytes for
 //!   each blank node, unless they are to be separate.
 //! - Law: there and back gives the same messages, up to the labels of blank nodes: a message becomes a transaction of
 //!   adds, in which labels are set apart by message, since those of patches are the log's.

@@ -1,0 +1,70 @@
+"""Patches that rdfm makes, applied by RDFLib; and patches that RDFLib makes, applied by rdfm."""
+
+import io
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from logs import known_tags, literals_of
+from support import as_batch, encode
+
+import rdfm
+from rdfm import patch
+
+rdflib = pytest.importorskip("rdflib")
+# Of RDFLib's parser and serializer themselves.
+pytestmark = pytest.mark.filterwarnings("ignore:Dataset[.]:DeprecationWarning")
+
+# What RDFLib's parser takes: it knows no base directions, no triple terms, and blank nodes in a way of its own.
+NODES = st.sampled_from([("iri", f"http://example.org/{name}") for name in "abc"])
+TEXTS = st.text(st.sampled_from("abc é亀'."), max_size=5)
+LITERALS = literals_of(TEXTS, known_tags).filter(
+    # It makes numbers canonical.
+    lambda term: term[3] is None and not re.search("XMLSchema#(?!string)", term[4])
+)
+QUADS = st.lists(st.tuples(NODES, NODES, NODES | LITERALS, st.none() | NODES), max_size=8)
+
+
+def dataset(quads):
+    """RDFLib's dataset of tuples."""
+    return as_batch([quads]).__iter__().__next__().to_rdflib()
+
+
+def as_set(graph):
+    return {str(quad) for quad in rdfm.Message.from_rdflib(graph)}
+
+
+def as_lines(quads):
+    return {str(quad) for quad in next(iter(as_batch([quads])))}
+
+
+@settings(max_examples=60)
+@given(old=QUADS, new=QUADS)
+def test_rdflib_applies_a_difference(old, new):
+    out = io.BytesIO()
+    patch.diff(
+        encode("nq", [old]), encode("nq", [new]), out, from_format="nq", to_format="rdf-patch"
+    )
+    graph = dataset(old)
+    graph.parse(data=out.getvalue().decode(), format="patch")
+    assert as_set(graph) == as_lines(new)
+
+
+@settings(max_examples=60)
+@given(old=QUADS, new=QUADS.filter(bool))  # it takes an empty dataset for none
+def test_a_difference_by_rdflib_is_applied(old, new):
+    before, after = dataset(old), dataset(new)
+    text = before.serialize(format="patch", target=after, header_id="urn:1", header_prev="urn:0")
+    out = io.BytesIO()
+    patch.apply(
+        encode("nq", [old]),
+        text.encode(),
+        out,
+        from_format="nq",
+        patch_format="rdf-patch",
+        to_format="nq",
+    )
+    with rdfm.open_log(out.getvalue(), "nq") as log:
+        found = {str(quad) for message in log for quad in message}
+    assert found == as_lines(new)
