@@ -6,6 +6,10 @@
     clippy::panic,
     reason = "a test says so by failing"
 )]
+#![allow(
+    clippy::format_collect,
+    reason = "shorter, and texts of tests are small"
+)]
 
 mod support;
 
@@ -483,11 +487,10 @@ fn labels_of_several_logs_are_set_apart() {
     assert!(text.contains("A <_:_gm1_a> <a:p> <_:_gm1_c> ."), "{text}");
 }
 
-fn to_messages(
-    log: &str,
-    size: u64,
-    separate: bool,
-) -> (Vec<Vec<String>>, Option<String>, Vec<(&'static str, u64)>) {
+/// Messages, the error, and what was dropped.
+type Made = (Vec<Vec<String>>, Option<String>, Vec<(&'static str, u64)>);
+
+fn to_messages(log: &str, size: u64, separate: bool) -> Made {
     let mut made = ToMessages::new(separate, 1 << 26);
     let mut found = Vec::new();
     let mut error = None;

@@ -152,7 +152,7 @@ impl Difference {
 
     /// The next batch of the patch, one transaction, perhaps in parts; None behind the last.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
-        let batch = with(py, &self.state, |state| state.next_batch())?;
+        let batch = with(py, &self.state, difference::Difference::next_batch)?;
         Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
     }
 }
