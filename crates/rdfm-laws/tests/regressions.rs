@@ -80,6 +80,9 @@ fn what_is_wrong_in_a_token_of_results_gives_one_error_however_it_arrives() {
         format!("{{\"head\":\"{long}\x14\"}}"),
         format!("{{\"head\":\"{long}\\\x14"),
         format!("{{\"head\":{long}"),
+        format!("{{\"head\":{long} }}"),
+        format!("{{\"head\":{{}} {long} }}"),
+        format!("{{{long} }}"),
         format!("{{\"{}\":", "d".repeat(61)),
     ] {
         within_64_bytes("results-json", wrong.as_bytes());

@@ -226,10 +226,16 @@ impl Machine {
             }
             let found = match found {
                 // In pieces no more than that would have been looked at.
-                Err(error) if (error.at - self.at) as u64 > self.rows.most() => {
-                    return Err(self.too_large(self.at, "a string"));
+                Err(error) => {
+                    let seen = (error.at - self.at).max(self.tokens.seen(text, self.at));
+                    let large = seen as u64 > self.rows.most();
+                    return Err(if large {
+                        self.too_large(self.at, "a string")
+                    } else {
+                        error
+                    });
                 }
-                found => found?,
+                Ok(found) => found,
             };
             let Some((token, start)) = found else {
                 return self.wait(text, ended);

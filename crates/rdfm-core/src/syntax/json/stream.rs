@@ -225,13 +225,7 @@ impl Tokens {
                 Ok(Some(token))
             }
             b'-' | b'0'..=b'9' | b'a'..=b'z' => {
-                let word = text[start..].iter();
-                let length = word
-                    .take_while(|byte| {
-                        byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
-                    })
-                    .count();
-                let end = start + length;
+                let end = start + word_length(&text[start..]);
                 if end == text.len() && !ended {
                     return Ok(None);
                 }
@@ -247,6 +241,18 @@ impl Tokens {
                 Ok(Some(token))
             }
             _ => Err(self.unexpected(text, start)),
+        }
+    }
+
+    /// How far from `at`, where the next token begins, one looks to say that what is there is wrong there.
+    #[cold]
+    pub fn seen(&self, text: &[u8], at: usize) -> usize {
+        let rest = text.get(at..).unwrap_or_default();
+        match (self.expects, rest.first()) {
+            (Expects::Value | Expects::FirstElement, Some(b'-' | b'0'..=b'9' | b'a'..=b'z')) => {
+                word_length(rest)
+            }
+            _ => 0,
         }
     }
 
@@ -369,6 +375,13 @@ fn control(inner: &[u8], start: usize) -> Box<GrammarError> {
             "the control character U+{byte:04X} stands in a string; JSON writes it as an escape"
         ),
     )
+}
+
+/// The length of the number or the word that a text begins with.
+#[inline]
+fn word_length(text: &[u8]) -> usize {
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    text.iter().take_while(|byte| word(byte)).count()
 }
 
 fn is_number(text: &[u8]) -> bool {
