@@ -21,7 +21,8 @@ def patches(log: str, folder: Path, messages: int) -> list[Any]:
 
     make = _core.ToPatches()
     made = (make.patches(batch) for batch in read_log(log, folder, messages))
-    return [batch for batch in made if batch is not None]
+    text = encoded("rdf-patch", [batch for batch in made if batch is not None])
+    return list(batches("rdf-patch", text))  # as a reader gives them
 
 
 def again(log: str, folder: Path, messages: int) -> list[Any]:
@@ -30,7 +31,8 @@ def again(log: str, folder: Path, messages: int) -> list[Any]:
 
     make = _core.ToMessages()
     made = [make.messages(batch) for batch in patches(log, folder, messages)]
-    return [batch for batch in [*made, make.take()] if batch is not None]
+    text = encoded("nq", [batch for batch in [*made, make.take()] if batch is not None])
+    return list(batches("nq", text))
 
 
 def read_log(log: str, folder: Path, messages: int) -> Any:

@@ -37,6 +37,12 @@ pub(crate) fn write(label: &[u8], plain: bool, holds: Holds, out: &mut Vec<u8>) 
     }
 }
 
+/// Whether a label may be an escape, or be taken for one.
+#[inline]
+pub(crate) const fn may_escape(label: &[u8]) -> bool {
+    matches!(label, [b'_', b'g', b'x', ..])
+}
+
 /// The label that an escape stands for; `None` for a label that stands for itself.
 #[inline]
 pub(crate) fn read(label: &[u8], holds: Holds) -> Option<Vec<u8>> {

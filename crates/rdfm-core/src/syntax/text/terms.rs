@@ -11,9 +11,6 @@ use crate::model::write::{Style, direction, term_error, write_escaped};
 use crate::syntax::ntriples::holds_label;
 use crate::syntax::text::encode::{Memo, Stop, holds_labels};
 
-/// An IRI that begins so is a blank node where blank nodes are written so.
-const BNODE_IRI: &[u8] = b"_:";
-
 /// Writes terms.
 pub(crate) struct TermWriter {
     /// Escapes IRIs where that helps.
@@ -69,9 +66,17 @@ impl TermWriter {
         let text = table.text_of(term);
         let plain = term.flags & flags::PLAIN != 0;
         match term.kind {
-            TermKind::Iri if plain && !(self.quoted && text.starts_with(BNODE_IRI)) => {
+            TermKind::Iri if plain && !(self.quoted && is_bnode_iri(text)) => {
                 let start = out.len();
                 out.push(b'<');
+                out.extend_from_slice(text);
+                out.extend_from_slice(b"> ");
+                self.memo.keep(id, start, out);
+                Ok(())
+            }
+            TermKind::Bnode if plain && self.quoted && !labels::may_escape(text) => {
+                let start = out.len();
+                out.extend_from_slice(b"<_:");
                 out.extend_from_slice(text);
                 out.extend_from_slice(b"> ");
                 self.memo.keep(id, start, out);
@@ -159,10 +164,7 @@ impl TermWriter {
             if let Some(error) = term_error(table, id, self.lenient) {
                 return Err(Stop::Term(error));
             }
-            if self.quoted
-                && term.kind == TermKind::Iri
-                && table.text_of(term).starts_with(BNODE_IRI)
-            {
+            if self.quoted && term.kind == TermKind::Iri && is_bnode_iri(table.text_of(term)) {
                 return Err(Stop::Bnode(id));
             }
             style.write(table, id, out);
@@ -179,4 +181,10 @@ impl TermWriter {
         out.extend_from_slice(style.close);
         Ok(())
     }
+}
+
+/// Whether an IRI begins as blank nodes do where they are written in angle brackets.
+#[inline]
+const fn is_bnode_iri(text: &[u8]) -> bool {
+    matches!(text, [b'_', b':', ..])
 }
