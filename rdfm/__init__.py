@@ -3,10 +3,10 @@
 A log is a sequence of messages, a message an RDF dataset with its own blank nodes; or a sequence of patches, which
 are changes of a dataset, or of the rows that a SPARQL query gave.
 
-Formats of messages: N-Triples, N-Quads, Turtle, TriG, Jelly, RDF Protobuf, RDF Thrift, RDF/XML, NDJSON-LD,
-JSON-LD, YAML-LD, Parquet and Arrow IPC. Formats of patches: Jelly-Patch, RDF Patch and RDF Patch Thrift. Formats of
-results: SPARQL results in RDF Thrift, SPARQL results in RDF Protobuf, SPARQL results in JSON, SPARQL results in XML,
-SPARQL results in TSV and SPARQL results in CSV.
+Formats of messages: N-Triples, N-Quads, Turtle, TriG, Jelly, RDF Protobuf, RDF Thrift, RDF/XML, NDJSON-LD, JSON-LD,
+YAML-LD, Parquet and Arrow IPC. Formats of patches: Jelly-Patch, RDF Patch, RDF Patch Thrift, Parquet and Arrow IPC.
+Formats of results: SPARQL results in RDF Thrift, SPARQL results in RDF Protobuf, SPARQL results in JSON, SPARQL
+results in XML, SPARQL results in TSV, SPARQL results in CSV, Parquet and Arrow IPC.
 
     with rdfm.open_log("nanopubs.jelly.gz") as log:
         for message in log:
