@@ -176,8 +176,9 @@ def _held(report: Any) -> list[tuple[str, str]]:
     if report.kind == "results":
         if report.boolean is not None:
             return [("answer", str(report.boolean).lower())]
-        names = " ".join(f"?{name}" for name in report.variables or ())
-        rows.append(("variables", names or "none"))
+        if report.variables is not None:
+            names = " ".join(f"?{name}" for name in report.variables)
+            rows.append(("variables", names or "none"))
     elif report.kind == "patches":
         counts = report.operations
         shown = ", ".join(f"{count:,} {code}" for code, count in counts.items())

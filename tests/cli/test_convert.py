@@ -209,9 +209,12 @@ def test_a_closed_pipe_ends_quietly(rdfm):
 
 def test_formats(rdfm):
     run = rdfm("formats")
-    assert run.out.split()[:5] == ["name", "title", "reads", "writes", "suffixes"]
-    names = package.formats.names()
-    assert [line.split()[0] for line in run.out.splitlines()[1 : 1 + len(names)]] == names
+    tables = [table.splitlines() for table in run.out.split(":\n\n")[1:]]
+    for kind, (head, *lines) in zip(("messages", "patches", "results"), tables, strict=True):
+        assert head.split()[:5] == ["name", "title", "reads", "writes", "suffixes"]
+        specs = [package.formats.find(name).spec for name in package.formats.names()]
+        names = [spec.name for spec in specs if kind in spec.kinds]
+        assert [line.split()[0] for line in lines[: len(names)]] == names
     rows = json.loads(rdfm("formats", "--json").out)
     assert rows[1]["name"] == "nq"
     assert rows[1]["carries"]["graphs"] is True

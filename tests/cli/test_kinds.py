@@ -113,13 +113,10 @@ def test_inspect_of_patches(rdfm, format):
     found = shown(rdfm("inspect", path))
     assert found["format"] == format
     assert found["patches"] == "3 (1 empty)"
-    assert found["quads"] == "1 added, 1 deleted, some in named graphs"
+    assert found["operations"] == "3 H, 2 TX, 1 TC, 1 TA, 1 A, 1 D, some in named graphs"
     assert found["transactions"] == "2: 1 committed, 1 aborted"
     assert found["chain"] == "whole: each prev is the id of the patch before"
-    assert found["in a patch"] == "0 to 5 operations, 3.0 on average"
-    assert [line.split() for line in found["operations"]] == [
-        *(["3", "H"], ["2", "TX"], ["1", "TC"], ["1", "TA"], ["1", "A"], ["1", "D"])
-    ]
+    assert found["operations each"] == "0 to 5, 3.0 on average"
     assert [line.split() for line in found["headers"]] == [["2", "id"], ["1", "prev"]]
     assert not {"messages", "quads a message", "predicates"} & set(found)
     report = json.loads(rdfm("inspect", "--json", path).out)
@@ -134,7 +131,7 @@ def test_inspect_of_a_broken_chain(rdfm):
     Path("log.rdfp").write_text(text)
     found = shown(rdfm("inspect", "log.rdfp"))
     assert found["chain"] == (
-        "2 broken links; the first: patch 3 follows <urn:9>, and the patch before it has no id"
+        "2 broken links; patch 3: prev is <urn:9>, and the patch before has no id"
     )
     Path("log.rdfp").write_text("TX .\nTC .\nZ .\n")
     assert "chain" not in shown(rdfm("inspect", "log.rdfp"))
@@ -146,7 +143,7 @@ def test_inspect_of_results(rdfm, format):
     rdfm("convert", FIXTURES / "results-json" / "basic.srj", path)
     found = shown(rdfm("inspect", path))
     assert set(found) == {"format", "size", "rows", "variables"}
-    assert (found["rows"], found["variables"]) == ("3", "s, p")
+    assert (found["rows"], found["variables"]) == ("3", "?s ?p")
     report = json.loads(rdfm("inspect", "--json", path).out)
     assert (report["kind"], report["messages"]) == ("results", 3)
     assert (report["variables"], report["boolean"]) == (["s", "p"], None)
@@ -164,7 +161,7 @@ def test_inspect_of_answers_and_of_nothing(rdfm):
     assert (found["rows"], found["variables"]) == ("2", "none")
     Path("none.rdfp").write_text("")
     found = shown(rdfm("inspect", "none.rdfp"))
-    assert (found["patches"], found["quads"]) == ("0", "0 added, 0 deleted")
+    assert (found["patches"], found["operations"]) == ("0", "0")
     assert "transactions" not in found
 
 
@@ -173,7 +170,7 @@ def test_inspect_of_a_broken_log_says_its_kind(rdfm):
     Path("a.srj").write_text("oops")
     run = rdfm("inspect", "a.rdfp", "a.srj")
     assert run.code == 1
-    assert re.findall(r"^  (\w+) +0$", run.out, re.M) == ["patches", "rows"]
+    assert re.findall(r"^  (\w+) +0$", run.out, re.M) == ["patches", "operations", "rows"]
     assert "messages" not in run.out
 
 
