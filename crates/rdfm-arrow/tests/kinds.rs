@@ -290,7 +290,7 @@ fn what_holds_no_text_counts_too() {
     let mut tables =
         Coalescer::<TermId>::new(vec![Column::Variables], usize::MAX, 10 * 4000).unwrap();
     assert_eq!(tables.push(&wide, None).unwrap().len(), 10);
-    let bare = [EVERY[2]; 1000];
+    let bare = vec![EVERY[2]; 1000];
     let columns = vec![Column::Operations];
     let mut lists = Coalescer::<Operation>::new(columns, usize::MAX, 26_000).unwrap();
     let batch = patches(&[&bare[..]; 10]);

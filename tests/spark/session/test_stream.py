@@ -162,6 +162,8 @@ both = pytest.mark.parametrize("source", ["read_stream", "format"])
 def test_each_file_is_read_once_over_many_runs(spark_place, source):
     place = spark_place
     for module in formats.every():
+        if module.spec.kinds[0] != "messages":
+            continue
         few = {} if module.spec.carries["boundaries"] else {"count": 1}
         place.arrive(f"log{module.spec.suffixes[0]}", format=module.name, **few)
     place.run(source)

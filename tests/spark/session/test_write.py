@@ -21,7 +21,9 @@ def rows(spark):
     return numbered(spark.range(0, 10, 1, 2))
 
 
-@pytest.mark.parametrize("name", formats.names())
+@pytest.mark.parametrize(
+    "name", [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+)
 def test_every_format_is_written_as_convert_writes_it_and_read_back(spark, tmp_path, name):
     format = formats.find(name).spec
     source = tmp_path / "source.nq"

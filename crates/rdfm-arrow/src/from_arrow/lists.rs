@@ -85,7 +85,7 @@ impl ItemError {
 
 /// A column of lists of records.
 pub struct Lists<R: Listed> {
-    lists: Arrays,
+    rows: Arrays,
     /// Which records are there, if some are not.
     nulls: Option<NullBuffer>,
     items: R::Items,
@@ -94,7 +94,7 @@ pub struct Lists<R: Listed> {
 impl<R: Listed> Lists<R> {
     /// The column.
     pub fn new(column: &ArrayRef) -> Result<Self, Error> {
-        let (lists, items) = Arrays::new(column, R::COLUMN)?;
+        let (rows, items) = Arrays::new(column, R::COLUMN)?;
         let shape = || {
             Error::shape(format!(
                 "{} is a list of structs of {}, not {}",
@@ -105,7 +105,7 @@ impl<R: Listed> Lists<R> {
         };
         let items: &StructArray = items.as_struct_opt().ok_or_else(shape)?;
         Ok(Self {
-            lists,
+            rows,
             nulls: items
                 .nulls()
                 .filter(|nulls| nulls.null_count() > 0)
@@ -116,7 +116,7 @@ impl<R: Listed> Lists<R> {
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        match &self.lists {
+        match &self.rows {
             Arrays::Small(lists) => lists.len(),
             Arrays::Large(lists) => lists.len(),
         }
@@ -124,7 +124,7 @@ impl<R: Listed> Lists<R> {
 
     /// Whether a row is null.
     pub fn is_null(&self, row: usize) -> bool {
-        match &self.lists {
+        match &self.rows {
             Arrays::Small(lists) => lists.is_null(row),
             Arrays::Large(lists) => lists.is_null(row),
         }
@@ -132,7 +132,7 @@ impl<R: Listed> Lists<R> {
 
     /// The numbers of a row's records.
     pub fn range(&self, row: usize) -> Range<usize> {
-        self.lists.range(row)
+        self.rows.range(row)
     }
 
     /// Adds a record to the open message.

@@ -94,7 +94,7 @@ impl<R: Rowed> Rows<R> {
     }
 
     fn has_records(&self) -> bool {
-        self.columns.iter().any(is_of_records)
+        self.columns.iter().copied().any(is_of_records)
     }
 
     /// The variables of the log.
@@ -220,7 +220,7 @@ impl<R: Rowed> Rows<R> {
     }
 }
 
-const fn is_of_records(column: &Column) -> bool {
+const fn is_of_records(column: Column) -> bool {
     matches!(
         column,
         Column::Quads | Column::Operations | Column::Variables
