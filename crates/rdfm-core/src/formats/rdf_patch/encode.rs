@@ -164,7 +164,7 @@ impl Writer for PatchWriter {
         let operations = batch.message(message);
         match self.patches.order(operations)? {
             Order::Given => self.rows(batch, operations.iter(), out),
-            order => self.rows(batch, ordered(operations, order), out),
+            order @ Order::HeadersFirst => self.rows(batch, ordered(operations, order), out),
         }
     }
 
