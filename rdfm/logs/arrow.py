@@ -7,10 +7,9 @@ Cost: a batch of rows at a time. Law: rows before an error come first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from rdfm._core import ArrowCoalescer, MessageBatch, PatchBatch, ResultBatch
+from rdfm._core import ArrowCoalescer
 from rdfm.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -23,15 +22,16 @@ BYTES = 8 << 20
 
 
 def arrow_stream(
-    batches: Iterator[tuple[AnyBatch, str | None]], kind: str, requested_schema: object
+    head: AnyBatch, batches: Iterator[tuple[AnyBatch, str | None]], requested_schema: object
 ) -> object:
     """Hand batches over as `__arrow_c_stream__` does.
 
-    The stream is pyarrow's, which takes the interpreter's lock whoever asks for rows, from whichever thread.
+    The stream is pyarrow's, which takes the interpreter's lock whoever asks for rows, from whichever thread. Nothing is
+    read before it is asked for rows: DuckDB asks for a stream just to see its schema, and then for another one.
 
     Args:
-        batches: Of one kind, each with the text of its source column.
-        kind: What the rows are where there is no batch.
+        head: A batch of the kind of the batches, of results with their variables.
+        batches: The batches, each with the text of its source column.
         requested_schema: As the interface gives it.
 
     Raises:
@@ -44,21 +44,13 @@ def arrow_stream(
         raise MissingExtraError(
             "a log as an Arrow stream needs pyarrow: pip install 'rdfm[arrow]'"
         ) from error
-    first = next(batches, None)
-    if first is None:
-        empty: dict[str, AnyBatch] = {
-            "messages": MessageBatch.from_messages([]),
-            "patches": PatchBatch.from_patches([]),
-            "results": ResultBatch.from_rows([], []),
-        }
-        first = empty[kind], None
-    schema = pa.record_batch(first[0].slice(0, 0).to_arrow()).schema
+    schema = pa.record_batch(head.slice(0, 0).to_arrow()).schema
 
     def rows() -> Iterator[Any]:
-        coalescer = ArrowCoalescer(kind=first[0].kind, max_rows=ROWS, max_bytes=BYTES)
+        coalescer = ArrowCoalescer(kind=head.kind, max_rows=ROWS, max_bytes=BYTES)
         met = None
         try:
-            for batch, source in chain([first], batches):
+            for batch, source in batches:
                 for some in coalescer.push(batch, source):
                     yield pa.record_batch(some)
         except Exception as error:

@@ -6,23 +6,30 @@ Cost: one decoder's memory. Law: each message is whole, and every one before an 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
+from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
 from rdfm.logs.arrow import arrow_stream
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.split import Split
-from rdfm.message import Message
+from rdfm.message import AnyBatch, Message
 
 if TYPE_CHECKING:
-    from rdfm._core import MessageBatch
     from rdfm.formats.options_generated import ReadOptions
 
 __all__ = ["LogReader", "open_log"]
+
+# A batch of each kind without messages.
+_EMPTY: dict[str, Callable[[], AnyBatch]] = {
+    "messages": lambda: MessageBatch.from_messages([]),
+    "patches": lambda: PatchBatch.from_patches([]),
+    "results": lambda: ResultBatch.from_rows([], []),
+}
 
 
 def open_log(
@@ -120,11 +127,7 @@ class LogReader:
         Reads as far as the first messages. An error there is raised when the messages are read.
         """
         if not self._begun:
-            self._begun = True
-            try:
-                self._first = self._take()
-            except RdfmError as error:
-                self._first = error
+            self._peek()
         return dict(self._header)
 
     def batches(self) -> Iterator[MessageBatch]:
@@ -160,12 +163,22 @@ class LogReader:
 
         So `pyarrow.table(log)`, `polars.DataFrame(log)` and DuckDB take the reader itself.
 
+        Reads as far as the first messages.
+
         Raises:
             MissingExtraError: pyarrow is not installed.
+            RdfmError, OSError: The log is broken before its first message.
+            ValueError: The log was read to its end, or to its error, before.
         """
+        self._check_unread()
+        head = self._peek()
+        if isinstance(head, RdfmError):
+            raise head
         kind = "messages" if self.found is None else self.found.spec.kinds[0]
         return arrow_stream(
-            ((batch, self.source) for batch in self.batches()), kind, requested_schema
+            _EMPTY[kind]() if head is None else head,
+            ((batch, self.source) for batch in self.batches()),
+            requested_schema,
         )
 
     def _check_unread(self) -> None:
@@ -186,6 +199,16 @@ class LogReader:
         batch = None if ended else self._take()
         self._ended = batch is None
         return batch
+
+    def _peek(self) -> MessageBatch | RdfmError | None:
+        """What `_next` will give, or raise."""
+        self._begun = True
+        if self._first is None and not self._ended:
+            try:
+                self._first = self._take()
+            except RdfmError as error:
+                self._first = error
+        return self._first
 
     def _take(self) -> MessageBatch | None:
         """The next batch of the driver."""

@@ -224,10 +224,11 @@ class ResultReader:
 
         Raises:
             MissingExtraError: pyarrow is not installed.
-            ValueError: It is the answer of an ASK query.
+            ValueError: It is the answer of an ASK query, or the results were read to their end before.
         """
+        self._check_unread()
         return arrow_stream(
-            ((batch, None) for batch in self.batches()), "results", requested_schema
+            self._begin(), ((batch, None) for batch in self.batches()), requested_schema
         )
 
     def close(self) -> None:

@@ -300,6 +300,18 @@ def test_an_error_ends_a_stream_behind_the_rows_before(tmp_path):
         pa.table(results)
 
 
+@pytest.mark.parametrize("kind", ["messages", "patches", "results"])
+def test_streams_that_nobody_reads_take_nothing(tmp_path, kind):
+    """DuckDB asks for streams to see the schema, before the one that it reads."""
+    path, count = log_of(tmp_path, kind)
+    with (rdfm.open_results if kind == "results" else rdfm.open_log)(path) as log:
+        for _ in range(2):
+            assert pa.RecordBatchReader.from_stream(log).schema.names
+        assert pa.table(log).num_rows == count
+        with pytest.raises(ValueError, match="read to its end"):
+            pa.table(log)
+
+
 def test_logs_of_other_columns_end_a_stream(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
