@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["apply", "fill", "of_one_message"]
 
+_GROUPED = Remedy("stage", "group_by", "all", "in a conversion before makes one of them")
 _BROKEN = Remedy("stage", "chain", "false", "applies it all the same")
 
 
@@ -137,7 +138,6 @@ def of_one_message(log: LogReader) -> Iterator[MessageBatch]:
         count += len(batch) - batch.continued
         if count > 1:
             raise OptionError(
-                f"{log.source} is of several messages, and a dataset is one; convert makes one of them with"
-                ' group_by="all"'
+                f"{log.source} is of several messages, and a dataset is one", remedies=[_GROUPED]
             )
         yield batch
