@@ -313,7 +313,7 @@ def test_frames_of_jelly_are_what_the_logical_type_says(tmp_path):
         ),
         (
             {"format": "nq", "frames": "flat"},
-            r"the option frames is for reading Jelly, not N-Quads",
+            r"the option frames is for reading Jelly and Jelly-Patch, not N-Quads",
         ),
         ({"parts": "true"}, "no option 'parts'"),
         ({"lenient": "maybe"}, "lenient is true or false, not 'maybe'"),
