@@ -160,7 +160,7 @@ def test_the_helpers_say_what_pyoxigraph_says(rows):
             told[3] = told[3] and told[3].lower()
             assert tuple(told) == expected, text
             compared += 1
-    assert compared > 1500
+    assert compared > 1000
 
 
 def test_null_gives_null(spark):
