@@ -478,19 +478,19 @@ def test_separate_blank_nodes():
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "to_format": "rdf-patch"}),
-            "RDF Patch holds patches, and what is written are messages",
+            "RDF Patch holds patches, and messages are written here",
         ),
         (
             lambda out: patch.diff(b"", b"", out, **{**DIFF, "to_format": "nq"}),
-            "N-Quads holds messages, and what is written are patches",
+            "N-Quads holds messages, and patches are written here",
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "patch_format": "nq"}),
-            "holds messages, and what is read here are patches",
+            "holds messages, and patches are read here",
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "from_format": "jelly-patch"}),
-            "holds patches, and what is read here are messages",
+            "holds patches, and messages are read here",
         ),
         (lambda out: patch.apply(b"", b"", out, skip=1, **APPLY), "there is no option 'skip'"),
         (

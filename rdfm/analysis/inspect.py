@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch, PatchBatch, ResultBatch
-from rdfm.errors import DecodeError, RdfmError
+from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.chain import Chain
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
@@ -170,7 +170,7 @@ def inspect(
             report.dropped_key = report.dropped_key or item.lost.key
             if item.batch is not None:
                 carries = item.source.format.spec.carries
-                counts.add(item.batch, metadata=carries.get("metadata", False))
+                counts.add(item.source.name, item.batch, metadata=carries.get("metadata", False))
                 done = item.bytes_in
                 tell(lambda done=done: counts.progress(done, total))  # type: ignore[misc]  # called at once
     except RdfmError as met:
@@ -180,7 +180,7 @@ def inspect(
     finally:
         driver.close()
     report.logs = logs if driver.several else 1
-    report.notes = notes.texts()
+    report.notes = (*notes.texts(), *counts.notes())
     report.format = ", ".join(found) or report.format
     compressed = {file.compression for file in files}
     report.compression = compressed.pop() if len(compressed) == 1 else None
@@ -223,17 +223,40 @@ class _Counts:
         self._open = 0  # records so far of a message that goes on in the next batch
         self._all_records = 0
         self._chain = Chain()
+        self._kind: str | None = None
+        self._unlike: dict[str, None] = {}  # logs of results that are not as the first one
 
-    def add(self, batch: AnyBatch, *, metadata: bool) -> None:
-        self._report.kind = batch.kind
+    def add(self, source: str, batch: AnyBatch, *, metadata: bool) -> None:
+        if self._kind not in (None, batch.kind):
+            raise OptionError(
+                f"{source} holds {batch.kind}, and what was read before it are {self._kind}; inspect logs of one kind"
+                " at a time"
+            )
         if isinstance(batch, ResultBatch):
-            self._report.variables, self._report.boolean = batch.variables, batch.boolean
-            self._report.messages += len(batch)
-            self._all_records += len(batch)
+            self._results(source, batch)
         elif isinstance(batch, PatchBatch):
             self._patches(batch)
         elif len(batch):
             self._messages(batch, metadata)
+        self._report.kind = self._kind = batch.kind
+
+    def _results(self, source: str, batch: ResultBatch) -> None:
+        report = self._report
+        head = batch.variables, batch.boolean
+        if self._kind is None:
+            report.variables, report.boolean = head
+        elif head != (report.variables, report.boolean):
+            self._unlike[source] = None
+        report.messages += len(batch)
+        self._all_records += len(batch)
+
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of the report should know."""
+        if not self._unlike:
+            return ()
+        first, more = next(iter(self._unlike)), len(self._unlike) - 1
+        names = first if not more else f"{first} and {more:,} more"
+        return (f"other variables, or an answer, than in the first log: {names}",)
 
     def _records(self, counts: list[int], batch: MessageBatch | PatchBatch) -> None:
         """Take the numbers of records of the messages of a batch."""

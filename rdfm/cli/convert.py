@@ -23,7 +23,6 @@ Formats are found from the suffix, then from the content; rdfm formats lists the
 .xz) is read by content and written by suffix. Exit codes: 0 done, 1 bad data, 2 bad usage."""
 
 # What standard output is written in: it holds what RDF 1.2 does.
-_SHOWN_FORMAT = "trig"
 
 
 @click.command(
@@ -65,11 +64,14 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
     from rdfm.cli._signals import unwinding
     from rdfm.conversion.convert import convert
+    from rdfm.conversion.options import readers
+    from rdfm.logs.kinds import USUAL
 
     inputs, target = _files(files, output)
     options = given(options)
     if target == "-":
-        options.setdefault("to_format", _SHOWN_FORMAT)
+        known = readers([name for name in inputs if name != "-"], options.get("from_format"))
+        options.setdefault("to_format", USUAL[known[0].kinds[0] if known else "messages"])
         refuse_terminal(options)
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:

@@ -21,8 +21,6 @@ _DIFF = """Examples:
   rdfm patch diff old.nq new.nq -o changes.rdfp
   rdfm patch diff --per-message monday.jelly tuesday.jelly -o changes.jellyp
   rdfm patch diff --snapshots states.trig -o changes.rdfp"""
-# What standard output is written in.
-_SHOWN = {"messages": "trig", "patches": "rdf-patch"}
 
 
 @click.group("patch", short_help="Apply, make and compare changes of datasets.")
@@ -95,7 +93,7 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     from rdfm import patch
 
     done = _run(patch.from_log, _inputs(log), output, "patches", options)
-    _report(done, quiet, f"{done.messages:,} patch{'' if done.messages == 1 else 'es'}")
+    _report(done, quiet, _plural(done.messages, "patch"))
 
 
 @command.command(
@@ -149,7 +147,7 @@ def diff(
         raise click.UsageError("--snapshots and --per-message: leave one of them out")
     old, *new = _inputs(*inputs)
     done = _run(patch.diff, (old, new[0] if new else None), output, "patches", options)
-    patches = f"{done.messages:,} patch{'' if done.messages == 1 else 'es'}"
+    patches = _plural(done.messages, "patch")
     _report(
         done, quiet, f"{patches}: {_plural(done.added, 'add')}, {_plural(done.deleted, 'delete')}"
     )
@@ -168,10 +166,11 @@ def _run(change: Any, inputs: Any, output: str, kind: str, options: dict[str, An
     """Make a change, of files or of standard input and output."""
     from rdfm.cli._io import refuse_terminal, standard_output
     from rdfm.cli._signals import unwinding
+    from rdfm.logs.kinds import USUAL
 
     options = given(options)
     if output == "-":
-        options.setdefault("to_format", _SHOWN[kind])
+        options.setdefault("to_format", USUAL[kind])
         refuse_terminal(options)
     with unwinding():
         return change(*inputs, standard_output() if output == "-" else output, **options)

@@ -104,8 +104,10 @@ def _plan(
     inputs: list[Readable], output: Writable, options: dict[str, Any], total: int | None
 ) -> Plan:
     """What a conversion does, with all that the options say."""
-    target_format = output_format(output, options.get("to_format"))
-    divided = divide(options, readers(inputs, options.get("from_format")), target_format.spec)
+    known = readers(inputs, options.get("from_format"))
+    kind = known[0].kinds[0] if known else "messages"
+    target_format = output_format(output, options.get("to_format"), kind)
+    divided = divide(options, known, target_format.spec)
     stages, reads = divided.stages, divided.reads
     shape = Shape(
         output,

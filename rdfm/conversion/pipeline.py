@@ -29,6 +29,7 @@ from rdfm.formats._spec import listed
 from rdfm.logs import remedies
 from rdfm.logs.driver import Broken, Driver, Lost, Piece, Read, cost
 from rdfm.logs.input import Readable
+from rdfm.logs.kinds import other_kind
 from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Output, Shape
 from rdfm.logs.parts import Part
@@ -44,12 +45,6 @@ PIECES_BYTES = 4 << 20
 BATCHES_BYTES = 24 << 20
 OUTPUT_BYTES = 8 << 20
 MAX_LISTED_ERRORS = 10
-# What else can be done with messages of a kind.
-OTHER_KINDS = {
-    "messages": "rdfm patch from-log makes patches of messages",
-    "patches": "rdfm patch to-log makes messages of patches, and rdfm patch apply a dataset",
-    "results": "write a format of results, such as results-json",
-}
 
 
 @dataclass(frozen=True)
@@ -266,10 +261,8 @@ class Pipeline:
             return
         kind, spec = read.batch.kind, self._plan.target.format.spec
         if kind not in spec.kinds:
-            holds = listed(list(spec.kinds))
-            raise OptionError(
-                f"{read.source.name} holds {kind}, and {spec.title} holds {holds}; {OTHER_KINDS[kind]}"
-            )
+            holds = f"{spec.title} holds {listed(list(spec.kinds))}"
+            raise other_kind(read.source.name, kind, holds)
         self._kind = kind
         if self._regrouper is not None and kind != "messages":
             raise OptionError(f"{read.source.name} holds {kind}; only messages are regrouped")

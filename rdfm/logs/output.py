@@ -28,6 +28,7 @@ from rdfm.errors import (
     UnknownFormatError,
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
+from rdfm.logs.kinds import USUAL
 from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
@@ -47,7 +48,6 @@ __all__ = [
 Writable = str | os.PathLike[str] | BinaryIO
 NAME_BYTES = 255
 # What members of an archive are written in, where nothing says another: it holds what RDF 1.2 does.
-ARCHIVED_FORMAT = "trig"
 _UNFINISHED: weakref.WeakSet[Output | FolderOutput] = weakref.WeakSet()
 
 
@@ -529,8 +529,8 @@ def _free_name(final: Path) -> Path:
     raise AssertionError
 
 
-def output_format(target: Writable, name: str | None = None) -> Format:
-    """Find the format to write: by its name if given, else by the target's suffix.
+def output_format(target: Writable, name: str | None = None, kind: str = "messages") -> Format:
+    """Find the format to write: by its name if given, else by the target's suffix; in archives the usual one of a kind.
 
     Raises:
         UnknownFormatError: It cannot be told, or has no such name.
@@ -539,7 +539,7 @@ def output_format(target: Writable, name: str | None = None) -> Format:
         return formats.find(name)
     path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
     if path is not None and (inner := archives.stem(path)) is not None:
-        return formats.by_path(inner) or formats.find(ARCHIVED_FORMAT)
+        return formats.by_path(inner) or formats.find(USUAL[kind])
     if path is not None and (format := formats.by_path(path)) is not None:
         return format
     if path is not None and (likely := to_write(path)) is not None:
@@ -547,7 +547,14 @@ def output_format(target: Writable, name: str | None = None) -> Format:
     shown = path if path is not None else "the output"
     raise UnknownFormatError(
         f"{shown} does not show its format by its suffix",
-        remedies=[Remedy("stage", "to_format", "|".join(formats.names()), "says it")],
+        remedies=[
+            Remedy(
+                "stage",
+                "to_format",
+                "|".join(spec.name for spec in formats.specs() if kind in spec.kinds),
+                "says it",
+            )
+        ],
     )
 
 

@@ -35,7 +35,8 @@ def add(
         error.remedies += (_NOT_HELD,)
     elif isinstance(error, DecodeError) and target is not None and target.continuable is not True:
         error.remedies += _in_parts(target)
-    error.remedies += (_DIVIDED,)
+    if target is None or "messages" in target.kinds:
+        error.remedies += (_DIVIDED,)
 
 
 def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
@@ -44,5 +45,8 @@ def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
     if target.continuable:
         name, value = target.continuable[0]  # type: ignore[index]  # it is not True
         return (Remedy("write", name, value, how),)
-    names = [spec.name for spec in formats.specs() if spec.continuable is True]
+    alike = (spec for spec in formats.specs() if set(spec.kinds) & set(target.kinds))
+    names = [spec.name for spec in alike if spec.continuable is True]
+    if not names:
+        return ()
     return (Remedy("stage", "to_format", "|".join(names), how),)

@@ -73,9 +73,13 @@ def apply(
     old = Inputs([dataset], "messages", options.get("from_format"))
     new = Inputs(patches if several else [patches], "patches", patch_format, "patch_format")  # type: ignore[arg-type,list-item]  # as told
     streams = Streams(
-        [old, new], output, {**options, "patch_format": patch_format, "chain": chain}, APPLY
+        [old, new],
+        output,
+        "messages",
+        {**options, "patch_format": patch_format, "chain": chain},
+        APPLY,
     )
-    with streams.create("messages") as writing:
+    with streams.create() as writing:
         state = _core.Dataset()
         with streams.open(old) as log:
             fill(state, log)

@@ -68,9 +68,9 @@ def diff(
     name = options.get("from_format")
     inputs = [Inputs([log], "messages", name) for log in ((old,) if new is None else (old, new))]
     given = {"per_message": per_message, "snapshots": snapshots, "canonical": canonical}
-    streams = Streams(inputs, output, {**options, **given}, DIFF)
+    streams = Streams(inputs, output, "patches", {**options, **given}, DIFF)
     deleted = added = 0
-    with streams.create("patches") as writing, ExitStack() as opened:
+    with streams.create() as writing, ExitStack() as opened:
         whole = not (snapshots or per_message)
         in_parts = whole and not canonical
         logs = [opened.enter_context(streams.open(each, parts=in_parts)) for each in inputs]

@@ -40,10 +40,10 @@ def from_log(log: Readable, output: Writable, **options: Unpack[ChangeOptions]) 
     """
     start = time.perf_counter()
     inputs = Inputs([log], "messages", options.get("from_format"))
-    streams = Streams([inputs], output, options, FROM_LOG)
+    streams = Streams([inputs], output, "patches", options, FROM_LOG)
     made = _core.ToPatches()
     with (
-        streams.create("patches") as writing,
+        streams.create() as writing,
         streams.open(inputs, parts=writing.takes_parts) as source,
     ):
         for batch in message_batches(source):
@@ -85,7 +85,11 @@ def to_log(
     start = time.perf_counter()
     inputs = Inputs([patches], "patches", options.get("from_format"))
     streams = Streams(
-        [inputs], output, {**options, "separate_blank_nodes": separate_blank_nodes}, TO_LOG
+        [inputs],
+        output,
+        "messages",
+        {**options, "separate_blank_nodes": separate_blank_nodes},
+        TO_LOG,
     )
     most = streams.reads.get("max_message_bytes")
     largest = formats.nq.spec.options("read")["max_message_bytes"]
@@ -93,7 +97,7 @@ def to_log(
         separate=streams.stages["separate_blank_nodes"],
         **({} if most is None else {"max_message_bytes": int(largest.value(most))}),
     )
-    with streams.create("messages") as writing, streams.open(inputs) as source:
+    with streams.create() as writing, streams.open(inputs) as source:
 
         def write(batch: _core.MessageBatch | None) -> None:
             if batch is not None:

@@ -22,9 +22,11 @@ from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats._spec import listed
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.input import Readable, holds_files
+from rdfm.logs.kinds import other_kind
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.reader import LogReader
 from rdfm.logs.writer import LogWriter
+from rdfm.storage import archive
 
 __all__ = ["Inputs", "Streams", "Writing", "message_batches", "of_log", "patch_batches"]
 
@@ -59,10 +61,18 @@ class Streams:
         self,
         inputs: Sequence[Inputs],
         output: Writable,
+        kind: str,
         options: Mapping[str, Any],
         stages: Mapping[str, OptionSpec],
     ) -> None:
         """Check the options, and what the names of the logs say.
+
+        Args:
+            inputs: What is read.
+            output: What is written.
+            kind: The kind of log that it is.
+            options: All that was given.
+            stages: The declarations of the change's own options.
 
         Raises:
             OptionError: An option does not fit, or the output is an input.
@@ -72,7 +82,12 @@ class Streams:
         known = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
         self._inputs = list(inputs)
         self._output = output
-        self._format = output_format(output, options.get("to_format"))
+        self._format = output_format(output, options.get("to_format"), kind)
+        spec = self._format.spec
+        if kind not in spec.kinds:
+            raise OptionError(
+                f"{spec.title} holds {listed(list(spec.kinds))}, and {kind} are written here"
+            )
         all_known = [spec for specs in known for spec in specs]
         divided = divide(options, all_known, self._format.spec, stages)
         self._writes, self._hints = divided.writes, divided.hints
@@ -98,21 +113,15 @@ class Streams:
         log = LogReader(Driver(list(inputs.logs), reading))
         if log.found is not None and inputs.kind not in log.found.spec.kinds:
             log.close()
-            raise _other_kind(log.source, log.found.spec.kinds, inputs.kind)
+            raise other_kind(log.source, log.found.spec.kinds[0], f"{inputs.kind} are read here")
         return log
 
-    def create(self, kind: str) -> Writing:
+    def create(self) -> Writing:
         """Open the output.
 
         Raises:
-            OptionError: Its format holds something else.
             OSError: It cannot be written.
         """
-        spec = self._format.spec
-        if kind not in spec.kinds:
-            raise OptionError(
-                f"{spec.title} holds {listed(list(spec.kinds))}, and what is written are {kind}"
-            )
         stages = self.stages
         shape = Shape(
             self._output,
@@ -197,7 +206,7 @@ def patch_batches(log: LogReader) -> Iterator[PatchBatch]:
 def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]:
     for batch in log.batches():
         if not isinstance(batch, batch_class):
-            raise _other_kind(log.source, (batch.kind,), kind)
+            raise other_kind(log.source, batch.kind, f"{kind} are read here")
         yield batch
 
 
@@ -226,7 +235,8 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
     if inputs.kind == "patches":
         for log in inputs.logs:
             path = os.fspath(log) if isinstance(log, (str, os.PathLike)) else None
-            if path is None or (not holds_files(path) and formats.by_path(path) is None):
+            several = path is not None and (holds_files(path) or archive.stem(path) is not None)
+            if path is None or not (several or formats.by_path(path)):
                 remedy = Remedy(
                     "stage",
                     inputs.format_option,
@@ -249,7 +259,3 @@ def _together(sources: Sequence[FormatSpec]) -> dict[str, Any]:
                 value = max(value, carries.get(name, value), key=_TRIPLE_TERMS.index)
             carries[name] = value or carries.get(name, False)
     return carries
-
-
-def _other_kind(source: str, found: Sequence[str], wanted: str) -> OptionError:
-    return OptionError(f"{source} holds {listed(list(found))}, and what is read here are {wanted}")

@@ -211,3 +211,51 @@ def test_patch_counts_in_words(rdfm):
     assert re.sub(" in .*", "", run.err.strip()) == "rdfm: 1 message"
     run = rdfm("patch", "diff", "empty.nq", "now.nq", "-o", "diff.rdfp")
     assert re.sub(" in .*", "", run.err.strip()) == "rdfm: 1 patch: 1 add, 0 deletes"
+
+
+def test_inspect_does_not_add_up_kinds(rdfm):
+    Path("logs").mkdir()
+    Path("logs/1.rdfp").write_text(CHAIN)
+    Path("logs/2.nq").write_text("<a:s> <a:p> <a:o> .\n")
+    assert (
+        "logs/2.nq holds messages, and what was read before it are patches"
+        in rdfm("inspect", "logs").error
+    )
+
+
+def test_inspect_says_that_results_are_of_other_variables(rdfm):
+    Path("logs").mkdir()
+    for name in "ab":
+        text = f'{{"head":{{"vars":["{name}"]}},"results":{{"bindings":[{{}}]}}}}'
+        Path(f"logs/{name}.srj").write_text(text)
+    found = shown(rdfm("inspect", "logs"))
+    assert (found["rows"], found["variables"]) == ("2", "?a")
+    assert found["notes"].endswith("than in the first log: logs/b.srj")
+
+
+def test_standard_output_and_archives_are_of_the_kind(rdfm):
+    Path("log.rdfp").write_text(CHAIN)
+    shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
+    assert (
+        rdfm("convert", "log.rdfp", "-").out
+        == rdfm("convert", "log.rdfp", "-", "--to", "rdf-patch").out
+    )
+    assert rdfm("convert", "r.srj", "-").out.startswith("?s\t?p\n")
+    rdfm("convert", "log.rdfp", "log.tar")
+    assert shown(rdfm("inspect", "log.tar"))["patches"] == "3 (1 empty)"
+    Path("one.nq").write_text("<a:s> <a:p> <a:o> .\n")
+    assert rdfm("patch", "apply", "one.nq", "log.tar", "-o", "out.nq").code == 0
+    error = rdfm("convert", "log.rdfp", "out/").error
+    assert "--to jelly-patch, rdf-patch, rdf-patch-thrift" in error
+
+
+def test_a_limit_names_what_helps_for_the_kind(rdfm):
+    Path("log.rdfp").write_text(CHAIN)
+    rdfm("convert", "log.rdfp", "log.trp")
+    error = rdfm("convert", "log.trp", "out.rdfp", "--max-message-bytes", "5").error
+    assert "a larger --max-message-bytes allows it" in error
+    assert "--group-by" not in error
+    shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
+    error = rdfm("convert", "r.srj", "out.srt", "--max-message-bytes", "5").error
+    assert "a larger --max-message-bytes allows it" in error
+    assert "--to" not in error

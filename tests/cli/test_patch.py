@@ -233,17 +233,17 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq new.trig -o out.nq",
             2,
-            "new.trig holds messages, and what is read here are patches",
+            "new.trig holds messages, and patches are read here",
         ),
         (
             "apply c.rdfp c.rdfp -o out.nq",
             2,
-            "c.rdfp holds patches, and what is read here are messages",
+            "c.rdfp holds patches, and messages are read here",
         ),
         (
             "apply old.nq c.rdfp -o out.rdfp",
             2,
-            "RDF Patch holds patches, and what is written are messages",
+            "RDF Patch holds patches, and messages are written here",
         ),
         ("apply a.nq c.rdfp -o out.nq", 2, "a.nq is of several messages, and a dataset is one"),
         ("apply old.nq none.rdfp -o out.nq", 1, "none.rdfp: No such file or directory"),
@@ -277,18 +277,18 @@ def test_standard_input_and_output(data):
         (
             "diff old.nq new.trig -o out.nq",
             2,
-            "N-Quads holds messages, and what is written are patches",
+            "N-Quads holds messages, and patches are written here",
         ),
         (
             "diff old.nq c.rdfp -o out.rdfp",
             2,
-            "c.rdfp holds patches, and what is read here are messages",
+            "c.rdfp holds patches, and messages are read here",
         ),
         ("diff bad.nq old.nq -o out.rdfp", 1, "bad.nq: nq: "),
-        ("from-log c.rdfp out.rdfp", 2, "c.rdfp holds patches, and what is read here are messages"),
+        ("from-log c.rdfp out.rdfp", 2, "c.rdfp holds patches, and messages are read here"),
         ("from-log a.nq", 2, "Missing argument 'OUT'"),
         ("from-log bad.nq out.rdfp", 1, "bad.nq: nq: "),
-        ("to-log a.nq out.nq", 2, "a.nq holds messages, and what is read here are patches"),
+        ("to-log a.nq out.nq", 2, "a.nq holds messages, and patches are read here"),
         ("to-log c.rdfp out.nq", 1, "c.rdfp: rdf-patch: row 1 of the patch: D deletes a quad"),
         (
             "to-log adds.rdfp out.ttl --max-message-bytes 20",
