@@ -16,13 +16,23 @@ if TYPE_CHECKING:
 
     from rdfm._core import MessageBatch, PatchBatch, ResultBatch, Term
 
-__all__ = ["AnyBatch", "Message", "Operation", "OperationTuple", "Patch"]
+__all__ = ["AnyBatch", "Message", "Operation", "OperationParts", "OperationTuple", "Patch"]
 
 AnyBatch: TypeAlias = "MessageBatch | PatchBatch | ResultBatch"
 OperationTuple: TypeAlias = (
     "tuple[str, str | None, Term | None, Term | None, Term | None, Term | None]"
 )
+# What may be given for one: trailing parts may be left out.
+OperationParts: TypeAlias = (
+    "OperationTuple"
+    " | tuple[str]"
+    " | tuple[str, str | None]"
+    " | tuple[str, str | None, Term | None]"
+    " | tuple[str, str | None, Term | None, Term | None]"
+    " | tuple[str, str | None, Term | None, Term | None, Term | None]"
+)
 
+OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
 QUADS = "the items of a message are Quad"
 
 
@@ -226,10 +236,12 @@ class Patch:
     """Changes of a dataset: operations in order. Blank node labels are those of the log, a store's nodes.
 
     Args:
-        operations: The operations, or tuples of the same.
+        operations: The operations, or tuples of their parts; trailing parts may be left out.
 
     Raises:
         TypeError: Something else was given.
+        ValueError: The `op` of an operation is not one of the eight. Whether an operation has the parts that it needs
+            is checked when it is written.
 
     Example:
         >>> from rdfm import Iri, Literal, Quad
@@ -245,9 +257,14 @@ class Patch:
     _index: int
     _operations: list[Operation] | None
 
-    def __init__(self, operations: Iterable[OperationTuple] = ()) -> None:
+    def __init__(self, operations: Iterable[OperationParts] = ()) -> None:
         self._batch = None
         self._index = 0
+        try:
+            operations = iter(operations)
+        except TypeError:
+            kind = type(operations).__name__
+            raise TypeError(f"a patch is an iterable of Operation, not {kind}") from None
         self._operations = [_operation(operation) for operation in operations]
 
     @property
@@ -348,14 +365,20 @@ def _operation(operation: Any) -> Operation:
 
     Raises:
         TypeError: It is none.
+        ValueError: Its `op` is not one of the eight.
     """
     if isinstance(operation, Operation):
-        return operation
-    if not isinstance(operation, tuple) or not 1 <= len(operation) <= len(Operation._fields):
-        raise TypeError(
-            f"an operation is an Operation, or a tuple of its parts, not {repr(operation)[:40]}"
-        )
-    return Operation(*operation)
+        made = operation
+    else:
+        if not isinstance(operation, tuple) or not 1 <= len(operation) <= len(Operation._fields):
+            hint = "; ('A', None, *quad) adds a quad" if isinstance(operation, Quad) else ""
+            raise TypeError(
+                f"an operation is an Operation, or a tuple of its parts, not {repr(operation)[:40]}{hint}"
+            )
+        made = Operation(*operation)
+    if made.op not in OPERATIONS:
+        raise ValueError(f"{made.op!r} is no operation; there are {', '.join(OPERATIONS)}")
+    return made
 
 
 def patch_views(batch: PatchBatch) -> Iterator[Patch]:

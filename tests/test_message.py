@@ -120,10 +120,10 @@ def test_patches_as_views_of_a_batch():
 @pytest.mark.parametrize(
     ("rows", "error", "says"),
     [
-        (3, TypeError, "not iterable"),
+        (3, TypeError, "a patch is an iterable of Operation, not int"),
         (["TX"], TypeError, "an operation is an Operation, or a tuple of its parts, not 'TX'"),
         ([()], TypeError, "an operation is an Operation, or a tuple of its parts, not ()"),
-        ([QUADS[0]], TypeError, "an operation is an Operation"),
+        ([QUADS[0]], TypeError, "('A', None, *quad) adds a quad"),
         ([("A", None, A, A, A, A, A)], TypeError, "an operation is an Operation"),
         ([("A", None, "a:s", A, A)], TypeError, "a term is an Iri, Bnode, Literal or TripleTerm"),
         ([("XX",)], ValueError, "'XX' is no operation; there are H, TX, TC, TA, PA, PD, A, D"),
@@ -143,3 +143,11 @@ def test_patches_as_views_of_a_batch():
 def test_operations_that_are_none_are_refused(rows, error, says):
     with pytest.raises(error, match=re.escape(says)):
         PatchBatch.from_patches([Patch(rows)])
+
+
+def test_an_unknown_operation_is_refused_when_the_patch_is_made():
+    for given in ("XX", "", None, []):
+        with pytest.raises(ValueError, match="is no operation; there are H, TX, TC"):
+            Patch([(given,)])
+        with pytest.raises(ValueError, match="is no operation; there are H, TX, TC"):
+            Patch([Operation(given)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
 from rdfm.errors import EncodeError, RdfmError
@@ -19,7 +19,7 @@ from rdfm.message import Message, Patch, checked
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import WriteOptions
-    from rdfm.message import AnyBatch, OperationTuple
+    from rdfm.message import AnyBatch, OperationParts
 
 __all__ = ["LogWriter", "create_log"]
 
@@ -40,6 +40,8 @@ def create_log(
     **options: Unpack[WriteOptions],
 ) -> LogWriter:
     r"""Create a log for writing. The file appears under its name when the writer is closed.
+
+    The format says whether it is a log of messages or of patches. `create_results` writes SPARQL results.
 
     A folder (`out/`) gets a file for each message, a tar archive (`out.tar.gz`) a member; with
     `split_messages` or `split_bytes` a folder gets files of several messages. Each is a whole log.
@@ -83,11 +85,11 @@ def create_log(
 
 
 class LogWriter:
-    """A log being written. Made by `create_log`; closing it makes the file appear under its name.
+    """A log of messages or of patches being written. Made by `create_log`; closing it makes the file appear under its name.
 
     Attributes:
         format: The format's name.
-        messages: Messages written so far.
+        messages: Messages or patches written so far.
     """
 
     def __init__(
@@ -110,7 +112,11 @@ class LogWriter:
         self.format = format.name
         self.messages = 0
 
-    def write(self, message: Message | Iterable[Quad] | Patch | Iterable[OperationTuple]) -> None:
+    @overload
+    def write(self, message: Message | Iterable[Quad]) -> None: ...
+    @overload
+    def write(self, message: Patch | Iterable[OperationParts]) -> None: ...
+    def write(self, message: Message | Iterable[Quad] | Patch | Iterable[OperationParts]) -> None:
         """Write one message, or a patch in a format of patches; a few are gathered before they are encoded.
 
         Raises:
@@ -118,12 +124,23 @@ class LogWriter:
                 the error has its index in this log. Those before it are written; the log takes no more.
             TypeError: It is no `Message` and no iterable of `Quad`; in a format of patches no `Patch` and no iterable
                 of operations; in one of results anything. The log goes on without it.
+            ValueError: An operation of a patch has an unknown `op`: the log goes on without the patch. Or an operation
+                lacks a part, which is found when the patch is encoded.
         """
         self._check_open()
         one: Any
         if self._kinds == ("results",):
             raise TypeError("rows need variables; rdfm.create_results writes them")
-        if self._kinds == ("patches",) or (isinstance(message, Patch) and self.holds("patches")):
+        if isinstance(message, Patch) and not self.holds("patches"):
+            raise TypeError(
+                f"{self.format} holds messages, not patches; rdfm.patch.to_log makes messages of patches, "
+                "rdfm.patch.apply a dataset"
+            )
+        if isinstance(message, Message) and not self.holds("messages"):
+            raise TypeError(
+                f"{self.format} holds patches, not messages; rdfm.patch.from_log makes patches of messages"
+            )
+        if self._kinds == ("patches",) or isinstance(message, Patch):
             one = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there
         else:
             one = checked(message)  # type: ignore[arg-type]  # checked there
@@ -161,7 +178,7 @@ class LogWriter:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What whoever reads the log should know, as far as it is written, a sentence each."""
+        """What readers of the log should know, as far as it is written, a sentence each."""
         return tuple(self._encoder.notes())
 
     def close(self) -> None:

@@ -210,6 +210,25 @@ def test_what_is_no_message_is_refused_at_once(tmp_path, wrong, says):
     assert (tmp_path / "a.nq.partial").read_bytes() == LOG
 
 
+def test_messages_and_patches_are_not_written_to_logs_of_the_other():
+    messages, patches = io.BytesIO(), io.BytesIO()
+    with rdfm.create_log(messages, "nq") as log:
+        with pytest.raises(TypeError, match=r"nq holds messages, not patches; rdfm\.patch\.to_log"):
+            log.write(rdfm.Patch([("TX",)]))
+        log.write([QUAD])
+        log.write([QUAD, QUAD])
+    assert messages.getvalue() == LOG
+    with rdfm.create_log(patches, "rdf-patch") as log:
+        with pytest.raises(TypeError, match=r"holds patches, not messages; rdfm\.patch\.from_log"):
+            log.write(rdfm.Message([QUAD]))
+        with pytest.raises(TypeError, match="an operation is an Operation"):
+            log.write([QUAD])
+        with pytest.raises(ValueError, match="'X' is no operation"):
+            log.write([("X",)])
+        log.write([("TX",)])
+    assert patches.getvalue() == b"TX .\n"
+
+
 def test_a_message_spoilt_after_it_was_accepted_takes_no_other_with_it(tmp_path):
     spoilt = rdfm.Message([QUAD])
     with pytest.raises(TypeError), rdfm.create_log(tmp_path / "a.nq", keep_partial=True) as log:
