@@ -37,8 +37,9 @@ def convert(
 ) -> Summary:
     """Convert logs to one log in another format, or to a folder or archive of logs.
 
-    Several inputs are read one after the other. The output appears under its name only when it is
-    complete.
+    Messages become messages, patches become patches, and SPARQL results become results; `rdfm.patch` makes patches of
+    messages and messages of patches. Several inputs are read one after the other. The output appears under its name
+    only when it is complete.
 
     Args:
         inputs: What `open_log` takes, or a list of that: folders, globs and archives too.
@@ -72,7 +73,8 @@ def convert(
     Raises:
         DecodeError: An input is broken; nothing is left under the output's name.
         EncodeError: A message cannot be written in the target format; the text says what would help.
-        OptionError: Options do not fit, or the output is one of the inputs.
+        OptionError: Options do not fit, the output is one of the inputs, or an input is of another kind (messages,
+            patches or results) than the output's format holds.
         UnknownFormatError: A format cannot be told.
         OSError: A file cannot be read or written.
 

@@ -44,6 +44,9 @@ def open_log(
 ) -> LogReader:
     r"""Open a log for reading; of a folder, a glob or a tar archive all logs, one after the other.
 
+    It is a log of messages, or of patches, whose messages are `Patch`. SPARQL results are read too, as tuples;
+    `open_results` also gives their variables.
+
     Args:
         source: A path, a URL (`https://…` and what else fsspec knows), bytes, or a binary file object.
             The files of folders and globs come in natural order, the members of archives in theirs;
@@ -60,7 +63,8 @@ def open_log(
             takes those that its format knows.
 
     Returns:
-        An iterable of messages and a context manager.
+        An iterable of messages, of patches or of rows, and a context manager. The kind shows only at run time, so the
+        types are those of messages; for patches write `cast("Iterator[Patch]", iter(log))`.
 
     Raises:
         UnknownFormatError: The format cannot be told, or has no such name.
@@ -86,7 +90,7 @@ def open_log(
 
 
 class LogReader:
-    """A log being read: iterate over its messages, or over `batches()`. Made by `open_log`.
+    """A log being read: iterate over its messages or patches, or over `batches()`. Made by `open_log`.
 
     Of a folder, a glob or an archive, its logs are read one after the other. An error that ends one of them can be
     skipped: `skip_message` goes on with the next one.
@@ -132,6 +136,8 @@ class LogReader:
 
     def batches(self) -> Iterator[MessageBatch]:
         """Give the messages in batches, for Arrow and for speed: of patches `PatchBatch`, of results `ResultBatch`.
+
+        For type checkers of patches: `cast("Iterator[PatchBatch]", log.batches())`.
 
         A loop that was left early is continued by the next one, and so is one that met an error which
         `skip_message` went over.
@@ -228,7 +234,7 @@ class LogReader:
         self.input, self.found = source.input, source.format
 
     def skip_message(self) -> bytes:
-        r"""Skip the message in which an error was met; the next loop goes on behind it.
+        r"""Skip the message in which an error was met; the next loop goes on after it.
 
         The message keeps its index.
 

@@ -1,7 +1,9 @@
 """A program against the public API that mypy --strict must accept; it is checked, never run."""
 
 import io
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pyoxigraph
 import rdflib
@@ -67,3 +69,40 @@ def registry() -> list[formats.Format]:
 def report() -> str | None:
     found: rdfm.Report = rdfm.inspect("a.nq")
     return found.error
+
+
+def patches(path: str) -> list[str]:
+    said: list[str] = []
+    with rdfm.open_log(path) as log:
+        for patch in cast("Iterator[rdfm.Patch]", iter(log)):
+            said.append(f"{patch.id} {patch.previous} {len(patch.adds)}")
+            for operation in patch:
+                code: str = operation.op
+                said.append(code)
+    with rdfm.open_log(path) as log:
+        for batch in cast("Iterator[rdfm.PatchBatch]", log.batches()):
+            said += [key for _, key, _ in batch.headers()]
+    return said
+
+
+def write_patches(quad: rdfm.Quad, one: rdfm.Message | rdfm.Patch) -> None:
+    with rdfm.create_log("out.rdfp") as log:
+        log.write(rdfm.Patch([rdfm.Operation("TX"), ("TC",)]))
+        log.write([("TX",), ("D", None, quad.subject, quad.predicate, quad.object), ("TA",)])
+        log.write([("PA", "e", None, None, rdfm.Iri("http://e/")), ("PD", "e")])
+        log.write(one)
+
+
+def results(path: str) -> list[str]:
+    texts: list[str] = []
+    with (
+        rdfm.open_results(path) as source,
+        rdfm.create_results("out.srj", source.variables) as target,
+    ):
+        for row in source:
+            texts += [cell.value for cell in row if cell is not None]
+            target.write(row)
+    with rdfm.open_results(path) as source:
+        rows: int = sum(len(batch) for batch in source.batches())
+        answer: bool | None = source.boolean
+    return [*texts, f"{rows} {answer}"]
