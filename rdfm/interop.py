@@ -249,7 +249,7 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
 
 
 def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
-    """Give SPARQL results as pyoxigraph has them; it asks for the rows a few ahead of whoever reads them.
+    """Give SPARQL results as pyoxigraph has them; it asks for the rows a few ahead of their reader.
 
     It makes such objects of documents alone, so the rows are written for it. Blank node labels that it refuses are
     rewritten; it writes language tags in lower case.

@@ -2,7 +2,7 @@
 
 In: two datasets. Out: the second, in which blank nodes that are in the first have its labels.
 Cost: that of comparing the parts that look alike; work is bounded.
-Method: blank nodes that share quads, directly or through others, are a part. A part that stands in both datasets, up
+Method: blank nodes that share quads, directly or through others, are a part. A part that is in both datasets, up
 to labels, gets the labels of the first; what is left gets labels that the first has not.
 """
 
@@ -115,7 +115,7 @@ def _renamed(quad: Quad, names: dict[Bnode, Bnode]) -> Quad:
 
 
 def _free(label: str, taken: set[str]) -> str:
-    """The label, or one with a number behind it where that is taken; taken from now on."""
+    """The label, or one with a number after it where that is taken; taken from now on."""
     free, number = label, 0
     while free in taken:
         number += 1

@@ -73,13 +73,13 @@ def to_log(
     Args:
         patches: A log of patches that delete nothing.
         output: What `create_log` takes.
-        separate_blank_nodes: A blank node that stands in several transactions becomes several, since labels of
+        separate_blank_nodes: A blank node that occurs in several transactions becomes several, since labels of
             messages are their own; without, it is refused.
         **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
             as `convert` takes them.
 
     Raises:
-        EncodeError: A patch deletes something, or a blank node stands in several transactions.
+        EncodeError: A patch deletes something, or a blank node occurs in several transactions.
         RdfmError, OSError: As `convert`.
     """
     start = time.perf_counter()
