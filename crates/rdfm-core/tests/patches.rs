@@ -405,6 +405,16 @@ fn errors_say_what_is_wrong_and_where() {
             (1, 7),
         ),
         (
+            "PA ex \"rel/\" .\nA ex:a ex:b ex:c .\n",
+            "expected an absolute IRI, found 'rel/'",
+            (1, 7),
+        ),
+        (
+            "PA ex \"not an <iri> \" .\n",
+            "expected characters that an IRI can hold, found 'not an <iri> '",
+            (1, 7),
+        ),
+        (
             "PA ex <a:> ? .\n",
             "expected '.' after the prefix, found '?'",
             (1, 12),
@@ -737,8 +747,29 @@ fn an_iri_that_would_be_a_blank_node_is_refused() {
 }
 
 #[test]
+fn the_iri_of_a_prefix_is_checked_unless_that_is_lenient() {
+    let lenient = Options::with("lenient", true);
+    for iri in ["rel/", "a:b c"] {
+        let log = format!("PA \"ex\" \"{iri}\" .\n");
+        let found = read_as(TEXT, &lenient, log.as_bytes());
+        assert_eq!(found.error, None);
+        assert_eq!(found.patches.len(), 1);
+        let (_, there) = decode(TEXT, &lenient, log.as_bytes(), log.len());
+        let (out, error, _) = write(TEXT, &lenient, &there);
+        assert_eq!((error, out), (None, log.into_bytes()));
+    }
+    let (_, there) = decode(TEXT, &lenient, b"PA ex \"a:b c\" .\n", 20);
+    let (out, error, _) = write(TEXT, &Options::default(), &there);
+    assert_eq!(
+        error.unwrap().reason.text(),
+        "the IRI 'a:b c' has characters that an IRI cannot have"
+    );
+    assert_eq!(out, b"");
+}
+
+#[test]
 fn thrift_and_text_say_the_same() {
-    let log = "H id <uuid:1> .\nTX .\nPA ex <http://e/> .\nPA \"\" \"_:x\" _:g .\nA _:a ex:p 1 <a:g> .\n\
+    let log = "H id <uuid:1> .\nTX .\nPA ex <http://e/> .\nPA \"\" \"urn:x\" _:g .\nA _:a ex:p 1 <a:g> .\n\
         D <<( <a:> <b:> \"x\"@he--rtl )>> ex:p \"\" .\nPD ex .\nTC .\nZ .\nZ .\nTX .\nTA .\nZ .\nZ .";
     let there = batches(log);
     let (thrift, error, _) = write(THRIFT, &Options::default(), &there);

@@ -17,7 +17,7 @@ use crate::model::batch::PatchBatch;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, flags};
-use crate::model::write::{Style, write_string};
+use crate::model::write::{Style, term_error, write_string};
 use crate::syntax::text::encode::{MAX_TEXT, Stop};
 use crate::syntax::text::terms::TermWriter;
 
@@ -29,6 +29,7 @@ pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
 }
 
 struct PatchWriter {
+    lenient: bool,
     terms: TermWriter,
     patches: Patches,
     style: Style,
@@ -36,8 +37,10 @@ struct PatchWriter {
 
 impl PatchWriter {
     fn new(values: &Values) -> Self {
+        let lenient = values.switch(&LENIENT);
         Self {
-            terms: TermWriter::new(values.switch(&LENIENT), true),
+            lenient,
+            terms: TermWriter::new(lenient, true),
             patches: Patches::new(values, SEGMENT),
             style: Style::CANONICAL,
         }
@@ -106,6 +109,9 @@ impl PatchWriter {
                 out.extend_from_slice(b"PA ");
                 string(table, row.name, out);
                 out.push(b' ');
+                if let Some(error) = term_error(table, row.object, self.lenient) {
+                    return Err(Stop::Term(error));
+                }
                 write_string(table.text(row.object), false, out);
                 out.push(b' ');
             }

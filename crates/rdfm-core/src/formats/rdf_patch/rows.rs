@@ -227,6 +227,7 @@ fn namespace(
     if matches!(byte(text, start), b'"' | b'\'') {
         let mut said = Vec::new();
         let end = other_string(text, start, &mut said)?.end + 1;
+        statements.check_iri(&said, start)?;
         return Ok((end, add(builder, TermKind::Iri, &said)));
     }
     if byte(text, start) == b'<' {

@@ -415,6 +415,27 @@ impl Statements {
         fail(at, reason)
     }
 
+    /// Refuses what a string at `start` says where it must be an IRI, unless that is lenient.
+    pub fn check_iri(&self, iri: &[u8], start: usize) -> Lexed<()> {
+        if self.grammar.lenient {
+            return Ok(());
+        }
+        if !crate::model::chars::is_iri_text(iri) {
+            let shown = crate::model::error::quote(iri);
+            return fail(
+                start,
+                Reason::from(format!(
+                    "expected characters that an IRI can hold, found {shown}"
+                ))
+                .with(Remedy::lenient("accepts it")),
+            );
+        }
+        if !lex::is_absolute(iri) {
+            return relative(iri, start);
+        }
+        Ok(())
+    }
+
     /// An IRI that was not guessed.
     fn iri<R: Record>(
         &mut self,
