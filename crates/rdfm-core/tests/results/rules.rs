@@ -41,6 +41,7 @@ fn json_terms() {
             r#"{"type":"literal","value":"a","xml:lang":"en"}"#,
             "\"a\"@en",
         ),
+        (r#"{"type":"literal","value":"a","xml:lang":""}"#, "\"a\""),
         (
             r#"{"xml:lang":"he","its:dir":"rtl","type":"literal","value":"a"}"#,
             "\"a\"@he--rtl",
@@ -278,6 +279,12 @@ fn xml_terms() {
         ),
         ("<literal/>", "\"\""),
         ("<literal xml:lang='en'>a</literal>", "\"a\"@en"),
+        ("<literal xml:lang=\"\">a</literal>", "\"a\""),
+        ("<literal  xml:lang=''>a</literal>", "\"a\""),
+        (
+            "<literal xml:lang='' datatype='http://e/t'>a</literal>",
+            "\"a\"^^<http://e/t>",
+        ),
         (&directed, "\"a\"@he--rtl"),
         (
             "<literal datatype='http://e/?&quot;&#65;'>a</literal>",

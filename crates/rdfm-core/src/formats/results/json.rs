@@ -660,12 +660,13 @@ const LANG_STRINGS: [&[u8]; 2] = [
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",
 ];
 
-/// What a literal is, by what is said of it.
+/// What a literal is, by what is said of it. An empty `xml:lang` says that there is no language, as in XML.
 pub(super) fn literal_kind<'a>(
     language: Option<&'a [u8]>,
     direction: Option<&[u8]>,
     datatype: Option<&'a [u8]>,
 ) -> Result<Kind<'a>, Reason> {
+    let language = language.filter(|language| !language.is_empty());
     let direction = match direction {
         None => 0,
         Some(_) if language.is_none() => {

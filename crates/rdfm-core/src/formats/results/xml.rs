@@ -847,7 +847,8 @@ impl<'a> Quick<'a> {
                 (kind, rest) = (Kind::Datatype(datatype), behind);
             } else if let Some(value) = rest.strip_prefix(b" xml:lang=") {
                 let (tag, behind) = quoted(value)?;
-                (kind, rest) = (Kind::Language(tag, 0), behind);
+                kind = literal_kind(Some(tag), None, None).ok()?;
+                rest = behind;
             }
             (
                 Element::Literal,
