@@ -88,13 +88,14 @@ fn holders(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
 }
 
 /// Another format to write, where one lacks something. Of the messages that one log cannot hold the remedy is
-/// several logs.
+/// several logs. The format itself is none, though it may hold the same elsewhere: TSV lacks some names only.
 pub fn another_target(format: &str, feature: Feature) -> Option<Remedy> {
     let kinds = find(format).map_or(&[Kind::Messages][..], |spec| spec.kinds);
-    let names = match feature {
+    let mut names = match feature {
         Feature::Boundaries => Vec::new(),
         _ => holders(kinds, feature),
     };
+    names.retain(|name| *name != format);
     (!names.is_empty()).then(|| Remedy {
         side: Side::Stage,
         option: "to_format",
@@ -150,6 +151,11 @@ mod tests {
         assert_eq!(
             remedy.value.as_deref(),
             Some("results-thrift|results-protobuf|results-json|results-tsv")
+        );
+        let remedy = another_target("results-tsv", Feature::AnyText).unwrap();
+        assert_eq!(
+            remedy.value.as_deref(),
+            Some("results-thrift|results-protobuf|results-json")
         );
         let remedy = another_source("ttl", Feature::Graphs).unwrap();
         assert_eq!(remedy.value.as_deref(), Some("trig"));
