@@ -384,7 +384,9 @@ fn patches_become_one_on_request() {
     let (out, _, error) = write(&with(&[("stream_type", "flat")]), &[made("taac aaa")]);
     let error = error.unwrap();
     assert!(error.to_string().contains("a second message"), "{error}");
-    assert_eq!(error.reason.remedies()[0].option, "flat");
+    let remedies = error.reason.remedies().iter();
+    let options: Vec<_> = remedies.map(|remedy| remedy.option).collect();
+    assert_eq!(options, ["stream_type", "flat"]);
     assert_eq!(read(&out).patches, [read(&out).patches.concat()]);
     assert_eq!(read(&out).patches[0].len(), 4);
     for stream in ["frame", "punctuated"] {

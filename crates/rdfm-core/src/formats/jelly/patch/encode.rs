@@ -233,7 +233,11 @@ impl Writer for PatchWriter {
 
     fn second(&self) -> Refused<bool> {
         match self.stream.kind {
-            StreamType::Flat => refuse_second(self.stream.flat),
+            StreamType::Flat => refuse_second(self.stream.flat).map_err(|(class, reason)| {
+                let marks = Remedy::write("stream_type", "punctuated", "ends patches with marks");
+                let first = Reason::from(reason.text().to_owned()).with(marks);
+                (class, first.because_of(&reason))
+            }),
             StreamType::Frame if !self.stream.delimited => Err((
                 ErrorClass::Unsupported,
                 Reason::new("a log of more than one frame needs length prefixes")
