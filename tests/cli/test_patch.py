@@ -130,7 +130,7 @@ def test_to_log_separates_blank_nodes(data):
     done = data("patch", "to-log", "s.rdfp", "out.nq")
     assert done.code == 1
     assert done.error == (
-        "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' stands in two transactions, and would be two nodes in"
+        "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' is used in two transactions, and would be two nodes in"
         " two messages; --separate-blank-nodes makes it two (message 1)"
     )
     assert data("patch", "to-log", "s.rdfp", "out.nq", "--separate-blank-nodes").code == 0

@@ -564,11 +564,20 @@ fn what_no_message_can_say_is_refused_behind_those_before() {
         let (found, error, _) = to_messages(&rows("TX +a TC TX +b -b TC"), size, false);
         let expected = "row 5 of the patch: D deletes a quad, which no message can say; apply the patches to a dataset instead";
         assert_eq!((found.len(), error.as_deref()), (1, Some(expected)));
+        let (found, error, _) = to_messages(&rows("+a Z -b"), size, false);
+        assert_eq!(found.len(), 1);
+        assert!(error.unwrap().starts_with("row 0 of the patch: D deletes"));
+        let (found, error, left) = to_messages(&rows("TX +a -b TA TX +b TC TX -a"), size, false);
+        assert_eq!((found.len(), error), (1, None));
+        assert_eq!(left, [("undone transactions", 2)]);
         let (found, error, _) = to_messages(shared, size, false);
-        let expected = "row 4 of the patch: the blank node 'a' stands in two transactions, and would be two nodes in two messages";
+        let expected = "row 4 of the patch: the blank node 'a' is used in two transactions, and would be two nodes in two messages";
         assert_eq!((found.len(), error.as_deref()), (1, Some(expected)));
         assert_eq!(to_messages(shared, size, true).0.len(), 2);
         // One that was undone does not count.
+        let (start, _) = shared.rsplit_once("TC").unwrap();
+        let (found, error, _) = to_messages(&format!("{start}TA .\n"), size, false);
+        assert_eq!((found.len(), error), (1, None));
         let undone = shared.replacen("TC", "TA", 1);
         assert_eq!(to_messages(&undone, size, false).0.len(), 1);
         for (words, reason) in [

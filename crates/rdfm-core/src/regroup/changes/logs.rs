@@ -211,6 +211,8 @@ pub struct ToMessages {
     copied: Copied,
     /// A transaction is open.
     begun: bool,
+    /// What refuses the open transaction if it is committed, and its row.
+    refused: Option<(u64, Reason)>,
     /// The message that each blank node stands in, by a hash of its label, unless they are to be separate.
     labels: Option<FxHashMap<u64, u64>>,
     /// The row of the patch that is next.
@@ -231,6 +233,7 @@ impl ToMessages {
             }),
             copied: Copied::default(),
             begun: false,
+            refused: None,
             labels: (!separate).then(FxHashMap::default),
             row: 0,
             headers: 0,
@@ -256,8 +259,8 @@ impl ToMessages {
     /// The messages of the patches of a batch.
     ///
     /// # Errors
-    /// A patch deletes a quad, or its transactions are not in order; a blank node stands in two messages; or
-    /// a message is too large. [`take`](Self::take) then gives the messages before.
+    /// A patch deletes a quad, unless that is undone, or its transactions are not in order; a blank node stands in two
+    /// messages; or a message is too large. [`take`](Self::take) then gives the messages before.
     pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, EncodeError> {
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
@@ -299,6 +302,7 @@ impl ToMessages {
     fn abort(&mut self) {
         self.builder.discard_message();
         self.begun = false;
+        self.refused = None;
         self.undone += 1;
     }
 
@@ -329,13 +333,17 @@ impl ToMessages {
                 return Err(wrong(&text));
             }
             OperationCode::Commit => {
+                if let Some((row, reason)) = self.refused.take() {
+                    self.row = row;
+                    return Err((ErrorClass::Unsupported, reason));
+                }
                 self.builder.end_message();
                 self.begun = false;
             }
             OperationCode::Abort => self.abort(),
             OperationCode::Delete => {
                 let reason = "D deletes a quad, which no message can say; apply the patches to a dataset instead";
-                return Err((ErrorClass::Unsupported, reason.into()));
+                self.refuse(reason.into())?;
             }
             OperationCode::DeletePrefix => self.prefixes += 1,
             // Outside of a transaction it is for the next message, and makes none.
@@ -354,6 +362,15 @@ impl ToMessages {
                 self.builder.add_quad(quad).map_err(limit)?;
             }
         }
+        Ok(())
+    }
+
+    /// Refuses the row; within a transaction only once that is committed, since one that is undone changes nothing.
+    fn refuse(&mut self, reason: Reason) -> Result<(), (ErrorClass, Reason)> {
+        if !self.begun {
+            return Err((ErrorClass::Unsupported, reason));
+        }
+        self.refused.get_or_insert((self.row, reason));
         Ok(())
     }
 
@@ -379,7 +396,7 @@ impl ToMessages {
                 let hash = hash(text);
                 if *labels.entry(hash).or_insert(message) != message {
                     let reason = Reason::from(format!(
-                        "the blank node {} stands in two transactions, and would be two nodes in two messages",
+                        "the blank node {} is used in two transactions, and would be two nodes in two messages",
                         quote(text)
                     ))
                     .with(Remedy::stage(
@@ -387,7 +404,7 @@ impl ToMessages {
                         "true",
                         "makes it two",
                     ));
-                    return Err((ErrorClass::Unsupported, reason));
+                    return self.refuse(reason);
                 }
             }
         }
