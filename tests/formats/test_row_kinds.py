@@ -205,7 +205,7 @@ def test_results_that_are_no_table_are_refused(tmp_path, name):
             batch.to_arrow()
     encoder = formats.find(name).Encoder()
     encoder.encode(ResultBatch.from_rows(ROWS, ["a", "b"]))
-    with pytest.raises(EncodeError, match="other variables than the rows before"):
+    with pytest.raises(EncodeError, match="in another order: 'b', 'a', where those are 'a', 'b'"):
         encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
 
 

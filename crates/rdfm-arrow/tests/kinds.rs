@@ -264,7 +264,11 @@ fn rows_of_results_are_regrouped_however_they_come() {
         assert_eq!(found, expected);
         let other = results(head(&["b", "a"]), &[]);
         let error = coalescer.push(&other, None).unwrap_err();
-        assert!(error.reason.to_string().starts_with("other variables"));
+        assert_eq!(
+            error.reason.text(),
+            "the variables of the rows before it in another order: 'b', 'a', where those are 'a', 'b'; \
+             a table of results has one list of them"
+        );
     }
 }
 

@@ -18,6 +18,7 @@ use arrow_array::RecordBatch;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::record::ResultHead;
 use rdfm_core::syntax::needed::Needs;
 
 pub use self::cells::Rowed;
@@ -67,14 +68,9 @@ fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), E
     if R::variables(batch.head()) == variables {
         return Ok(());
     }
-    Err(other_variables())
-}
-
-/// Why rows of results do not go together.
-fn other_variables() -> Error {
-    let reason =
-        "other variables than the rows before it has; a table of results has one list of them";
-    Error::refused(ErrorClass::Unsupported, reason)
+    let found = R::variables(batch.head());
+    let reason = ResultHead::other_variables(variables, found, "a table of results");
+    Err(Error::refused(ErrorClass::Unsupported, reason))
 }
 
 /// Why batches of two kinds do not go together.

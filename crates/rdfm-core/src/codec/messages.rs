@@ -31,9 +31,6 @@ const PART: &str =
 /// What a log of such records says before its first message.
 pub type Head<R> = <R as Record>::Head;
 
-const OTHER_VARIABLES: &str =
-    "other variables than the rows before it has; a log of results has one list of them";
-
 /// Writes messages in one format. Between two resets it is one log; after an error it is only reset.
 pub trait Writer: Send {
     /// What messages are made of.
@@ -182,7 +179,10 @@ impl<W: Writer> MessageLoop<W> {
         let said = match &self.head {
             None => self.writer.head(batch.head(), out),
             Some(head) if head == batch.head() => return Ok(()),
-            Some(_) => Err((ErrorClass::Unsupported, Reason::new(OTHER_VARIABLES))),
+            Some(head) => {
+                let reason = W::Record::other_head(head, batch.head());
+                Err((ErrorClass::Unsupported, reason.into()))
+            }
         };
         let (class, reason) = match said {
             Ok(()) => {

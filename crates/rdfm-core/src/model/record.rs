@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::error::quote;
 use super::table::TermTable;
 use super::term::{Quad, TermId, TermKind};
 
@@ -16,6 +17,11 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
     const TERMS: u64;
     /// What a log says before its first message, and every batch of it holds.
     type Head: Clone + Default + PartialEq + Send + Sync + std::fmt::Debug;
+
+    /// Why what has the head `found` cannot follow in a log with another.
+    fn other_head(_head: &Self::Head, _found: &Self::Head) -> String {
+        "another head than before".to_owned()
+    }
 
     /// Gives each of its terms.
     fn each(self, term: impl FnMut(TermId));
@@ -250,11 +256,61 @@ pub struct ResultHead {
     pub links: Vec<Box<str>>,
 }
 
+/// Variables that an error names.
+const SHOWN: usize = 5;
+
+impl ResultHead {
+    /// Why rows with the variables `found` do not go with those that `before` has; `whole` has them all.
+    #[must_use]
+    pub fn other_variables(before: &[Box<str>], found: &[Box<str>], whole: &str) -> String {
+        let show = |names: &[Box<str>]| {
+            let shown: Vec<_> = names
+                .iter()
+                .take(SHOWN)
+                .map(|name| quote(name.as_bytes()))
+                .collect();
+            match names.len() {
+                0 => "none".to_owned(),
+                length if length > SHOWN => format!("{}, …", shown.join(", ")),
+                _ => shown.join(", "),
+            }
+        };
+        let sorted = |names: &[Box<str>]| {
+            let mut names = names.to_vec();
+            names.sort_unstable();
+            names
+        };
+        let what = if sorted(before) == sorted(found) {
+            "the variables of the rows before it in another order"
+        } else {
+            "other variables than the rows before it has"
+        };
+        let (found, before) = (show(found), show(before));
+        format!("{what}: {found}, where those are {before}; {whole} has one list of them")
+    }
+
+    /// Why the rows or the answer of `found` cannot follow in the same log.
+    fn refuse(&self, found: &Self) -> String {
+        if self.boolean != found.boolean {
+            return "another answer of an ASK query than before, or rows beside one; a log of results has one of them"
+                .to_owned();
+        }
+        if self.variables != found.variables {
+            return Self::other_variables(&self.variables, &found.variables, "a log of results");
+        }
+        "other links than the rows before it has; a log of results has one list of them".to_owned()
+    }
+}
+
 /// A cell of a row of results. [`TermId::DEFAULT_GRAPH`] is unbound.
 impl Record for TermId {
     const BYTES: usize = 4;
     const TERMS: u64 = 1;
     type Head = Arc<ResultHead>;
+
+    fn other_head(head: &Self::Head, found: &Self::Head) -> String {
+        head.refuse(found)
+    }
 
     #[inline]
     fn each(self, mut term: impl FnMut(TermId)) {

@@ -193,6 +193,53 @@ fn what_cannot_be_written_is_refused() {
 }
 
 #[test]
+fn batches_with_other_heads_are_refused_with_both_named() {
+    let many = ["a", "b", "c", "d", "e", "f"];
+    let linked = ResultHead {
+        links: vec!["a".into()],
+        ..head(&["x", "y"])
+    };
+    let answer = ResultHead {
+        boolean: Some(false),
+        ..ResultHead::default()
+    };
+    for (other, cells, wanted) in [
+        (
+            head(&many),
+            &many[..],
+            "other variables than the rows before it has: 'a', 'b', 'c', 'd', 'e', …, where those are 'x', 'y'; \
+             a log of results has one list of them",
+        ),
+        (
+            head(&[]),
+            &[],
+            "other variables than the rows before it has: none, where those are 'x', 'y'; a log of results has one \
+             list of them",
+        ),
+        (
+            head(&["y", "x"]),
+            &["1", "2"],
+            "the variables of the rows before it in another order: 'y', 'x', where those are 'x', 'y'; a log of \
+             results has one list of them",
+        ),
+        (
+            linked,
+            &["1", "2"],
+            "other links than the rows before it has; a log of results has one list of them",
+        ),
+        (
+            answer,
+            &[],
+            "another answer of an ASK query than before, or rows beside one; a log of results has one of them",
+        ),
+    ] {
+        let there = [batch(head(&["x", "y"]), &["1", "2"]), batch(other, cells)];
+        let (_, ended) = write_with("results-thrift", &Options::default(), &there);
+        assert_eq!(ended.unwrap_err().reason.text(), wanted);
+    }
+}
+
+#[test]
 fn links_are_dropped_where_there_is_no_room_and_counted() {
     let links = vec!["a".into(), "b".into()];
     let linked = ResultHead {
