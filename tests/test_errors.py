@@ -255,7 +255,7 @@ def _quads(text: str):
         ("ttl", b"<x:g> { }", "a graph block", ["from_format=trig"], "graphs"),
         ("ttl", b"<a> <b> <c> .", "needs a base", ["base=IRI", "lenient=true"], None),
         ("ttl", b"<x:a> <x:b> " + b"(" * 65, "nested deeper", ["max_depth=None"], None),
-        ("ndjsonld", b'{"a": 1, "a": 2}', "stands twice", ["lenient=true"], None),
+        ("ndjsonld", b'{"a": 1, "a": 2}', "occurs twice", ["lenient=true"], None),
         (
             "ndjsonld",
             b'{"@context": "http://x/c"}',

@@ -98,6 +98,7 @@ def test_patches_as_views_of_a_batch():
     rows = [[("TX",), ("A", None, A, B, A), ("TC",)], [], [("H", "id", None, None, A)]]
     batch = PatchBatch.from_patches([Patch(row) for row in rows], first_index=7)
     assert repr(batch) == "<PatchBatch: 3 patches, 4 operations>"
+    assert repr(PatchBatch.from_patches([Patch([("TX",)])])) == "<PatchBatch: 1 patch, 1 operation>"
     assert (len(batch), batch.record_count, batch.first_index, batch.kind) == (3, 4, 7, "patches")
     assert (batch.continues, batch.continued, batch.has_graphs) == (False, False, False)
     assert batch.memory_bytes > 0

@@ -108,7 +108,7 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
     ("context", "reason"),
     [
         ("{", "no JSON that can be read"),
-        ('{"a": 1, "a": 2}', "stands twice"),
+        ('{"a": 1, "a": 2}', "occurs twice"),
         ('{"@context": null}', "holds no context"),
         ({"@context": "http://c/"}, "names the remote context 'http://c/'"),
         ([{"@import": "http://c/"}], "names the remote context 'http://c/'"),

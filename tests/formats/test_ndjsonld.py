@@ -44,7 +44,7 @@ def test_a_context_may_be_an_array_whatever_it_holds():
         (b"", "a blank line; lenient=True passes over blank lines (line 3, column 1"),
         (b"[]", "expected an object ({…}), found an array; several nodes are one message as"),
         (b"7", "expected an object ({…}), found a number (line 3, column 1"),
-        (b'{"a": 1, "a": 2}', "the key 'a' stands twice in an object"),
+        (b'{"a": 1, "a": 2}', "the key 'a' occurs twice in an object"),
         (b'{"a": "\xff"}', "invalid UTF-8"),
         (b'{"@id": "x y:z", "a": 1}', "is no IRI"),
         (

@@ -71,7 +71,7 @@ def test_markup_declares_the_namespaces_that_it_uses():
         (document("text"), "text stands where a property is expected, found 'text'"),
         (document("<p><q/><q/></p>"), "the property has its object already"),
         (document("<x:p/>"), "the prefix 'x' is not declared; xmlns:x declares it"),
-        (document("<p a='1' a='2'/>"), "the attribute 'a' stands twice in a tag"),
+        (document("<p a='1' a='2'/>"), "the attribute 'a' occurs twice in a tag"),
         (document("<p r:about='x'/>"), "rdf:about belongs on a node"),
         (
             document("<p r:resource='x'/>"),

@@ -197,7 +197,7 @@ def test_results_that_are_no_table_are_refused(tmp_path, name):
     encode = formats.find(name).encode
     for batch, reason in [
         (ResultBatch.from_rows([], [], boolean=True), "answer of an ASK query is no table"),
-        (ResultBatch.from_rows([], ["a", "a"]), "the variable 'a' stands twice"),
+        (ResultBatch.from_rows([], ["a", "a"]), "the variable 'a' occurs twice"),
     ]:
         with pytest.raises(EncodeError, match=reason):
             encode(batch)

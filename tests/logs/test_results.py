@@ -210,7 +210,7 @@ def test_heads_that_are_none(heads, reason, tmp_path):
 
 def test_variables_that_stand_twice_or_are_no_text(tmp_path):
     for name in FORMATS:
-        with pytest.raises(EncodeError, match="'a' stands twice"):
+        with pytest.raises(EncodeError, match="'a' occurs twice"):
             rdfm.create_results(tmp_path / "r", ["a", "b", "a"], name)
     with pytest.raises(TypeError):
         rdfm.create_results(tmp_path / "r.srj", [1])
@@ -365,6 +365,8 @@ def test_a_log_does_not_take_rows(tmp_path):
 def test_a_batch():
     batch = ResultBatch.from_rows(ROWS, ["a", "b"], links=["more"], first_index=5)
     assert repr(batch) == "<ResultBatch: 4 rows of 2 variables>"
+    assert repr(ResultBatch.from_rows([[S]], ["a"])) == "<ResultBatch: 1 row of 1 variable>"
+    assert "links=()" in ResultBatch.from_rows.__text_signature__
     assert (batch.kind, len(batch), batch.record_count) == ("results", 4, 4)
     assert (batch.variables, batch.boolean, batch.links) == (("a", "b"), None, ("more",))
     assert (batch.first_index, batch.continued, batch.continues) == (5, False, False)

@@ -12,6 +12,7 @@ use pyo3::types::{PyCapsule, PyList, PyTuple};
 use rdfm_arrow::from_arrow;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::{self, LogBatch};
+use rdfm_core::model::error::counted;
 use rdfm_core::model::record::{Operation, OperationCode, Record, ResultHead};
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::TermId;
@@ -128,8 +129,12 @@ impl PatchBatch {
     }
 
     fn __repr__(&self) -> String {
-        let (patches, operations) = (self.__len__(), self.record_count());
-        format!("<PatchBatch: {patches} patches, {operations} operations>")
+        let patches = match self.__len__() {
+            1 => "1 patch".to_owned(),
+            patches => format!("{patches} patches"),
+        };
+        let operations = counted(self.record_count(), "operation");
+        format!("<PatchBatch: {patches}, {operations}>")
     }
 
     /// The operations of a patch, in order: tuples of code, name, subject, predicate, object and graph.
@@ -391,11 +396,9 @@ impl ResultBatch {
     }
 
     fn __repr__(&self) -> String {
-        let (rows, head) = (self.__len__(), self.records.batch.head());
-        format!(
-            "<ResultBatch: {rows} rows of {} variables>",
-            head.variables.len()
-        )
+        let rows = counted(self.__len__(), "row");
+        let variables = counted(self.records.batch.head().variables.len(), "variable");
+        format!("<ResultBatch: {rows} of {variables}>")
     }
 
     /// The rows, each a tuple of terms or None.
@@ -429,7 +432,7 @@ impl ResultBatch {
     /// Returns:
     ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
     /// Raises:
-    ///     ValueError: It is the answer of an ASK query, or a variable stands twice.
+    ///     ValueError: It is the answer of an ASK query, or a variable occurs twice.
     ///     LimitError: The strings would pass 2 GiB; use smaller batches.
     fn to_arrow(&self, py: Python<'_>) -> PyResult<ArrowBatch> {
         let columns = arrow::columns(Kind::Results, None)?;
@@ -470,7 +473,10 @@ impl ResultBatch {
     ///     TypeError: Something else was given.
     ///     ValueError: A row has more or fewer terms, or stands beside an answer.
     #[staticmethod]
-    #[pyo3(signature = (rows, variables, *, boolean=None, links=Vec::new(), first_index=0))]
+    #[pyo3(
+        signature = (rows, variables, *, boolean=None, links=Vec::new(), first_index=0),
+        text_signature = "(rows, variables, *, boolean=None, links=(), first_index=0)"
+    )]
     fn from_rows(
         rows: &Bound<'_, PyAny>,
         variables: Vec<String>,

@@ -30,7 +30,7 @@ pub trait Rowed: KindOf {
     /// Refuses what no rows hold.
     ///
     /// # Errors
-    /// It is the answer of an ASK query, or a variable stands twice.
+    /// It is the answer of an ASK query, or a variable occurs twice.
     fn check(head: &Self::Head) -> Result<(), Error>;
 }
 
@@ -135,7 +135,7 @@ impl Rowed for TermId {
         for (at, name) in variables.iter().enumerate() {
             if variables[..at].contains(name) {
                 let name = quote(name.as_bytes());
-                let reason = format!("the variable {name} stands twice, and would be two columns");
+                let reason = format!("the variable {name} occurs twice, and would be two columns");
                 return Err(Error::refused(ErrorClass::Unsupported, reason));
             }
         }

@@ -105,6 +105,12 @@ impl std::error::Error for EncodeError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitExceeded(pub Reason);
 
+/// A number of things by their name, which an `s` makes more of.
+pub fn counted(number: usize, name: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {name}{plural}")
+}
+
 /// A token of the input, safe to print: quoted, cut to 40 characters, controls escaped.
 pub fn quote(token: &[u8]) -> String {
     // Four bytes a character at most, so 200 bytes hold the 41 characters that are looked at.
@@ -134,6 +140,12 @@ pub fn quote(token: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        let found = [0, 1, 2].map(|number| counted(number, "level"));
+        assert_eq!(found, ["0 levels", "1 level", "2 levels"]);
+    }
 
     #[test]
     fn a_quoted_token_is_cut_and_harmless() {

@@ -508,7 +508,9 @@ fn frames_before_the_options_are_what_the_options_say() {
     let small = auto.and("max_message_bytes", 1000);
     let error = decode_with(&small, &[0; 100]).1.unwrap();
     assert!(
-        error.contains("frames 0 to 15 have no rows, and what frames mean stands behind them"),
+        error.contains(
+            "frames 0 to 15 have no rows; what frames mean is not known before the first row"
+        ),
         "{error}"
     );
 }

@@ -152,7 +152,7 @@ fn what_json_refuses() {
         ),
         (
             "{\"head\":{\"vars\":[\"a\",\"a\"]}}",
-            "the variable 'a' stands twice".to_owned(),
+            "the variable 'a' occurs twice".to_owned(),
         ),
         (
             "{\"head\":{\"link\":\"a\"}}",
@@ -332,7 +332,7 @@ fn what_xml_refuses() {
         ),
         (
             "<!-- a --><?xml version='1.0'?>",
-            "an XML declaration stands at the start only",
+            "an XML declaration is allowed at the start only",
         ),
     ] {
         assert_eq!(read("results-xml", log).reason(), reason, "{log}");
@@ -341,9 +341,9 @@ fn what_xml_refuses() {
         ("<variable/>", "the element has no attribute name"),
         (
             "<variable name='a'/><variable name='a'/>",
-            "the variable 'a' stands twice",
+            "the variable 'a' occurs twice",
         ),
-        ("<uri/>", "the element 'uri' does not stand in 'head'"),
+        ("<uri/>", "the element 'uri' does not belong in 'head'"),
         ("a", "expected a tag, found 'a'"),
         ("</x>", "expected the end tag of 'head', found that of 'x'"),
         (
@@ -360,11 +360,11 @@ fn what_xml_refuses() {
         ),
         (
             "</head><results/></sparql><a/>",
-            "a second element behind the element sparql",
+            "a second element after the element sparql",
         ),
         (
             "<variable name='a' name='b'/>",
-            "the attribute 'name' stands twice",
+            "the attribute 'name' occurs twice",
         ),
     ] {
         let log = format!("{XML_HEAD}{tail} <!-- -->");
@@ -461,16 +461,16 @@ fn what_tsv_and_csv_refuse() {
             "x\n",
             "expected a variable, which begins with '?', found 'x'",
         ),
-        ("?x\t?x\n", "the variable 'x' stands twice"),
+        ("?x\t?x\n", "the variable 'x' occurs twice"),
         (
             "?x\t?y\n<a>\n",
-            "a row of 1 terms, where the variables are 2",
+            "a row of 1 term, where the head has 2 variables",
         ),
         (
             "?x\n<a>\t<b>\n",
-            "a row of 2 terms, where the variables are 1",
+            "a row of 2 terms, where the head has 1 variable",
         ),
-        ("\n<a>\n", "a row of 1 terms, where the variables are 0"),
+        ("\n<a>\n", "a row of 1 term, where the head has 0 variables"),
         (
             "?x\n<a> <b>\n",
             "expected a tab or the end of the line, found white space",
@@ -484,20 +484,23 @@ fn what_tsv_and_csv_refuse() {
     }
     for (log, reason) in [
         ("", "the log ends before the line of its variables"),
-        ("x,x\n", "the variable 'x' stands twice"),
-        ("x,y\na\n", "a row of 1 terms, where the variables are 2"),
+        ("x,x\n", "the variable 'x' occurs twice"),
+        (
+            "x,y\na\n",
+            "a row of 1 term, where the head has 2 variables",
+        ),
         ("x\n\"a", "the log ends inside a field in quotes"),
         (
             "x\na\"b\"\n",
-            "a quote in a field without quotes; the field stands in quotes then, and the quote twice",
+            "a quote in a field without quotes; then the field must be quoted, and the quote doubled",
         ),
         (
             "x\n\"a\"b\n",
-            "expected ',' or the end of the line behind a closing quote",
+            "expected ',' or the end of the line after a closing quote",
         ),
         (
             "x\na\rb\n",
-            "a carriage return in a field without quotes, and no line feed behind it",
+            "a carriage return in a field without quotes, and no line feed after it",
         ),
     ] {
         assert_eq!(read("results-csv", log).reason(), reason, "{log:?}");
@@ -547,7 +550,7 @@ fn tuples_of_thrift() {
     let found = read(format, log(b"\x38\x01z\0\x39\x11\0\0")).error.unwrap();
     assert_eq!(
         found.reason.text(),
-        "a row of 0 terms, where the variables are 2"
+        "a row of 0 terms, where the head has 2 variables"
     );
     for (rest, class, reason) in [
         (
@@ -558,7 +561,7 @@ fn tuples_of_thrift() {
         (
             b"\x19\x1c\x7c\0\0\0",
             ErrorClass::Malformed,
-            "a row of 1 terms, where the variables are 2",
+            "a row of 1 term, where the head has 2 variables",
         ),
         (
             b"\x19\xfc\xff\xff\xff\xff\x07\x7c\0\0\x7c\0\0\x7c\0\0\0",
@@ -592,7 +595,7 @@ fn tuples_of_thrift() {
     );
     assert_eq!(
         read(format, b"\x19\x2c\x18\x01x\0\x18\x01x\0\0").reason(),
-        "the variable 'x' stands twice"
+        "the variable 'x' occurs twice"
     );
     assert_eq!(
         read(format, b"\x19\x1c\x18\x01\xff\0\0").reason(),
@@ -626,7 +629,7 @@ fn tuples_of_protobuf() {
         (
             b"\0",
             ErrorClass::Malformed,
-            "a row of 0 terms, where the variables are 2",
+            "a row of 0 terms, where the head has 2 variables",
         ),
         (
             b"\x08\x0a\x02\x42\0\x0a\x02\x3a\0",

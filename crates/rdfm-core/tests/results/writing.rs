@@ -156,7 +156,7 @@ fn what_cannot_be_written_is_refused() {
         let (_, reason, out) = refused(format, &plain, batch(answer, &[]));
         assert_eq!(
             reason,
-            "a row behind the answer of an ASK query, which has none"
+            "a row after the answer of an ASK query, which has none"
         );
         assert_eq!(read(format, out).good().boolean(), Some(true));
     }
@@ -170,10 +170,10 @@ fn what_cannot_be_written_is_refused() {
         let (_, reason, out) = refused(format, options, batch(head(&["x", "x"]), &["a", "b"]));
         assert_eq!(
             (reason.as_str(), out.len()),
-            ("the variable 'x' stands twice", 0)
+            ("the variable 'x' occurs twice", 0)
         );
         let (_, reason, out) = refused(format, options, batch(head(&["x"]), &["a", "b"]));
-        assert_eq!(reason, "a row of 2 terms, where the variables are 1");
+        assert_eq!(reason, "a row of 2 terms, where the head has 1 variable");
         assert_eq!(read(format, out).good().rows.len(), 0);
     }
     let (_, reason, out) = refused("results-csv", &plain, batch(head(&["x"]), &["a"]));

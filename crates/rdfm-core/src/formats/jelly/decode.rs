@@ -175,7 +175,7 @@ impl JellyReader {
                     return Err(input.error(
                         ErrorClass::Limit,
                         Reason::from(format!(
-                            "frames 0 to {} have no rows, and what frames mean stands behind them",
+                            "frames 0 to {} have no rows; what frames mean is not known before the first row",
                             self.frames.index
                         ))
                         .with(FRAME_A_MESSAGE),

@@ -10,6 +10,7 @@ use super::lookup::{Budget, Table};
 use super::options::{MIN_NAME_TABLE, Reading, Tables};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
+use crate::model::error::counted;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
@@ -458,8 +459,8 @@ impl<R: Record> TermReader<R> {
         if depth > self.max_depth {
             return Err(limit(Reason::limit(
                 format!(
-                    "triple terms are nested deeper than {} levels",
-                    self.max_depth
+                    "triple terms are nested deeper than {}",
+                    counted(self.max_depth as usize, "level")
                 ),
                 "max_depth",
             )));

@@ -242,7 +242,7 @@ impl TermWriter {
             }
             TermKind::DefaultGraph | TermKind::Language => Err((
                 ErrorClass::Internal,
-                "the batch has a term where none of its kind can stand".into(),
+                "the batch has a term where none of its kind is allowed".into(),
             )),
         }
     }

@@ -15,8 +15,8 @@ pub(super) const DEFAULT_GRAPHS: [&[u8]; 2] =
     [b"urn:x-arq:DefaultGraph", b"urn:x-arq:DefaultGraphNode"];
 
 const LATE: &str =
-    "a header stands behind other operations of its patch, where it would begin the next one";
-const PARTS: &str = "a header stands in a later part of its patch than its first operations, so it cannot go to the front";
+    "a header follows other operations of its patch, where it would begin the next one";
+const PARTS: &str = "a header is in a later part of its patch than its first operations, so it cannot go to the front";
 
 /// The patches that are written: where segments stand between them, and what their operations look like.
 pub(super) struct Patches {

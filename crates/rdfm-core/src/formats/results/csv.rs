@@ -47,9 +47,9 @@ impl Csv {
                     });
                 }
                 Some(b'"') => {
-                    "a quote in a field without quotes; the field stands in quotes then, and the quote twice"
+                    "a quote in a field without quotes; then the field must be quoted, and the quote doubled"
                 }
-                _ => "a carriage return in a field without quotes, and no line feed behind it",
+                _ => "a carriage return in a field without quotes, and no line feed after it",
             };
             return malformed(end, what);
         }
@@ -70,7 +70,7 @@ impl Csv {
             if !matches!(text.get(quote + 1), None | Some(b',')) {
                 return malformed(
                     quote + 1,
-                    "expected ',' or the end of the line behind a closing quote",
+                    "expected ',' or the end of the line after a closing quote",
                 );
             }
             let said = if copied {

@@ -8,7 +8,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codec::refuse::Refused;
-use crate::model::error::{ErrorClass, quote};
+use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::record::ResultHead;
 use crate::model::remedy::Reason;
 
@@ -66,13 +66,14 @@ impl Variables {
 }
 
 fn twice(name: &str) -> Reason {
-    format!("the variable {} stands twice", quote(name.as_bytes())).into()
+    format!("the variable {} occurs twice", quote(name.as_bytes())).into()
 }
 
 /// A row with another number of cells than there are variables.
 #[cold]
 pub(super) fn other_length(cells: usize, variables: usize) -> String {
-    format!("a row of {cells} terms, where the variables are {variables}")
+    let (cells, variables) = (counted(cells, "term"), counted(variables, "variable"));
+    format!("a row of {cells}, where the head has {variables}")
 }
 
 /// Refuses a head with a variable that stands twice, as no format can have it.
@@ -95,10 +96,10 @@ pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
     Err((ErrorClass::Unsupported, text.into()))
 }
 
-/// Refuses a row behind the answer of an ASK query.
+/// Refuses a row after the answer of an ASK query.
 pub(super) fn refuse_row(ask: bool) -> Refused<()> {
     if ask {
-        let text = "a row behind the answer of an ASK query, which has none";
+        let text = "a row after the answer of an ASK query, which has none";
         return Err((ErrorClass::Unsupported, text.into()));
     }
     Ok(())

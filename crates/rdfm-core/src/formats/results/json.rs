@@ -12,7 +12,7 @@ use crate::codec::options::limits;
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
-use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::model::error::{ErrorClass, LimitExceeded, counted, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::{TermId, flags};
@@ -357,7 +357,10 @@ impl Machine {
             (State::ToPart(part), Token::ObjectStart) => {
                 if self.frames.len() > self.max_depth {
                     let most = self.max_depth;
-                    let text = format!("triple terms are nested deeper than {most} levels");
+                    let text = format!(
+                        "triple terms are nested deeper than {}",
+                        counted(most, "level")
+                    );
                     return fail(start, ErrorClass::Limit, Reason::limit(text, "max_depth"));
                 }
                 self.frames.push(Frame::new(part));

@@ -13,7 +13,7 @@ use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
 use crate::model::chars::{SPACE, is};
-use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::model::error::{ErrorClass, LimitExceeded, counted, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
@@ -310,7 +310,7 @@ impl Machine {
                 let declaration = text[start..end].starts_with(b"<?xml")
                     && text.get(start + 5).is_some_and(|&byte| is(byte, SPACE));
                 if declaration && self.begun {
-                    return malformed(start, "an XML declaration stands at the start only");
+                    return malformed(start, "an XML declaration is allowed at the start only");
                 }
                 self.begun = true;
                 if declaration {
@@ -482,7 +482,7 @@ impl Machine {
         let start = self.at;
         self.begun = true;
         if self.done {
-            return malformed(start, "a second element behind the element sparql");
+            return malformed(start, "a second element after the element sparql");
         }
         check_characters(text, start, end)?;
         let name = xml::name(text, start + 1, stop)?;
@@ -503,7 +503,7 @@ impl Machine {
                 let shown = quote(whole);
                 return malformed(
                     attribute.name.start,
-                    format!("the attribute {shown} stands twice"),
+                    format!("the attribute {shown} occurs twice"),
                 );
             }
             let is_default = whole == b"xmlns";
@@ -539,7 +539,7 @@ impl Machine {
                     match self.open.last() {
                         None => format!("expected the element sparql, found {shown}"),
                         Some(open) => format!(
-                            "the element {shown} does not stand in {}",
+                            "the element {shown} does not belong in {}",
                             quote(&self.names[open.name..])
                         ),
                     },
@@ -557,7 +557,7 @@ impl Machine {
         }
         if self.open.len() >= AROUND + 2 * self.max_depth {
             let most = AROUND + 2 * self.max_depth;
-            let reason = format!("elements are nested deeper than {most} levels");
+            let reason = format!("elements are nested deeper than {}", counted(most, "level"));
             return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
         }
         self.begin(text, element, attributes)?;
@@ -654,7 +654,10 @@ impl Machine {
                 if element == Element::Triple {
                     if self.triples.len() >= self.max_depth {
                         let most = self.max_depth;
-                        let reason = format!("triple terms are nested deeper than {most} levels");
+                        let reason = format!(
+                            "triple terms are nested deeper than {}",
+                            counted(most, "level")
+                        );
                         return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
                     }
                     self.triples.push([None; 3]);

@@ -514,7 +514,7 @@ mod tests {
         let error = again(r#"{"a": 1, "b": 2, "\u0061": 3}"#).unwrap_err();
         assert_eq!(error.at, 17);
         assert!(
-            error.reason.text().contains("'a' stands twice"),
+            error.reason.text().contains("'a' occurs twice"),
             "{}",
             error.reason
         );

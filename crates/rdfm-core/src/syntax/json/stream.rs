@@ -8,7 +8,7 @@
 use memchr::memchr2;
 
 use super::parse::escape;
-use crate::model::error::{ErrorClass, quote};
+use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::GrammarError;
 
@@ -353,7 +353,10 @@ fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
     reason = "most results are good, and errors are large"
 )]
 fn too_deep(at: usize, most: usize) -> Box<GrammarError> {
-    let text = format!("objects and arrays are nested deeper than {most} levels");
+    let text = format!(
+        "objects and arrays are nested deeper than {}",
+        counted(most, "level")
+    );
     Box::new(GrammarError {
         at,
         class: ErrorClass::Limit,

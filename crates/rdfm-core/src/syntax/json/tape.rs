@@ -408,7 +408,7 @@ impl Tape {
                     at: view.node(twice).at as usize,
                     class: ErrorClass::Malformed,
                     reason: Reason::from(format!(
-                        "the key {} stands twice in an object",
+                        "the key {} occurs twice in an object",
                         quote(view.text(twice))
                     ))
                     .with(Remedy::lenient("takes the last one")),

@@ -177,7 +177,7 @@ impl Encoded {
             _ => {
                 return Err((
                     ErrorClass::Internal,
-                    "the batch has a term where none of its kind can stand".into(),
+                    "the batch has a term where none of its kind is allowed".into(),
                 ));
             }
         }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::model::{Kind, Name, Raw, Slots, Value, no_data};
 use crate::model::builder::LogBuilder;
-use crate::model::error::quote;
+use crate::model::error::{counted, quote};
 use crate::model::limits::Limits;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
@@ -279,8 +279,8 @@ impl<L: Record> Terms<L> {
         if depth > self.max_depth {
             return Err(limit(Reason::limit(
                 format!(
-                    "triple terms are nested deeper than {} levels",
-                    self.max_depth
+                    "triple terms are nested deeper than {}",
+                    counted(self.max_depth as usize, "level")
                 ),
                 "max_depth",
             )));

@@ -144,7 +144,7 @@ impl PatchReader {
                 return Ok(());
             }
             let text = format!(
-                "frames 0 to {} have no rows, and what frames mean stands behind them",
+                "frames 0 to {} have no rows; what frames mean is not known before the first row",
                 self.frames.index
             );
             return Err(input.error(ErrorClass::Limit, text));

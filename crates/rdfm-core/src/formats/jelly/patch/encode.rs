@@ -340,7 +340,7 @@ impl Writer for PatchWriter {
 fn misplaced() -> (ErrorClass, Reason) {
     (
         ErrorClass::Internal,
-        "the batch has a term where none of its kind can stand".into(),
+        "the batch has a term where none of its kind is allowed".into(),
     )
 }
 

@@ -70,7 +70,7 @@ impl Machine {
             if twice {
                 return malformed(
                     attribute.name.start,
-                    format!("the attribute {} stands twice in a tag", quote(name)),
+                    format!("the attribute {} occurs twice in a tag", quote(name)),
                 );
             }
             let range = attribute.value;
@@ -219,7 +219,7 @@ impl Machine {
             if slot.replace(at).is_some() {
                 return malformed(
                     name.start,
-                    format!("the attribute {} stands twice in a tag", quote(local)),
+                    format!("the attribute {} occurs twice in a tag", quote(local)),
                 );
             }
         }

@@ -60,7 +60,7 @@ impl Machine {
                 if self.prolog.begun {
                     return malformed(
                         start,
-                        "an XML declaration stands at the start of its document only",
+                        "an XML declaration is allowed at the start of its document only",
                     );
                 }
                 self.prolog.begun = true;

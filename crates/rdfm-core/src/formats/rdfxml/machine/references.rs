@@ -114,7 +114,7 @@ impl Machine {
             return malformed(
                 position,
                 Reason::from(format!(
-                    "the rdf:ID {} stands twice in the document",
+                    "the rdf:ID {} occurs twice in the document",
                     quote(&reference[1..])
                 ))
                 .with(Remedy::lenient("takes it")),
