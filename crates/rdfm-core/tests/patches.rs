@@ -406,8 +406,8 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "PA ex \"rel/\" .\nA ex:a ex:b ex:c .\n",
-            "expected an absolute IRI, found 'rel/'",
-            (1, 7),
+            "expected an absolute IRI, found 'rel/a'",
+            (2, 3),
         ),
         (
             "PA ex \"not an <iri> \" .\n",
@@ -749,6 +749,13 @@ fn an_iri_that_would_be_a_blank_node_is_refused() {
 #[test]
 fn the_iri_of_a_prefix_is_checked_unless_that_is_lenient() {
     let lenient = Options::with("lenient", true);
+    // One that is not absolute is read back where no name has it.
+    assert_eq!(written("PA ex 'rel/' ."), "PA \"ex\" \"rel/\" .\n");
+    let log = b"PA ex 'rel/' .\nA ex:a ex:a ex:a .\n";
+    assert_eq!(
+        read_as(TEXT, &lenient, log).patches[0][1],
+        "A <rel/a> <rel/a> <rel/a>"
+    );
     for iri in ["rel/", "a:b c"] {
         let log = format!("PA \"ex\" \"{iri}\" .\n");
         let found = read_as(TEXT, &lenient, log.as_bytes());
@@ -769,7 +776,7 @@ fn the_iri_of_a_prefix_is_checked_unless_that_is_lenient() {
 
 #[test]
 fn thrift_and_text_say_the_same() {
-    let log = "H id <uuid:1> .\nTX .\nPA ex <http://e/> .\nPA \"\" \"urn:x\" _:g .\nA _:a ex:p 1 <a:g> .\n\
+    let log = "H id <uuid:1> .\nTX .\nPA ex <http://e/> .\nPA \"\" \"_:x\" _:g .\nA _:a ex:p 1 <a:g> .\n\
         D <<( <a:> <b:> \"x\"@he--rtl )>> ex:p \"\" .\nPD ex .\nTC .\nZ .\nZ .\nTX .\nTA .\nZ .\nZ .";
     let there = batches(log);
     let (thrift, error, _) = write(THRIFT, &Options::default(), &there);

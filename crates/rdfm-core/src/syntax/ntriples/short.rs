@@ -6,9 +6,9 @@
 //! - Cost: linear in the text, and in the IRIs that prefixed names stand for.
 
 use super::lex::{
-    Lexed, Quoted, byte, character, escape, expected, fail, found, iri, unescape_iri,
+    Lexed, Quoted, byte, character, escape, expected, fail, found, iri, is_absolute, unescape_iri,
 };
-use super::statement::{Statements, limited, push};
+use super::statement::{Statements, limited, push, relative};
 use crate::model::builder::LogBuilder;
 use crate::model::chars::{self, DIGIT, HEX, NAME, is_iri_text};
 use crate::model::error::quote;
@@ -303,6 +303,9 @@ impl Statements {
         self.iri.clear();
         self.iri.extend_from_slice(namespace);
         *at = local(text, colon + 1, &mut self.iri)?;
+        if !is_absolute(&self.iri) && !self.grammar.lenient {
+            return relative(&self.iri, start);
+        }
         self.extra += self.iri.len();
         let most = builder.limits().max_message_bytes;
         if self.extra as u64 > most {

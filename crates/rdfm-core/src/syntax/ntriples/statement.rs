@@ -415,7 +415,8 @@ impl Statements {
         fail(at, reason)
     }
 
-    /// Refuses what a string at `start` says where it must be an IRI, unless that is lenient.
+    /// Refuses characters that no IRI has in what a string at `start` says, unless that is lenient. A namespace need
+    /// not be absolute where no name has it: files of others have some that are not.
     pub fn check_iri(&self, iri: &[u8], start: usize) -> Lexed<()> {
         if self.grammar.lenient {
             return Ok(());
@@ -429,9 +430,6 @@ impl Statements {
                 ))
                 .with(Remedy::lenient("accepts it")),
             );
-        }
-        if !lex::is_absolute(iri) {
-            return relative(iri, start);
         }
         Ok(())
     }
@@ -848,7 +846,7 @@ pub(super) fn limited<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
 }
 
 #[cold]
-fn relative<T>(raw: &[u8], at: usize) -> Lexed<T> {
+pub(super) fn relative<T>(raw: &[u8], at: usize) -> Lexed<T> {
     let shown = crate::model::error::quote(raw);
     fail(
         at,
