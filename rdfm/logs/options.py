@@ -101,7 +101,7 @@ CHANGING = (
     OptionSpec(
         "separate_blank_nodes",
         "switch",
-        "A blank node that stands in several transactions becomes several; else it is refused.",
+        "A blank node that is used in several transactions becomes several; else it is refused.",
         default=False,
         group=_CHANGES,
     ),

@@ -190,7 +190,7 @@ class Writing:
 
 
 def message_batches(log: LogReader) -> Iterator[MessageBatch]:
-    """Give the batches of a log of messages; what fails while one is in use is told to be of the log.
+    """Give the batches of a log of messages; what fails while one is in use names the log.
 
     Raises:
         OptionError: The log is of another kind.
@@ -199,7 +199,7 @@ def message_batches(log: LogReader) -> Iterator[MessageBatch]:
 
 
 def patch_batches(log: LogReader) -> Iterator[PatchBatch]:
-    """Give the batches of a log of patches, likewise."""
+    """Give the batches of a log of patches, as `message_batches` does."""
     return _batches(log, "patches", PatchBatch)
 
 
