@@ -284,7 +284,7 @@ class ResultBatch:
         variables: list[str],
         *,
         boolean: bool | None = None,
-        links: list[str] = ...,
+        links: Sequence[str] = ...,
         first_index: int = 0,
     ) -> ResultBatch: ...
 

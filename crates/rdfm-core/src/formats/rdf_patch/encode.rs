@@ -51,11 +51,20 @@ impl PatchWriter {
         self.terms.term(table, id, &self.style, out)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each row
     fn row(&mut self, table: &TermTable, row: &Operation, out: &mut Vec<u8>) -> Result<(), Stop> {
         match row.code {
             OperationCode::Add => out.extend_from_slice(b"A "),
             OperationCode::Delete => out.extend_from_slice(b"D "),
+            OperationCode::Begin => {
+                out.extend_from_slice(b"TX .\n");
+                return Ok(());
+            }
+            OperationCode::Commit => {
+                out.extend_from_slice(b"TC .\n");
+                return Ok(());
+            }
             _ => return self.other_row(table, row, out),
         }
         self.term(table, row.subject, out)?;
@@ -64,7 +73,8 @@ impl PatchWriter {
         self.end_of_row(table, row, out)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // called for each row
     fn end_of_row(
         &mut self,
         table: &TermTable,
@@ -81,7 +91,7 @@ impl PatchWriter {
         Ok(())
     }
 
-    /// A row that is no quad: these are few, and kept out of the loop over the others.
+    /// A row that is neither a quad nor around a transaction: these are few, and kept out of the loop over the others.
     #[inline(never)]
     fn other_row(
         &mut self,
@@ -90,9 +100,10 @@ impl PatchWriter {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         match row.code {
-            OperationCode::Add | OperationCode::Delete => {}
-            OperationCode::Begin => out.extend_from_slice(b"TX "),
-            OperationCode::Commit => out.extend_from_slice(b"TC "),
+            OperationCode::Add
+            | OperationCode::Delete
+            | OperationCode::Begin
+            | OperationCode::Commit => {}
             OperationCode::Abort => out.extend_from_slice(b"TA "),
             OperationCode::Header => {
                 out.extend_from_slice(b"H ");

@@ -88,6 +88,11 @@ impl Patches {
     /// A header stands where it cannot be written.
     pub fn order(&mut self, operations: &[Operation]) -> Refused<Order> {
         let header = |operation: &&Operation| operation.code == OperationCode::Header;
+        if !operations.iter().any(|operation| header(&operation)) {
+            self.changes |= !operations.is_empty();
+            self.any |= !operations.is_empty();
+            return Ok(Order::Given);
+        }
         let leading = if self.changes {
             0
         } else {
