@@ -72,7 +72,7 @@ def reading(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
     def run() -> int:
         for batch in batches(format, data):
-            batch.record_count  # noqa: B018  # as whoever takes it would look at it
+            batch.record_count  # noqa: B018 - read, as a user of the batch reads it
         return count
 
     return Work(run, len(data))

@@ -471,7 +471,7 @@ impl ResultBatch {
     ///     first_index: The index of the first row.
     /// Raises:
     ///     TypeError: Something else was given.
-    ///     ValueError: A row has more or fewer terms, or stands beside an answer.
+    ///     ValueError: A row has more or fewer terms, or there are rows and an answer.
     #[staticmethod]
     #[pyo3(
         signature = (rows, variables, *, boolean=None, links=Vec::new(), first_index=0),

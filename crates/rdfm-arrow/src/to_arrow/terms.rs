@@ -10,7 +10,7 @@ use rdfm_core::model::write::write_term;
 use super::limit::{MakeError, charge};
 use super::texts::Texts;
 
-/// Where the rendered form of each term of a batch stands in the rows under construction.
+/// The position of the rendered form of each term of a batch in the rows under construction.
 #[derive(Default)]
 pub struct Places {
     of: Vec<Place>,

@@ -36,7 +36,7 @@ pub(super) struct Slot<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A language tag as it stands in the log, and what it became.
+/// A language tag as the log has it, and what it became.
 struct Language {
     tag: Vec<u8>,
     batch: u32,

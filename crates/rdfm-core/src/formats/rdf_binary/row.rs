@@ -1,6 +1,6 @@
 //! Rows of logs, in both encodings.
 //!
-//! - Law: texts are slices of the log that nobody has checked yet.
+//! - Law: texts are unchecked slices of the log.
 
 use crate::model::term::{Quad, TermId};
 use crate::syntax::rdf_binary::model::{Raw, Slots};

@@ -1,6 +1,6 @@
 //! What both encodings of RDF Binary say: terms.
 //!
-//! - Law: texts are slices of the log that nobody has checked yet.
+//! - Law: texts are unchecked slices of the log.
 
 use crate::syntax::wire::{Checked, WireError, malformed};
 

@@ -6,7 +6,7 @@
 //! - Law: a frame is read only when it is wholly there; how the bytes are cut changes nothing. Labels of blank nodes
 //!   are those of the log.
 //!
-//! What frames mean stands in the patch stream options: frames without rows before those are held back.
+//! The patch stream options say what frames mean: frames without rows before those are held back.
 
 use std::sync::Arc;
 
