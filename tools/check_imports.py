@@ -1,4 +1,4 @@
-"""Checks that imports point down: the floors of the core, of `rdfm-arrow` and of the Python package.
+"""Checks that imports point down: the floors of the core, of `rdfm-arrow`, of `rdfm-analysis` and of the Python package.
 
 In: the sources of the crates, and `rdfm`. Every `crate::` and `super::` path counts, in `use` trees and inline, as do
 Python's imports at any depth and `import_module` with a text; tests within Rust files do not.
@@ -29,6 +29,10 @@ ARROW = [
     {"schema"},
     {"to_arrow", "from_arrow"},
     {"values"},
+    {"lib"},
+]
+ANALYSIS = [
+    {"statistics", "comparison", "warnings"},
     {"lib"},
 ]
 PACKAGE = [
@@ -196,12 +200,11 @@ def without_allowed(edges: Edges, base: Path) -> Edges:
 
 
 def main() -> None:
-    core, arrow, package = (
-        ROOT / "crates/rdfm-core/src",
-        ROOT / "crates/rdfm-arrow/src",
-        ROOT / "rdfm",
+    crates, package = ROOT / "crates", ROOT / "rdfm"
+    core, arrow, analysis = (
+        crates / name / "src" for name in ("rdfm-core", "rdfm-arrow", "rdfm-analysis")
     )
-    binding = ROOT / "crates/rdfm-py/src"
+    binding = crates / "rdfm-py/src"
     found = [
         circle(ring, binding)
         for ring in rings(rust_edges(binding))
@@ -211,6 +214,7 @@ def main() -> None:
     for edges, base, floors in (
         (rust_edges(core), core, CORE),
         (rust_edges(arrow), arrow, ARROW),
+        (rust_edges(analysis), analysis, ANALYSIS),
         (python_edges(package), package, PACKAGE),
     ):
         gone -= set(wrong(edges, base, floors))

@@ -1,0 +1,1 @@
+//! Whether messages are the same dataset, and what differs.
