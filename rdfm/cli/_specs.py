@@ -149,7 +149,8 @@ def _option(
         settings["metavar"] = spec.placeholder
         if spec.kind in ("file", "context", "log"):
             settings["type"] = click.Path()
-    return GroupedOption([declared, name], **settings)
+    short = [f"-{spec.short}"] if spec.short and not prefix else []
+    return GroupedOption([*short, declared, name], **settings)
 
 
 def _help(spec: OptionSpec) -> str:

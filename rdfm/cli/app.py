@@ -13,11 +13,14 @@ import rdfm
 
 _COMMANDS = {
     "convert": "Convert message logs from one format to another.",
+    "cat": "Show messages as text; head and tail show the first and the last ones.",
     "inspect": "Say what is in a log: format, messages, quads, sizes, names, first error.",
     "patch": "Apply, make and compare changes of datasets.",
     "formats": "List the formats and what each can carry.",
     "completion": "Print the completion script of a shell.",
 }
+# Short forms, with the module and the name of the command there.
+SHORT_FORMS = {"head": ("cat", "head"), "tail": ("cat", "tail")}
 _KINDS = ("messages", "patches", "results")
 
 
@@ -53,20 +56,21 @@ class _Lazy(click.Group):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return [*_COMMANDS, *SHORT_FORMS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _COMMANDS and cmd_name not in SHORT_FORMS:
             return None
-        module = importlib.import_module(f"rdfm.cli.{cmd_name}")
-        command: click.Command = module.command
+        name, attribute = SHORT_FORMS.get(cmd_name, (cmd_name, "command"))
+        command: click.Command = getattr(importlib.import_module(f"rdfm.cli.{name}"), attribute)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+        known = name in _COMMANDS or name in SHORT_FORMS
+        if not known and not name.startswith("-") and not ctx.resilient_parsing:
             commands = ", ".join(_COMMANDS)
             raise click.UsageError(f"No such command '{name}'; there are {commands}", ctx)
         return super().resolve_command(ctx, args)

@@ -22,8 +22,6 @@ _EPILOG = """Examples:
 Formats are found from the suffix, then from the content; rdfm formats lists them. Compression (.gz .zst .bz2
 .xz) is read by content and written by suffix. Exit codes: 0 done, 1 bad data, 2 bad usage."""
 
-# What standard output is written in: it holds what RDF 1.2 does.
-
 
 @click.command(
     "convert",
@@ -64,14 +62,13 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
     from rdfm.cli._signals import unwinding
     from rdfm.conversion.convert import convert
-    from rdfm.conversion.options import readers
-    from rdfm.logs.kinds import USUAL
+    from rdfm.conversion.usual import usual_format
 
     inputs, target = _files(files, output)
     options = given(options)
     if target == "-":
-        known = readers([name for name in inputs if name != "-"], options.get("from_format"))
-        options.setdefault("to_format", USUAL[known[0].kinds[0] if known else "messages"])
+        if "to_format" not in options:
+            options["to_format"] = usual_format(inputs, options.get("from_format"))
         refuse_terminal(options)
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
@@ -112,16 +109,10 @@ def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
 
 def _report(summary: Any, quiet: bool) -> None:
     """What was done and what was left out, on standard error."""
-    from rdfm.cli._io import WORDS, all_dropped, counted, plural, safe, several, size
+    from rdfm.cli._io import WORDS, counted, plural, safe, several, size
+    from rdfm.cli._losses import say_dropped, say_skipped
 
-    for error in summary.errors:
-        click.echo(f"rdfm: skipped: {safe(error)}", err=True)
-    if summary.skipped > len(summary.errors):
-        click.echo(f"rdfm: skipped: and {summary.skipped - len(summary.errors):,} more", err=True)
-    for name in summary.abandoned:
-        click.echo(
-            f"rdfm: skipped: the rest of {safe(name)}, since its format cannot resume", err=True
-        )
+    say_skipped(summary)
     if quiet:
         return
     speed = ""
@@ -135,10 +126,6 @@ def _report(summary: Any, quiet: bool) -> None:
     if summary.skipped:
         line += f", {plural(summary.skipped, 'error')} skipped"
     click.echo(f"rdfm: {line}", err=True)
-    if summary.dropped:
-        dropped = all_dropped(summary.dropped)
-        if summary.dropped_key is not None:
-            dropped += f" without an IRI, such as {safe(summary.dropped_key)}"
-        click.echo(f"rdfm: dropped: {dropped}", err=True)
+    say_dropped(summary)
     for note in summary.notes:
         click.echo(f"rdfm: note: {safe(note)}", err=True)

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
+from rdfm._core import MessageBatch, Regrouper
 from rdfm.conversion import regroup
 from rdfm.conversion.options import divide, readers
 from rdfm.conversion.own_input import refuse_own_input
 from rdfm.conversion.pipeline import Pipeline, Plan
+from rdfm.conversion.selected import select
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
@@ -57,7 +59,12 @@ def convert(
             - group_by: Other messages of the same quads: "subject" or "graph" (consecutive quads with
               the same one), "count=N" (N quads each), "bytes=N" (of the terms' text), "all".
             - skolemize: An IRI; blank nodes become IRIs that begin with it and `/.well-known/genid/`.
+            - default_graph_as: An IRI; what is in the default graph is put into the graph of that name.
+            - messages: Which to write, counted from 0 over all inputs: a number ("5000"), or a slice as of lists
+              ("100:200", "-10:", "::100").
             - skip, take: Messages to leave out at the start, and to write at most.
+            - sample, seed: A random sample: a share of the messages ("1%"), or so many ("500"; the inputs are read
+              twice). The same seed, which is a number, draws the same sample.
             - on_error: "fail", or "skip" to leave out what is broken; what meets a limit still fails.
             - keep_partial: After an error keep what was written, as `NAME.partial` (`NAME.partial.1`
               and so on where that exists).
@@ -127,14 +134,17 @@ def _plan(
     # Half a broken message cannot be taken back, so skipping holds each message whole.
     skip_errors = stages.get("on_error") == "skip"
     wanted = target.takes_parts or regrouping
-    regrouper = None
-    if regrouping or stages.get("skolemize") is not None:
-        regrouper = regroup.make(
+
+    def make_regrouper() -> Regrouper | None:
+        if not regrouping and stages.get("skolemize") is None:
+            return None
+        return regroup.make(
             group_by,
             skolemize=stages.get("skolemize"),
             parts=target.takes_parts or stays_flat,
             max_message_bytes=_largest_message(reads),
         )
+
     # Streams that say that they hold such terms are written from logs that do.
     holds = target.template.get("rdf_star") or target.template.get("generalized")
     reading = Reading(
@@ -150,6 +160,10 @@ def _plan(
         message_per_file=stages.get("message_per_file", False),
         hints={**divided.hints, **({"generalized": True} if holds else {})},
     )
+    if (graph := stages.get("default_graph_as")) is not None:
+        MessageBatch.from_messages([]).with_default_graph(graph)  # checks it
+    regrouper = make_regrouper()
+    selection, reading = select(stages, inputs, reading, make_regrouper)
     return Plan(
         inputs=inputs,
         driver=Driver(inputs, reading),
@@ -157,8 +171,8 @@ def _plan(
         shape=shape,
         regrouper=regrouper,
         from_format=stages.get("from_format"),
-        skip=stages.get("skip", 0),
-        take=stages.get("take"),
+        default_graph_as=graph,
+        selection=selection,
         skip_errors=skip_errors,
         keep_partial=stages.get("keep_partial", False),
         stays_flat=stays_flat,

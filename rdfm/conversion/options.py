@@ -19,7 +19,7 @@ from rdfm.formats._spec import is_of_one_side, listed
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.options import READING, WRITING
 
-__all__ = ["STAGES", "Divided", "divide", "readers"]
+__all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "readers"]
 
 _MESSAGES = "Which messages"
 
@@ -41,10 +41,42 @@ STAGES: dict[str, OptionSpec] = {
             "Replace blank nodes with IRIs that begin with this one and /.well-known/genid/.",
             group=_MESSAGES,
         ),
+        OptionSpec(
+            "default_graph_as",
+            "iri",
+            "Put what is in the default graph into the graph of this name.",
+            group=_MESSAGES,
+        ),
+        OptionSpec(
+            "messages",
+            help="The messages to write, counted from 0: a number, or a slice such as 100:200, -10: or ::100.",
+            metavar="SLICE",
+            group=_MESSAGES,
+            short="m",
+        ),
         OptionSpec("skip", "count", "Leave out the first N messages.", group=_MESSAGES),
         OptionSpec("take", "count", "Write at most N messages.", group=_MESSAGES),
+        OptionSpec(
+            "sample",
+            help="Write a random sample: a share of the messages such as 1%, or so many.",
+            metavar="SHARE|N",
+            group=_MESSAGES,
+        ),
+        OptionSpec(
+            "seed",
+            "count",
+            "Another sample for each N; the same N draws the same one.",
+            default=0,
+            group=_MESSAGES,
+        ),
     )
 }
+# Of those, what is for looking at messages: all, and the first or last of them.
+SHOWING_FIRST = {
+    name: STAGES[name]
+    for name in ("from_format", "to_format", "message_per_file", "default_graph_as", "on_error")
+}
+SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "sample", "seed")}}
 
 
 @dataclass

@@ -34,6 +34,7 @@ from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Output, Shape
 from rdfm.logs.parts import Part
 from rdfm.logs.progress import Progress, Reporter
+from rdfm.logs.selection import Selection
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -58,8 +59,8 @@ class Plan:
         shape: Where to.
         regrouper: What moves the boundaries of messages, if anything is to.
         from_format: The format of all inputs, if it is given.
-        skip: Messages to leave out at the start.
-        take: Messages to write at most; None for all.
+        default_graph_as: The name of the graph for what is in the default graph, if that is asked for.
+        selection: The messages to write.
         skip_errors: Whether what is broken is left out.
         keep_partial: Whether what was written before an error is kept.
         stays_flat: Whether a log that is one message of many frames may stay that.
@@ -73,8 +74,8 @@ class Plan:
     shape: Shape
     regrouper: Regrouper | None
     from_format: str | None
-    skip: int
-    take: int | None
+    default_graph_as: str | None
+    selection: Selection
     skip_errors: bool
     keep_partial: bool
     stays_flat: bool
@@ -117,7 +118,6 @@ class Pipeline:
         self._bytes_done = self._messages = self._quads = 0  # up to what was encoded
         self._kind = plan.target.format.spec.kinds[0]  # of what is written
         self._first: Read | None = None
-        self._seen = 0  # messages begun, those left out included
         self._quads_seen = 0
         self._lost_before: deque[tuple[int, Lost, _Errors]] = deque()  # so many quads regrouped
         self._skipped = 0
@@ -253,7 +253,8 @@ class Pipeline:
                 self._check_kind(read)
             for read, _ in some:
                 self._notes.update(read.source, read.header.get("notes", ()))
-            yield some
+            name = self._plan.default_graph_as
+            yield some if name is None else [_in_graph(each, name) for each in some]
 
     def _check_kind(self, read: Read) -> None:
         """Refuse messages of a kind that cannot be written, or regrouped."""
@@ -264,8 +265,10 @@ class Pipeline:
             holds = f"{spec.title} holds {listed(list(spec.kinds))}"
             raise other_kind(read.source.name, kind, holds)
         self._kind = kind
-        if self._regrouper is not None and kind != "messages":
+        if kind != "messages" and self._regrouper is not None:
             raise OptionError(f"{read.source.name} holds {kind}; only messages are regrouped")
+        if kind != "messages" and self._plan.default_graph_as is not None:
+            raise OptionError(f"{read.source.name} holds {kind}; default_graph_as is for messages")
 
     def _regroup(self, batches: Iterable[list[_Decoded]]) -> Iterator[list[_Decoded]]:
         """What was decoded, with the messages that `group_by` asks for."""
@@ -298,30 +301,6 @@ class Pipeline:
             remedies.add(error, held=self._plan.held_whole)
             raise
 
-    def _choose(self, batch: AnyBatch) -> AnyBatch | None:
-        """The messages of a batch that `skip` and `take` leave, or None."""
-        skip, take = self._plan.skip, self._plan.take
-        first = self._seen - batch.continued
-        self._seen = first + len(batch)
-        end = None if take is None else skip + take
-        start = max(skip - first, 0)
-        stop = len(batch) if end is None else min(end - first, len(batch))
-        through = batch if stop == len(batch) else batch.slice(0, stop)
-        self._quads_seen += through.record_count
-        if start >= stop:
-            # The variables of results are written, though no row is.
-            return through.slice(0, 0) if isinstance(through, ResultBatch) else None
-        return through if start == 0 else through.slice(start, stop)
-
-    def _done(self, batch: AnyBatch | None) -> bool:
-        """Whether `take` is met, so that the rest need not be read."""
-        if self._plan.take is None:
-            return False
-        end = self._plan.skip + self._plan.take
-        return self._seen > end or (
-            self._seen == end and not (batch is not None and batch.continues)
-        )
-
     def _lose(self, lost: Lost, errors: _Errors, *, metadata: bool = True) -> None:
         """Counts what was left out before what is written."""
         self._skipped += errors.skipped
@@ -341,7 +320,7 @@ class Pipeline:
     def _encode_all(self, batches: Channel[list[_Decoded]], written: Channel[list[_Bytes]]) -> Any:
         """Encode what is decoded; gives the encoder, whose end is still to be written."""
         encoder: Any = None
-        done = self._plan.take is not None and self._plan.skip + self._plan.take == 0
+        selection = self._plan.selection
         try:
             for some in self._regroup(self._noting(batches)):
                 out: list[_Bytes] = []
@@ -349,47 +328,62 @@ class Pipeline:
                     for decoded in some:
                         if encoder is None:
                             encoder = self._make_encoder(decoded.read.batch)
-                        if done and not isinstance(decoded.read.batch, ResultBatch):
+                        if selection.done and not isinstance(decoded.read.batch, ResultBatch):
                             break
                         self._encode(encoder, decoded, out)
-                        if done := self._done(decoded.read.batch):
+                        if selection.done:
                             break
                 finally:
                     if out:
                         self._put(written, out)
                 if not out:  # nothing was written, and yet something is done
                     self._put(written, out)
-                if done:
+                if selection.done:
                     break
                 self._tell(written)
+            for read in selection.rest():
+                held: list[_Bytes] = []
+                try:
+                    held.append(self._encoded(encoder, read, held))
+                finally:
+                    self._put(written, held)
         except RdfmError:
             if encoder is not None:  # what came before makes a whole log
                 with contextlib.suppress(Exception):
                     written.put([encoder.finish()], 0)
             raise
-        if not done:
+        if not selection.done:
             self._lose_before(math.inf)
         return self._make_encoder(None) if encoder is None else encoder
 
     def _encode(self, encoder: Any, decoded: _Decoded, out: list[_Bytes]) -> None:
         read, errors = decoded
-        batch = None if read.batch is None else self._choose(read.batch)
+        chosen = [] if read.batch is None else list(self._plan.selection.choose(read))
         if read.lost is not _NOT_LOST or errors is not _NO_ERRORS:
             # Of a message that is not wanted nothing is dropped.
-            self._lose(read.lost, errors, metadata=batch is not None or read.batch is None)
+            self._lose(read.lost, errors, metadata=bool(chosen) or read.batch is None)
+        if read.batch is not None:
+            self._quads_seen += read.batch.record_count
         if self._lost_before:
             self._lose_before(max(self._quads_seen, 1))
-        if batch is not None:
-            try:
-                out.append(encoder.encode(batch, read.source.name))
-            except EncodeError as error:
-                error.source = read.source.name
-                remedies.add(error, held=self._plan.held_whole)
-                out.append(error.completed)
-                raise
-            self._messages += len(batch) - batch.continued
-            self._quads += batch.record_count
+        for some in chosen:
+            out.append(self._encoded(encoder, some, out))
         self._bytes_done = read.bytes_in
+
+    def _encoded(self, encoder: Any, read: Read, out: list[_Bytes]) -> _Bytes:
+        """Messages as they are written; at an error `out` gets what comes before it."""
+        batch = read.batch
+        assert batch is not None
+        try:
+            encoded: _Bytes = encoder.encode(batch, read.source.name)
+        except EncodeError as error:
+            error.source = read.source.name
+            remedies.add(error, held=self._plan.held_whole)
+            out.append(error.completed)
+            raise
+        self._messages += len(batch) - batch.continued
+        self._quads += batch.record_count
+        return encoded
 
     def _make_encoder(self, batch: AnyBatch | None) -> Any:
         """The encoder, once the first messages and what their log says about itself are known."""
@@ -405,6 +399,8 @@ class Pipeline:
             inputs=plan.inputs,
             name=plan.from_format,
         )
+        if plan.default_graph_as is not None:
+            known["carries"]["graphs"] = True
         return plan.target.encoder(first.source, known)
 
     # --- around the stages ---
@@ -433,6 +429,14 @@ class Pipeline:
     def _stop(*channels: Channel[Any]) -> None:
         for channel in channels:
             channel.cancel()
+
+
+def _in_graph(decoded: _Decoded, name: str) -> _Decoded:
+    """What was decoded, with the quads of the default graph in the graph of that name."""
+    read, errors = decoded
+    if not isinstance(read.batch, MessageBatch):
+        return decoded
+    return _Decoded(read._replace(batch=read.batch.with_default_graph(name)), errors)
 
 
 def _cost(decoded: list[_Decoded]) -> int:

@@ -82,6 +82,7 @@ class OptionSpec:
         metavar: What stands for the value in help.
         group: The heading in help.
         flag: The name on the command line, if it is another.
+        short: The letter on the command line that says the same.
         off: The name that switches it off on the command line.
         python_only: Whether it is for programs in Python alone.
         keyword: The keyword in calls that convert nothing, if it is another.
@@ -106,6 +107,7 @@ class OptionSpec:
     metavar: str = ""
     group: str = ""
     flag: str = ""
+    short: str = ""
     off: str = ""
     python_only: bool = False
     keyword: str = ""

@@ -105,8 +105,12 @@ class ConvertOptions(TypedDict, total=False):
     keep_partial: bool | str | None
     group_by: str | None
     skolemize: str | None
+    default_graph_as: str | None
+    messages: str | None
     skip: int | str | None
     take: int | str | None
+    sample: str | None
+    seed: int | str | None
     allow_network: bool | str | None
     announced: str | None
     base: str | None

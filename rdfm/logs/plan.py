@@ -22,7 +22,7 @@ from rdfm.logs.input import Input, Readable, holds_files
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 
-__all__ = ["plan", "plan_splits"]
+__all__ = ["count_delimiters", "divisible", "plan", "plan_splits"]
 
 MAX_THREADS = 8
 
@@ -79,22 +79,15 @@ def plan_splits(
         return [Split(first_index=0, format=reading.format)]
     if holds_files(source, reading.storage_options):
         return [Split(first_index=0, format=reading.format)]
-    options = reading.options
     with LogReader(Driver([source], reading)) as log:
-        data, found = log.input, log.found
-        if data is None or found is None:  # an archive
+        if log.found is None:  # an archive
             return [Split(first_index=0, format=reading.format)]
-        size = data.size or 0
-        whole = [Split(first_index=0, format=found.name)]
-        large = data.compression is None and data.seekable and 2 * size >= 3 * split_bytes
-        if not (found.spec.splittable and large) or options.get("dialect") == "plain":
-            return whole
-        header = log.header
-        shown = header.get("dialect")
-    # Its head holds no delimiter, is broken before the first, or holds both dialects.
-    if shown is None or header.get("changes_dialect"):
+        whole = [Split(first_index=0, format=log.found.name)]
+        dialect = divisible(log, reading)
+        size = 0 if log.input is None else log.input.size or 0
+        found = log.found
+    if dialect is None or 2 * size < 3 * split_bytes:
         return whole
-    dialect = options.get("dialect") or shown
     pieces = (2 * size + split_bytes) // (2 * split_bytes)
     starts = [size * piece // pieces for piece in range(pieces)]
     splits = [
@@ -106,6 +99,53 @@ def plan_splits(
     return _numbered(source, splits, found.spec, reading) or whole
 
 
+def divisible(log: LogReader, reading: Reading) -> str | None:
+    """Give the dialect of a log that can be read from the middle; None of others.
+
+    Its head is read for that, where the rest of it is divisible.
+    """
+    data, found = log.input, log.found
+    if data is None or found is None or not found.spec.splittable:
+        return None
+    if data.compression is not None or not data.seekable:
+        return None
+    if reading.options.get("dialect") == "plain":
+        return None
+    header = log.header
+    shown: str | None = header.get("dialect")
+    # Its head holds no delimiter, is broken before the first, or holds both dialects.
+    if shown is None or header.get("changes_dialect"):
+        return None
+    dialect: str | None = reading.options.get("dialect")
+    return dialect or shown
+
+
+def count_delimiters(
+    source: Readable, split: Split, format: FormatSpec, reading: Reading
+) -> DelimiterCounter:
+    """Count the delimiters of a split of a log, whose bytes are searched and not decoded."""
+    known = format.options("read")
+    given = {name: value for name, value in reading.options.items() if name in known}
+    opening = split.opening(format)
+    counter = DelimiterCounter(
+        format.name,
+        format.values("read", given),
+        split=opening.split,
+        first_index=opening.first_index,
+    )
+    start = max(split.start - 1, 0)
+    data = Input(source, "none", start=start, storage_options=reading.storage_options)
+    try:
+        for piece in data:
+            counter.feed(piece)
+            if counter.done:
+                return counter
+    finally:
+        data.close()
+    counter.finish()
+    return counter
+
+
 def _numbered(
     source: Readable,
     splits: list[Split],
@@ -113,31 +153,11 @@ def _numbered(
     reading: Reading,
 ) -> list[Split] | None:
     """The splits with the index of their first messages; None where there are no splits."""
-    known = format.options("read")
-    given = {name: value for name, value in reading.options.items() if name in known}
-    values = format.values("read", given)
-
-    def counted(split: Split) -> DelimiterCounter:
-        opening = split.opening(format)
-        counter = DelimiterCounter(
-            format.name, values, split=opening.split, first_index=opening.first_index
-        )
-        data = Input(
-            source, "none", start=max(split.start - 1, 0), storage_options=reading.storage_options
-        )
-        try:
-            for piece in data:
-                counter.feed(piece)
-                if counter.done:
-                    return counter
-        finally:
-            data.close()
-        counter.finish()
-        return counter
-
     threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
-        counters = list(pool.map(counted, splits))
+        counters = list(
+            pool.map(lambda split: count_delimiters(source, split, format, reading), splits)
+        )
     if any(counter.strayed for counter in counters):
         return None
     before = [0, *accumulate(counter.delimiters for counter in counters)]

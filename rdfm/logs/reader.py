@@ -7,6 +7,7 @@ Cost: one decoder's memory. Law: each message is whole, and every one before an 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
@@ -16,6 +17,7 @@ from rdfm.formats import Format
 from rdfm.logs.arrow import arrow_stream
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
+from rdfm.logs.selection import Selection, as_slice, parse_messages, selected, sliced
 from rdfm.logs.split import Split
 from rdfm.message import AnyBatch, Message
 
@@ -39,6 +41,7 @@ def open_log(
     compression: str | None = None,
     split: Split | None = None,
     parts: bool = False,
+    messages: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[ReadOptions],
 ) -> LogReader:
@@ -57,6 +60,8 @@ def open_log(
             from the content unless given.
         split: A part of the log, from `rdfm.split.plan`: only its messages are read.
         parts: Give a message larger than a batch in parts: batches that `continue`.
+        messages: Those that are wanted, counted from 0 over all that is read: a number ("5000"), or a slice as of lists
+            ("100:200", "-10:", "::100"). Large files of N-Quads are read from near the first of them.
         storage_options: What fsspec needs to read a URL, such as credentials.
         **options: Those of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. Of several logs each
@@ -86,7 +91,17 @@ def open_log(
     reading = Reading(
         format, options, compression, storage_options, split, "always" if parts else "never"
     )
-    return LogReader(Driver([source], reading))
+    if messages is None:
+        return LogReader(Driver([source], reading))
+    from rdfm.logs.seek import seek  # which opens logs itself
+
+    if split is not None:
+        raise OptionError("messages and split are two parts of a log; leave one of them out")
+    chosen = parse_messages(messages)
+    split = seek(source, reading, as_slice(chosen), numbered=True)
+    first = 0 if split is None else split.first_index or 0
+    reading = replace(reading, split=split)
+    return LogReader(Driver([source], reading), sliced(chosen, first=first))
 
 
 class LogReader:
@@ -102,8 +117,8 @@ class LogReader:
             are those of the log that is read, and messages are counted in each.
     """
 
-    def __init__(self, driver: Driver) -> None:
-        """Take what reads; `open_log` does this."""
+    def __init__(self, driver: Driver, selection: Selection | None = None) -> None:
+        """Take what reads, and the messages that are wanted; `open_log` does this."""
         self._driver = driver
         self._first: MessageBatch | RdfmError | None = None  # read, not yet given
         self._broken: Broken | None = None
@@ -123,6 +138,8 @@ class LogReader:
         if driver.first is not None:
             self._enter(driver.first)
         self._items: Iterator[Item] = chain.from_iterable(driver.decode(pieces))
+        if selection is not None:
+            self._items = selected(self._items, selection)
 
     @property
     def header(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 
 import rdfm
 from rdfm import errors, formats
-from rdfm.cli.app import app
+from rdfm.cli.app import SHORT_FORMS, app
 from rdfm.conversion.options import STAGES
 from rdfm.logs.options import CHANGING
 from rdfm.patch.options import APPLY, DIFF, FROM_LOG, TO_LOG
@@ -196,7 +196,8 @@ def commands(group: click.Group, program: str = "rdfm") -> list[tuple[str, click
 def test_the_page_of_the_command_line_names_every_option_of_its_own(name, command):
     page = read("docs/cli.md")
     if name != "rdfm":
-        page = section(page, " ".join(name.split()[:2]))
+        first = name.split()[1]
+        page = section(page, f"rdfm {SHORT_FORMS.get(first, (first,))[0]}")
     missing = [
         option
         for parameter in command.params

@@ -17,7 +17,7 @@ use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind, XSD_STRING};
 use rdfm_core::model::write;
-use rdfm_core::regroup::slices;
+use rdfm_core::regroup::{graphs, slices};
 use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
@@ -225,6 +225,16 @@ impl MessageBatch {
     /// The messages from `start` up to `stop`, sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
         Self::new(self.batch.slice(start..stop.max(start)))
+    }
+
+    /// The same messages with the quads of the default graph in the graph of that name.
+    ///
+    /// Raises:
+    ///     OptionError: The name is no absolute IRI.
+    fn with_default_graph(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
+        errors::guarded(py, || graphs::with_default_graph(&self.batch, name))?
+            .map(Self::new)
+            .map_err(errors::option)
     }
 
     /// How often each predicate occurs: IRIs as they are, other terms as N-Triples.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::namespaces::{NamespaceChange, Namespaces};
 use super::record::{Operation, Record};
 use super::table::TermTable;
-use super::term::{Quad, TermId};
+use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 
 /// The namespaces in force after the last batch of those that an encoder takes.
 #[derive(Debug, Default)]
@@ -80,6 +80,34 @@ impl MessageBatch {
     #[inline]
     pub fn quads(&self) -> &[Quad] {
         &self.records
+    }
+
+    /// The same messages with the quads of the default graph in the graph of that name, which is an absolute IRI.
+    #[must_use]
+    pub fn with_default_graph(&self, name: &[u8]) -> Self {
+        let mut batch = self.clone();
+        if (batch.records.iter()).all(|quad| quad.graph != TermId::DEFAULT_GRAPH) {
+            return batch;
+        }
+        let table = Arc::make_mut(&mut batch.table);
+        let offset = table.arena.len() as u32;
+        table.arena.extend_from_slice(name);
+        let id = TermId(table.terms.len() as u32);
+        table.terms.push(Term {
+            offset,
+            length: name.len() as u32,
+            aux: 0,
+            split: NO_SPLIT,
+            kind: TermKind::Iri,
+            flags: flags::PLAIN,
+        });
+        for quad in &mut batch.records {
+            if quad.graph == TermId::DEFAULT_GRAPH {
+                quad.graph = id;
+            }
+        }
+        batch.has_graphs = true;
+        batch
     }
 }
 

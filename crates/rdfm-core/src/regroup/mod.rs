@@ -10,6 +10,7 @@
 
 pub mod changes;
 pub mod flat;
+pub mod graphs;
 pub mod slices;
 
 use rustc_hash::FxHashMap;
@@ -122,14 +123,8 @@ impl Regrouper {
     /// # Errors
     /// An option does not fit; the text says which.
     pub fn new(options: RegroupOptions) -> Result<Self, Reason> {
-        if let Some(base) = &options.skolemize
-            && !(chars::is_iri_text(base.as_bytes()) && oxiri::Iri::parse(base.as_str()).is_ok())
-        {
-            return Err(format!(
-                "skolemize takes an absolute IRI, not {}",
-                quote(base.as_bytes())
-            )
-            .into());
+        if let Some(base) = &options.skolemize {
+            check_iri("skolemize", base)?;
         }
         if matches!(options.by, GroupBy::Count(0) | GroupBy::Bytes(0)) {
             return Err("group_by takes a number from 1 on".into());
@@ -527,6 +522,18 @@ impl Regrouper {
             flags: plain,
         }))
     }
+}
+
+/// Refuses a text that is no absolute IRI.
+fn check_iri(option: &str, text: &str) -> Result<(), Reason> {
+    if chars::is_iri_text(text.as_bytes()) && oxiri::Iri::parse(text).is_ok() {
+        return Ok(());
+    }
+    Err(format!(
+        "{option} takes an absolute IRI, not {}",
+        quote(text.as_bytes())
+    )
+    .into())
 }
 
 /// Whether a blank node stands in a term.

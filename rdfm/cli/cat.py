@@ -1,0 +1,126 @@
+"""`rdfm cat`, and its short forms `rdfm head` and `rdfm tail`: messages on standard output."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from rdfm.cli._options import Number, Words, option
+from rdfm.cli._specs import SpecCommand, given
+
+_CAT = """Examples:
+  rdfm cat nanopubs.jelly.gz -m 5000
+  rdfm cat log.nq -m -10:
+  rdfm cat stream_full.tar.gz -m ::100 --to ndjson-ld | jq .
+  rdfm cat changes.jellyp -m 0"""
+_HEAD = """Example:
+  rdfm head nanopubs.jelly.gz -n 3"""
+_TAIL = """Example:
+  rdfm tail sensors.nq -n 3"""
+_STAGES = "rdfm.conversion.options:SHOWING"
+_logs = click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+_color = option(
+    "--color",
+    group="Other options",
+    type=Words(["auto", "always", "never"]),
+    default="auto",
+    help="Colours: auto is on a terminal, unless NO_COLOR is set.",
+)
+_count = option(
+    "-n",
+    "--count",
+    group="Which messages",
+    type=Number(0),
+    default=10,
+    show_default=True,
+    help="How many messages.",
+)
+
+
+@click.command(
+    "cat",
+    cls=SpecCommand,
+    stages=_STAGES,
+    sides=("read", "write"),
+    epilog=_CAT,
+    short_help="Show messages as text on standard output.",
+)
+@_logs
+@_color
+def command(logs: tuple[str, ...], color: str, **options: Any) -> None:
+    """Show the messages of each LOG as one log on standard output.
+
+    A LOG is a file, a folder, a glob, a tar archive, a URL, or - for standard input. Messages are shown as TriG, patches
+    as RDF Patch and SPARQL results as TSV, unless --to says otherwise. Messages are counted from 0 over all logs.
+    """
+    _show(logs, color, options)
+
+
+@click.command(
+    "head",
+    cls=SpecCommand,
+    stages="rdfm.conversion.options:SHOWING_FIRST",
+    sides=("read", "write"),
+    epilog=_HEAD,
+    short_help="Show the first messages.",
+)
+@_logs
+@_count
+@_color
+def head(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
+    """Show the first messages of the LOGs, as rdfm cat -m :N."""
+    _show(logs, color, {**options, "messages": f":{count}"})
+
+
+@click.command(
+    "tail",
+    cls=SpecCommand,
+    stages="rdfm.conversion.options:SHOWING_FIRST",
+    sides=("read", "write"),
+    epilog=_TAIL,
+    short_help="Show the last messages.",
+)
+@_logs
+@_count
+@_color
+def tail(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
+    """Show the last messages of the LOGs, as rdfm cat -m -N:."""
+    _show(logs, color, {**options, "messages": f"-{count}:" if count else "0:0"})
+
+
+def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
+    """Convert to standard output; what is left out is said on standard error."""
+    from rdfm import formats
+    from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
+    from rdfm.cli._losses import say_dropped, say_skipped
+    from rdfm.cli._screen import Screen, wants_colours
+    from rdfm.cli._signals import unwinding
+    from rdfm.conversion.convert import convert
+    from rdfm.conversion.usual import usual_format
+
+    if color not in ("auto", "always", "never"):
+        raise click.UsageError(f"--color is auto, always or never, not '{color[:40]}'")
+    if logs.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    options = given(options)
+    if "to_format" not in options:
+        options["to_format"] = usual_format(logs, options.get("from_format"))
+    refuse_terminal(options)
+    output: Any = standard_output()
+    is_text = not formats.find(options["to_format"]).spec.binary
+    colours = wants_colours(color)  # type: ignore[arg-type]  # checked above
+    screen = None
+    if is_text and (colours or is_terminal(sys.stdout)):
+        output = screen = Screen(output, colours=colours)
+    try:
+        with unwinding():
+            summary = convert(
+                [standard_input() if name == "-" else name for name in logs], output, **options
+            )
+    finally:
+        if screen is not None:
+            screen.end()
+    say_skipped(summary)
+    say_dropped(summary)

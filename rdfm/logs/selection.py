@@ -1,0 +1,259 @@
+"""Which messages of what is read are wanted: slices as Python has them, and samples.
+
+In: batches as they are read. Out: those messages, in order.
+Cost: a slice of each batch that holds some; numbers from the end hold back as many messages, within `MAX_HELD_BYTES`.
+Law: messages are counted from 0 over all that is read, and how they are cut into batches changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from rdfm._core import ResultBatch
+from rdfm.errors import OptionError
+from rdfm.logs.driver import Item, Read
+
+__all__ = [
+    "FromEnd",
+    "Selection",
+    "parse_messages",
+    "parse_sample",
+    "selected",
+    "share",
+    "sliced",
+    "some",
+]
+
+MAX_HELD_BYTES = 1 << 30
+# What follows the last message.
+_END = 1 << 62
+
+Ranges = Iterator[tuple[int, int]]
+
+
+class Selection:
+    """Chooses messages.
+
+    Attributes:
+        done: Whether no message that is still to be read is wanted.
+        needed: The number of the message that has to be there, if it is one.
+    """
+
+    def __init__(self, ranges: Ranges, *, first: int = 0) -> None:
+        """Take the numbers of the messages, as ranges (first, end) one behind the other.
+
+        Args:
+            ranges: The ranges.
+            first: The number of the first message that is read.
+        """
+        self._ranges = ranges
+        self._seen = first  # messages begun
+        self._range = next(ranges, None)
+        self.done = self._range is None
+        self.needed: int | None = None
+
+    def choose(self, read: Read) -> Iterator[Read]:
+        """Give what is wanted of the next messages, in slices."""
+        batch = read.batch
+        assert batch is not None
+        first = self._seen - batch.continued
+        self._seen = first + len(batch)
+        # The last message may go on in the next batch.
+        passed = self._seen - batch.continues
+        given = False
+        while self._range is not None and self._range[0] < self._seen:
+            start, end = self._range
+            start, stop = max(start - first, 0), min(end - first, len(batch))
+            if start < stop:
+                given = True
+                whole = start == 0 and stop == len(batch)
+                yield read if whole else read._replace(batch=batch.slice(start, stop))
+            if end > passed:
+                break
+            self._range = next(self._ranges, None)
+        self.done = self._range is None
+        if not given and isinstance(batch, ResultBatch):
+            # The variables of results are told, though no row is.
+            yield read._replace(batch=batch.slice(0, 0))
+
+    def rest(self) -> Iterator[Read]:
+        """Give what is wanted of the last messages, at the end.
+
+        Raises:
+            OptionError: The message that has to be there is not.
+        """
+        self._check()
+        return iter(())
+
+    def _check(self) -> None:
+        needed, seen = self.needed, self._seen
+        if needed is not None and not -seen <= needed < seen:
+            last = f"; the last of {seen:,} is message {seen - 1}" if seen else ""
+            raise OptionError(f"there is no message {needed}{last}")
+
+
+def selected(items: Iterable[Item], selection: Selection) -> Iterator[Item]:
+    """Give what a driver gives, with the wanted messages alone; ends behind the last of them."""
+    for item in items:
+        if not isinstance(item, Read) or item.batch is None:
+            yield item
+            continue
+        yield from selection.choose(item)
+        if selection.done:
+            return
+    yield from selection.rest()
+
+
+class FromEnd(Selection):
+    """A slice with numbers from the end: so many messages are held back."""
+
+    def __init__(self, chosen: slice) -> None:
+        """Take the slice."""
+        start, stop = chosen.start or 0, chosen.stop
+        super().__init__(iter([(0, _END)]))
+        self._chosen = chosen
+        self._most = max(-start, -(stop or 0))
+        self._held: deque[tuple[int, Read]] = (
+            deque()
+        )  # with the number of the first message of each
+        self._held_bytes = 0
+        # What is held no more is before every end that is counted from the end.
+        self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, chosen.step or 1))
+
+    def choose(self, read: Read) -> Iterator[Read]:
+        """Give what is wanted of messages that are far enough from the end."""
+        batch = read.batch
+        assert batch is not None
+        first = self._seen - batch.continued
+        self._seen = first + len(batch)
+        self._held.append((first, read))
+        self._held_bytes += batch.memory_bytes
+        while self._held:
+            first, held = self._held[0]
+            assert held.batch is not None
+            if first + len(held.batch) > self._seen - self._most:
+                break
+            self._held.popleft()
+            self._held_bytes -= held.batch.memory_bytes
+            yield from self._early.choose(held)
+        if self._held_bytes > MAX_HELD_BYTES:
+            raise OptionError(
+                f"the last {self._most:,} messages take more than {MAX_HELD_BYTES >> 20} MiB of memory; "
+                "count from the start of the log instead"
+            )
+
+    def rest(self) -> Iterator[Read]:
+        """Give what is wanted of the others."""
+        self._check()
+        if not self._held:
+            return
+        first, read = self._held[0]
+        assert read.batch is not None
+        wanted = range(*self._chosen.indices(self._seen))
+        before = max(first - wanted.start, 0)
+        start = wanted.start + -(-before // wanted.step) * wanted.step
+        ranges = _ranges(start, wanted.stop, wanted.step)
+        last = Selection(ranges, first=first + read.batch.continued)
+        for _, held in self._held:
+            yield from last.choose(held)
+
+
+def _ranges(start: int, stop: int, step: int) -> Ranges:
+    """The ranges of a slice."""
+    if step == 1:
+        return iter([(start, stop)] if start < stop else [])
+    return ((number, number + 1) for number in range(start, stop, step))
+
+
+def parse_messages(text: str) -> int | slice:
+    """Give the number of a message, or the slice, that a text says.
+
+    Raises:
+        OptionError: It says none.
+
+    Example:
+        >>> parse_messages("5000"), parse_messages("-10:")
+        (5000, slice(-10, None, None))
+    """
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if not re.fullmatch(r"(-?\d+)?:(-?\d+)?(:\d*)?", text):
+        raise OptionError(
+            f"messages is a number such as 5000, or a slice such as 100:200, -10: or ::100, not '{text[:40]}'"
+        )
+    parts = [int(part) if part else None for part in text.split(":")]
+    if len(parts) == 3 and parts[2] == 0:
+        raise OptionError("messages has a step of at least 1, not 0")
+    return slice(*parts)
+
+
+def as_slice(chosen: int | slice) -> slice:
+    """Give the slice that holds one message, or the slice itself."""
+    return chosen if isinstance(chosen, slice) else slice(chosen, chosen + 1 or None)
+
+
+def sliced(chosen: int | slice, *, first: int = 0) -> Selection:
+    """Give the selection of a message or a slice.
+
+    Args:
+        chosen: The number of the message, which has to be there, or the slice.
+        first: The number of the first message that is read; of numbers from the end alone, only the last ones may be
+            read.
+    """
+    wanted = as_slice(chosen)
+    start, stop = wanted.start or 0, wanted.stop
+    selection: Selection
+    if start < 0 or (stop is not None and stop < 0):
+        selection = FromEnd(wanted)
+    else:
+        ranges = _ranges(start, _END if stop is None else stop, wanted.step or 1)
+        selection = Selection(ranges, first=first)
+    if isinstance(chosen, int):
+        selection.needed = chosen
+    return selection
+
+
+def parse_sample(text: str) -> float | int:
+    """Give the share of the messages (a float), or their number, that a text says.
+
+    Raises:
+        OptionError: It says none.
+
+    Example:
+        >>> parse_sample("1%"), parse_sample("500")
+        (0.01, 500)
+    """
+    if re.fullmatch(r"\d+", text) and int(text) > 0:
+        return int(text)
+    if match := re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", text):
+        percent = float(match[1])
+        if 0 < percent <= 100:
+            return percent / 100
+    raise OptionError(
+        f"sample is a share such as 1%, or a number of messages from 1 on, not '{text[:40]}'"
+    )
+
+
+def share(part: float, seed: int) -> Selection:
+    """Give a selection of a share of the messages: each with the same probability, by itself."""
+    return Selection(_gaps(part, seed) if part < 1 else _ranges(0, _END, 1))
+
+
+def _gaps(part: float, seed: int) -> Ranges:
+    """Ranges whose gaps are distributed as those between what is drawn with that probability."""
+    drawn = random.Random(seed)
+    scale = math.log1p(-part)
+    number = -1
+    while True:
+        number += 1 + int(math.log(1.0 - drawn.random()) / scale)
+        yield number, number + 1
+
+
+def some(count: int, of: int, seed: int) -> Selection:
+    """Give a selection of so many messages of a known number; each set of them has the same probability."""
+    numbers = sorted(random.Random(seed).sample(range(of), min(count, of)))
+    return Selection((number, number + 1) for number in numbers)

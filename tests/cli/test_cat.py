@@ -1,0 +1,195 @@
+"""rdfm cat, head and tail: the messages that are asked for, as text that a terminal can show."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rdfm as library
+from rdfm.cli._screen import Screen
+
+QUAD = "<http://e/s> <http://e/p> <http://e/o> ."
+
+
+def test_all_messages_as_trig(rdfm):
+    run = rdfm("cat", "a.nq")
+    assert run.code == 0
+    assert run.err == ""
+    assert run.out == (
+        f"{QUAD}\n# @message\n"
+        '<http://e/g> {\n    <http://e/s> <http://e/p> "2" .\n}\n'
+        "# @message\n_:x <http://e/p> _:x .\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["cat", "a.nq", "-m", "0"], [0]),
+        (["cat", "a.nq", "--messages", "-1"], [2]),
+        (["cat", "a.nq", "-m", "1:"], [1, 2]),
+        (["cat", "a.nq", "-m", "::2"], [0, 2]),
+        (["cat", "a.nq", "-m", "7:"], []),
+        (["cat", "a.nq", "--sample", "3"], [0, 1, 2]),
+        (["head", "a.nq", "-n", "2"], [0, 1]),
+        (["head", "a.nq", "--count", "0"], []),
+        (["head", "a.nq"], [0, 1, 2]),
+        (["tail", "a.nq", "-n", "1"], [2]),
+        (["tail", "a.nq", "-n", "0"], []),
+        (["tail", "a.nq"], [0, 1, 2]),
+    ],
+)
+def test_which_messages(rdfm, words, expected):
+    run = rdfm(*words, "--to", "nq")
+    assert (run.code, run.err) == (0, "")
+    whole = rdfm("cat", "a.nq", "--to", "nq").out.split("# @message\n")
+    assert run.out == "# @message\n".join(whole[at] for at in expected)
+
+
+def test_several_logs_are_counted_as_one(rdfm):
+    assert (
+        rdfm("cat", "a.nq", "b.nq", "-m", "3").out == "<http://e/b> <http://e/p> <http://e/o> .\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.jelly", "a.nq.gz", "a.tar", "folder/"])
+def test_any_log(rdfm, name):
+    assert rdfm("convert", "a.nq", name, "--to", "jelly" if name == "a.jelly" else "nq").code == 0
+    assert rdfm("cat", name, "-m", "2").out == "_:x <http://e/p> _:x .\n"
+
+
+def test_kinds_are_shown_in_their_usual_format(rdfm):
+    patch = "TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n"
+    Path("p.rdfp").write_text(patch)
+    Path("r.tsv").write_text("?x\n<http://e/1>\n<http://e/2>\n")
+    assert rdfm("cat", "p.rdfp").out == patch
+    assert rdfm("cat", "r.tsv", "-m", "1").out == "?x\n<http://e/2>\n"
+    Path("folder").mkdir()
+    Path("folder/p.rdfp").write_text(patch)
+    assert rdfm("cat", "folder").out == patch
+    library.convert("p.rdfp", "p.parquet")
+    assert rdfm("cat", "p.parquet").out == patch
+
+
+def test_the_default_graph_gets_a_name(rdfm):
+    run = rdfm("cat", "a.nq", "-m", "0:2", "--default-graph-as", "http://e/d", "--to", "nq")
+    assert run.out == (
+        "<http://e/s> <http://e/p> <http://e/o> <http://e/d> .\n# @message\n"
+        '<http://e/s> <http://e/p> "2" <http://e/g> .\n'
+    )
+    Path("p.rdfp").write_text("TX .\nTC .\n")
+    run = rdfm("cat", "p.rdfp", "--default-graph-as", "http://e/d")
+    assert "p.rdfp holds patches; default_graph_as is for messages" in run.error
+    assert run.code == 2
+
+
+def test_what_is_left_out_is_said(rdfm):
+    run = rdfm("cat", "bad.nq", "--on-error", "skip", "--to", "nq")
+    assert run.code == 0
+    assert run.out == (
+        "<http://e/1> <http://e/p> <http://e/o> .\n# @message\n"
+        "<http://e/3> <http://e/p> <http://e/o> .\n"
+    )
+    assert run.err.startswith("rdfm: skipped: bad.nq: nq: ")
+    run = rdfm("cat", "a.nq", "--to", "nt", "--merge-graphs")
+    assert run.err == "rdfm: dropped: 1 graph name\n"
+
+
+def test_an_error_comes_after_the_messages_before_it(rdfm):
+    run = rdfm("cat", "bad.nq", "--to", "nq")
+    assert run.code == 1
+    assert run.out.startswith("<http://e/1> <http://e/p> <http://e/o> .\n")
+    assert "bad.nq: nq: " in run.error
+
+
+def test_messages_before_an_error_are_enough(rdfm):
+    assert rdfm("cat", "bad.nq", "-m", "0", "--to", "nq").code == 0
+
+
+def test_colours_when_asked_for(rdfm):
+    run = rdfm("cat", "a.nq", "-m", "1", "--color", "always")
+    assert '\x1b[32m"2"\x1b[0m' in run.out
+    assert "\x1b[34m<http://e/g>\x1b[0m" in run.out
+    assert "\x1b" not in rdfm("cat", "a.nq", "--color", "auto").out
+    assert "\x1b" not in rdfm("cat", "a.nq", "--color", "never").out
+
+
+def on_terminal(*words, **environment):
+    """What a command shows on a terminal."""
+    ours, theirs = pty.openpty()
+    variables = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rdfm", *words],
+        stdout=theirs,
+        stderr=subprocess.STDOUT,
+        env={**variables, "TERM": "xterm", **environment},
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    assert process.wait(60) == 0
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_shows_colours_unless_told_not_to(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.nq").write_text('<http://e/s> <http://e/p> "\\u001B[2J\u009b" .\n')
+    plain = '<http://e/s> <http://e/p> "\\u001B[2J\\u009B" .\n'
+    coloured = on_terminal("cat", "a.nq")
+    assert coloured.startswith("\x1b[34m<http://e/s>\x1b[0m ")
+    assert "\u009b" not in coloured
+    assert on_terminal("cat", "a.nq", NO_COLOR="1") == plain
+    assert on_terminal("cat", "a.nq", TERM="dumb") == plain
+    assert on_terminal("cat", "a.nq", "--color", "never") == plain
+
+
+def test_colours_change_nothing_else(rdfm):
+    import re
+
+    for name in ("nq", "trig", "ndjsonld", "yamlld", "rdfxml"):
+        words = ["cat", "b.nq", "--to", name]
+        coloured = rdfm(*words, "--color", "always").out
+        assert "\x1b" in coloured
+        assert re.sub("\x1b\\[[0-9]*m", "", coloured) == rdfm(*words).out
+
+
+def test_lines_are_shown_whole_however_they_come(tmp_path):
+    text = 'a:b a:c "é" .\n# @message\n[] a 5 .'.encode()
+    shown = []
+    for size in (1, 3, len(text)):
+        with (tmp_path / "out").open("w+b", buffering=0) as file:
+            screen = Screen(file, colours=True)
+            for at in range(0, len(text), size):
+                screen.write(text[at : at + size])
+            screen.end()
+            file.seek(0)
+            shown.append(file.read())
+    assert len(set(shown)) == 1
+    assert b'\x1b[32m"\xc3\xa9"\x1b[0m' in shown[0]
+
+
+def test_lines_of_json_are_each_whole(rdfm):
+    run = rdfm("cat", "a.nq", "--to", "ndjsonld", "-m", "0:1")
+    assert json.loads(run.out)["@id"] == "http://e/s"
+
+
+def test_a_reader_that_goes_away_ends_it(tmp_path):
+    log = tmp_path / "big.nq"
+    log.write_text(f"{QUAD}\n# @message\n" * 200_000)
+    command = f"{sys.executable} -m rdfm cat {log} | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == (f"{QUAD}\n", "")

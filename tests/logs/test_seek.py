@@ -1,0 +1,111 @@
+"""Messages of the middle and of the end of large files are those of a reader that reads all of it."""
+
+import random
+
+import pytest
+
+import rdfm
+from rdfm.logs import seek as seeking
+from rdfm.logs.driver import Reading
+from rdfm.logs.selection import as_slice, parse_messages
+
+SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", "::100", "600:-390")
+
+
+def log(delimiter, *, head="", first_empty=False, count=1000):
+    """A log of messages of different sizes, with numbers as objects, and whose last is not empty."""
+    drawn = random.Random(count)
+    messages = [
+        "".join(
+            f'<http://e/s> <http://e/p> "{number}{"x" * drawn.randint(0, 200)}" .\n'
+            for _ in range(drawn.randint(0, 3))
+        )
+        for number in range(count - 1)
+    ]
+    messages[0] = "" if first_empty else messages[0] or "<a:b> <a:b> <a:b> .\n"
+    if first_empty:
+        messages[0] = delimiter
+    return head + delimiter.join([*messages, f'<http://e/s> <http://e/p> "{count - 1}" .\n'])
+
+
+LOGS = {
+    "comment": log("# @message\n"),
+    "first empty": log("# @message\n", first_empty=True),
+    "directive": log("MESSAGE\n", head='VERSION "1.2-messages"\n'),
+    "ends with a delimiter": log("# @message\n") + "# @message\n",
+    "plain": log(""),
+    "both": log("# @message\n") + 'VERSION "1.2-messages"\nMESSAGE\n<a:b> <a:b> <a:b> .\n',
+}
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch):
+    monkeypatch.setattr(seeking, "FORWARD_BYTES", 10_000)
+    monkeypatch.setattr(seeking, "BACKWARD_BYTES", 1_000)
+
+
+@pytest.mark.parametrize("suffix", ["nq", "nt"])
+@pytest.mark.parametrize("name", LOGS)
+def test_messages_are_those_of_the_whole_log(name, suffix, tmp_path):
+    path = tmp_path / f"a.{suffix}"
+    path.write_text(LOGS[name])
+    with rdfm.open_log(path) as whole:
+        messages = [list(message.quads) for message in whole]
+    for text in SLICES:
+        wanted = parse_messages(text)
+        if isinstance(wanted, int) and not -len(messages) <= wanted < len(messages):
+            with (
+                pytest.raises(rdfm.OptionError, match="there is no message"),
+                rdfm.open_log(path, messages=text) as opened,
+            ):
+                list(opened)
+            continue
+        expected = messages[as_slice(wanted)]
+        with rdfm.open_log(path, messages=text) as opened:
+            found = [(message.index, list(message.quads)) for message in opened]
+        assert [quads for _, quads in found] == expected, text
+        assert [index for index, _ in found] == list(range(len(messages)))[as_slice(wanted)], text
+        converted = tmp_path / f"out.{suffix}"
+        rdfm.convert(path, converted, messages=text)
+        with rdfm.open_log(converted) as out:
+            assert [list(message.quads) for message in out] == expected, text
+
+
+@pytest.mark.parametrize(
+    ("text", "start"), [("500", True), ("-3:", True), ("0", False), ("-3:5", False)]
+)
+def test_what_need_not_be_read_is_not(text, start, tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_text(LOGS["comment"])
+    split = seeking.seek(path, Reading(), as_slice(parse_messages(text)))
+    assert (split is not None and split.start > 20_000) is start
+
+
+@pytest.mark.parametrize("name", ["a.nq.gz", "a.trig", "a/"])
+def test_what_has_no_splits_is_read_from_its_start(name, tmp_path):
+    source = tmp_path / "b.nq"
+    source.write_text(LOGS["comment"])
+    path = tmp_path / name
+    rdfm.convert(
+        source, f"{tmp_path}/{name}", to_format=name.split(".")[1] if "." in name else "nq"
+    )
+    assert seeking.seek(path, Reading(), slice(500, 501)) is None
+    with rdfm.open_log(path, messages="500") as log:
+        (message,) = log
+    with rdfm.open_log(source, messages="500") as log:
+        assert [list(each.quads) for each in log] == [list(message.quads)]
+
+
+def test_an_error_before_the_messages_is_not_met(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_text("<a:b> <a:b> <a:b> .\n# @message\noops\n# @message\n" + LOGS["comment"])
+    with rdfm.open_log(path, messages="500") as log:
+        assert [message.index for message in log] == [500]
+    with pytest.raises(rdfm.DecodeError), rdfm.open_log(path) as log:
+        list(log)
+
+
+def test_a_selection_and_a_split_are_two_parts(tmp_path):
+    split = rdfm.split.Split(5, 10, format="nq")
+    with pytest.raises(rdfm.OptionError, match="messages and split are two parts of a log"):
+        rdfm.open_log(b"", "nq", messages="1", split=split)
