@@ -4,83 +4,17 @@ import bz2
 import gzip
 import lzma
 import struct
-import subprocess
-import sys
-import tempfile
-import threading
 import zlib
-from contextlib import suppress
-from pathlib import Path
 
 import jelly_proto
 import pytest
+from measured import block, measured
 
 import rdfm
 from rdfm import formats
 from rdfm.conversion.pipeline import BATCHES_BYTES, OUTPUT_BYTES, PIECES_BYTES
 
-RDFM = Path(sys.executable).parent / "rdfm"
 LIMIT = 200_000_000
-
-
-# A small process between: the memory that a child is charged with begins with that of its parent.
-RUNNER = """
-import os, subprocess, sys
-process = subprocess.Popen(sys.argv[2:])
-_, status, usage = os.wait4(process.pid, 0)
-with open(sys.argv[1], "w") as file:
-    file.write(str(usage.ru_maxrss))
-sys.exit(os.waitstatus_to_exitcode(status) % 256)
-"""
-
-
-def convert(*arguments, feed=()):
-    """`rdfm convert`: exit code, largest resident memory in bytes, errors, and bytes on standard output."""
-    with tempfile.TemporaryDirectory() as folder:
-        memory, errors = Path(folder, "memory"), Path(folder, "errors")
-        command = [sys.executable, "-c", RUNNER, memory, RDFM, "convert", *arguments]
-        with errors.open("wb") as file:
-            pipe = subprocess.PIPE
-            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=file)
-        written = 0
-
-        def count():
-            nonlocal written
-            while piece := process.stdout.read(1 << 20):
-                written += len(piece)
-
-        reader = threading.Thread(target=count)
-        reader.start()
-        timer = threading.Timer(300, process.kill)
-        timer.start()
-        with suppress(BrokenPipeError):
-            for piece in feed:
-                process.stdin.write(piece)
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-        reader.join()
-        process.wait()
-        timer.cancel()
-        process.stdout.close()
-        resident = int(memory.read_text()) * (1 if sys.platform == "darwin" else 1024)
-        return process.returncode, resident, errors.read_text("utf-8"), written
-
-
-def block(size: int, delimiter: bytes = b"# @message\n") -> bytes:
-    """About `size` bytes of N-Quads messages of six quads."""
-    lines, number = [], 0
-    total = 0
-    while total < size:
-        number += 1
-        subject = b"<http://example.org/sensor/%d>" % (number % 5000)
-        message = b"".join(
-            b'%s <http://example.org/p%d> "%d" <http://example.org/g%d> .\n'
-            % (subject, at, number, number % 9)
-            for at in range(6)
-        )
-        lines.append(message + delimiter)
-        total += len(lines[-1])
-    return b"".join(lines)
 
 
 @pytest.mark.slow
@@ -88,8 +22,9 @@ def block(size: int, delimiter: bytes = b"# @message\n") -> bytes:
 def test_a_gigabyte_of_messages_in_little_memory(target):
     piece = block(4 << 20)
     times = 1_000_000_000 // len(piece) + 1
-    code, resident, errors, out = convert(
-        *("-", "-", "--from", "nq", "--to", target, "--quiet"), feed=(piece for _ in range(times))
+    code, resident, errors, out = measured(
+        *("convert", "-", "-", "--from", "nq", "--to", target, "--quiet"),
+        feed=(piece for _ in range(times)),
     )
     assert (code, errors) == (0, "")
     assert out > 100_000_000
@@ -101,8 +36,9 @@ def test_one_message_of_a_gigabyte_in_parts():
     """A plain file without a delimiter is one message; line formats pass it on in parts."""
     piece = block(4 << 20, b"")
     times = 1_000_000_000 // len(piece) + 1
-    code, resident, errors, out = convert(
-        *("-", "-", "--from", "nq", "--to", "nq", "--quiet"), feed=(piece for _ in range(times))
+    code, resident, errors, out = measured(
+        *("convert", "-", "-", "--from", "nq", "--to", "nq", "--quiet"),
+        feed=(piece for _ in range(times)),
     )
     assert (code, errors) == (0, "")
     assert out >= 1_000_000_000
@@ -119,7 +55,7 @@ def test_a_compressed_log_of_jelly_that_is_a_gigabyte_of_text(tmp_path):
         for _ in range(1_000_000_000 // len(text) + 1):
             file.write(encoder.encode(batch))
         file.write(encoder.finish())
-    code, resident, errors, out = convert(path, "-", "--to", "nq", "--quiet")
+    code, resident, errors, out = measured("convert", path, "-", "--to", "nq", "--quiet")
     assert (code, errors) == (0, "")
     assert out > 990_000_000
     assert resident < LIMIT
@@ -190,8 +126,10 @@ def test_memory_does_not_grow_with_logs_of_patches_and_results(source, target, m
     words = ("--lossy",) if target == "results-csv" else ()
     peaks = []
     for size in (50_000_000, 500_000_000):
-        code, resident, errors, out = convert(
-            *("-", "-", "--from", source, "--to", target, "--quiet", *words), feed=log(size)
+        code, resident, errors, out = measured(
+            "convert",
+            *("-", "-", "--from", source, "--to", target, "--quiet", *words),
+            feed=log(size),
         )
         assert (code, errors) == (0, "")
         assert out > size // 20
@@ -219,7 +157,9 @@ def test_the_bomb_of_two_long_prefixes():
     assert len(bomb) < 400_000
     with pytest.raises(rdfm.LimitError, match="max_message_bytes"):
         formats.find("jelly").decode(bomb, max_message_bytes=16 << 20)
-    code, resident, errors, _ = convert(*("-", "-", "--from", "jelly", "--to", "nq"), feed=[bomb])
+    code, resident, errors, _ = measured(
+        "convert", *("-", "-", "--from", "jelly", "--to", "nq"), feed=[bomb]
+    )
     # Decoded it may be larger than a message may be, or fit: memory stays small either way.
     assert code in (0, 1), errors
     assert resident < LIMIT
@@ -230,7 +170,7 @@ def test_a_zstd_window_larger_than_is_sane(tmp_path):
     text = b'<http://e/s> <http://e/p> "o" .\n'
     header = struct.pack("<I", 0xFD2FB528) + b"\x00\xa8"  # a window of 2 GiB
     path.write_bytes(header + struct.pack("<I", 1 | len(text) << 3)[:3] + text)
-    code, resident, errors, _ = convert(path, "-", "--to", "nt")
+    code, resident, errors, _ = measured("convert", path, "-", "--to", "nt")
     assert code == 1
     assert "Traceback" not in errors
     assert errors.count("\n") == 1
@@ -245,7 +185,7 @@ def test_an_xz_dictionary_larger_than_is_sane(tmp_path):
     data[12 + size - 4 : 12 + size] = struct.pack("<I", zlib.crc32(data[12 : 12 + size - 4]))
     path = tmp_path / "log.nq.xz"
     path.write_bytes(data)
-    code, resident, errors, _ = convert(path, "-", "--to", "nt")
+    code, resident, errors, _ = measured("convert", path, "-", "--to", "nt")
     assert code == 1
     assert "Traceback" not in errors
     assert errors.count("\n") == 1
@@ -257,7 +197,7 @@ def test_an_xz_dictionary_larger_than_is_sane(tmp_path):
 def test_a_small_file_that_unpacks_to_a_large_term(tmp_path, compress):
     path = tmp_path / "log.nt.packed"
     path.write_bytes(compress(b'<http://e/s> <http://e/p> "' + b"x" * 400_000_000 + b'" .\n'))
-    code, resident, errors, _ = convert(path, "-", "--from", "nt", "--to", "nq")
+    code, resident, errors, _ = measured("convert", path, "-", "--from", "nt", "--to", "nq")
     assert code == 1
     assert "max_message_bytes" in errors or "max-message-bytes" in errors
     assert resident < LIMIT + 64_000_000  # a whole message, as large as one may be

@@ -1,0 +1,69 @@
+"""Commands in a process of their own: exit code, largest resident memory, errors, how much is written."""
+
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+RDFM = Path(sys.executable).parent / "rdfm"
+
+# A small process between: the memory that a child is charged with begins with that of its parent.
+RUNNER = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[2:])
+_, status, usage = os.wait4(process.pid, 0)
+with open(sys.argv[1], "w") as file:
+    file.write(str(usage.ru_maxrss))
+sys.exit(os.waitstatus_to_exitcode(status) % 256)
+"""
+
+
+def measured(*words, feed=()):
+    """`rdfm` with these words: exit code, largest resident memory in bytes, errors, and bytes on standard output."""
+    with tempfile.TemporaryDirectory() as folder:
+        memory, errors = Path(folder, "memory"), Path(folder, "errors")
+        command = [sys.executable, "-c", RUNNER, memory, RDFM, *words]
+        with errors.open("wb") as file:
+            pipe = subprocess.PIPE
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=file)
+        written = 0
+
+        def count():
+            nonlocal written
+            while piece := process.stdout.read(1 << 20):
+                written += len(piece)
+
+        reader = threading.Thread(target=count)
+        reader.start()
+        timer = threading.Timer(300, process.kill)
+        timer.start()
+        with suppress(BrokenPipeError):
+            for piece in feed:
+                process.stdin.write(piece)
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        reader.join()
+        process.wait()
+        timer.cancel()
+        process.stdout.close()
+        resident = int(memory.read_text()) * (1 if sys.platform == "darwin" else 1024)
+        return process.returncode, resident, errors.read_text("utf-8"), written
+
+
+def block(size: int, delimiter: bytes = b"# @message\n") -> bytes:
+    """About `size` bytes of N-Quads messages of six quads."""
+    lines, number = [], 0
+    total = 0
+    while total < size:
+        number += 1
+        subject = b"<http://example.org/sensor/%d>" % (number % 5000)
+        message = b"".join(
+            b'%s <http://example.org/p%d> "%d" <http://example.org/g%d> .\n'
+            % (subject, at, number, number % 9)
+            for at in range(6)
+        )
+        lines.append(message + delimiter)
+        total += len(lines[-1])
+    return b"".join(lines)
