@@ -13,6 +13,7 @@ __all__ = [
     "ArrowBatch",
     "ArrowCoalescer",
     "Bnode",
+    "Comparer",
     "Dataset",
     "Decoder",
     "DelimiterCounter",
@@ -34,11 +35,13 @@ __all__ = [
     "batches_from_arrow",
     "build_triple_term",
     "coalesce",
+    "common_blocks",
     "debug_build",
     "decode_values",
     "encode_values",
     "format_names",
     "format_spec",
+    "isomorphism",
     "option_value",
     "parse_term",
     "sniff",
@@ -397,6 +400,35 @@ def encode_values(
     max_depth: int = 64,
     kind: str = "messages",
 ) -> ArrowArray: ...
+
+# --- comparison ---
+
+# Compares two logs, a batch of each at a time. Sides are 0 and 1; what differs is a sum of 1 (records), 2 (metadata),
+# 4 (namespaces) and 8 (undecided).
+@final
+class Comparer:
+    def __new__(
+        cls,
+        mode: str,  # "sets", "sequences", "exact"
+        *,
+        metadata: bool = False,
+        namespaces: bool = False,
+        max_steps: int,
+    ) -> Comparer: ...
+    def set_columns(self, a: list[int | None], b: list[int | None]) -> None: ...
+    # pairs that are the same, records of a in them, what differs in the next pair
+    def run(self, a: AnyBatch, i: int, b: AnyBatch, j: int, most: int) -> tuple[int, int, int]: ...
+    def rest(self, a: AnyBatch, i: int, b: AnyBatch, j: int) -> int: ...
+    def redeclared(self) -> list[tuple[str, str | None, str | None]]: ...
+    def signatures(self, side_number: int, batch: AnyBatch, start: int, stop: int) -> bytes: ...
+    def collect(self, side_number: int, batch: AnyBatch) -> list[int]: ...
+    def settle(self, kept: int) -> tuple[int, int, int]: ...
+    def pick(self, side_number: int, batch: AnyBatch) -> list[int]: ...
+
+def common_blocks(a: bytes, b: bytes) -> list[tuple[int, int, int]]: ...
+def isomorphism(
+    a: MessageBatch, b: MessageBatch, *, max_steps: int
+) -> list[tuple[str, str]] | None: ...
 
 # --- codecs; options are keywords, an unknown one or a value that does not fit is an OptionError ---
 

@@ -77,5 +77,6 @@ def test_work_is_bounded():
         for b in range(12)
         if a != b
     ]
+    other = [with_labels(quad, lambda label: f"x{label}") for quad in ring]
     with pytest.raises(rdfm.LimitError):
-        aligned(as_batch([ring]).quads(0), as_batch([ring]).quads(0), max_steps=50)
+        aligned(as_batch([ring]).quads(0), as_batch([other]).quads(0), max_steps=50)

@@ -5,7 +5,7 @@
 //! - [`batch`]: message batches. [`build`]: batches from Python messages.
 //! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: rows of batches, and back.
 //! - [`contexts`]: remote contexts of JSON-LD.
-//! - [`regroup`]: other boundaries of messages.
+//! - [`regroup`]: other boundaries of messages. [`comparison`]: messages compared.
 //! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
@@ -28,6 +28,7 @@ mod batch;
 mod build;
 mod changes;
 mod codecs;
+mod comparison;
 mod contexts;
 mod errors;
 mod options;
@@ -46,6 +47,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     batch::register(module)?;
     records::register(module)?;
     changes::register(module)?;
+    comparison::register(module)?;
     arrow::register(module)?;
     arrow_rows::register(module)?;
     values::register(module)?;

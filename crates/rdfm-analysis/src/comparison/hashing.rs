@@ -1,0 +1,152 @@
+//! Keyed hashes of terms and of what is made of them: 128 bits, with keys of this process.
+//!
+//! - In: terms of a table. Out: numbers that are equal where the terms are.
+//! - Cost: each term of a batch once.
+//! - Law: nobody outside of the process can choose terms whose numbers are equal.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{TermId, TermKind, flags};
+
+/// The secret keys.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    texts: [RandomState; 2],
+    numbers: [u64; 4],
+}
+
+impl Keys {
+    /// Keys that no other process has.
+    pub fn new() -> Self {
+        let texts = [RandomState::new(), RandomState::new()];
+        let number = |seed: u64| texts[0].hash_one((seed, "number"));
+        let numbers = [1, 2, 3, 4].map(number);
+        Self { texts, numbers }
+    }
+
+    /// A hash of bytes, of one kind of several.
+    pub fn text(&self, kind: u8, parts: [&[u8]; 2]) -> u128 {
+        let half = |state: &RandomState| {
+            let mut hasher = state.build_hasher();
+            hasher.write_u8(kind);
+            for part in parts {
+                hasher.write_usize(part.len());
+                hasher.write(part);
+            }
+            hasher.finish()
+        };
+        join(half(&self.texts[0]), half(&self.texts[1]))
+    }
+
+    /// Begins a hash of a sequence.
+    pub const fn begin(&self) -> Mix {
+        Mix {
+            keys: [self.numbers[0], self.numbers[1]],
+            halves: [self.numbers[2], self.numbers[3]],
+        }
+    }
+
+    /// The hash of a sequence of numbers.
+    pub fn of(&self, numbers: &[u128]) -> u128 {
+        let mut mix = self.begin();
+        for &number in numbers {
+            mix.add(number);
+        }
+        mix.end()
+    }
+}
+
+/// The hash of a sequence that is not yet complete.
+#[derive(Clone, Copy, Debug)]
+pub struct Mix {
+    keys: [u64; 2],
+    halves: [u64; 2],
+}
+
+impl Mix {
+    /// Takes the next number.
+    #[inline]
+    pub fn add(&mut self, number: u128) {
+        let (low, high) = (number as u64, (number >> 64) as u64);
+        let [one, other] = self.halves;
+        self.halves = [
+            folded(one ^ low, self.keys[0] ^ high).wrapping_add(other),
+            folded(other ^ high, self.keys[1] ^ low).wrapping_add(one.rotate_left(29)),
+        ];
+    }
+
+    /// The hash.
+    #[inline]
+    pub fn end(mut self) -> u128 {
+        self.add(join(self.keys[1], self.keys[0]));
+        join(self.halves[0], self.halves[1])
+    }
+}
+
+/// The product of two numbers, its halves over each other.
+#[inline]
+const fn folded(a: u64, b: u64) -> u64 {
+    let product = a as u128 * b as u128;
+    product as u64 ^ (product >> 64) as u64
+}
+
+const fn join(low: u64, high: u64) -> u128 {
+    (high as u128) << 64 | low as u128
+}
+
+/// The hashes of a batch's terms, made when they are asked for. Those of blank nodes are those of their labels.
+#[derive(Debug, Default)]
+pub struct TermHashes {
+    known: Vec<u128>,
+}
+
+/// What no hash is taken for: not yet made.
+const UNKNOWN: u128 = 0;
+
+impl TermHashes {
+    /// Forgets all, for another table.
+    pub fn clear(&mut self) {
+        self.known.clear();
+    }
+
+    /// The hash of a term, with the labels of blank nodes.
+    pub fn get(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {
+        if self.known.is_empty() {
+            self.known.resize(table.terms().len(), UNKNOWN);
+        }
+        let known = self.known[id.index()];
+        if known != UNKNOWN {
+            return known;
+        }
+        let made = self.make(keys, table, id);
+        self.known[id.index()] = made;
+        made
+    }
+
+    fn make(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {
+        let term = table.term(id);
+        let kind = term.kind as u8;
+        let text = table.text_of(term);
+        match term.kind {
+            TermKind::DefaultGraph
+            | TermKind::Iri
+            | TermKind::Bnode
+            | TermKind::Literal
+            | TermKind::Language => keys.text(kind, [text, b""]),
+            TermKind::TypedLiteral => keys.text(kind, [text, table.text(TermId(term.aux))]),
+            TermKind::LangLiteral => {
+                let direction = term.flags & (flags::LTR | flags::RTL);
+                keys.text(kind | direction << 4, [text, table.text(TermId(term.aux))])
+            }
+            TermKind::TripleTerm => {
+                let mut mix = keys.begin();
+                mix.add(u128::from(kind));
+                for part in table.triple(term) {
+                    mix.add(self.get(keys, table, part));
+                }
+                mix.end()
+            }
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! Whether two messages are the same dataset up to the labels of blank nodes, exactly.
+//!
+//! - In: two messages. Out: the blank node of the other that each one is, or that there is no such mapping.
+//! - Cost: near linear for real data; work is counted and bounded, since the problem has no fast answer for data made
+//!   of nothing but symmetric blank nodes.
+//! - Method: colour refinement over both messages at once, then, component by component, one pair of blank nodes is
+//!   tried at a time.
+//! - Law: every "yes" is checked against the quads. Which mapping is found depends on the messages alone.
+
+use std::collections::BTreeMap;
+
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::TermId;
+use rustc_hash::FxHashMap;
+
+use super::graph::{Compared, Graph, Terms, Token};
+use super::hashing::{Keys, TermHashes};
+
+/// Choices within choices; more count as too much work.
+const MAX_DEPTH: usize = 1000;
+
+/// The comparison needs more steps than it may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted;
+
+type Class = usize;
+type Node = u32;
+
+/// The terms of the blank nodes of `a`, each with one of `b` that it is; None where the messages differ.
+///
+/// # Errors
+/// It needs more than `max_steps`, in quads looked at.
+pub fn isomorphism<R: Compared>(
+    (a, ours): (&[R], &TermTable),
+    (b, theirs): (&[R], &TermTable),
+    max_steps: u64,
+) -> Result<Option<Vec<(TermId, TermId)>>, Exhausted> {
+    let keys = Keys::new();
+    let mut terms = Terms::default();
+    let mut graph = |records, table| {
+        Graph::of(
+            records,
+            table,
+            &keys,
+            &mut TermHashes::default(),
+            &mut terms,
+        )
+    };
+    let (left, right) = (graph(a, ours), graph(b, theirs));
+    Ok(
+        mapping(&left, &right, [ours, theirs], max_steps)?.map(|pairs| {
+            let name =
+                |(one, other): (u32, u32)| (left.names[one as usize], right.names[other as usize]);
+            pairs.into_iter().map(name).collect()
+        }),
+    )
+}
+
+/// As [`isomorphism`], of messages whose terms have the same numbers; by the numbers of blank nodes.
+pub fn mapping(
+    left: &Graph,
+    right: &Graph,
+    tables: [&TermTable; 2],
+    max_steps: u64,
+) -> Result<Option<Vec<(u32, u32)>>, Exhausted> {
+    let sizes = |graph: &Graph| (graph.names.len(), graph.len());
+    if left.ground != right.ground || sizes(left) != sizes(right) {
+        return Ok(None);
+    }
+    if let Some(pairs) = same_labels(left, right, tables) {
+        return Ok(Some(pairs));
+    }
+    let mut matcher = Matcher::new(left, right, max_steps);
+    let nodes: Vec<Node> = (0..matcher.side.len() as u32).collect();
+    Ok(matcher.solve(&nodes, None, 0)?.then(|| matcher.pairs()))
+}
+
+/// The mapping of labels to themselves, if it is one.
+fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<Vec<(u32, u32)>> {
+    let label = |table: &'_ TermTable, id| table.text(id).to_vec();
+    let there: std::collections::HashMap<Vec<u8>, u32> = (0..)
+        .zip(&right.names)
+        .map(|(node, id)| (label(tables[1], *id), node))
+        .collect();
+    let mut found = Vec::with_capacity(left.names.len());
+    for id in &left.names {
+        found.push(*there.get(tables[0].text(*id))?);
+    }
+    let mut renamed: Vec<Vec<Token>> = (0..left.len())
+        .map(|at| {
+            let tokens = left.pattern(at).iter();
+            tokens
+                .map(|token| match token.as_node() {
+                    Some(node) => Token::node(found[node as usize]),
+                    None => *token,
+                })
+                .collect()
+        })
+        .collect();
+    renamed.sort_unstable();
+    let same = (0..right.len()).all(|at| renamed[at] == right.pattern(at));
+    same.then(|| (0..).zip(found).collect())
+}
+
+/// Both messages, with a class of blank nodes that look alike so far.
+struct Matcher<'a> {
+    steps: u64,
+    graphs: [&'a Graph; 2],
+    /// Where the other message's nodes and patterns begin.
+    nodes: u32,
+    patterns: u32,
+    side: Vec<u8>,
+    incident: Vec<Vec<u32>>,
+    class: Vec<Class>,
+    /// The nodes of each class, and where each node is among those of its class.
+    members: Vec<Vec<Node>>,
+    place: Vec<usize>,
+    /// Marks of nodes: the number of what marked them last.
+    marks: Vec<u64>,
+    last_mark: u64,
+    /// The round of refinement in which each node was looked at last.
+    rounds: Vec<u64>,
+    last_round: u64,
+}
+
+impl<'a> Matcher<'a> {
+    fn new(left: &'a Graph, right: &'a Graph, max_steps: u64) -> Self {
+        let (nodes, patterns) = (left.names.len() as u32, left.len() as u32);
+        let count = left.names.len() + right.names.len();
+        let mut incident = left.incident();
+        incident.extend(
+            right
+                .incident()
+                .into_iter()
+                .map(|found| found.into_iter().map(|at| at + patterns).collect()),
+        );
+        Self {
+            steps: max_steps,
+            graphs: [left, right],
+            nodes,
+            patterns,
+            side: (0..count)
+                .map(|at| u8::from(at >= nodes as usize))
+                .collect(),
+            incident,
+            class: vec![0; count],
+            members: vec![(0..count as u32).collect()],
+            place: (0..count).collect(),
+            marks: vec![0; count],
+            last_mark: 0,
+            rounds: vec![0; count],
+            last_round: 0,
+        }
+    }
+
+    /// The parts of a pattern, and the number of its message's first node.
+    fn pattern(&self, at: u32) -> (&'a [Token], u32) {
+        if at < self.patterns {
+            (self.graphs[0].pattern(at as usize), 0)
+        } else {
+            let at = (at - self.patterns) as usize;
+            (self.graphs[1].pattern(at), self.nodes)
+        }
+    }
+
+    fn pairs(&self) -> Vec<(u32, u32)> {
+        let mut pairs: Vec<_> = self
+            .members
+            .iter()
+            .filter_map(|members| match members[..] {
+                [one, other] => Some((one.min(other), one.max(other) - self.nodes)),
+                _ => None,
+            })
+            .collect();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// Finds a mapping between the two sides of some nodes; those around them are mapped already.
+    ///
+    /// Leaves the classes as they are on success, each a pair; the caller restores them otherwise.
+    fn solve(
+        &mut self,
+        nodes: &[Node],
+        first: Option<[Node; 2]>,
+        depth: usize,
+    ) -> Result<bool, Exhausted> {
+        if depth > MAX_DEPTH {
+            return Err(Exhausted);
+        }
+        self.own_classes(nodes);
+        let scope = self.mark(nodes);
+        let mut dirty = nodes.to_vec();
+        if let Some(pair) = first {
+            let fresh = self.new_class();
+            dirty.clear();
+            for node in pair {
+                self.put(node, fresh);
+                self.neighbours(node, &mut dirty)?;
+            }
+        }
+        self.refine(dirty, scope)?;
+        let classes: Vec<Class> = nodes
+            .iter()
+            .map(|&node| self.class[node as usize])
+            .collect();
+        if !classes.iter().all(|&class| self.is_balanced(class)) {
+            return Ok(false);
+        }
+        let unresolved: Vec<Node> = nodes
+            .iter()
+            .copied()
+            .filter(|&node| self.members[self.class[node as usize]].len() > 2)
+            .collect();
+        // Components that look alike, of both sides.
+        let mut groups: BTreeMap<Vec<Class>, [Vec<Vec<Node>>; 2]> = BTreeMap::new();
+        for component in self.components(&unresolved)? {
+            let mut look: Vec<Class> = component
+                .iter()
+                .map(|&node| self.class[node as usize])
+                .collect();
+            look.sort_unstable();
+            let side = usize::from(self.side[component[0] as usize]);
+            groups.entry(look).or_default()[side].push(component);
+        }
+        for [left, mut right] in groups.into_values() {
+            if left.len() != right.len() {
+                return Ok(false);
+            }
+            for component in left {
+                if !self.pair(&component, &mut right, depth)? {
+                    return Ok(false);
+                }
+            }
+        }
+        self.is_verified(nodes)
+    }
+
+    /// Maps a component to one of those that look alike, and takes that one away.
+    fn pair(
+        &mut self,
+        component: &[Node],
+        candidates: &mut Vec<Vec<Node>>,
+        depth: usize,
+    ) -> Result<bool, Exhausted> {
+        for at in 0..candidates.len() {
+            let both: Vec<Node> = component.iter().chain(&candidates[at]).copied().collect();
+            let saved: Vec<Class> = both.iter().map(|&node| self.class[node as usize]).collect();
+            let classes_before = self.members.len();
+            let mut counts: BTreeMap<Class, (usize, Node)> = BTreeMap::new();
+            for &node in component {
+                let (count, first) = counts.entry(self.class[node as usize]).or_insert((0, node));
+                *count += 1;
+                *first = node.min(*first);
+            }
+            let smallest = counts
+                .iter()
+                .min_by_key(|(class, (count, _))| (*count, **class));
+            let Some((&class, &(_, node))) = smallest else {
+                return Ok(true);
+            };
+            let mut partners: Vec<Node> = candidates[at]
+                .iter()
+                .copied()
+                .filter(|&node| self.class[node as usize] == class)
+                .collect();
+            partners.sort_unstable();
+            for partner in partners {
+                if self.solve(&both, Some([node, partner]), depth + 1)? {
+                    candidates.remove(at);
+                    return Ok(true);
+                }
+                for (&node, &class) in both.iter().zip(&saved) {
+                    self.put(node, class);
+                }
+                self.members.truncate(classes_before);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Gives some nodes classes of their own, apart from nodes elsewhere that look alike.
+    fn own_classes(&mut self, nodes: &[Node]) {
+        let mut fresh: FxHashMap<Class, Class> = FxHashMap::default();
+        for &node in nodes {
+            let class = self.class[node as usize];
+            let to = *fresh.entry(class).or_insert_with(|| {
+                self.members.push(Vec::new());
+                self.members.len() - 1
+            });
+            self.put(node, to);
+        }
+    }
+
+    /// Splits classes by what their nodes' quads look like, until nothing changes. Nodes out of `scope` stay.
+    fn refine(&mut self, mut dirty: Vec<Node>, scope: u64) -> Result<(), Exhausted> {
+        let mut looks: FxHashMap<u64, Vec<Node>> = FxHashMap::default();
+        while !dirty.is_empty() {
+            self.last_round += 1;
+            let round = self.last_round;
+            dirty.sort_unstable();
+            dirty.dedup();
+            dirty.retain(|&node| self.marks[node as usize] == scope);
+            let mut by_class: BTreeMap<Class, Vec<Node>> = BTreeMap::new();
+            for &node in &dirty {
+                self.rounds[node as usize] = round;
+                by_class
+                    .entry(self.class[node as usize])
+                    .or_default()
+                    .push(node);
+            }
+            let mut groups: Vec<Vec<Node>> = Vec::new();
+            for (class, members) in by_class {
+                let every = self.members[class].len();
+                if every == 1 {
+                    continue;
+                }
+                looks.clear();
+                for &node in &members {
+                    looks.entry(self.look(node)?).or_default().push(node);
+                }
+                let stays = if members.len() < every {
+                    // The others still look as they did.
+                    let other = self.members[class]
+                        .iter()
+                        .find(|&&node| self.rounds[node as usize] != round);
+                    match other {
+                        Some(&other) => Some(self.look(other)?),
+                        None => None,
+                    }
+                } else {
+                    let largest = looks
+                        .iter()
+                        .max_by_key(|(_, group)| (group.len(), std::cmp::Reverse(group[0])));
+                    largest.map(|(look, _)| *look)
+                };
+                if let Some(look) = stays {
+                    looks.remove(&look);
+                }
+                let mut split: Vec<Vec<Node>> = looks.drain().map(|(_, group)| group).collect();
+                split.sort_unstable_by_key(|group| group[0]);
+                groups.extend(split);
+            }
+            dirty.clear();
+            for group in groups {
+                let fresh = self.new_class();
+                for node in group {
+                    self.put(node, fresh);
+                    self.neighbours(node, &mut dirty)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a node's quads look like, itself apart. Equal where they look alike; the reverse is likely.
+    fn look(&mut self, node: Node) -> Result<u64, Exhausted> {
+        self.spend(self.incident[node as usize].len())?;
+        let mut shapes: Vec<u64> = self.incident[node as usize]
+            .iter()
+            .map(|&at| {
+                let (tokens, first) = self.pattern(at);
+                tokens.iter().fold(0, |hash, token| {
+                    let part = match token.as_node() {
+                        Some(other) if other + first == node => u64::MAX,
+                        Some(other) => 1 << 40 | self.class[(other + first) as usize] as u64,
+                        None => u64::from(token.number()),
+                    };
+                    mixed(hash, part)
+                })
+            })
+            .collect();
+        shapes.sort_unstable();
+        Ok(shapes.into_iter().fold(1, mixed))
+    }
+
+    /// Whether the quads of some nodes are the same on both sides, each class being a pair.
+    fn is_verified(&mut self, nodes: &[Node]) -> Result<bool, Exhausted> {
+        let mut patterns: Vec<u32> = nodes
+            .iter()
+            .flat_map(|&node| self.incident[node as usize].iter().copied())
+            .collect();
+        patterns.sort_unstable();
+        patterns.dedup();
+        self.spend(patterns.len())?;
+        let mut sides: [Vec<Vec<Token>>; 2] = [Vec::new(), Vec::new()];
+        for at in patterns {
+            let (tokens, first) = self.pattern(at);
+            let shape = tokens.iter().map(|token| match token.as_node() {
+                Some(node) => Token::node(self.class[(node + first) as usize] as u32),
+                None => *token,
+            });
+            sides[usize::from(at >= self.patterns)].push(shape.collect());
+        }
+        let [mut left, mut right] = sides;
+        left.sort_unstable();
+        right.sort_unstable();
+        Ok(left == right)
+    }
+
+    /// The nodes that share quads, directly or through others of them.
+    fn components(&mut self, nodes: &[Node]) -> Result<Vec<Vec<Node>>, Exhausted> {
+        let left = self.mark(nodes);
+        let mut found = Vec::new();
+        let mut around = Vec::new();
+        for &start in nodes {
+            if self.marks[start as usize] != left {
+                continue;
+            }
+            self.marks[start as usize] = 0;
+            let mut component = vec![start];
+            let mut at = 0;
+            while at < component.len() {
+                around.clear();
+                self.neighbours(component[at], &mut around)?;
+                for &other in &around {
+                    if self.marks[other as usize] == left {
+                        self.marks[other as usize] = 0;
+                        component.push(other);
+                    }
+                }
+                at += 1;
+            }
+            found.push(component);
+        }
+        Ok(found)
+    }
+
+    /// Adds the nodes that share quads with one, itself among them.
+    fn neighbours(&mut self, node: Node, found: &mut Vec<Node>) -> Result<(), Exhausted> {
+        self.spend(self.incident[node as usize].len())?;
+        for &at in &self.incident[node as usize] {
+            let (tokens, first) = self.pattern(at);
+            let nodes = tokens.iter().filter_map(|token| token.as_node());
+            found.extend(nodes.map(|other| other + first));
+        }
+        Ok(())
+    }
+
+    fn is_balanced(&self, class: Class) -> bool {
+        let members = &self.members[class];
+        let others: usize = members
+            .iter()
+            .map(|&node| usize::from(self.side[node as usize]))
+            .sum();
+        2 * others == members.len()
+    }
+
+    fn new_class(&mut self) -> Class {
+        self.members.push(Vec::new());
+        self.members.len() - 1
+    }
+
+    fn put(&mut self, node: Node, class: Class) {
+        let at = self.place[node as usize];
+        let former = &mut self.members[self.class[node as usize]];
+        former.swap_remove(at);
+        if let Some(&moved) = former.get(at) {
+            self.place[moved as usize] = at;
+        }
+        self.class[node as usize] = class;
+        self.place[node as usize] = self.members[class].len();
+        self.members[class].push(node);
+    }
+
+    /// Marks nodes; gives the mark.
+    fn mark(&mut self, nodes: &[Node]) -> u64 {
+        self.last_mark += 1;
+        for &node in nodes {
+            self.marks[node as usize] = self.last_mark;
+        }
+        self.last_mark
+    }
+
+    fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
+        let left = self.steps.checked_sub(steps as u64);
+        self.steps = left.ok_or(Exhausted)?;
+        Ok(())
+    }
+}
+
+#[inline]
+fn mixed(hash: u64, part: u64) -> u64 {
+    let product = u128::from(hash ^ part ^ 0x9E37_79B9_7F4A_7C15)
+        * u128::from(0xD6E8_FEB8_6659_FD93 ^ hash.rotate_left(17));
+    (product as u64 ^ (product >> 64) as u64).wrapping_add(part)
+}

@@ -1,0 +1,130 @@
+//! Messages whose records stand in the same order: compared term by term, without hashing.
+//!
+//! - In: two messages. Out: whether they are the same, record by record; "no" says nothing of another order.
+//! - Cost: a look at a table for a term that was equal before, else at its text.
+
+use std::collections::HashMap;
+
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{TermId, TermKind};
+
+use super::graph::Compared;
+
+/// Terms of a table that are known to be equal to some of another one.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// The term that was equal last, by term.
+    equal: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Known {
+    /// Forgets all, for other tables.
+    pub fn clear(&mut self) {
+        self.equal.clear();
+    }
+
+    /// Whether terms are the same, the labels of blank nodes included.
+    #[inline]
+    fn same(&mut self, tables: [&TermTable; 2], a: TermId, b: TermId) -> bool {
+        if self.equal[a.index()] == b.0 {
+            return true;
+        }
+        let same = tables[0].same_term(a, tables[1], b);
+        if same {
+            self.equal[a.index()] = b.0;
+        }
+        same
+    }
+
+    fn begin(&mut self, table: &TermTable) {
+        if self.equal.is_empty() {
+            self.equal.resize(table.terms().len(), NONE);
+        }
+    }
+
+    /// Whether two messages have the same records in the same order, with the same labels.
+    pub fn identical<R: Compared>(&mut self, tables: [&TermTable; 2], a: &[R], b: &[R]) -> bool {
+        if a.len() != b.len() {
+            return false;
+        }
+        self.begin(tables[0]);
+        a.iter().zip(b).all(|(a, b)| {
+            a.tag() == b.tag() && {
+                let (ours, count) = terms(*a);
+                let (theirs, _) = terms(*b);
+                (0..count).all(|at| self.same(tables, ours[at], theirs[at]))
+            }
+        })
+    }
+
+    /// Whether they have the same records in the same order, up to labels that are mapped one to one.
+    pub fn renamed<R: Compared>(&mut self, tables: [&TermTable; 2], a: &[R], b: &[R]) -> bool {
+        if a.len() != b.len() {
+            return false;
+        }
+        self.begin(tables[0]);
+        let mut labels = Labels::default();
+        a.iter().zip(b).all(|(a, b)| {
+            a.tag() == b.tag() && {
+                let (ours, count) = terms(*a);
+                let (theirs, _) = terms(*b);
+                (0..count).all(|at| self.alike(tables, ours[at], theirs[at], &mut labels))
+            }
+        })
+    }
+
+    fn alike<'a>(
+        &mut self,
+        tables: [&'a TermTable; 2],
+        a: TermId,
+        b: TermId,
+        labels: &mut Labels<'a>,
+    ) -> bool {
+        let (one, other) = (tables[0].term(a), tables[1].term(b));
+        match (one.kind, other.kind) {
+            (TermKind::Bnode, TermKind::Bnode) => {
+                labels.pair(tables[0].text_of(one), tables[1].text_of(other))
+            }
+            (TermKind::TripleTerm, TermKind::TripleTerm) => {
+                let parts = tables[0]
+                    .triple(one)
+                    .into_iter()
+                    .zip(tables[1].triple(other));
+                parts
+                    .into_iter()
+                    .all(|(a, b)| self.alike(tables, a, b, labels))
+            }
+            (TermKind::Bnode | TermKind::TripleTerm, _)
+            | (_, TermKind::Bnode | TermKind::TripleTerm) => false,
+            _ => self.same(tables, a, b),
+        }
+    }
+}
+
+/// Labels of one message, each with that of the other.
+#[derive(Default)]
+struct Labels<'a> {
+    there: HashMap<&'a [u8], &'a [u8]>,
+    back: HashMap<&'a [u8], &'a [u8]>,
+}
+
+impl<'a> Labels<'a> {
+    /// Whether two labels may stand for each other; they do from now on.
+    fn pair(&mut self, a: &'a [u8], b: &'a [u8]) -> bool {
+        *self.there.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
+    }
+}
+
+/// The terms of a record, and how many they are.
+#[inline]
+fn terms<R: Compared>(record: R) -> ([TermId; 5], usize) {
+    let mut found = [TermId::DEFAULT_GRAPH; 5];
+    let mut count = 0;
+    record.each(|id| {
+        found[count] = id;
+        count += 1;
+    });
+    (found, count)
+}

@@ -1,0 +1,210 @@
+//! What two sequences have in common, in order: Myers's algorithm, in linear space.
+//!
+//! - In: two sequences of numbers. Out: blocks that both have.
+//! - Cost: the length times the number of differences at worst; what only one of them has is left out before.
+//! - Method: E. W. Myers, An O(ND) Difference Algorithm and Its Variations, Algorithmica 1, 1986.
+
+#![allow(
+    clippy::many_single_char_names,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "two sequences, and coordinates in them, which may lie before their beginning"
+)]
+
+use rustc_hash::FxHashSet;
+
+/// The blocks that two sequences share, in order: where each begins in the one and in the other, and its length.
+pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
+    let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let most = a.len().min(b.len()) - head;
+    let tails = a.iter().rev().zip(b.iter().rev()).take(most);
+    let tail = tails.take_while(|(a, b)| a == b).count();
+    let mut found = Blocks::default();
+    found.add(0, 0, head);
+    let (middle_a, middle_b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
+    let (kept_a, kept_b) = (common(middle_a, middle_b), common(middle_b, middle_a));
+    let pick = |of: &[u128], kept: &[usize]| kept.iter().map(|&at| of[at]).collect::<Vec<_>>();
+    let (left, right) = (pick(middle_a, &kept_a), pick(middle_b, &kept_b));
+    let mut matches = Vec::new();
+    search(&left, &right, 0, 0, &mut matches);
+    for (x, y) in matches {
+        found.add(head + kept_a[x], head + kept_b[y], 1);
+    }
+    found.add(a.len() - tail, b.len() - tail, tail);
+    found.0
+}
+
+/// Blocks that grow together where one follows the other.
+#[derive(Default)]
+struct Blocks(Vec<(usize, usize, usize)>);
+
+impl Blocks {
+    fn add(&mut self, a: usize, b: usize, length: usize) {
+        if length == 0 {
+            return;
+        }
+        match self.0.last_mut() {
+            Some((x, y, known)) if *x + *known == a && *y + *known == b => *known += length,
+            _ => self.0.push((a, b, length)),
+        }
+    }
+}
+
+/// The positions of what the other sequence has as well.
+fn common(of: &[u128], other: &[u128]) -> Vec<usize> {
+    let there: FxHashSet<u128> = other.iter().copied().collect();
+    (0..of.len())
+        .filter(|&at| there.contains(&of[at]))
+        .collect()
+}
+
+/// Finds pairs of equal elements of a longest common subsequence.
+fn search(a: &[u128], b: &[u128], x: usize, y: usize, found: &mut Vec<(usize, usize)>) {
+    let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    found.extend((0..head).map(|at| (x + at, y + at)));
+    let (a, b, x, y) = (&a[head..], &b[head..], x + head, y + head);
+    let tail = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let (a, b) = (&a[..a.len() - tail], &b[..b.len() - tail]);
+    if !a.is_empty() && !b.is_empty() {
+        let (i, j) = middle(a, b);
+        search(&a[..i], &b[..j], x, y, found);
+        search(&a[i..], &b[j..], x + i, y + j, found);
+    }
+    found.extend((0..tail).map(|at| (x + a.len() + at, y + b.len() + at)));
+}
+
+/// A point on a shortest path through the differences, at about its middle; the sequences begin and end differently.
+fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
+    let (n, m) = (a.len() as isize, b.len() as isize);
+    let delta = n - m;
+    let odd = delta % 2 != 0;
+    let most = (n + m + 1) / 2;
+    let size = (2 * most + 3) as usize;
+    let at = |diagonal: isize| (diagonal + most + 1) as usize;
+    let (mut forward, mut backward) = (vec![0isize; size], vec![0isize; size]);
+    for depth in 0..=most {
+        for diagonal in (-depth..=depth).step_by(2) {
+            let down = diagonal == -depth
+                || (diagonal != depth && forward[at(diagonal - 1)] < forward[at(diagonal + 1)]);
+            let mut x = if down {
+                forward[at(diagonal + 1)]
+            } else {
+                forward[at(diagonal - 1)] + 1
+            };
+            let mut y = x - diagonal;
+            while x < n && y < m && x >= 0 && y >= 0 && a[x as usize] == b[y as usize] {
+                x += 1;
+                y += 1;
+            }
+            forward[at(diagonal)] = x;
+            let other = delta - diagonal;
+            if odd && other.abs() < depth && x + backward[at(other)] >= n && within(x, y, n, m) {
+                return (x as usize, y as usize);
+            }
+        }
+        for diagonal in (-depth..=depth).step_by(2) {
+            let down = diagonal == -depth
+                || (diagonal != depth && backward[at(diagonal - 1)] < backward[at(diagonal + 1)]);
+            let mut x = if down {
+                backward[at(diagonal + 1)]
+            } else {
+                backward[at(diagonal - 1)] + 1
+            };
+            let mut y = x - diagonal;
+            while x < n
+                && y < m
+                && x >= 0
+                && y >= 0
+                && a[(n - 1 - x) as usize] == b[(m - 1 - y) as usize]
+            {
+                x += 1;
+                y += 1;
+            }
+            backward[at(diagonal)] = x;
+            let other = delta - diagonal;
+            if !odd
+                && other.abs() <= depth
+                && x + forward[at(other)] >= n
+                && within(n - x, m - y, n, m)
+            {
+                return ((n - x) as usize, (m - y) as usize);
+            }
+        }
+    }
+    (a.len(), 0) // nothing in common
+}
+
+/// Whether a point is in the box and divides it.
+const fn within(x: isize, y: isize, n: isize, m: isize) -> bool {
+    0 <= x && x <= n && 0 <= y && y <= m && x + y > 0 && x + y < n + m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::blocks;
+
+    /// The length of a longest common subsequence, by the table.
+    fn longest(a: &[u128], b: &[u128]) -> usize {
+        let mut row = vec![0; b.len() + 1];
+        for x in a {
+            let mut before = 0;
+            for (at, y) in b.iter().enumerate() {
+                let above = row[at + 1];
+                row[at + 1] = if x == y {
+                    before + 1
+                } else {
+                    above.max(row[at])
+                };
+                before = above;
+            }
+        }
+        row[b.len()]
+    }
+
+    #[test]
+    fn blocks_are_common_and_longest() {
+        let mut state = 1u64;
+        let mut next = |most: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % most
+        };
+        for round in 0..3000 {
+            let letters = 1 + next(6);
+            let mut make = |length| (0..length).map(|_| u128::from(next(letters))).collect();
+            let a: Vec<u128> = make(round % 13);
+            let b: Vec<u128> = make(round % 11);
+            let found = blocks(&a, &b);
+            let mut last = (0, 0);
+            for &(x, y, length) in &found {
+                assert!(
+                    length > 0 && x >= last.0 && y >= last.1,
+                    "{a:?} {b:?} {found:?}"
+                );
+                assert_eq!(a[x..x + length], b[y..y + length]);
+                last = (x + length, y + length);
+            }
+            let sum: usize = found.iter().map(|block| block.2).sum();
+            assert_eq!(sum, longest(&a, &b), "{a:?} {b:?} {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_insertion_and_a_loss_cost_one_each() {
+        let a: Vec<u128> = (0..1000).collect();
+        let mut b = a.clone();
+        b.insert(300, 5000);
+        b.remove(700);
+        assert_eq!(
+            blocks(&a, &b),
+            [(0, 0, 300), (300, 301, 399), (700, 700, 300)]
+        );
+        assert_eq!(blocks(&a, &[]), []);
+    }
+}

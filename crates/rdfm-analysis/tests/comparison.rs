@@ -1,0 +1,233 @@
+//! Messages compared: what counts and what does not, whatever the batches are.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::format_collect,
+    reason = "a test says so by failing, and its texts are small"
+)]
+
+use rdfm_analysis::comparison::{Comparer, Exhausted, Found, Mode, Settled, Side, isomorphism};
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::registry;
+
+const STEPS: u64 = 1_000_000;
+
+/// The messages of a log of N-Quads in a short form: `;` ends a quad, `|` a message.
+fn log(text: &str) -> MessageBatch {
+    let lines = text.replace(';', " .\n").replace('|', "\n# @message\n");
+    batches(&format!("{lines} .\n"), 8192).pop().unwrap()
+}
+
+fn batches(text: &str, size: u64) -> Vec<MessageBatch> {
+    let spec = registry::find("nq").unwrap();
+    let given = [("batch_quads", Given::from(size))];
+    let values = Values::read(spec.reads(), given).unwrap();
+    let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
+    decoder.feed(text.as_bytes());
+    decoder.finish();
+    let mut batches = Vec::new();
+    while let Some(batch) = decoder.next_of().unwrap() {
+        batches.push(batch);
+    }
+    batches
+}
+
+fn differ(mode: Mode, a: &str, b: &str) -> bool {
+    let (a, b) = (log(a), log(b));
+    let mut comparer = Comparer::new(mode, false, false, STEPS);
+    let run = comparer.run((&a, 0), (&b, 0), usize::MAX);
+    match run.found {
+        None => {
+            assert_eq!(run.pairs, 1);
+            let rough = [(Side::A, &a), (Side::B, &b)]
+                .map(|(side, batch)| comparer.signatures(side, batch, 0..1));
+            assert_eq!(rough[0], rough[1]);
+            false
+        }
+        Some(found) => {
+            assert_eq!(
+                found,
+                Found {
+                    records: true,
+                    ..Found::default()
+                }
+            );
+            true
+        }
+    }
+}
+
+/// Whether the whole signatures differ.
+fn signed_apart(a: &str, b: &str) -> bool {
+    let mut comparer = Comparer::new(Mode::Sets, false, false, STEPS);
+    for (side, text) in [(Side::A, a), (Side::B, b)] {
+        let undecided = comparer.collect(side, &log(text));
+        assert!(undecided.is_empty());
+        comparer.next_batch(side);
+    }
+    comparer.settle(0)
+        != Settled {
+            same: 1,
+            only: [0, 0],
+        }
+}
+
+#[test]
+fn order_labels_and_repetitions_do_not_count_in_sets() {
+    for (a, b, different) in [
+        ("<a:s> <a:p> 'x'", "<a:s> <a:p> 'x'", false),
+        ("<a:s> <a:p> 'x'", "<a:s> <a:p> 'y'", true),
+        ("<a:s> <a:p> 'x'", "<a:s> <a:p> 'x'@en", true),
+        ("<a:s> <a:p> 'x'@en", "<a:s> <a:p> 'x'@en--ltr", true),
+        ("<a:s> <a:p> 'x'", "<a:s> <a:p> 'x' <a:g>", true),
+        (
+            "<a:s> <a:p> 'x';<a:t> <a:p> 'x'",
+            "<a:t> <a:p> 'x';<a:s> <a:p> 'x'",
+            false,
+        ),
+        ("<a:s> <a:p> 'x';<a:s> <a:p> 'x'", "<a:s> <a:p> 'x'", false),
+        ("_:a <a:p> _:b", "_:b <a:p> _:a", false),
+        ("_:a <a:p> _:b", "_:a <a:p> _:a", true),
+        (
+            "_:a <a:p> 'x';_:b <a:p> 'y'",
+            "_:c <a:p> 'y';_:d <a:p> 'x'",
+            false,
+        ),
+        (
+            "_:a <a:p> 'x';_:a <a:p> 'y'",
+            "_:c <a:p> 'y';_:d <a:p> 'x'",
+            true,
+        ),
+        (
+            "<a:s> <a:p> <<( _:a <a:p> _:b )>>",
+            "<a:s> <a:p> <<( _:x <a:p> _:y )>>",
+            false,
+        ),
+        (
+            "<a:s> <a:p> <<( _:a <a:p> _:b )>>",
+            "<a:s> <a:p> <<( _:x <a:p> _:x )>>",
+            true,
+        ),
+        (
+            "_:s <a:p> 'x' _:g;_:g <a:p> 'y'",
+            "_:g <a:p> 'x' _:s;_:s <a:p> 'y'",
+            false,
+        ),
+        (
+            "_:s <a:p> 'x' _:g;_:g <a:p> 'y'",
+            "_:g <a:p> 'x' _:s;_:g <a:p> 'y'",
+            true,
+        ),
+    ] {
+        let [a, b] = [a, b].map(|text| text.replace('\'', "\""));
+        assert_eq!(differ(Mode::Sets, &a, &b), different, "{a} {b}");
+        assert_eq!(differ(Mode::Sets, &b, &a), different, "{b} {a}");
+        assert_eq!(signed_apart(&a, &b), different, "{a} {b}");
+    }
+}
+
+#[test]
+fn order_and_repetitions_count_in_sequences() {
+    for (a, b, different) in [
+        (
+            "<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>",
+            "<a:s> <a:p> <a:x>",
+            true,
+        ),
+        (
+            "<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>",
+            "<a:s> <a:p> <a:y>;<a:s> <a:p> <a:x>",
+            true,
+        ),
+        (
+            "_:a <a:p> _:b;_:b <a:p> _:a",
+            "_:b <a:p> _:a;_:a <a:p> _:b",
+            false,
+        ),
+        (
+            "_:a <a:p> _:b;_:b <a:p> _:a",
+            "_:b <a:p> _:a;_:b <a:p> _:a",
+            true,
+        ),
+        (
+            "_:a <a:p> _:b;_:c <a:p> _:a",
+            "_:x <a:p> _:y;_:x <a:p> _:x",
+            true,
+        ),
+    ] {
+        assert_eq!(differ(Mode::Sequences, a, b), different, "{a} {b}");
+    }
+    assert!(differ(Mode::Exact, "_:a <a:p> _:b", "_:b <a:p> _:a"));
+    assert!(!differ(Mode::Exact, "_:a <a:p> _:b", "_:a <a:p> _:b"));
+}
+
+#[test]
+fn the_cut_into_batches_changes_nothing() {
+    let message = |at: usize| {
+        (0..=at % 4)
+            .map(|quad| format!("_:b{quad} <a:p> \"{at}\" .\n"))
+            .collect::<String>()
+    };
+    let text: Vec<String> = (0..50).map(message).collect();
+    let one = text.join("# @message\n");
+    let other = one.replace("_:b", "_:c").replace("\"33\"", "\"x\"");
+    for (size_a, size_b) in [(1, 1), (3, 8), (8192, 5), (8192, 8192)] {
+        let (a, b) = (batches(&one, size_a), batches(&other, size_b));
+        let mut comparer = Comparer::new(Mode::Sets, false, false, STEPS);
+        let (mut at, mut same, mut different) = ([(0, 0), (0, 0)], 0, Vec::new());
+        while let (Some(x), Some(y)) = (a.get(at[0].0), b.get(at[1].0)) {
+            let run = comparer.run((x, at[0].1), (y, at[1].1), usize::MAX);
+            let mut pairs = run.pairs;
+            same += run.pairs;
+            if run.found.is_some() {
+                different.push(x.first_index() as usize + at[0].1 + run.pairs);
+                pairs += 1;
+            }
+            for (place, (length, side)) in
+                at.iter_mut().zip([(x.len(), Side::A), (y.len(), Side::B)])
+            {
+                place.1 += pairs;
+                if place.1 == length {
+                    *place = (place.0 + 1, 0);
+                    comparer.next_batch(side);
+                }
+            }
+        }
+        assert_eq!((same, different), (49, vec![33]), "{size_a} {size_b}");
+    }
+}
+
+#[test]
+fn many_blank_nodes_that_are_alike_cost_little() {
+    let leaves = |label: &str| {
+        let quads: Vec<String> = (0..500)
+            .map(|at| format!("_:hub <a:p> _:{label}{at};_:{label}{at} <a:q> _:z{label}{at}"))
+            .collect();
+        quads.join(";")
+    };
+    assert!(!differ(Mode::Sets, &leaves("a"), &leaves("b")));
+    assert!(!signed_apart(&leaves("a"), &leaves("b")));
+}
+
+#[test]
+fn what_needs_too_much_work_is_said() {
+    let clique = |label: &str| {
+        let quads: Vec<String> = (0..100)
+            .filter(|at| at / 10 != at % 10)
+            .map(|at| format!("_:{label}{} <a:p> _:{label}{}", at / 10, at % 10))
+            .collect();
+        log(&quads.join(";"))
+    };
+    let (a, b) = (clique("a"), clique("b"));
+    let bounded = |steps| {
+        let found = isomorphism((a.quads(), a.table()), (b.quads(), b.table()), steps);
+        found.map(|pairs| pairs.map(|pairs| pairs.len()))
+    };
+    assert_eq!(bounded(100), Err(Exhausted));
+    assert_eq!(bounded(STEPS), Ok(Some(10)));
+    let mut comparer = Comparer::new(Mode::Sets, false, false, 100);
+    assert_eq!(comparer.collect(Side::A, &a), [0]);
+}

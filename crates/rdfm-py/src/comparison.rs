@@ -1,0 +1,330 @@
+//! Messages compared, for Python: pairs of batches, signatures, and the blank nodes of messages that are the same.
+
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use rdfm_analysis::comparison::{self, Compared, Comparer as Core, Found, Mode, Run, Side, blocks};
+use rdfm_core::model::batch::LogBatch;
+
+use crate::batch::MessageBatch;
+use crate::errors;
+use crate::records::{PatchBatch, ResultBatch};
+
+/// Does something with the core's batches of Python's, which are of one kind.
+macro_rules! with_batches {
+    ($a:expr, $b:expr, |$x:ident, $y:ident| $work:expr) => {
+        if let (Ok(a), Ok(b)) = ($a.cast::<MessageBatch>(), $b.cast::<MessageBatch>()) {
+            let ($x, $y) = (a.get().inner(), b.get().inner());
+            $work
+        } else if let (Ok(a), Ok(b)) = ($a.cast::<PatchBatch>(), $b.cast::<PatchBatch>()) {
+            let ($x, $y) = (a.get().inner(), b.get().inner());
+            $work
+        } else if let (Ok(a), Ok(b)) = ($a.cast::<ResultBatch>(), $b.cast::<ResultBatch>()) {
+            let ($x, $y) = (a.get().inner(), b.get().inner());
+            $work
+        } else {
+            Err(PyTypeError::new_err("batches of one kind are compared"))
+        }
+    };
+}
+
+/// A name whose IRIs differ.
+type Redeclared<'py> = (
+    Bound<'py, PyString>,
+    Option<Bound<'py, PyString>>,
+    Option<Bound<'py, PyString>>,
+);
+
+/// A label, and that of the other message.
+type Labels<'py> = (Bound<'py, PyString>, Bound<'py, PyString>);
+
+/// Compares the messages of two logs, a batch of each at a time.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct Comparer {
+    state: Mutex<State>,
+}
+
+struct State {
+    core: Core,
+    /// The batches whose terms the core knows.
+    current: [Option<Py<PyAny>>; 2],
+}
+
+impl State {
+    /// Says which batch of a side comes.
+    fn meet(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
+        let current = &mut self.current[side as usize];
+        if current.as_ref().is_none_or(|known| !known.is(batch)) {
+            *current = Some(batch.clone().unbind());
+            self.core.next_batch(side);
+        }
+    }
+}
+
+/// The bits by which Python is told what differs.
+fn bits(found: Found) -> u8 {
+    u8::from(found.records)
+        | u8::from(found.metadata) << 1
+        | u8::from(found.namespaces) << 2
+        | u8::from(found.undecided) << 3
+}
+
+fn side(number: u8) -> Side {
+    if number == 0 { Side::A } else { Side::B }
+}
+
+impl Comparer {
+    fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
+        match self.state.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(errors::in_use("comparer")),
+        }
+    }
+
+    /// Works on a batch of a side without the GIL.
+    fn with_one<T: Send>(
+        &self,
+        py: Python<'_>,
+        number: u8,
+        batch: &Bound<'_, PyAny>,
+        work: impl Work<T>,
+    ) -> PyResult<T> {
+        let mut guard = self.lock()?;
+        guard.meet(side(number), batch);
+        let core = &mut guard.core;
+        with_batches!(batch, batch, |found, _same| errors::guarded(py, || work
+            .of(core, found)))
+    }
+}
+
+/// What is done with a batch of any kind.
+trait Work<T>: Send {
+    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
+}
+
+struct Signatures(Side, std::ops::Range<usize>);
+
+impl Work<Vec<u128>> for Signatures {
+    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
+        core.signatures(self.0, batch, self.1)
+    }
+}
+
+struct Collect(Side);
+
+impl Work<Vec<usize>> for Collect {
+    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+        core.collect(self.0, batch)
+    }
+}
+
+struct Pick(Side);
+
+impl Work<Vec<usize>> for Pick {
+    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+        core.pick(self.0, batch)
+    }
+}
+
+#[pymethods]
+impl Comparer {
+    /// Take when messages are the same.
+    ///
+    /// Args:
+    ///     mode: "sets" of quads, "sequences" of quads (both up to labels), or "exact", labels included.
+    ///     metadata: Whether the metadata count.
+    ///     namespaces: Whether the namespaces in force count.
+    ///     max_steps: Bound of each comparison, in quads looked at.
+    #[new]
+    #[pyo3(signature = (mode, *, metadata=false, namespaces=false, max_steps))]
+    fn new(mode: &str, metadata: bool, namespaces: bool, max_steps: u64) -> PyResult<Self> {
+        let mode = match mode {
+            "sets" => Mode::Sets,
+            "sequences" => Mode::Sequences,
+            "exact" => Mode::Exact,
+            _ => return Err(errors::option(format!("there is no mode {mode}"))),
+        };
+        let state = State {
+            core: Core::new(mode, metadata, namespaces, max_steps),
+            current: [None, None],
+        };
+        Ok(Self {
+            state: Mutex::new(state),
+        })
+    }
+
+    /// Say in which column of each side the cells of rows are that belong together; None where there is none.
+    fn set_columns(&self, a: Vec<Option<usize>>, b: Vec<Option<usize>>) -> PyResult<()> {
+        self.lock()?.core.set_columns([a, b]);
+        Ok(())
+    }
+
+    /// Compare messages from `i` of `a` and `j` of `b` on, until one differs.
+    ///
+    /// Returns:
+    ///     The number of pairs that are the same, the records of `a` in them, and what differs in the next pair, a sum
+    ///     of 1 (records), 2 (metadata), 4 (namespaces) and 8 (undecided); 0 where a batch ended, or `most` pairs were
+    ///     compared.
+    fn run(
+        &self,
+        py: Python<'_>,
+        a: &Bound<'_, PyAny>,
+        i: usize,
+        b: &Bound<'_, PyAny>,
+        j: usize,
+        most: usize,
+    ) -> PyResult<(usize, u64, u8)> {
+        let mut guard = self.lock()?;
+        guard.meet(Side::A, a);
+        guard.meet(Side::B, b);
+        let core = &mut guard.core;
+        let Run {
+            pairs,
+            records,
+            found,
+        } = with_batches!(a, b, |a, b| errors::guarded(py, || core.run(
+            (a, i),
+            (b, j),
+            most
+        )))?;
+        Ok((pairs, records, found.map_or(0, bits)))
+    }
+
+    /// Compare the metadata and the namespaces of a pair of messages; gives what differs, as `run` does.
+    fn rest(
+        &self,
+        py: Python<'_>,
+        a: &Bound<'_, PyAny>,
+        i: usize,
+        b: &Bound<'_, PyAny>,
+        j: usize,
+    ) -> PyResult<u8> {
+        let mut guard = self.lock()?;
+        let core = &mut guard.core;
+        with_batches!(a, b, |a, b| errors::guarded(py, || core
+            .rest((a, i), (b, j))))
+        .map(bits)
+    }
+
+    /// The names whose IRIs differ from the pair on that was compared last: name, IRI in `a`, IRI in `b`.
+    fn redeclared<'py>(&self, py: Python<'py>) -> PyResult<Vec<Redeclared<'py>>> {
+        let guard = self.lock()?;
+        let text = |text: &Vec<u8>| PyString::from_bytes(py, text);
+        let names = guard.core.redeclared().iter();
+        names
+            .map(|(name, [a, b])| {
+                let [a, b] = [a, b].map(|iri| iri.as_ref().map(text).transpose());
+                Ok((text(name)?, a?, b?))
+            })
+            .collect()
+    }
+
+    /// Signatures of messages of a batch, 16 bytes each: equal where messages are the same.
+    fn signatures<'py>(
+        &self,
+        py: Python<'py>,
+        side_number: u8,
+        batch: &Bound<'_, PyAny>,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let work = Signatures(side(side_number), start..stop);
+        let found = self.with_one(py, side_number, batch, work)?;
+        let bytes: Vec<u8> = found.into_iter().flat_map(u128::to_le_bytes).collect();
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Take the messages of a batch into the multiset of its side.
+    ///
+    /// Returns:
+    ///     The numbers of those that need more than `max_steps`, which are left out.
+    fn collect(
+        &self,
+        py: Python<'_>,
+        side_number: u8,
+        batch: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<usize>> {
+        self.with_one(py, side_number, batch, Collect(side(side_number)))
+    }
+
+    /// Compare the multisets, and keep so many messages of each side that only it has.
+    ///
+    /// Returns:
+    ///     The number of messages that both have, that only `a` has, and that only `b` has.
+    fn settle(&self, py: Python<'_>, kept: u64) -> PyResult<(u64, u64, u64)> {
+        let mut guard = self.lock()?;
+        let core = &mut guard.core;
+        let settled = errors::guarded(py, || core.settle(kept))?;
+        Ok((settled.same, settled.only[0], settled.only[1]))
+    }
+
+    /// The numbers of the messages of a batch that only its side has, each told once.
+    fn pick(
+        &self,
+        py: Python<'_>,
+        side_number: u8,
+        batch: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<usize>> {
+        self.with_one(py, side_number, batch, Pick(side(side_number)))
+    }
+}
+
+/// The blocks that two sequences of 16 bytes each have in common: where they begin in both, and their lengths.
+#[pyfunction]
+fn common_blocks(py: Python<'_>, a: &[u8], b: &[u8]) -> PyResult<Vec<(usize, usize, usize)>> {
+    let numbers = |bytes: &[u8]| -> Vec<u128> {
+        let (numbers, _) = bytes.as_chunks::<16>();
+        numbers
+            .iter()
+            .map(|bytes| u128::from_le_bytes(*bytes))
+            .collect()
+    };
+    let (a, b) = (numbers(a), numbers(b));
+    errors::guarded(py, || blocks(&a, &b))
+}
+
+/// The labels of the blank nodes of the first message of a batch, each with that of another batch's that it is.
+///
+/// Returns:
+///     Pairs of labels; None where the messages differ as sets of quads, up to labels.
+/// Raises:
+///     LimitError: The comparison needs more than `max_steps`, in quads looked at.
+#[pyfunction]
+#[pyo3(signature = (a, b, *, max_steps))]
+fn isomorphism<'py>(
+    py: Python<'py>,
+    a: &Bound<'py, MessageBatch>,
+    b: &Bound<'py, MessageBatch>,
+    max_steps: u64,
+) -> PyResult<Option<Vec<Labels<'py>>>> {
+    let (a, b) = (a.get().inner(), b.get().inner());
+    let found = errors::guarded(py, || {
+        let message = |batch: &rdfm_core::model::batch::MessageBatch| batch.message(0).to_vec();
+        let (ours, theirs) = (message(a), message(b));
+        comparison::isomorphism((&ours[..], a.table()), (&theirs[..], b.table()), max_steps)
+    })?
+    .map_err(|_| {
+        errors::limit(format!(
+            "the comparison needs more than {max_steps} steps; max_steps raises it"
+        ))
+    })?;
+    let label =
+        |table: &rdfm_core::model::table::TermTable, id| PyString::from_bytes(py, table.text(id));
+    found
+        .map(|pairs| {
+            pairs
+                .into_iter()
+                .map(|(x, y)| Ok((label(a.table(), x)?, label(b.table(), y)?)))
+                .collect()
+        })
+        .transpose()
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Comparer>()?;
+    module.add_function(wrap_pyfunction!(common_blocks, module)?)?;
+    module.add_function(wrap_pyfunction!(isomorphism, module)?)
+}
