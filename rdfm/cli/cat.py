@@ -123,4 +123,6 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         if screen is not None:
             screen.end()
     say_skipped(summary)
+    # Names of namespaces are not missed by somebody who asks for a format without them.
+    summary.dropped.pop("namespaces", None)
     say_dropped(summary)

@@ -9,8 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from support import SHARED, needs_shared
+
 import rdfm as library
 from rdfm.cli._screen import Screen
+
+REAL = sorted(
+    path for path in (SHARED / "data").rglob("*.*") if path.is_file() and path.suffix != ".md"
+)
 
 QUAD = "<http://e/s> <http://e/p> <http://e/o> ."
 
@@ -85,6 +91,20 @@ def test_the_default_graph_gets_a_name(rdfm):
     run = rdfm("cat", "p.rdfp", "--default-graph-as", "http://e/d")
     assert "p.rdfp holds patches; default_graph_as is for messages" in run.error
     assert run.code == 2
+
+
+@needs_shared("data")
+@pytest.mark.parametrize("path", REAL, ids=lambda path: str(path.relative_to(SHARED)))
+def test_real_logs(rdfm, path):
+    with library.open_log(path) as log:
+        messages = [message.canonical() for message in log]
+    chosen = range(len(messages))[::3]
+    run = rdfm("cat", path, "-m", "::3", "--to", "nq")
+    assert run.code == 0
+    with library.open_log(run.out.encode(), "nq") as log:
+        shown = [message.canonical() for message in log]
+    assert shown == [messages[at] for at in chosen]
+    assert rdfm("tail", path, "-n", "1").code == 0
 
 
 def test_what_is_left_out_is_said(rdfm):
