@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from support import SHARED, needs_shared
 
 import rdfm as library
