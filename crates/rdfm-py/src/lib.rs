@@ -6,6 +6,7 @@
 //! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: rows of batches, and back.
 //! - [`contexts`]: remote contexts of JSON-LD.
 //! - [`regroup`]: other boundaries of messages. [`comparison`]: messages compared.
+//! - [`statistics`]: what logs hold, in numbers.
 //! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
@@ -34,6 +35,7 @@ mod errors;
 mod options;
 mod records;
 mod regroup;
+mod statistics;
 mod terms;
 mod values;
 
@@ -53,5 +55,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     values::register(module)?;
     archive::register(module)?;
     regroup::register(module)?;
+    statistics::register(module)?;
     codecs::register(module)
 }

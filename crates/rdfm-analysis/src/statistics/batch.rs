@@ -1,0 +1,451 @@
+//! The statistics of a log: what is counted over its batches.
+
+use memchr::{memrchr, memrchr2};
+use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch, ResultBatch};
+use rdfm_core::model::record::{OperationCode, Record};
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
+
+use super::distinct::{Estimate, SERIES, bits};
+use super::message::{Counting, Open, POSITIONS, Scope, Sums};
+use super::names::Names;
+use super::report::{Occurrences, Report, Unique};
+use super::results::Variables;
+use super::series::{Density, Series, Sizes};
+use super::statements::Statements;
+use super::terms::{Terms, mix};
+
+const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
+const LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+const DIRECTED_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
+
+/// `MESSAGE` and a line end, as a flat file has it behind each message.
+const DELIMITER_BYTES: u64 = 8;
+/// No slot: of the default graph.
+const NO_SLOT: u32 = u32::MAX;
+/// The default graph among graphs.
+const DEFAULT_GRAPH: u64 = 0x6465_6661_756c_7400;
+/// Series of terms.
+const TERM_SERIES: usize = SERIES - 1;
+
+/// Statistics of a log.
+#[derive(Debug, Default)]
+pub struct Statistics {
+    terms: Terms,
+    counting: Counting,
+    statements: Statements,
+    logs: u64,
+    messages: u64,
+    empty: u64,
+    approximate: u64,
+    kind: Kind,
+    sizes: Sizes,
+    bytes: Sizes,
+    adds: Sizes,
+    deletes: Sizes,
+    operations: [u64; OperationCode::ALL.len()],
+    variables: Variables,
+    series: [Series; TERM_SERIES],
+    statement_series: Series,
+    controls: Series,
+    triples: Series,
+    density: Density,
+    occurrences: Occurrences,
+    datatypes: Names,
+    languages: Names,
+    predicates: Names,
+    types: Names,
+    namespaces: Names,
+    /// The slot of rdf:type in the batch.
+    rdf_type: u32,
+    default_graph: bool,
+    type_order: Vec<u32>,
+    predicate_order: Vec<u32>,
+    numbers: Vec<u64>,
+}
+
+/// What was added first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Messages,
+    Patches,
+    Results,
+}
+
+impl Statistics {
+    /// Begins another log: its blank nodes are other ones.
+    pub fn start_log(&mut self) {
+        self.logs += 1;
+        self.counting.open = None;
+    }
+
+    /// Takes the next messages.
+    pub fn add_messages(&mut self, batch: &MessageBatch) {
+        self.kind = Kind::Messages;
+        self.each(batch, |this, table, quads, sums| {
+            this.quads(table, quads, sums);
+        });
+    }
+
+    /// Takes the next patches. Blank nodes are the log's.
+    pub fn add_patches(&mut self, batch: &PatchBatch) {
+        self.kind = Kind::Patches;
+        self.each(batch, |this, table, operations, sums| {
+            for operation in operations {
+                let code = operation.code;
+                this.operations[code as usize] += 1;
+                sums.adds += u64::from(code == OperationCode::Add);
+                sums.deletes += u64::from(code == OperationCode::Delete);
+                if matches!(code, OperationCode::Add | OperationCode::Delete) {
+                    let quad = this.met(table, operation.quad());
+                    this.statement(table, quad, sums);
+                }
+            }
+        });
+    }
+
+    /// Takes the next rows. Blank nodes are the log's.
+    pub fn add_results(&mut self, batch: &ResultBatch) {
+        self.kind = Kind::Results;
+        let columns = self.variables.columns(&batch.head().variables);
+        self.each(batch, |this, table, cells, sums| {
+            for (column, cell) in columns.iter().zip(cells) {
+                if *cell == TermId::DEFAULT_GRAPH {
+                    continue;
+                }
+                sums.records += 1;
+                let slot = this.terms.slot(table, *cell);
+                this.counting.occurs(&mut this.terms, slot, 0);
+                if let Some(column) = column {
+                    let of = &this.terms.slots[slot as usize];
+                    let hash = if of.scoped {
+                        mix(of.hash, this.logs)
+                    } else {
+                        of.hash
+                    };
+                    this.variables.bind(*column, hash);
+                }
+            }
+        });
+    }
+
+    /// Takes the messages of a batch, one after the other.
+    fn each<R: Record>(
+        &mut self,
+        batch: &LogBatch<R>,
+        mut take: impl FnMut(&mut Self, &TermTable, &[R], &mut Sums),
+    ) {
+        let table = batch.table();
+        self.terms.start(table);
+        self.rdf_type = NO_SLOT;
+        for message in 0..batch.len() {
+            let is_rest = batch.continued() && message == 0;
+            let goes_on = batch.continues() && message + 1 == batch.len();
+            if !is_rest {
+                self.counting.open = goes_on.then(Box::default);
+            }
+            // Of the messages of all logs, since blank nodes of several logs are several.
+            let scope = match self.kind {
+                Kind::Messages => Scope::Message(self.messages),
+                Kind::Patches | Kind::Results => Scope::Log(self.logs),
+            };
+            self.counting.start(message, scope);
+            let records = batch.message(message);
+            let mut sums = match &self.counting.open {
+                Some(open) => open.sums,
+                None => Sums::default(),
+            };
+            if self.kind != Kind::Results {
+                sums.records += records.len() as u64;
+            }
+            take(self, table, records, &mut sums);
+            match &mut self.counting.open {
+                Some(open) if goes_on => open.sums = sums,
+                _ => self.end(sums),
+            }
+        }
+        self.end_batch(table);
+    }
+
+    fn met(&mut self, table: &TermTable, quad: Quad) -> [u32; 4] {
+        let mut slot = |id| self.terms.slot(table, id);
+        [
+            slot(quad.subject),
+            slot(quad.predicate),
+            slot(quad.object),
+            match quad.graph {
+                TermId::DEFAULT_GRAPH => NO_SLOT,
+                graph => slot(graph),
+            },
+        ]
+    }
+
+    /// The quads of a message, or of a part of one.
+    fn quads(&mut self, table: &TermTable, quads: &[Quad], sums: &mut Sums) {
+        self.statements.start(quads.len());
+        for quad in quads {
+            let quad = self.met(table, *quad);
+            if !self.statements.is_new(quad) {
+                continue;
+            }
+            if let Some(open) = &mut self.counting.open {
+                let hash = |slot: u32| match slot {
+                    NO_SLOT => DEFAULT_GRAPH,
+                    slot => self.terms.slots[slot as usize].hash,
+                };
+                let [s, p, o, g] = quad.map(hash);
+                let hash = mix(mix(s, p), mix(o, g));
+                if open.quads.add(hash, bits::STATEMENT) == 0 {
+                    continue;
+                }
+            }
+            self.statement(table, quad, sums);
+        }
+    }
+
+    /// A quad that the message does not repeat.
+    #[inline]
+    fn statement(&mut self, table: &TermTable, quad: [u32; 4], sums: &mut Sums) {
+        let [_, predicate, object, graph] = quad;
+        let mut bytes = 5_u64; // a space behind each term, a full stop, a line end
+        for (slot, position) in quad.into_iter().zip(POSITIONS) {
+            bytes = bytes.saturating_add(self.occurs(slot, position, sums));
+        }
+        if graph == NO_SLOT {
+            sums.default_graph = true;
+        } else {
+            bytes = bytes.saturating_add(1 + self.occurs(graph, bits::GRAPH, sums));
+        }
+        let of = &mut self.terms.slots[predicate as usize];
+        of.as_predicate += 1;
+        if of.as_predicate == 1 {
+            self.predicate_order.push(predicate);
+            if of.kind == bits::IRI && table.text(of.term) == RDF_TYPE {
+                self.rdf_type = predicate;
+            }
+        }
+        if predicate == self.rdf_type {
+            let of = &mut self.terms.slots[object as usize];
+            of.as_type += 1;
+            if of.as_type == 1 {
+                self.type_order.push(object);
+            }
+        }
+        sums.statements += 1;
+        sums.bytes = sums.bytes.saturating_add(bytes);
+    }
+
+    #[inline]
+    fn occurs(&mut self, slot: u32, position: u16, sums: &mut Sums) -> u64 {
+        self.counting.occurs(&mut self.terms, slot, position);
+        let of = &self.terms.slots[slot as usize];
+        if of.extra != 0 {
+            let extra = self.terms.extras[of.extra as usize];
+            sums.controls = sums.controls.saturating_add(extra.controls);
+            sums.triples = sums.triples.saturating_add(extra.triples);
+        }
+        of.written
+    }
+
+    /// The message is complete.
+    fn end(&mut self, sums: Sums) {
+        self.messages += 1;
+        self.empty += u64::from(sums.records == 0);
+        self.sizes.add(sums.records);
+        let open = self.counting.open.take();
+        if self.kind == Kind::Results {
+            return;
+        }
+        if self.kind == Kind::Patches {
+            self.adds.add(sums.adds);
+            self.deletes.add(sums.deletes);
+        }
+        if sums.default_graph && !self.default_graph {
+            self.default_graph = true;
+            self.counting.log.add(DEFAULT_GRAPH, bits::GRAPH);
+        }
+        let mut counts = self.counting.counts;
+        let mut statements = sums.statements;
+        if let Some(open) = open {
+            for (series, count) in counts.iter_mut().enumerate() {
+                *count = open.terms.count(1 << series).value;
+            }
+            statements = estimated_statements(&open, &sums);
+            self.approximate += u64::from(!open.terms.is_exact() || !open.quads.is_exact());
+        }
+        counts[bits::GRAPH.trailing_zeros() as usize] += u64::from(sums.default_graph);
+        for (series, count) in self.series.iter_mut().zip(counts) {
+            series.add(count);
+        }
+        self.statement_series.add(statements);
+        self.controls.add(sums.controls);
+        self.triples.add(sums.triples);
+        let bytes = sums.bytes.saturating_add(DELIMITER_BYTES);
+        self.bytes.add(bytes);
+        self.density.add(bytes, sums.statements);
+    }
+
+    /// Takes what was counted by slot.
+    fn end_batch(&mut self, table: &TermTable) {
+        let slots = &mut self.terms.slots;
+        for slot in (0..slots.len()).rev() {
+            let (kind, count, aux) = (slots[slot].kind, slots[slot].count, slots[slot].aux);
+            if kind == bits::TRIPLE && count > 0 {
+                for part in self.terms.triples[aux as usize] {
+                    let of = &mut slots[part as usize]; // it was met before
+                    of.count = of.count.saturating_add(count);
+                }
+            }
+        }
+        self.numbers.clear();
+        self.numbers.resize(slots.len(), 0);
+        let mut space = Space::default();
+        for slot in slots.iter().filter(|slot| slot.count > 0) {
+            let all = &mut self.occurrences;
+            let (count, numbers) = (slot.count, &mut self.numbers);
+            if slot.kind == bits::IRI {
+                all.iris += count;
+                space.add(&mut self.namespaces, table.text(slot.term), count);
+            } else if slot.kind == bits::BNODE {
+                all.blank_nodes += count;
+            } else if slot.kind == bits::TRIPLE {
+                all.quoted_triples += count;
+            } else if slot.kind & bits::TYPED != 0 {
+                all.datatype_literals += count;
+                numbers[slot.aux as usize] += count;
+            } else if slot.kind & bits::LANGUAGE != 0 {
+                all.language_literals += count;
+                let directions = flags::LTR | flags::RTL;
+                if table.term(slot.term).flags & directions != 0 {
+                    all.directed_literals += count;
+                }
+                numbers[slot.aux as usize] += count;
+            } else {
+                all.simple_literals += count;
+            }
+        }
+        space.flush(&mut self.namespaces);
+        let aux = self.numbers.iter().zip(slots.iter());
+        for (count, slot) in aux.filter(|(count, _)| **count > 0) {
+            let names = match table.term(slot.term).kind {
+                TermKind::Language => &mut self.languages,
+                _ => &mut self.datatypes,
+            };
+            names.add(table.text(slot.term), *count);
+        }
+        for slot in self.predicate_order.drain(..) {
+            let slot = &slots[slot as usize];
+            if slot.kind == bits::IRI {
+                self.predicates
+                    .add(table.text(slot.term), u64::from(slot.as_predicate));
+            }
+        }
+        for slot in self.type_order.drain(..) {
+            let slot = &slots[slot as usize];
+            if slot.kind == bits::IRI {
+                self.types
+                    .add(table.text(slot.term), u64::from(slot.as_type));
+            }
+        }
+    }
+
+    /// What the statistics are after the messages so far, with the `top` most frequent names of each list.
+    pub fn report(&self, top: usize) -> Report {
+        let is = |kind| self.kind == kind;
+        let unique = |series: u16| match series {
+            // A message's own: no two messages share one.
+            bits::BNODE if is(Kind::Messages) => {
+                Estimate::exact(self.series[series.trailing_zeros() as usize].report().sum)
+            }
+            bits::DATATYPE if self.datatypes.is_whole() => {
+                Estimate::exact(self.datatypes.len() as u64)
+            }
+            _ => self.counting.log.count(series),
+        };
+        let terms = self
+            .series
+            .iter()
+            .enumerate()
+            .map(|(number, series)| Unique {
+                series: series.report(),
+                unique: unique(1 << number),
+            });
+        let of = &self.occurrences;
+        let plain = of.language_literals - of.directed_literals;
+        let built_in = [
+            (XSD_STRING, of.simple_literals),
+            (LANG_STRING, plain),
+            (DIRECTED_STRING, of.directed_literals),
+        ];
+        let codes = OperationCode::ALL.into_iter();
+        Report {
+            messages: self.messages,
+            empty_messages: self.empty,
+            approximate_messages: self.approximate,
+            sizes: self.sizes.report(),
+            bytes: is(Kind::Messages).then(|| self.bytes.report()),
+            adds: is(Kind::Patches).then(|| self.adds.report()),
+            deletes: is(Kind::Patches).then(|| self.deletes.report()),
+            operations: codes
+                .map(|code| (code, self.operations[code as usize]))
+                .filter(|(_, count)| *count > 0)
+                .collect(),
+            variables: self.variables.report(),
+            terms: terms.collect(),
+            statements: self.statement_series.report(),
+            controls: self.controls.report(),
+            triples: self.triples.report(),
+            density: self.density.report(),
+            occurrences: self.occurrences,
+            datatypes: self.datatypes.report_with(&built_in, top),
+            languages: self.languages.report(top),
+            predicates: self.predicates.report(top),
+            types: self.types.report(top),
+            namespaces: self.namespaces.report(top),
+        }
+    }
+}
+
+/// The statements of a message in parts: those counted, unless it repeats many behind those that are known.
+fn estimated_statements(open: &Open, sums: &Sums) -> u64 {
+    let estimate = open.quads.count(bits::STATEMENT);
+    if open.quads.is_exact() || (estimate.lower..=estimate.upper).contains(&sums.statements) {
+        sums.statements
+    } else {
+        estimate.value.min(sums.statements)
+    }
+}
+
+/// The namespace of the IRIs before, and how often they occur: many that follow each other have one.
+#[derive(Default)]
+struct Space<'a> {
+    namespace: &'a [u8],
+    count: u64,
+}
+
+impl<'a> Space<'a> {
+    #[inline]
+    fn add(&mut self, names: &mut Names, iri: &'a [u8], count: u64) {
+        let namespace = namespace(iri);
+        if namespace != self.namespace {
+            self.flush(names);
+            self.namespace = namespace;
+        }
+        self.count += count;
+    }
+
+    fn flush(&mut self, names: &mut Names) {
+        if self.count > 0 {
+            names.add(self.namespace, self.count);
+            self.count = 0;
+        }
+    }
+}
+
+/// An IRI up to its last `#` or `/`, or where it has none its last `:`.
+fn namespace(iri: &[u8]) -> &[u8] {
+    let end = memrchr2(b'#', b'/', iri).or_else(|| memrchr(b':', iri));
+    &iri[..end.map_or(iri.len(), |at| at + 1)]
+}

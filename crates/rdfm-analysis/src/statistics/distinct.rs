@@ -1,0 +1,204 @@
+//! Distinct counts of several series at once: exact while small, then by sketches where they are large.
+//!
+//! - In: 64-bit hashes, each with the series that it is in. Out: [`Estimate`]s.
+//! - Cost: one look into a table while exact; a register or a look into a table a series then.
+//! - Law: what was added before, and where between others it is added again, changes nothing.
+
+use datasketches::common::NumStdDev;
+use datasketches::hll::{Coupon, HllSketch, HllType};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Distinct values up to which counts are exact.
+pub const EXACT: usize = 1 << 16;
+
+/// Distinct values of one series up to which its count stays exact, whatever the others have.
+const EXACT_APART: usize = 1 << 12;
+
+/// Registers of a sketch, as a power of two: those of `RiverBench`.
+const LG_K: u8 = 16;
+
+/// Series that there can be.
+pub const SERIES: usize = 13;
+
+/// Series as bits of a set.
+pub mod bits {
+    /// IRIs.
+    pub const IRI: u16 = 1;
+    /// Blank nodes.
+    pub const BNODE: u16 = 1 << 1;
+    /// Literals.
+    pub const LITERAL: u16 = 1 << 2;
+    /// Literals of xsd:string.
+    pub const SIMPLE: u16 = 1 << 3;
+    /// Literals of other datatypes.
+    pub const TYPED: u16 = 1 << 4;
+    /// Literals with a language tag.
+    pub const LANGUAGE: u16 = 1 << 5;
+    /// Datatypes of [`TYPED`].
+    pub const DATATYPE: u16 = 1 << 6;
+    /// Subjects.
+    pub const SUBJECT: u16 = 1 << 7;
+    /// Predicates.
+    pub const PREDICATE: u16 = 1 << 8;
+    /// Objects.
+    pub const OBJECT: u16 = 1 << 9;
+    /// Graphs.
+    pub const GRAPH: u16 = 1 << 10;
+    /// Triple terms.
+    pub const TRIPLE: u16 = 1 << 11;
+    /// Quads.
+    pub const STATEMENT: u16 = 1 << 12;
+}
+
+/// How many distinct values there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The number, or what it most likely is.
+    pub value: u64,
+    /// 2 standard deviations below; the number where it is exact.
+    pub lower: u64,
+    /// 2 standard deviations above; the number where it is exact.
+    pub upper: u64,
+}
+
+impl Estimate {
+    /// A number that is known.
+    pub const fn exact(value: u64) -> Self {
+        Self {
+            value,
+            lower: value,
+            upper: value,
+        }
+    }
+
+    /// Whether it is known.
+    pub const fn is_exact(self) -> bool {
+        self.lower == self.upper
+    }
+}
+
+/// Counts distinct values.
+#[derive(Debug)]
+pub struct Distinct {
+    limit: usize,
+    seen: FxHashMap<u64, u16>,
+    counts: [u64; SERIES],
+    apart: Option<Box<[Counter; SERIES]>>,
+}
+
+/// The values of one series, once there are too many of all.
+#[derive(Debug)]
+enum Counter {
+    Exact(FxHashSet<u64>),
+    Sketch(HllSketch),
+}
+
+impl Default for Distinct {
+    fn default() -> Self {
+        Self::with_limit(EXACT)
+    }
+}
+
+impl Distinct {
+    /// Exact up to so many values.
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            limit,
+            seen: FxHashMap::default(),
+            counts: [0; SERIES],
+            apart: None,
+        }
+    }
+
+    /// Whether all counts are exact.
+    pub fn is_exact(&self) -> bool {
+        let is_exact = |counter: &Counter| matches!(counter, Counter::Exact(_));
+        self.apart
+            .as_ref()
+            .is_none_or(|apart| apart.iter().all(is_exact))
+    }
+
+    /// Takes a value of some series; gives those in which it is new, all of them where that is not known.
+    pub fn add(&mut self, hash: u64, series: u16) -> u16 {
+        if let Some(apart) = &mut self.apart {
+            let coupon = Coupon::from_value(hash);
+            for_each(series, |index| apart[index].add(hash, coupon));
+            return series;
+        }
+        let known = self.seen.entry(hash).or_default();
+        let fresh = series & !*known;
+        *known |= series;
+        for_each(fresh, |index| self.counts[index] += 1);
+        if self.seen.len() > self.limit {
+            self.part();
+        }
+        fresh
+    }
+
+    /// From now on each series by itself.
+    #[cold]
+    fn part(&mut self) {
+        let few = self.limit.min(EXACT_APART);
+        let mut apart = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
+        for (hash, series) in std::mem::take(&mut self.seen) {
+            let coupon = Coupon::from_value(hash);
+            for_each(series, |index| apart[index].add(hash, coupon));
+        }
+        self.apart = Some(apart);
+    }
+
+    /// The number of distinct values of a series.
+    pub fn count(&self, series: u16) -> Estimate {
+        let index = series.trailing_zeros() as usize;
+        let Some(apart) = &self.apart else {
+            return Estimate::exact(self.counts[index]);
+        };
+        match &apart[index] {
+            Counter::Exact(seen) => Estimate::exact(seen.len() as u64),
+            Counter::Sketch(sketch) => {
+                #[allow(clippy::cast_sign_loss, reason = "it is not negative")]
+                let whole = |number: f64| number.round().max(0.0) as u64;
+                Estimate {
+                    value: whole(sketch.estimate()),
+                    lower: whole(sketch.lower_bound(NumStdDev::Two).floor()),
+                    upper: whole(sketch.upper_bound(NumStdDev::Two).ceil()),
+                }
+            }
+        }
+    }
+}
+
+impl Counter {
+    /// One for so many values, or more.
+    fn of(count: usize, few: usize) -> Self {
+        match HllSketch::new(LG_K, HllType::Hll8) {
+            Ok(sketch) if count > few => Self::Sketch(sketch),
+            _ => Self::Exact(FxHashSet::default()),
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, hash: u64, coupon: Coupon) {
+        match self {
+            Self::Sketch(sketch) => sketch.update_with_coupon(coupon),
+            Self::Exact(seen) => {
+                if seen.insert(hash) && seen.len() > EXACT_APART {
+                    let mut sketch = Self::of(usize::MAX, 0);
+                    for hash in seen.drain() {
+                        sketch.add(hash, Coupon::from_value(hash));
+                    }
+                    *self = sketch;
+                }
+            }
+        }
+    }
+}
+
+/// Gives the number of each bit that is set.
+#[inline]
+pub fn for_each(mut bits: u16, mut take: impl FnMut(usize)) {
+    while bits != 0 {
+        take(bits.trailing_zeros() as usize);
+        bits &= bits - 1;
+    }
+}

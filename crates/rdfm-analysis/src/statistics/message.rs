@@ -1,0 +1,149 @@
+//! What a message holds: how many different terms of each kind and in each position.
+//!
+//! - In: occurrences of a message's terms, slots of its batch. Out: a number a series at its end.
+//! - Cost: a comparison an occurrence; more where a term is new in the message.
+//! - Law: a message in parts counts as it would in one, exactly up to [`EXACT`](super::EXACT) terms and as many quads.
+
+use super::distinct::{Distinct, SERIES, bits, for_each};
+use super::terms::{Terms, mix};
+
+/// Series as bits of a slot's stamp; the message is above them.
+pub const STAMP_BITS: u32 = 16;
+
+/// A message whose first part was read.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// Its terms.
+    pub terms: Distinct,
+    /// Its quads.
+    pub quads: Distinct,
+    /// What is added up over its parts.
+    pub sums: Sums,
+}
+
+/// What is added up over a message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sums {
+    /// Quads, or operations.
+    pub records: u64,
+    /// Quads that are not repeated.
+    pub statements: u64,
+    /// Their bytes as N-Quads.
+    pub bytes: u64,
+    /// Control characters of their literals.
+    pub controls: u64,
+    /// Their triple terms, inner ones included.
+    pub triples: u64,
+    /// Whether one is in the default graph.
+    pub default_graph: bool,
+    /// Of patches, those added and those deleted.
+    pub adds: u64,
+    /// Those deleted.
+    pub deletes: u64,
+}
+
+/// What a blank node belongs to.
+#[derive(Clone, Copy, Debug)]
+pub enum Scope {
+    /// A message, by its index.
+    Message(u64),
+    /// A log, by its number.
+    Log(u64),
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self::Message(0)
+    }
+}
+
+/// Counts the terms of messages, and of the log.
+#[derive(Debug, Default)]
+pub struct Counting {
+    /// Distinct terms of the log.
+    pub log: Distinct,
+    /// Numbers of the message by series.
+    pub counts: [u64; SERIES],
+    /// The message in parts that the part belongs to.
+    pub open: Option<Box<Open>>,
+    /// Of the message in its batch, from 1, above [`STAMP_BITS`].
+    stamp: u64,
+    scope: Scope,
+}
+
+impl Counting {
+    /// Begins a message, or a part of one: the `number`th of its batch.
+    pub fn start(&mut self, number: usize, scope: Scope) {
+        self.stamp = (number as u64 + 1) << STAMP_BITS;
+        self.scope = scope;
+        self.counts = [0; SERIES];
+    }
+
+    /// A term occurs.
+    #[inline]
+    pub fn occurs(&mut self, terms: &mut Terms, slot: u32, position: u16) {
+        let of = &mut terms.slots[slot as usize];
+        of.count += 1;
+        let wanted = of.kind | position;
+        let mut known = of.stamp;
+        if known >> STAMP_BITS != self.stamp >> STAMP_BITS {
+            known = self.stamp;
+        }
+        let fresh = wanted & !(known as u16);
+        if fresh != 0 {
+            of.stamp = known | u64::from(fresh);
+            self.first(terms, slot, fresh);
+        }
+    }
+
+    /// A term is in the message, besides what occurs.
+    fn holds(&mut self, terms: &mut Terms, slot: u32, wanted: u16) {
+        let of = &mut terms.slots[slot as usize];
+        if of.stamp >> STAMP_BITS != self.stamp >> STAMP_BITS {
+            of.stamp = self.stamp;
+        }
+        let fresh = wanted & !(of.stamp as u16);
+        if fresh != 0 {
+            of.stamp |= u64::from(fresh);
+            self.first(terms, slot, fresh);
+        }
+    }
+
+    /// A term is new in series of the message, or of its part.
+    fn first(&mut self, terms: &mut Terms, slot: u32, fresh: u16) {
+        let of = &mut terms.slots[slot as usize];
+        let (hash, aux) = (of.hash, of.aux);
+        let (own, fresh_in_log) = if of.scoped {
+            match self.scope {
+                // No other message has it, so that the numbers of messages add up.
+                Scope::Message(index) => (mix(hash, index), fresh & !bits::BNODE),
+                Scope::Log(number) => (mix(hash, number), fresh),
+            }
+        } else {
+            let fresh_in_log = fresh & !of.done;
+            of.done |= fresh;
+            (hash, fresh_in_log)
+        };
+        if fresh_in_log != 0 {
+            self.log.add(own, fresh_in_log);
+        }
+        match &mut self.open {
+            Some(open) => {
+                open.terms.add(hash, fresh);
+            }
+            None => for_each(fresh, |series| self.counts[series] += 1),
+        }
+        if fresh & bits::TYPED != 0 {
+            self.holds(terms, aux, bits::DATATYPE);
+        } else if fresh & bits::TRIPLE != 0 {
+            let parts = terms.triples[aux as usize];
+            for (part, position) in parts.into_iter().zip(POSITIONS) {
+                let wanted = terms.slots[part as usize].kind | position;
+                self.holds(terms, part, wanted);
+            }
+        }
+    }
+}
+
+/// Those of a triple.
+pub const POSITIONS: [u16; 3] = [bits::SUBJECT, bits::PREDICATE, bits::OBJECT];

@@ -1,0 +1,71 @@
+//! Which quads a message repeats.
+//!
+//! - In: quads of slots, of one message or part. Out: whether each is new.
+//! - Cost: a few comparisons in a small message, else a look into a table.
+
+/// Quads up to which each is compared with those before it.
+const FEW: usize = 8;
+
+/// The quads of a message so far.
+#[derive(Debug, Default)]
+pub struct Statements {
+    quads: Vec<[u32; 4]>,
+    /// The number of a quad, from 1, below the number of its message.
+    table: Vec<u64>,
+    message: u64,
+    mask: usize,
+}
+
+impl Statements {
+    /// Begins a message of so many quads at most.
+    pub fn start(&mut self, quads: usize) {
+        self.quads.clear();
+        self.mask = 0;
+        if quads > FEW {
+            let size = (2 * quads).next_power_of_two();
+            self.mask = size - 1;
+            self.message += 1;
+            if self.table.len() < size {
+                self.table.resize(size, 0);
+            }
+        }
+    }
+
+    /// Whether a quad is new; it is known then.
+    #[inline]
+    pub fn is_new(&mut self, quad: [u32; 4]) -> bool {
+        let new = if self.mask == 0 {
+            !self.quads.contains(&quad)
+        } else {
+            self.insert(quad)
+        };
+        if new {
+            self.quads.push(quad);
+        }
+        new
+    }
+
+    fn insert(&mut self, quad: [u32; 4]) -> bool {
+        let mut at = hash(quad) as usize & self.mask;
+        loop {
+            let found = self.table[at];
+            if found >> 32 != self.message {
+                self.table[at] = self.message << 32 | (self.quads.len() as u64 + 1);
+                return true;
+            }
+            if self.quads[(found & 0xFFFF_FFFF) as usize - 1] == quad {
+                return false;
+            }
+            at = (at + 1) & self.mask;
+        }
+    }
+}
+
+#[inline]
+fn hash([s, p, o, g]: [u32; 4]) -> u64 {
+    let one = u64::from(s) << 32 | u64::from(o);
+    let other = u64::from(p) << 32 | u64::from(g);
+    let product =
+        u128::from(one ^ 0x9e37_79b9_7f4a_7c15) * u128::from(other ^ 0xd6e8_feb8_6659_fd93);
+    (product as u64) ^ ((product >> 64) as u64)
+}

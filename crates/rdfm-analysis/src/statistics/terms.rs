@@ -1,0 +1,250 @@
+//! The distinct terms of a batch, as its records meet them.
+//!
+//! - In: ids of a batch's table, in which a term may stand twice. Out: slots, one a distinct term, numbered in the
+//!   order in which the records meet them.
+//! - Cost: a hash of each id's text, once a batch; texts are compared where hashes are equal.
+//! - Law: the order of the table changes nothing.
+
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{Term, TermId, TermKind, flags};
+use rdfm_core::model::write::write_term;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::distinct::bits;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// A distinct term of a batch.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// Of kind and text; of a blank node that of its label.
+    pub hash: u64,
+    /// The last message that it was met in, and the series that it counted in there.
+    pub stamp: u64,
+    /// How often it occurs in the batch.
+    pub count: u64,
+    /// Bytes of it as N-Triples.
+    pub written: u64,
+    /// An id of it.
+    pub term: TermId,
+    /// The slot of its datatype or language; of a triple term its index in the list of them.
+    pub aux: u32,
+    /// Statements of the batch whose predicate it is.
+    pub as_predicate: u32,
+    /// Statements of the batch that say that something is of this type.
+    pub as_type: u32,
+    /// Where what it has besides is in [`Terms::extras`]; 0 for nothing.
+    pub extra: u32,
+    /// The series that it counts in wherever it stands.
+    pub kind: u16,
+    /// The series of the log in which the batch has counted it.
+    pub done: u16,
+    /// Whether it is, or holds, a blank node: another term elsewhere.
+    pub scoped: bool,
+}
+
+/// What few terms have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra {
+    /// Control characters of its literals.
+    pub controls: u64,
+    /// Triple terms that it is made of, itself included.
+    pub triples: u64,
+}
+
+/// The distinct terms of a batch.
+#[derive(Debug, Default)]
+pub struct Terms {
+    /// By the order in which they are met.
+    pub slots: Vec<Slot>,
+    /// The parts of triple terms: slots.
+    pub triples: Vec<[u32; 3]>,
+    pub extras: Vec<Extra>,
+    by_id: Vec<u32>,
+    by_hash: Vec<u32>,
+    mask: usize,
+    text: Vec<u8>,
+}
+
+/// Two hashes as one, in order.
+#[inline]
+pub fn mix(one: u64, other: u64) -> u64 {
+    let product =
+        u128::from(one ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(other ^ 0x8bb8_4b93_962e_acc9);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+impl Terms {
+    /// Begins a batch.
+    pub fn start(&mut self, table: &TermTable) {
+        let terms = table.terms().len();
+        self.slots.clear();
+        self.triples.clear();
+        self.extras.clear();
+        self.extras.push(Extra::default());
+        self.by_id.clear();
+        self.by_id.resize(terms, NONE);
+        let size = (2 * terms).next_power_of_two().max(16);
+        self.by_hash.clear();
+        self.by_hash.resize(size, NONE);
+        self.mask = size - 1;
+    }
+
+    /// The slot of a term.
+    #[inline]
+    pub fn slot(&mut self, table: &TermTable, id: TermId) -> u32 {
+        let known = self.by_id[id.index()];
+        if known == NONE {
+            self.meet(table, id)
+        } else {
+            known
+        }
+    }
+
+    /// Recurses into triple terms, which decoders let nest so deep only.
+    #[inline(never)]
+    fn meet(&mut self, table: &TermTable, id: TermId) -> u32 {
+        let term = table.term(id);
+        let slot = match term.kind {
+            TermKind::TripleTerm => self.triple(table, id, term),
+            _ => self.simple(table, id, term),
+        };
+        let mut at = slot.hash as usize & self.mask;
+        loop {
+            let found = self.by_hash[at];
+            if found == NONE {
+                break;
+            }
+            if self.same(&self.slots[found as usize], &slot, table) {
+                self.by_id[id.index()] = found;
+                return found;
+            }
+            at = (at + 1) & self.mask;
+        }
+        let number = self.slots.len() as u32;
+        self.by_hash[at] = number;
+        self.by_id[id.index()] = number;
+        self.slots.push(slot);
+        number
+    }
+
+    /// Whether two slots are of one term; parts of triple terms are compared by their slots.
+    fn same(&self, one: &Slot, other: &Slot, table: &TermTable) -> bool {
+        if one.hash != other.hash || one.kind != other.kind {
+            return false;
+        }
+        if one.kind == bits::TRIPLE {
+            return self.triples[one.aux as usize] == self.triples[other.aux as usize];
+        }
+        table.same_term(one.term, table, other.term)
+    }
+
+    fn simple(&mut self, table: &TermTable, id: TermId, term: Term) -> Slot {
+        let text = table.text_of(term);
+        let plain = term.flags & flags::PLAIN != 0;
+        let short = text.len() as u64 + 2;
+        let own = |seed: u64| xxh3_64_with_seed(text, seed);
+        let (hash, kind, aux, written) = match term.kind {
+            TermKind::Iri => (own(1), bits::IRI, 0, plain.then_some(short)),
+            TermKind::Bnode => (own(2), bits::BNODE, 0, plain.then_some(short)),
+            TermKind::Literal => (
+                own(3),
+                bits::LITERAL | bits::SIMPLE,
+                0,
+                plain.then_some(short),
+            ),
+            TermKind::TypedLiteral => {
+                let datatype = self.slot(table, TermId(term.aux));
+                let aux = &self.slots[datatype as usize];
+                let written = plain.then_some(short + 2 + aux.written);
+                let hash = mix(own(4), aux.hash);
+                (hash, bits::LITERAL | bits::TYPED, datatype, written)
+            }
+            TermKind::LangLiteral => {
+                let tag = self.slot(table, TermId(term.aux));
+                let aux = &self.slots[tag as usize];
+                let directions = term.flags & (flags::LTR | flags::RTL);
+                let direction = if directions == 0 { 0 } else { 5 };
+                let written = plain.then_some(short + aux.written + direction);
+                let hash = mix(own(5 + u64::from(directions)), aux.hash);
+                (hash, bits::LITERAL | bits::LANGUAGE, tag, written)
+            }
+            TermKind::Language => (own(16), 0, 0, plain.then_some(short - 1)),
+            TermKind::DefaultGraph | TermKind::TripleTerm => (0, 0, 0, Some(0)),
+        };
+        let written = written.unwrap_or_else(|| {
+            self.text.clear();
+            write_term(table, id, &mut self.text);
+            self.text.len() as u64
+        });
+        let mut extra = 0;
+        if !plain && kind & bits::LITERAL != 0 {
+            extra = self.extra(Extra {
+                controls: controls(text),
+                triples: 0,
+            });
+        }
+        Slot {
+            hash,
+            stamp: 0,
+            count: 0,
+            written,
+            term: id,
+            aux,
+            as_predicate: 0,
+            as_type: 0,
+            extra,
+            kind,
+            done: 0,
+            scoped: kind == bits::BNODE,
+        }
+    }
+
+    fn triple(&mut self, table: &TermTable, id: TermId, term: Term) -> Slot {
+        let parts = table.triple(term).map(|part| self.slot(table, part));
+        let mut sum = Extra {
+            controls: 0,
+            triples: 1,
+        };
+        let (mut hash, mut written, mut scoped) = (17, 10_u64, false); // `<<( `, a space behind each part, `)>>`
+        for part in parts {
+            let slot = &self.slots[part as usize];
+            let extra = self.extras[slot.extra as usize];
+            hash = mix(hash, slot.hash);
+            written = written.saturating_add(slot.written);
+            scoped |= slot.scoped;
+            sum.controls = sum.controls.saturating_add(extra.controls);
+            sum.triples = sum.triples.saturating_add(extra.triples);
+        }
+        self.triples.push(parts);
+        Slot {
+            hash,
+            stamp: 0,
+            count: 0,
+            written,
+            term: id,
+            aux: self.triples.len() as u32 - 1,
+            as_predicate: 0,
+            as_type: 0,
+            extra: self.extra(sum),
+            kind: bits::TRIPLE,
+            done: 0,
+            scoped,
+        }
+    }
+
+    fn extra(&mut self, extra: Extra) -> u32 {
+        if extra.controls == 0 && extra.triples == 0 {
+            return 0;
+        }
+        self.extras.push(extra);
+        self.extras.len() as u32 - 1
+    }
+}
+
+/// Control characters as `RiverBench` counts them: tab, LF, CR and those from 20 on are none.
+fn controls(text: &[u8]) -> u64 {
+    let is_control = |byte: &&u8| matches!(byte, 0..=8 | 11 | 12 | 14..=19);
+    text.iter().filter(is_control).count() as u64
+}

@@ -1,0 +1,204 @@
+//! Statistics of logs for Python: batches in, dicts of numbers out.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rdfm_analysis::statistics::{
+    self, Estimate, NamesReport, PERCENTILES, Report, SeriesReport, SizesReport, Spread, bits,
+};
+
+use crate::batch::MessageBatch;
+use crate::errors;
+use crate::records::{PatchBatch, ResultBatch};
+
+/// Counts over the batches of a log: `add` each, in order; `report` whenever numbers are wanted.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct StatisticsCounter {
+    state: Mutex<statistics::Statistics>,
+}
+
+impl StatisticsCounter {
+    fn state(&self) -> MutexGuard<'_, statistics::Statistics> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Names of the series of terms, each with its bit.
+const TERMS: [(&str, u16); 12] = [
+    ("iris", bits::IRI),
+    ("blank_nodes", bits::BNODE),
+    ("literals", bits::LITERAL),
+    ("simple_literals", bits::SIMPLE),
+    ("datatype_literals", bits::TYPED),
+    ("language_literals", bits::LANGUAGE),
+    ("datatypes", bits::DATATYPE),
+    ("subjects", bits::SUBJECT),
+    ("predicates", bits::PREDICATE),
+    ("objects", bits::OBJECT),
+    ("graphs", bits::GRAPH),
+    ("distinct_quoted_triples", bits::TRIPLE),
+];
+
+#[pymethods]
+impl StatisticsCounter {
+    #[new]
+    fn new() -> Self {
+        Self {
+            state: Mutex::default(),
+        }
+    }
+
+    /// Begin another log; its blank nodes are other ones.
+    fn start_log(&self) {
+        self.state().start_log();
+    }
+
+    /// Take the next batch; all are of one kind.
+    #[pyo3(signature = (batch, /))]
+    fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(batch) = batch.cast::<MessageBatch>() {
+            let batch = batch.get().inner();
+            errors::guarded(py, || self.state().add_messages(batch))
+        } else if let Ok(batch) = batch.cast::<PatchBatch>() {
+            let batch = batch.get().inner();
+            errors::guarded(py, || self.state().add_patches(batch))
+        } else if let Ok(batch) = batch.cast::<ResultBatch>() {
+            let batch = batch.get().inner();
+            errors::guarded(py, || self.state().add_results(batch))
+        } else {
+            Err(PyTypeError::new_err("a batch of a log is needed"))
+        }
+    }
+
+    /// The numbers so far, with the `top` most frequent names of each list.
+    fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
+        let report = errors::guarded(py, || self.state().report(top))?;
+        whole(py, &report)
+    }
+}
+
+fn whole<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("messages", report.messages)?;
+    dict.set_item("empty_messages", report.empty_messages)?;
+    dict.set_item("approximate_messages", report.approximate_messages)?;
+    dict.set_item("sizes", sizes(py, &report.sizes)?)?;
+    for (name, some) in [
+        ("bytes", &report.bytes),
+        ("adds", &report.adds),
+        ("deletes", &report.deletes),
+    ] {
+        let some = some.as_ref().map(|some| sizes(py, some)).transpose()?;
+        dict.set_item(name, some)?;
+    }
+    let operations = PyDict::new(py);
+    for (code, count) in &report.operations {
+        operations.set_item(code.name(), count)?;
+    }
+    dict.set_item("operations", operations)?;
+    let variables = PyList::empty(py);
+    for variable in &report.variables {
+        let one = PyDict::new(py);
+        one.set_item("name", &variable.name)?;
+        one.set_item("bound", variable.bound)?;
+        one.set_item("unique", variable.unique.map(unique))?;
+        variables.append(one)?;
+    }
+    dict.set_item("variables", variables)?;
+    let terms = PyDict::new(py);
+    for (name, bit) in TERMS {
+        let of = &report.terms[bit.trailing_zeros() as usize];
+        let one = series(py, &of.series)?;
+        one.set_item("unique", unique(of.unique))?;
+        terms.set_item(name, one)?;
+    }
+    for (name, of) in [
+        ("statements", &report.statements),
+        ("ascii_control_characters", &report.controls),
+        ("quoted_triples", &report.triples),
+    ] {
+        terms.set_item(name, series(py, of)?)?;
+    }
+    let density = PyDict::new(py);
+    spread(&density, report.density.as_ref())?;
+    terms.set_item("byte_density", density)?;
+    dict.set_item("series", terms)?;
+    let occurrences = PyDict::new(py);
+    let of = &report.occurrences;
+    for (name, count) in [
+        ("iris", of.iris),
+        ("blank_nodes", of.blank_nodes),
+        ("simple_literals", of.simple_literals),
+        ("datatype_literals", of.datatype_literals),
+        ("language_literals", of.language_literals),
+        ("quoted_triples", of.quoted_triples),
+    ] {
+        occurrences.set_item(name, count)?;
+    }
+    dict.set_item("occurrences", occurrences)?;
+    for (name, of) in [
+        ("datatypes", &report.datatypes),
+        ("languages", &report.languages),
+        ("predicates", &report.predicates),
+        ("types", &report.types),
+        ("namespaces", &report.namespaces),
+    ] {
+        dict.set_item(name, names(py, of)?)?;
+    }
+    Ok(dict)
+}
+
+const fn unique(of: Estimate) -> (u64, u64, u64) {
+    (of.value, of.lower, of.upper)
+}
+
+fn spread<'py, T>(dict: &Bound<'py, PyDict>, of: Option<&Spread<T>>) -> PyResult<()>
+where
+    T: Copy + IntoPyObject<'py>,
+{
+    dict.set_item("minimum", of.map(|of| of.minimum))?;
+    dict.set_item("maximum", of.map(|of| of.maximum))?;
+    dict.set_item("mean", of.map(|of| of.mean))?;
+    dict.set_item("standard_deviation", of.map(|of| of.deviation))
+}
+
+fn series<'py>(py: Python<'py>, of: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    spread(&dict, of.spread.as_ref())?;
+    dict.set_item("sum", of.sum)?;
+    Ok(dict)
+}
+
+fn sizes<'py>(py: Python<'py>, of: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = series(py, &of.series)?;
+    let percentiles = PyDict::new(py);
+    for (percent, value) in PERCENTILES.iter().zip(of.percentiles.iter().flatten()) {
+        percentiles.set_item(format!("p{percent}"), value)?;
+    }
+    dict.set_item("percentiles", percentiles)?;
+    let bars: Vec<_> = of
+        .histogram
+        .iter()
+        .map(|bar| (bar.from, bar.to, bar.count))
+        .collect();
+    dict.set_item("histogram", bars)?;
+    Ok(dict)
+}
+
+fn names<'py>(py: Python<'py>, of: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let counts = PyDict::new(py);
+    for (name, count) in &of.names {
+        counts.set_item(name, count)?;
+    }
+    dict.set_item("counts", counts)?;
+    dict.set_item("number", of.held)?;
+    dict.set_item("others", of.others)?;
+    Ok(dict)
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<StatisticsCounter>()
+}
