@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         parse_term,
     )
     from rdfm.analysis.inspect import Report, inspect
+    from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.conversion.convert import convert
     from rdfm.conversion.summary import Summary
     from rdfm.errors import (
@@ -87,6 +88,7 @@ __all__ = [
     "ResultBatch",
     "ResultReader",
     "ResultWriter",
+    "Statistics",
     "Summary",
     "TripleTerm",
     "TruncatedError",
@@ -103,6 +105,7 @@ __all__ = [
     "open_log",
     "open_results",
     "parse_term",
+    "statistics",
 ]
 
 # What is where: imported when it is asked for, so that the command sees to signals before.
@@ -134,6 +137,7 @@ _PLACES = {
         "UnsupportedError",
     ],
     "analysis.inspect": ["Report", "inspect"],
+    "analysis.statistics": ["Statistics", "statistics"],
     "logs.progress": ["Progress"],
     "logs.reader": ["LogReader", "open_log"],
     "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],

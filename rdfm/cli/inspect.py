@@ -11,7 +11,9 @@ from rdfm.cli._specs import SpecCommand, given
 
 _EPILOG = """Examples:
   rdfm inspect log.jelly.gz
-  rdfm inspect --json *.nq | jq .messages"""
+  rdfm inspect --json *.nq | jq .messages
+  rdfm inspect --stats nanopubs.jelly
+  rdfm inspect --html report.html nanopubs.jelly"""
 
 # What messages of a kind are called.
 
@@ -45,12 +47,39 @@ _EPILOG = """Examples:
     show_default=True,
     help="How many predicates and datatypes to name.",
 )
+@option(
+    "--stats",
+    group="Statistics",
+    is_flag=True,
+    help="Count everything: quads and bytes a message, terms, distinct terms, names.",
+)
+@option(
+    "--rdf",
+    "as_rdf",
+    group="Statistics",
+    is_flag=True,
+    help="Print the statistics as Turtle, in the words of VoID and RiverBench.",
+)
+@option(
+    "--html",
+    group="Statistics",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the statistics as a page with charts; - is standard output.",
+)
 def command(
-    logs: tuple[str, ...], from_format: str | None, as_json: bool, top: int, **options: Any
+    logs: tuple[str, ...],
+    from_format: str | None,
+    as_json: bool,
+    top: int,
+    stats: bool,
+    as_rdf: bool,
+    html: str | None,
+    **options: Any,
 ) -> int:
     """Say what is in each LOG: its format, messages, quads, sizes, and where it breaks.
 
-    A LOG is a file, a folder, a tar archive, a URL, or - for standard input. The exit code is 1 if a
+    With --stats, --rdf or --html everything is counted. A LOG is a file, a folder, a tar archive, a URL, or - for standard input. The exit code is 1 if a
     log has an error or cannot be read; the other logs are still inspected.
     """
     from rdfm.analysis.inspect import inspect
@@ -58,6 +87,12 @@ def command(
     from rdfm.cli._io import json_line, safe, standard_input
     from rdfm.errors import UnknownFormatError, told
 
+    stats |= as_rdf or html is not None
+    if stats:
+        from rdfm.analysis.statistics import statistics
+        from rdfm.cli import _statistics
+
+        _refuse(logs, as_json, as_rdf, html)
     broken = False
     options = {name.removeprefix("from_"): value for name, value in given(options).items()}
     taken = _taken(logs, from_format, options)
@@ -65,7 +100,9 @@ def command(
         bar = Bar.on_terminal()
         source = standard_input() if log == "-" else log
         try:
-            report = inspect(source, from_format, top=top, progress=bar, **taken[log])
+            found: Any = (statistics if stats else inspect)(
+                source, from_format, top=top, progress=bar, **taken[log]
+            )
         except (OSError, UnknownFormatError) as error:
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
                 raise
@@ -78,12 +115,43 @@ def command(
         finally:
             if bar is not None:
                 bar.close()
-        broken |= report.error is not None
+        broken |= found.error is not None
         if as_json:
-            click.echo(json_line(report.to_dict()))
+            click.echo(json_line(found.to_dict()))
+        elif as_rdf:
+            click.echo(found.to_rdf(), nl=False)
+        elif html is not None:
+            _statistics.write_page(found, html)
         else:
-            click.echo(("\n" if index else "") + "\n".join(_lines(report)))
+            shown = (_statistics.lines if stats else _lines)(found)
+            click.echo(("\n" if index else "") + "\n".join(shown))
+        if stats and found.error and (as_rdf or html is not None):
+            click.echo(f"rdfm: error: {safe(found.error)}", err=True)
     return 1 if broken else 0
+
+
+def _refuse(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None) -> None:
+    """Refuse what does not go together, before a log is read.
+
+    Raises:
+        UsageError: It is said how.
+        OSError: The page cannot be written there.
+    """
+    from rdfm.cli._statistics import check_folder
+    from rdfm.conversion.own_input import refuse_own_input
+
+    said = [
+        name
+        for name, given in (("--json", as_json), ("--rdf", as_rdf), ("--html", html is not None))
+        if given
+    ]
+    if len(said) > 1:
+        raise click.UsageError(f"{' and '.join(said)}: leave one of them out")
+    if len(logs) > 1 and not as_json and said:
+        raise click.UsageError(f"{said[0]} is for one log; found {len(logs)}: name one at a time")
+    if html not in (None, "-"):
+        check_folder(html)
+        refuse_own_input(list(logs), html)
 
 
 def _taken(

@@ -109,6 +109,14 @@ import pytest
         ("inspect a.nq --head 2", "No such option '--head' (see"),
         ("convert a.nq out.nt --take five", "take is a number from 0 on, not 'five'"),
         ("convert a.nq out.nt --max-depth 0", "max_depth is a number from 1 to 1000, not '0'"),
+        ("inspect a.nq --stat", "No such option '--stat'; did you mean --stats?"),
+        ("inspect a.nq --rdf --json", "--json and --rdf: leave one of them out"),
+        ("inspect a.nq --json --html p.html", "--json and --html: leave one of them out"),
+        ("inspect a.nq --html", "Option '--html' requires an argument"),
+        ("inspect a.nq a.nq --html p.html", "--html is for one log; found 2: name one at a time"),
+        ("inspect a.nq a.nq --rdf", "--rdf is for one log; found 2: name one at a time"),
+        ("inspect a.nq --html ./a.nq", "./a.nq is also an input; write to another file"),
+        ("inspect a.nq --stats --dialect loud", "dialect is one of 'comment', 'directive'"),
         ("inspect a.nq --top five", "'--top': 'five' is not a number"),
         ("convert a.nq out.nt --group-by count=0", "N of group_by count=N is a number from 1 on"),
         (
@@ -136,6 +144,8 @@ def test_bad_usage(rdfm, words, text):
             "nope.jelly: No such file or directory",
         ),
         ("inspect nope.nq", "nope.nq: No such file or directory"),
+        ("inspect nope.nq --stats", "nope.nq: No such file or directory"),
+        ("inspect a.nq --html no/page.html", "no: No such folder"),
         (
             "convert a.nq out.nt",
             "a.nq: nt: the format holds no graph names; found graph",

@@ -33,6 +33,7 @@ NAMES = [
     "ResultBatch",
     "ResultReader",
     "ResultWriter",
+    "Statistics",
     "Summary",
     "TripleTerm",
     "TruncatedError",
@@ -49,6 +50,7 @@ NAMES = [
     "open_log",
     "open_results",
     "parse_term",
+    "statistics",
 ]
 
 
@@ -67,7 +69,7 @@ def test_the_names_shown_are_public():
 
 
 IMPORTS = [
-    "import rdfm.conversion.convert, rdfm.analysis.inspect",
+    "import rdfm.conversion.convert, rdfm.analysis.inspect, rdfm.analysis.statistics",
     "from rdfm.conversion.convert import convert\nfrom rdfm.analysis.inspect import Report",
     "from rdfm import convert, inspect",
     "from rdfm import *\nimport rdfm.conversion.convert",
@@ -82,6 +84,7 @@ def test_functions_keep_their_names_whatever_is_imported_first(imports):
 import rdfm, types
 assert isinstance(rdfm.convert, types.FunctionType), rdfm.convert
 assert isinstance(rdfm.inspect, types.FunctionType), rdfm.inspect
+assert isinstance(rdfm.statistics, types.FunctionType), rdfm.statistics
 assert rdfm.convert.__module__ == "rdfm.conversion.convert"
 for name in rdfm.__all__:
     getattr(rdfm, name)

@@ -10,6 +10,7 @@ COMMANDS = [
     ("cat", "LOG.gz", "-m", "-10:"),
     ("cat", "LOG", "--sample", "1%"),
     ("cat", "LOG", "--sample", "100"),
+    ("inspect", "LOG", "--stats"),
 ]
 
 

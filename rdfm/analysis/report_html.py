@@ -1,0 +1,383 @@
+"""Statistics as HTML: a page that needs nothing else, and what notebooks show.
+
+In: `Statistics`. Out: HTML with charts as inline SVG; no script, no font, nothing from elsewhere.
+Law: every text of a log is escaped, and no text is shown in an attribute but its tooltip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rdfm.analysis.statistics import Names, Sizes, Statistics
+
+__all__ = ["fragment", "page"]
+
+# Names longer than this are cut in the middle; the tooltip has some more.
+_SHOWN = 90
+_TOOLTIP = 500
+# Bars up to which each says from where to where it goes.
+_RANGES = 6
+
+_STYLE = """
+.rdfm-stats{--ink:#1d2733;--soft:#5b6875;--line:#dde3ea;--card:#fff;--bar:#2f6fb0;--track:#edf1f5;
+--b:#d98a1f;--c:#3f9166;--d:#8a5fb5;--e:#b5485d;--bad:#a61f2c;--badback:#fdeced;
+color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;
+max-width:62rem;margin:0 auto;overflow-wrap:anywhere;text-align:left}
+@media (prefers-color-scheme:dark){.rdfm-stats{--ink:#e6ebf0;--soft:#9aa7b4;--line:#323b45;--card:#1b2128;
+--bar:#5f9fe0;--track:#29313a;--b:#e3a24a;--c:#66b98c;--d:#b292d8;--e:#dd7f90;--bad:#ff9aa3;--badback:#3a1e22}}
+.rdfm-stats *{box-sizing:border-box}
+.rdfm-stats h1{font-size:1.45rem;line-height:1.25;margin:0 0 .15rem;font-weight:650}
+.rdfm-stats h2{font-size:1rem;margin:0 0 .75rem;font-weight:650}
+.rdfm-stats p{margin:.15rem 0;color:var(--soft)}
+.rdfm-stats .card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem 1.1rem;margin:1rem 0;
+min-width:0}
+.rdfm-stats .tiles,.rdfm-stats .two{display:grid;gap:1rem;margin:1rem 0}
+.rdfm-stats .tiles{grid-template-columns:repeat(auto-fit,minmax(7.4rem,1fr))}
+.rdfm-stats .two{grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr))}
+.rdfm-stats .tiles .card,.rdfm-stats .two .card{margin:0}
+.rdfm-stats .tiles b{display:block;font-size:1.35rem;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
+.rdfm-stats .tiles span{color:var(--soft);font-size:.85rem}
+.rdfm-stats svg{display:block;width:100%;height:auto}
+.rdfm-stats svg text{fill:var(--soft);font:11px system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
+.rdfm-stats .bar{fill:var(--bar)}.rdfm-stats .track{fill:var(--track)}
+.rdfm-stats .axis{stroke:var(--line);stroke-width:1}
+.rdfm-stats .k0{fill:var(--bar);background:var(--bar)}.rdfm-stats .k1{fill:var(--b);background:var(--b)}
+.rdfm-stats .k2{fill:var(--c);background:var(--c)}.rdfm-stats .k3{fill:var(--d);background:var(--d)}
+.rdfm-stats .k4{fill:var(--e);background:var(--e)}.rdfm-stats .k5{fill:var(--soft);background:var(--soft)}
+.rdfm-stats .key{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;margin-top:.7rem;font-size:.87rem}
+.rdfm-stats .key i{display:inline-block;width:.7rem;height:.7rem;border-radius:2px;margin-right:.4rem}
+.rdfm-stats .key b,.rdfm-stats .nums b{font-weight:600;font-variant-numeric:tabular-nums}
+.rdfm-stats .nums{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin-top:.6rem;font-size:.85rem;color:var(--soft)}
+.rdfm-stats .nums b{color:var(--ink)}
+.rdfm-stats .row{margin:.5rem 0 0}
+.rdfm-stats .row div{display:flex;justify-content:space-between;gap:1rem;font-size:.87rem;line-height:1.4}
+.rdfm-stats .row div span:last-child{font-variant-numeric:tabular-nums;white-space:nowrap}
+.rdfm-stats .row small{color:var(--soft)}
+.rdfm-stats .scroll{overflow-x:auto}
+.rdfm-stats table{border-collapse:collapse;width:100%;font-size:.87rem;font-variant-numeric:tabular-nums;color:inherit;
+background:none}
+.rdfm-stats th,.rdfm-stats td{padding:.35rem .6rem;text-align:right;border:0;border-top:1px solid var(--line);
+white-space:nowrap;background:none}
+.rdfm-stats thead th{border-top:0;color:var(--soft);font-weight:500}
+.rdfm-stats th:first-child,.rdfm-stats td:first-child{text-align:left;padding-left:0;font-weight:500}
+.rdfm-stats .bad{color:var(--bad);background:var(--badback);border-radius:8px;padding:.6rem .8rem;margin:1rem 0}
+"""
+_PAGE = """
+html{background:#f5f7f9;color-scheme:light dark}
+body{margin:0;padding:1.2rem clamp(.7rem,3vw,2rem) 2rem}
+@media (prefers-color-scheme:dark){html{background:#12161b}}
+"""
+
+_TITLES = {
+    "iris": "IRIs",
+    "blank_nodes": "Blank nodes",
+    "literals": "Literals",
+    "simple_literals": "Simple literals",
+    "datatype_literals": "Datatype literals",
+    "language_literals": "Language literals",
+    "datatypes": "Datatypes",
+    "ascii_control_characters": "ASCII control characters",
+    "quoted_triples": "Quoted triples",
+    "subjects": "Subjects",
+    "predicates": "Predicates",
+    "objects": "Objects",
+    "graphs": "Graphs",
+    "statements": "Statements",
+    "byte_density": "Bytes a statement",
+}
+_LISTS = {
+    "predicates": ("Predicates", "statements"),
+    "types": ("Types", "statements"),
+    "namespaces": ("Namespaces", "occurrences"),
+    "datatypes": ("Datatypes", "occurrences"),
+    "languages": ("Languages", "occurrences"),
+}
+# What a message is called, what it holds, and the heading of that.
+_WORDS = {
+    "messages": ("messages", ("Quads a message", "quads")),
+    "patches": ("patches", ("Operations a patch", "operations")),
+    "results": ("rows", ("Bound cells a row", "bound cells")),
+}
+
+
+def page(of: Statistics) -> str:
+    """Give a whole page."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src'
+        " 'unsafe-inline'; img-src data:\">\n"
+        f'<link rel="icon" href="data:,">\n<title>{_text(of.source)}: statistics</title>\n'
+        f"<style>{_PAGE}</style>\n</head>\n<body>\n{fragment(of)}</body>\n</html>\n"
+    )
+
+
+def fragment(of: Statistics) -> str:
+    """Give what stands in a page: a style of its own, and a block."""
+    return f'<style>{_STYLE}</style>\n<main class="rdfm-stats">\n{"".join(_parts(of))}</main>\n'
+
+
+def _parts(of: Statistics) -> Iterator[str]:
+    plural, sizes = _WORDS[of.kind]
+    about = [of.format or "no format", f"{_size(of.bytes)} read"]
+    if of.logs != 1:
+        about.append(f"{of.logs:,} logs")
+    if of.empty_messages:
+        about.append(f"{of.empty_messages:,} {plural} empty")
+    yield f"<h1>{_text(of.source)}</h1>\n<p>{_text(', '.join(about))}</p>\n"
+    if of.error:
+        yield f'<div class="bad">First error, after which nothing was read: {_text(of.error)}</div>\n'
+    yield _tiles(of, plural)
+    charts = (
+        (*sizes, of.quads_per_message),
+        ("Bytes a message, as N-Quads", "bytes", of.bytes_per_message),
+        ("Adds a patch", "adds", of.adds_per_patch),
+        ("Deletes a patch", "deletes", of.deletes_per_patch),
+    )
+    shown = [
+        _distribution(name, unit, some, plural)
+        for name, unit, some in charts
+        if some is not None and some.histogram
+    ]
+    if shown:
+        yield f'<div class="two">{"".join(shown)}</div>\n'
+    yield _shares("Terms, by occurrences", _titled(of.occurrences))
+    yield _shares("Operations, by code", of.operations)
+    yield _variables(of)
+    if of.messages and of.series:
+        yield _series(of)
+    yield _distinct(of)
+    lists = [
+        _names(*_LISTS[name], getattr(of, name), of.prefixes if name == "namespaces" else {})
+        for name in _LISTS
+        if getattr(of, name).counts
+    ]
+    if lists:
+        yield f'<div class="two">{"".join(lists)}</div>\n'
+    if of.approximate_messages:
+        yield (
+            f"<p>{of.approximate_messages:,} {plural} had more than 65,536 different terms or quads: some of their"
+            " numbers are estimates.</p>\n"
+        )
+    for note in of.notes:
+        yield f"<p>{_text(note)}</p>\n"
+
+
+def _tiles(of: Statistics, plural: str) -> str:
+    tiles = [(f"{of.messages:,}", plural)]
+    if of.kind != "results":
+        tiles.append(
+            (f"{of.quads:,}", "quads" if of.kind == "messages" else "quads added or deleted")
+        )
+    else:
+        tiles.append((f"{len(of.variables):,}", "variables"))
+    for name, title in (
+        ("iris", "different IRIs"),
+        ("literals", "different literals"),
+        ("subjects", "different subjects"),
+        ("predicates", "different predicates"),
+        ("graphs", "different graphs"),
+    ):
+        some = of.distinct[name]
+        if of.kind == "results" and name in ("subjects", "predicates", "graphs"):
+            continue
+        about = "" if some.lower == some.upper else "≈ "
+        tiles.append((f"{about}{some.number:,}", title))
+    cells = "".join(
+        f'<div class="card"><b>{number}</b><span>{title}</span></div>' for number, title in tiles
+    )
+    return f'<div class="tiles">{cells}</div>\n'
+
+
+def _distribution(title: str, unit: str, of: Sizes, plural: str) -> str:
+    """A histogram with the numbers that say the same."""
+    bars = of.histogram
+    width, height, base = 420, 190, 150
+    step = min((width - 16) / len(bars), 64)
+    left = (width - step * len(bars)) / 2
+    most = max(count for _, _, count in bars)
+    shapes = []
+    every = max(1, -(-len(bars) // 8))  # labels stand apart
+    for number, (least, greatest, count) in enumerate(bars):
+        x = left + number * step
+        tall = 130 * count / most
+        if count:
+            tall = max(tall, 1.5)
+            span = f"{least:,}" if least == greatest else f"{least:,} to {greatest:,}"
+            shapes.append(
+                f'<rect class="bar" x="{x + step * 0.08:.1f}" y="{base - tall:.1f}" width="{step * 0.84:.1f}"'
+                f' height="{tall:.1f}" rx="2"><title>{span}: {count:,} {plural}</title></rect>'
+            )
+        if number % every == 0:
+            shown = _short(least)
+            if len(bars) <= _RANGES and greatest > least:
+                shown += f"–{_short(greatest)}"
+            shapes.append(
+                f'<text x="{x + step / 2:.1f}" y="{base + 16}" text-anchor="middle">{shown}</text>'
+            )
+    shapes.append(f'<line class="axis" x1="0" x2="{width}" y1="{base}" y2="{base}"/>')
+    shapes.append(
+        f'<text x="{width / 2}" y="{base + 35}" text-anchor="middle">{unit}, by powers of two</text>'
+    )
+    shapes.append(f'<text x="0" y="12">up to {most:,} {plural} a bar</text>')
+    numbers = [("min", of.minimum), *of.percentiles.items(), ("max", of.maximum)]
+    numbers += [("mean", of.mean), ("deviation", of.standard_deviation)]
+    shown = "".join(f"<span>{name} <b>{_number(value)}</b></span>" for name, value in numbers)
+    return (
+        f'<section class="card"><h2>{title}</h2><svg viewBox="0 0 {width} {height}" role="img"'
+        f' aria-label="{title}: histogram">{"".join(shapes)}</svg><div class="nums">{shown}</div></section>'
+    )
+
+
+def _titled(counts: Mapping[str, int]) -> dict[str, int]:
+    return {_TITLES[name]: count for name, count in counts.items()}
+
+
+def _shares(title: str, counts: Mapping[str, int]) -> str:
+    """A bar of parts, with its key."""
+    total = sum(counts.values())
+    if not total:
+        return ""
+    x, shapes, keys = 0.0, [], []
+    for number, (name, count) in enumerate(item for item in counts.items() if item[1]):
+        colour = f"k{min(number, 5)}"
+        wide = 1000 * count / total
+        shapes.append(
+            f'<rect class="{colour}" x="{x:.2f}" y="0" width="{wide:.2f}" height="26">'
+            f"<title>{_text(name)}: {count:,}</title></rect>"
+        )
+        keys.append(
+            f'<span><i class="{colour}"></i>{_text(name)} <b>{count:,}</b> ({_share(count, total)})</span>'
+        )
+        x += wide
+    return (
+        f'<section class="card"><h2>{title}</h2><svg viewBox="0 0 1000 26" preserveAspectRatio="none"'
+        f' style="height:26px" role="img" aria-label="{title}">{"".join(shapes)}</svg>'
+        f'<div class="key">{"".join(keys)}</div></section>\n'
+    )
+
+
+def _names(title: str, what: str, of: Names, prefixes: Mapping[str, str]) -> str:
+    """The most frequent names, a bar each."""
+    by_iri = {iri: name for name, iri in prefixes.items()}
+    most = max(of.counts.values())
+    rows = []
+    for name, count in of.counts.items():
+        shown = _cut(name, _SHOWN)
+        prefix = f" <small>{_text(by_iri[name])}:</small>" if name in by_iri else ""
+        rows.append(
+            f'<div class="row"><div><span title="{_text(_cut(name, _TOOLTIP))}">{_text(shown)}{prefix}</span>'
+            f"<span>{count:,}</span></div>{_bar(count, most)}</div>"
+        )
+    more = of.number - len(of.counts)
+    if more:
+        rows.append(f"<p>and {more:,} more</p>")
+    if of.others:
+        rows.append(f"<p>{of.others:,} {what} of others, which are not held</p>")
+    return f'<section class="card"><h2>{title}, by {what}</h2>{"".join(rows)}</section>'
+
+
+def _bar(count: int, most: int) -> str:
+    wide = max(1000 * count / most, 3)
+    return (
+        '<svg viewBox="0 0 1000 6" preserveAspectRatio="none" style="height:6px" aria-hidden="true">'
+        f'<rect class="track" width="1000" height="6"/><rect class="bar" width="{wide:.1f}" height="6"/></svg>'
+    )
+
+
+def _variables(of: Statistics) -> str:
+    if not of.variables:
+        return ""
+    rows = (
+        (
+            f"?{_text(variable.name)}",
+            f"{variable.bound:,}",
+            _share(variable.bound, of.messages),
+            "–" if variable.distinct is None else f"{variable.distinct.number:,}",
+        )
+        for variable in of.variables
+    )
+    return _table("Variables", ("", "bound", "of the rows", "different terms"), rows)
+
+
+def _series(of: Statistics) -> str:
+    rows = (
+        (
+            _TITLES[name],
+            *(_number(value) for value in (some.minimum, some.mean, some.maximum)),
+            _number(some.standard_deviation),
+            _number(some.sum),
+        )
+        for name, some in of.series.items()
+    )
+    head = ("", "min", "mean", "max", "deviation", "sum")
+    return _table(
+        f"Different terms, and more, a {'patch' if of.kind == 'patches' else 'message'}", head, rows
+    )
+
+
+def _distinct(of: Statistics) -> str:
+    rows = (
+        (
+            _TITLES[name],
+            f"{some.number:,}",
+            "exact" if some.lower == some.upper else f"{some.lower:,} to {some.upper:,}",
+        )
+        for name, some in of.distinct.items()
+        if some.number
+    )
+    return _table("Different terms in the log", ("", "number", "2 standard deviations"), rows)
+
+
+def _table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table of texts that are escaped already."""
+    names = "".join(f'<th scope="col">{name}</th>' for name in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    if not lines:
+        return ""
+    return (
+        f'<section class="card"><h2>{title}</h2><div class="scroll"><table><thead><tr>{names}</tr></thead>'
+        f"<tbody>{lines}</tbody></table></div></section>\n"
+    )
+
+
+def _text(text: str) -> str:
+    """A text of the log, safe in HTML; controls, and what turns the direction of text, are shown as boxes."""
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return escape(shown, quote=True)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-most // 2 :]}"
+
+
+def _share(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f} %" if total else "–"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:,.2f}"
+
+
+def _short(value: int) -> str:
+    """A number in little room: powers of 1024."""
+    for unit in ("", "Ki", "Mi", "Gi", "Ti", "Pi"):
+        if value < 1024:
+            return f"{value}{unit}"
+        value //= 1024
+    return f"{value}Ei"
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"

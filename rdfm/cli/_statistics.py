@@ -1,0 +1,178 @@
+"""What `rdfm inspect --stats` prints and writes.
+
+In: `Statistics`. Out: lines for people, or a page in a file.
+"""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rdfm.cli._io import WORDS, plural, safe, several, size
+
+if TYPE_CHECKING:
+    from rdfm.analysis.statistics import Names, Sizes, Statistics
+
+__all__ = ["check_folder", "lines", "write_page"]
+
+# The bars of a histogram, as wide as most terminals allow.
+_WIDTH = 32
+_TITLES = {
+    "iris": "IRIs",
+    "blank_nodes": "blank nodes",
+    "simple_literals": "simple literals",
+    "datatype_literals": "datatype literals",
+    "language_literals": "language literals",
+    "ascii_control_characters": "control characters",
+    "quoted_triples": "quoted triples",
+    "byte_density": "bytes a statement",
+}
+
+
+def check_folder(path: str) -> None:
+    """Refuse a file in a folder that is not there, before a log is read.
+
+    Raises:
+        FileNotFoundError: There is no such folder.
+        IsADirectoryError: The file is a folder.
+    """
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(folder))
+    if Path(path).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "Is a folder", path)
+
+
+def write_page(found: Statistics, path: str) -> None:
+    """Write the page."""
+    if path == "-":
+        click.echo(found.to_html(), nl=False)
+        return
+    Path(path).write_text(found.to_html(), "utf-8")
+
+
+def lines(of: Statistics) -> list[str]:
+    """The statistics for people."""
+    message, record = WORDS[of.kind]
+    empty = f" ({of.empty_messages:,} empty)" if of.empty_messages else ""
+    rows = [("format", of.format or "none")]
+    if of.logs != 1:
+        rows.append(("logs", f"{of.logs:,}"))
+    rows += [("size", size(of.bytes)), (several(message), f"{of.messages:,}{empty}")]
+    if of.kind == "patches":
+        counts = ", ".join(f"{count:,} {code}" for code, count in of.operations.items())
+        rows.append(("operations", counts or "0"))
+    elif of.kind == "messages":
+        rows.append(("quads", f"{of.quads:,}"))
+    shown = [safe(of.source), *(f"  {name:18} {safe(value)}" for name, value in rows)]
+    sizes = "bound cells a row" if of.kind == "results" else f"{several(record)} a {message}"
+    shown += _sizes(sizes, of.quads_per_message)
+    for name, some in (
+        ("bytes a message", of.bytes_per_message),
+        ("adds a patch", of.adds_per_patch),
+        ("deletes a patch", of.deletes_per_patch),
+    ):
+        if some is not None:
+            shown += _sizes(name, some)
+    shown += _table(of, message)
+    for variable in of.variables:
+        distinct = "" if variable.distinct is None else f", {variable.distinct.number:,} different"
+        shown.append(
+            f"  {safe('?' + variable.name):18} bound in {plural(variable.bound, 'row')}{distinct}"
+        )
+    by_iri = {iri: name for name, iri in of.prefixes.items()}
+    for heading, names in (
+        ("predicates", of.predicates),
+        ("types", of.types),
+        ("namespaces", of.namespaces),
+        ("datatypes", of.datatypes),
+        ("languages", of.languages),
+    ):
+        shown += _names(heading, names, by_iri if heading == "namespaces" else {})
+    if of.approximate_messages:
+        number = plural(of.approximate_messages, message)
+        shown.append(
+            f"  {'estimated':18} some numbers of {number}, of more than 65,536 terms or quads"
+        )
+    for position, note in enumerate(of.notes):
+        shown.append(f"  {'' if position else 'notes':18} {safe(note)}")
+    if of.error:
+        shown.append(f"  {'first error':18} {safe(of.error)}")
+    return shown
+
+
+def _sizes(title: str, of: Sizes) -> list[str]:
+    """Numbers, and a histogram of bars."""
+    if not of.histogram:
+        return []
+    numbers = [
+        f"{_number(of.minimum)} to {_number(of.maximum)}",
+        f"median {_number(of.median)}",
+        f"mean {_number(of.mean)}",
+        f"deviation {_number(of.standard_deviation)}",
+    ]
+    shown = ["", f"  {title:18} {', '.join(numbers)}"]
+    percentiles = ", ".join(f"{name} {_number(value)}" for name, value in of.percentiles.items())
+    shown.append(f"  {'':18} {percentiles}")
+    if len(of.histogram) == 1:
+        return shown
+    most = max(count for _, _, count in of.histogram)
+    for least, greatest, count in of.histogram:
+        span = f"{least:,}" if least == greatest else f"{least:,} to {greatest:,}"
+        bar = "#" * max(round(_WIDTH * count / most), 1 if count else 0)
+        shown.append(f"  {span:>18} {bar:{_WIDTH}} {count:>10,}")
+    return shown
+
+
+def _table(of: Statistics, message: str) -> list[str]:
+    """The series, a line each, with the different terms of the log."""
+    head = ["min", "mean", "max", "deviation", "sum", "different"]
+    rows = []
+    for name in (*of.series, *(name for name in of.distinct if name not in of.series)):
+        series, distinct = of.series.get(name), of.distinct.get(name)
+        different = "" if distinct is None else f"{distinct.number:,}"
+        if distinct is not None and distinct.lower != distinct.upper:
+            different += f" ({distinct.lower:,} to {distinct.upper:,})"
+        if series is None:
+            if distinct is None or not distinct.number:
+                continue
+            cells = ["", "", "", "", "", different]
+        else:
+            values = (
+                series.minimum,
+                series.mean,
+                series.maximum,
+                series.standard_deviation,
+                series.sum,
+            )
+            cells = [*("" if value is None else _number(value) for value in values), different]
+        rows.append((_TITLES.get(name, name.replace("_", " ")), cells))
+    if not rows or not of.messages:
+        return []
+    wide = [max(len(cells[at]) for _, cells in (*rows, ("", head))) for at in range(len(head))]
+
+    def line(name: str, cells: list[str]) -> str:
+        return f"  {name:18} " + "  ".join(
+            f"{cell:>{width}}" for cell, width in zip(cells, wide, strict=True)
+        )
+
+    return ["", line(f"a {message}", head), *(line(*row).rstrip() for row in rows), ""]
+
+
+def _names(heading: str, of: Names, prefixes: dict[str, str]) -> list[str]:
+    shown = []
+    for position, (name, count) in enumerate(of.counts.items()):
+        prefix = f" ({prefixes[name]}:)" if name in prefixes else ""
+        shown.append(f"  {'' if position else heading:18} {count:>10,}  {safe(name + prefix)}")
+    if of.others:
+        shown.append(f"  {'':18} {of.others:>10,}  of others, which are not held")
+    return shown
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"

@@ -1,0 +1,131 @@
+"""The page of statistics: it needs nothing else, shows no markup of a log, and looks right in a browser."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from browser import shown
+
+import rdfm
+
+EVIL = "<script>alert(1)</script>\"'&<img src=http://evil.example/x>"
+
+LOG = "".join(
+    f"<http://example.org/thing/{number}> <http://example.org/ns#p{number % 7}>"
+    f' "{number}"@en-{number % 30} <http://example.org/g> .\n'
+    + ("# @message\n" if number % (1 + number % 9) == 0 else "")
+    for number in range(2000)
+)
+LONG = "http://example.org/" + "x" * 3000
+
+
+def page_of(text: str = LOG, format: str = "nq") -> str:
+    return rdfm.statistics(text.encode(), format).to_html()
+
+
+class Checker(HTMLParser):
+    """What stands open, and which elements and attributes there are."""
+
+    VOID = ("meta", "link", "rect", "line")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.links += [
+            value or "" for name, value in attrs if name in ("src", "href", "xlink:href")
+        ]
+        assert not any(name.startswith("on") for name, _ in attrs)
+        if tag not in self.VOID or (tag == "rect" and self.get_starttag_text()[-2] != "/"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        (LOG, "nq"),
+        ("", "nq"),
+        ("<urn:s> oops", "nq"),
+        ("TX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\n", "rdf-patch"),
+        ("?a\t?b\n<urn:s>\t1\n", "results-tsv"),
+    ],
+)
+def test_a_page_is_well_formed_and_needs_nothing_else(text, format):
+    page = page_of(text, format)
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert checker.tags.isdisjoint({"script", "img", "iframe", "object", "embed", "audio", "video"})
+    assert checker.links == ["data:,"]
+    assert not re.search(r"url\(|@import", page)
+    assert "None" not in page
+    assert "nan" not in page
+
+
+def test_texts_of_logs_are_escaped(tmp_path):
+    path = tmp_path / "<b>&.srj"
+    path.write_text("x")
+    cells = [rdfm.Literal(EVIL, language="en"), rdfm.Literal("x", datatype=f"urn:{EVIL}")]
+    with rdfm.create_results(path, [EVIL, "b"]) as out:
+        out.write(cells)
+    page = rdfm.statistics(path).to_html()
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "<b>&.srj" not in page
+    assert "&lt;script&gt;" in page
+    assert "&lt;b&gt;&amp;.srj" in page
+
+
+def test_texts_that_turn_the_direction_are_made_visible():
+    page = page_of("<urn:s> <urn:p\u202ereversed> <urn:o> .")
+    assert "\u202e" not in page
+    assert "urn:p\N{REPLACEMENT CHARACTER}reversed" in page
+
+
+def test_notebooks_show_a_block():
+    shown = rdfm.statistics(LOG.encode(), "nq")._repr_html_()
+    assert shown.startswith("<style>")
+    assert shown.rstrip().endswith("</main>")
+    assert "<html" not in shown
+    # Nothing of the notebook is styled.
+    rules = re.findall(r"([^{}]+)\{", re.search(r"<style>(.*?)</style>", shown, re.S)[1])
+    selectors = [one.strip() for rule in rules for one in rule.split(",") if "@media" not in rule]
+    assert all(selector.startswith(".rdfm-stats") for selector in selectors)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [320, 390, 1100])
+def test_a_page_in_a_browser(tmp_path, width, dark):
+    text = LOG + f"<{LONG}> <{LONG}> <{LONG}> <urn:{'y' * 900}> .\n"
+    found = shown(page_of(text), tmp_path, width=width, dark=dark)
+    assert found["console"] == []
+    assert found["resources"] == []
+    assert found["scripts"] == 0
+    assert found["width"] <= width
+    assert found["widest"] <= width
+    assert found["charts"] > 10
+    assert "2,001" in found["text"]
+    assert "Predicates" in found["text"]
+    channels = [list(map(int, re.findall(r"\d+", found[name])[:3])) for name in ("ink", "card")]
+    ink, card = (sum(some) / 3 for some in channels)
+    assert (ink > card) == dark
+    assert abs(ink - card) > 120
+
+
+def test_an_error_and_an_empty_log_in_a_browser(tmp_path):
+    found = shown(page_of("<urn:s> oops"), tmp_path, width=360)
+    assert "First error" in found["text"]
+    assert found["console"] == []
+    assert found["width"] <= 360

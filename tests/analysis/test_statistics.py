@@ -1,0 +1,570 @@
+"""Statistics are what a plain count in Python gives, whatever the format, the cut into batches and the parts."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import fields
+from pathlib import Path
+
+import patches as patch_logs
+import pytest
+import results as result_logs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from logs import logs
+from nquads import DIR_LANG_STRING, LANG_STRING, XSD_STRING
+from support import as_batch, as_tuple, encode, needs_shared
+
+import rdfm
+from rdfm import formats
+from rdfm.analysis.statistics import Collector, Distinct, Names, Series, Sizes, Statistics
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+BUILT_IN = (XSD_STRING, LANG_STRING, DIR_LANG_STRING)
+CONTROLS = {*range(9), 11, 12, *range(14, 20)}
+JELLY = {"generalized": True, "rdf_star": True}
+SHARED = Path(__file__).parents[3] / "shared"
+
+
+class Plain:
+    """The same numbers, counted as simply as can be."""
+
+    def __init__(self) -> None:
+        self.series: dict[str, list] = {}
+        self.distinct: dict[str, set] = {}
+        self.occurrences: Counter[str] = Counter()
+        self.names = {name: Counter() for name in ("datatypes", "languages", "predicates", "types")}
+        self.names["namespaces"] = Counter()
+
+    def occur(self, term: tuple) -> None:
+        kind = kind_of(term)
+        self.occurrences[kind] += 1
+        if term[0] == "iri":
+            self.names["namespaces"][namespace(term[1])] += 1
+        if term[0] == "literal":
+            self.names["datatypes"][term[4]] += 1
+            if term[2]:
+                self.names["languages"][term[2]] += 1
+        for part in term[1:] if term[0] == "triple" else ():
+            self.occur(part)
+
+    def message(self, quads: list[tuple], scope: object) -> None:
+        """Take a message; `scope` is what its blank nodes belong to."""
+        found: dict[str, set] = {}
+        controls = triples = 0
+
+        def see(term: tuple, position: str) -> None:
+            nonlocal controls, triples
+            found.setdefault(position, set()).add(term)
+            found.setdefault(kind_of(term), set()).add(term)
+            if term[0] == "literal":
+                found.setdefault("literals", set()).add(term)
+                controls += sum(ord(character) in CONTROLS for character in term[1])
+                if term[4] not in BUILT_IN:
+                    found.setdefault("datatypes", set()).add(term[4])
+            if term[0] == "triple":
+                triples += 1
+                for part, name in zip(term[1:], ("subjects", "predicates", "objects"), strict=True):
+                    see(part, name)
+
+        for quad in quads:
+            for term, position in zip(
+                quad, ("subjects", "predicates", "objects", "graphs"), strict=True
+            ):
+                if term is None:
+                    found.setdefault("graphs", set()).add(None)
+                else:
+                    see(term, position)
+                    self.occur(term)
+            if quad[1][0] == "iri":
+                self.names["predicates"][quad[1][1]] += 1
+            if quad[1] == ("iri", TYPE) and quad[2][0] == "iri":
+                self.names["types"][quad[2][1]] += 1
+        for name in KINDS:
+            terms = found.get(name, set())
+            if name != "quoted_triples":
+                self.series.setdefault(name, []).append(len(terms))
+            scoped = {(term, scope) if is_scoped(term) else term for term in terms}
+            self.distinct.setdefault(name, set()).update(scoped)
+        self.series.setdefault("ascii_control_characters", []).append(controls)
+        self.series.setdefault("quoted_triples", []).append(triples)
+        self.series.setdefault("statements", []).append(len(quads))
+
+
+KINDS = (
+    *("iris", "blank_nodes", "literals", "simple_literals", "datatype_literals"),
+    *("language_literals", "datatypes", "subjects", "predicates", "objects", "graphs"),
+    "quoted_triples",
+)
+
+
+def kind_of(term: tuple) -> str:
+    if term[0] == "literal":
+        if term[2]:
+            return "language_literals"
+        return "simple_literals" if term[4] == XSD_STRING else "datatype_literals"
+    return {"iri": "iris", "bnode": "blank_nodes", "triple": "quoted_triples"}[term[0]]
+
+
+def is_scoped(term: object) -> bool:
+    if not isinstance(term, tuple):
+        return False
+    return term[0] == "bnode" or (term[0] == "triple" and any(map(is_scoped, term[1:])))
+
+
+def namespace(iri: str) -> str:
+    for ends in ("#/", ":"):
+        if found := max(map(iri.rfind, ends)) + 1:
+            return iri[:found]
+    return iri
+
+
+def check_series(found: Series, values: list) -> None:
+    if not values:
+        assert (found.minimum, found.maximum, found.mean) == (None, None, None)
+        return
+    mean = sum(values) / len(values)
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
+    assert (found.minimum, found.maximum) == (min(values), max(values))
+    assert found.mean == pytest.approx(mean)
+    assert found.standard_deviation == pytest.approx(deviation, abs=1e-6)
+    if isinstance(values[0], int):
+        assert found.sum == sum(values)
+
+
+def check_sizes(found: Sizes, values: list[int]) -> None:
+    check_series(found, values)
+    if not values:
+        assert (found.percentiles, found.histogram, found.median) == ({}, [], None)
+        return
+    ordered = sorted(values)
+    for percent in (5, 25, 50, 75, 95, 99):
+        wanted = ordered[math.ceil(percent * len(ordered) / 100) - 1]
+        exact = found.percentiles[f"p{percent}"]
+        assert exact == wanted if wanted < 4096 else wanted * 0.9995 <= exact <= wanted
+    assert found.median == found.percentiles["p50"]
+    assert [count for _, _, count in found.histogram] == [
+        sum(least <= value <= most for value in values) for least, most, _ in found.histogram
+    ]
+    assert sum(count for _, _, count in found.histogram) == len(values)
+    for bar, following in zip(found.histogram, found.histogram[1:], strict=False):
+        assert bar[1] + 1 == following[0]
+
+
+def check_names(found: Names, wanted: Counter) -> None:
+    assert found.counts == dict(
+        sorted(wanted.items(), key=lambda item: (-item[1], item[0].encode()))
+    )
+    assert (found.number, found.others) == (len(wanted), 0)
+
+
+def check(found: Statistics, log: list[list[tuple]]) -> None:
+    """Whether all numbers of a log of messages are right."""
+    plain = Plain()
+    written = []
+    for index, message in enumerate(log):
+        unique = list(dict.fromkeys(message))
+        plain.message(unique, index)
+        written.append((len(encode("nq", [unique])) if unique else 0) + 8)
+    assert (found.kind, found.messages) == ("messages", len(log))
+    assert found.empty_messages == sum(not message for message in log)
+    assert found.quads == sum(map(len, log))
+    check_sizes(found.quads_per_message, list(map(len, log)))
+    check_sizes(found.bytes_per_message, written)
+    densities = [
+        size / len(set(message)) for size, message in zip(written, log, strict=True) if message
+    ]
+    check_series(found.series["byte_density"], densities)
+    check_terms(found, plain)
+    assert set(found.series) == {*plain.series, "byte_density"} or not log
+
+
+def check_terms(found: Statistics, plain: Plain) -> None:
+    for name, values in plain.series.items():
+        check_series(found.series[name], values)
+    for name, terms in plain.distinct.items():
+        assert found.distinct[name] == Distinct(len(terms), len(terms), len(terms)), name
+    assert found.occurrences == {name: plain.occurrences[name] for name in found.occurrences}
+    for name, counts in plain.names.items():
+        check_names(getattr(found, name), counts)
+    assert (found.approximate_messages, found.adds_per_patch is None) == (
+        0,
+        found.kind != "patches",
+    )
+
+
+def of_batches(batches, top: int = 1000) -> Statistics:
+    collector = Collector()
+    for batch in batches:
+        collector.add(batch)
+    return collector.statistics(top=top)
+
+
+def batches_of(name, data, size=1 << 20, parts="never", **options):
+    """The batches of a log that is read in pieces."""
+    decoder = formats.find(name).decoder(options, formats.Opening(parts))
+    for start in range(0, len(data), size):
+        decoder.feed(data[start : start + size])
+        while (batch := decoder.next_batch()) is not None:
+            yield batch
+    decoder.finish()
+    while (batch := decoder.next_batch()) is not None:
+        yield batch
+
+
+def one_by_one(batch):
+    return [batch.slice(at, at + 1) for at in range(len(batch))]
+
+
+@given(logs(generalized=True))
+@settings(deadline=None)
+def test_statistics_are_those_of_a_plain_count(log):
+    batch = as_batch(log)
+    found = of_batches([batch])
+    check(found, log)
+    assert of_batches(one_by_one(batch)) == found
+    for name in ("nq", "jelly", "rdf-protobuf"):
+        # U+FFFE and U+FFFF are escaped or not as the format that is read knows them, which bytes show.
+        if not log or re.search(r"\\uff(fe|ff)", ascii(log)):
+            continue
+        data = encode(name, log, **(JELLY if name == "jelly" else {}))
+        again = of_batches(
+            batches_of(name, data, **({"generalized": True} if name == "nq" else {}))
+        )
+        assert again.to_dict() == found.to_dict() | {"prefixes": again.prefixes}, name
+
+
+@st.composite
+def types(draw):
+    """Logs in which things have types."""
+    log = draw(logs(generalized=False, plain="tags"))
+    kinds = st.sampled_from([("iri", f"http://example.org/{name}#T") for name in "abc"])
+    typed = st.tuples(
+        st.sampled_from([("iri", "http://a/s"), ("bnode", "b")]), st.just(("iri", TYPE)), kinds
+    )
+    for message in log:
+        message.extend((*quad, None) for quad in draw(st.lists(typed, max_size=4)))
+    return log
+
+
+@given(types())
+@settings(deadline=None)
+def test_types_are_counted(log):
+    check(of_batches([as_batch(log)]), log)
+
+
+@given(patch_logs.patches(graphs=True))
+@settings(deadline=None)
+def test_statistics_of_patches(log):
+    batch = patch_logs.as_batch(log)
+    found = of_batches([batch])
+    plain = Plain()
+    for patch in log:
+        plain.message([row[1:] for row in patch if row[0] in "AD"], None)
+    codes = Counter(row[0] for patch in log for row in patch)
+    assert found.operations == codes
+    assert (found.kind, found.quads) == ("patches", codes["A"] + codes["D"])
+    check_sizes(found.quads_per_message, list(map(len, log)))
+    for name, code in (("adds_per_patch", "A"), ("deletes_per_patch", "D")):
+        counts = [sum(row[0] == code for row in patch) for patch in log]
+        if log:
+            check_sizes(getattr(found, name), counts)
+    if log:
+        check_terms(found, plain)
+        assert "byte_density" not in found.series
+        assert of_batches(one_by_one(batch)) == found
+
+
+@given(result_logs.results())
+@settings(deadline=None)
+def test_statistics_of_results(log):
+    variables, rows = log
+    data = result_logs.encoded("results-thrift", variables, rows)
+    found = rdfm.statistics(data, "results-thrift", top=1000)
+    assert (found.kind, found.messages, found.quads) == ("results", len(rows), 0)
+    bound = [[cell for cell in row if cell is not None] for row in rows]
+    check_sizes(found.quads_per_message, list(map(len, bound)))
+    assert found.empty_messages == sum(not row for row in bound)
+    assert [variable.name for variable in found.variables] == variables
+    for at, variable in enumerate(found.variables):
+        cells = [row[at] for row in rows if row[at] is not None]
+        assert variable.bound == len(cells)
+        assert variable.distinct.number == len(set(cells))
+    plain = Plain()
+    for cell in (cell for row in bound for cell in row):
+        plain.occur(cell)
+    assert found.occurrences == {name: plain.occurrences[name] for name in found.occurrences}
+    check_names(found.namespaces, plain.names["namespaces"])
+    check_names(found.datatypes, plain.names["datatypes"])
+    assert found.series == {}
+
+
+# --- messages in parts ---
+
+
+def large(quads: int, seed: int = 1) -> list[tuple]:
+    """A message of so many quads, many of them repeated."""
+    pick = random.Random(seed)
+    return [
+        (
+            ("bnode", f"b{pick.randrange(quads // 4 + 1)}"),
+            ("iri", f"http://example.org/p{pick.randrange(20)}"),
+            ("literal", str(pick.randrange(quads // 100 + 1)), None, None, XSD_STRING),
+            ("iri", "http://example.org/g") if pick.random() < 0.5 else None,
+        )
+        for _ in range(quads)
+    ]
+
+
+def test_a_message_in_parts_counts_as_in_one():
+    log = [large(20), large(50_000), [], large(20_000, 2), large(3)]
+    batches = list(parts_of(log))
+    assert any(batch.continues for batch in batches)
+    check(of_batches(batches), log)
+    check(of_batches([as_batch(log)]), log)
+
+
+def parts_of(log):
+    return batches_of("nq", encode("nq", log), parts="always")
+
+
+def test_a_message_of_very_many_terms_is_estimated():
+    message = [
+        (("iri", f"http://example.org/{number}"), ("iri", "http://e/p"), ("bnode", "b"), None)
+        for number in range(150_000)
+    ]
+    message += message[:50_000]
+    found = of_batches(parts_of([message, message[:10]]))
+    assert found.approximate_messages == 1
+    assert found.quads_per_message.maximum == 200_000
+    assert found.series["statements"].maximum == pytest.approx(150_000, rel=0.01)
+    assert found.series["subjects"].maximum == pytest.approx(150_000, rel=0.01)
+    assert found.series["subjects"].minimum == 10
+    # The last messages alone are exact.
+    assert of_batches([as_batch([message[:10]])]).approximate_messages == 0
+
+
+def test_a_large_message_without_repetitions_has_its_number_of_statements():
+    message = [
+        (("iri", f"http://example.org/{number}"), ("iri", "http://e/p"), ("bnode", "b"), None)
+        for number in range(100_000)
+    ]
+    assert of_batches(parts_of([message])).series["statements"].sum == 100_000
+
+
+# --- distinct counts ---
+
+
+@pytest.mark.parametrize("count", [65_000, 70_000, 300_000])
+def test_distinct_counts_lie_within_their_bounds(count):
+    lines = "".join(
+        f'<http://example.org/{number}> <http://example.org/p> "{number % 1000}" .\n# @message\n'
+        for number in range(count)
+    )
+    found = rdfm.statistics((lines + lines[: len(lines) // 2]).encode(), "nq")
+    iris = found.distinct["iris"]
+    assert iris.lower <= count + 1 <= iris.upper
+    assert (iris.lower == iris.upper) == (count + 1 + 1000 <= 65_536)
+    assert abs(iris.number - count - 1) <= 0.01 * count
+    assert found.distinct["predicates"].number == 1
+    assert found.distinct["literals"].number == pytest.approx(1000, rel=0.01)
+    assert found.namespaces.counts == {"http://example.org/": found.occurrences["iris"]}
+
+
+def test_bounds_hold_as_often_as_two_standard_deviations_say():
+    """Of 60 logs about 57 are within the bounds; fewer than 50 would happen once in a million times."""
+    within = 0
+    for seed in range(60):
+        count = 66_000 + 500 * seed
+        text = "".join(f"<urn:{seed}:{number}> <urn:p> <urn:p> .\n" for number in range(count))
+        iris = rdfm.statistics(text.encode(), "nq").distinct["subjects"]
+        within += iris.lower <= count <= iris.upper
+    assert within >= 50
+
+
+def test_estimates_do_not_depend_on_the_cut():
+    text = "".join(
+        f"<urn:{number}> <urn:p> _:b .\n{'# @message' * (number % 9 == 0)}\n"
+        for number in range(90_000)
+    ).encode()
+
+    one, other = (of_batches(batches_of("nq", text, size, "always")) for size in (1 << 20, 10_007))
+    assert one == other
+
+
+def test_names_that_are_not_held_are_counted_together():
+    text = "".join(f"<urn:s> <urn:{number}/p> <urn:o> .\n" for number in range(20_000))
+    found = rdfm.statistics(text.encode(), "nq", top=5)
+    assert len(found.predicates.counts) == 5
+    assert (found.predicates.number, found.predicates.others) == (16_384, 20_000 - 16_384)
+
+
+# --- rdfm.statistics and the collector ---
+
+
+def test_a_snapshot_is_the_statistics_of_what_came_before():
+    log = [large(5, seed) for seed in range(10)]
+    batch = as_batch(log)
+    collector = Collector()
+    collector.add(batch.slice(0, 4))
+    before = collector.statistics(top=1000)
+    collector.add(batch.slice(4, 10))
+    assert before == of_batches([as_batch(log[:4])])
+    assert collector.statistics(top=1000) == of_batches([batch])
+
+
+def test_blank_nodes_of_several_logs_are_several(tmp_path):
+    for name in ("a.nq", "b.nq"):
+        (tmp_path / name).write_text("_:b <urn:p> <urn:o> .\n")
+    found = rdfm.statistics(tmp_path)
+    assert (found.logs, found.messages, found.distinct["subjects"].number) == (2, 2, 2)
+    for name in ("a.rdfp", "b.rdfp"):
+        (tmp_path / name).write_text("A _:b <urn:p> <urn:o> .\n")
+        (tmp_path / name).with_suffix(".nq").unlink()
+    found = rdfm.statistics(tmp_path)
+    assert (found.logs, found.distinct["subjects"].number) == (2, 2)
+
+
+def test_after_an_error_there_are_the_statistics_before_it():
+    found = rdfm.statistics(b"<urn:s> <urn:p> <urn:o> .\n# @message\n<urn:s> oops\n", "nq")
+    assert (found.messages, found.quads) == (1, 1)
+    assert "line 3" in found.error
+
+
+def test_kinds_are_not_mixed(tmp_path):
+    (tmp_path / "a.nq").write_text("_:b <urn:p> <urn:o> .\n")
+    (tmp_path / "b.rdfp").write_text("A _:b <urn:p> <urn:o> .\n")
+    with pytest.raises(rdfm.OptionError, match="statistics of one kind at a time"):
+        rdfm.statistics(tmp_path)
+
+
+def test_progress_is_told():
+    told = []
+    rdfm.statistics(b"<urn:s> <urn:p> <urn:o> .\n", "nq", progress=told.append)
+    assert (told[-1].messages, told[-1].quads, told[-1].bytes_in) == (1, 1, 26)
+    with pytest.raises(rdfm.OptionError, match="progress is a function"):
+        rdfm.statistics(b"", "nq", progress=1)
+
+
+def test_no_messages_have_no_numbers():
+    found = rdfm.statistics(b"", "jelly")
+    assert found.messages == 0
+    assert found.quads_per_message.mean is None
+    assert found.to_html()
+    assert found.to_rdf()
+
+
+def test_control_characters_are_those_of_riverbench():
+    text = "".join(f"\\u{code:04X}" for code in range(33))
+    found = rdfm.statistics(f'<urn:s> <urn:p> "{text}" .\n'.encode(), "nq")
+    assert found.series["ascii_control_characters"].sum == len(CONTROLS) == 17
+
+
+# --- real data ---
+
+
+@needs_shared("data", "riverbench")
+@pytest.mark.parametrize(
+    ("dataset", "suffix", "statements", "graphs"),
+    [
+        ("nanopubs", "trig", 34, 4),
+        ("officegraph", "ttl", 6, 1),
+        ("osm2rdf-denmark", "ttl", None, 1),
+    ],
+)
+def test_samples_of_riverbench(dataset, suffix, statements, graphs):
+    """Element 0 has the statements over which the published figures divide the bytes of the announcement."""
+    paths = sorted((SHARED / "data/riverbench" / dataset).glob(f"*.{suffix}"))
+    assert len(paths) == 5
+    for path in paths:
+        with rdfm.open_log(path) as log:
+            messages = [[tuple(map(as_tuple, quad)) for quad in message] for message in log]
+        found = rdfm.statistics(path, top=1000)
+        check(found, messages)
+        assert found.series["graphs"].maximum == graphs
+    if statements:
+        assert rdfm.statistics(paths[0]).series["statements"].sum == statements
+
+
+@needs_shared("data")
+def test_the_logs_of_the_shared_data():
+    paths = [
+        path
+        for path in sorted((SHARED / "data").rglob("*"))
+        if path.suffix in (".jelly", ".gz", ".trig", ".ttl")
+    ]
+    assert len(paths) > 20
+    for path in paths:
+        found = rdfm.statistics(path)
+        about = rdfm.inspect(path)
+        assert (found.messages, found.quads) == (about.messages, about.quads), path
+        assert found.error == about.error
+        assert dict(list(found.predicates.counts.items())[:10]) == about.predicates or (
+            found.quads != found.series["statements"].sum
+        )
+        assert found.bytes == about.bytes
+
+
+MEASURE = """
+import resource, sys
+import rdfm
+found = rdfm.statistics(sys.stdin.buffer, "nq")
+print(found.quads, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def feed(kind: str, size: int):
+    """About so many bytes of N-Quads: small messages with new terms, or one message."""
+    start = 0
+    while size > 0:
+        lines = []
+        for number in range(start, start + 1000):
+            lines.append(
+                f"<http://example.org/{number}> <http://example.org/p{number % 50000}/x>"
+                f' "{number}"@en-{number % 100000} _:b{number} .\n'
+            )
+            if kind == "small" and number % 5 == 0:
+                lines.append("# @message\n")
+        piece = "".join(lines).encode()
+        size -= len(piece)
+        start += 1000
+        yield piece
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["small", "one"])
+def test_memory_does_not_grow_with_the_log(kind):
+    """As much at 50 MB as at 500 MB."""
+    peaks = []
+    for size in (50_000_000, 500_000_000):
+        process = subprocess.Popen(
+            [sys.executable, "-c", MEASURE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        for piece in feed(kind, size):
+            process.stdin.write(piece)
+        out, _ = process.communicate()
+        assert process.returncode == 0
+        quads, peak = map(int, out.split())
+        assert quads > size // 200
+        peaks.append(peak * 1024)
+    assert abs(peaks[1] - peaks[0]) < 20_000_000, peaks
+
+
+# --- what is documented ---
+
+
+def test_the_documentation_names_all_fields():
+    page = (Path(__file__).parents[2] / "docs/statistics.md").read_text("utf-8")
+    named = set(re.findall(r"^\| `([a-z_]+)` \|", page, re.M))
+    wanted = {field.name for field in fields(Statistics)}
+    wanted |= {field.name for kind in (Sizes, Distinct, Names) for field in fields(kind)}
+    found = rdfm.statistics(b"<urn:s> <urn:p> <urn:o> .", "nq")
+    wanted |= {*found.series, *found.distinct, *found.occurrences}
+    wanted |= {"name", "bound", "distinct"}
+    assert wanted - named == set()
+    assert named - wanted == set()

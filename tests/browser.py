@@ -1,0 +1,71 @@
+"""A page in a real browser: Chromium without a window, which prints what a script of the test says of the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+# Asks the page, which is in a frame as wide as a screen, how it looks there.
+HARNESS = """<!DOCTYPE html><html><body style="margin:0">
+<iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"></iframe>
+<pre id="found"></pre>
+<script>
+addEventListener("load", () => {{
+  const frame = document.querySelector("iframe"), inside = frame.contentDocument;
+  const root = inside.documentElement, style = frame.contentWindow.getComputedStyle;
+  const visible = [...inside.querySelectorAll("main *")].filter(e => !e.closest(".scroll"));
+  document.querySelector("#found").textContent = JSON.stringify({{
+    width: root.scrollWidth,
+    widest: Math.max(...visible.map(e => e.getBoundingClientRect().right)),
+    title: inside.title,
+    resources: frame.contentWindow.performance.getEntriesByType("resource").map(e => e.name),
+    scripts: inside.scripts.length,
+    ink: style(inside.querySelector("main")).color,
+    card: style(inside.querySelector(".card")).backgroundColor,
+    charts: [...inside.querySelectorAll("svg")].filter(e => e.getBoundingClientRect().height > 0).length,
+    text: inside.body.innerText,
+  }});
+}});
+</script></body></html>"""
+
+
+def chromium() -> str:
+    """The browser; the test is skipped where there is none, and fails where it is required."""
+    for name in NAMES:
+        if found := shutil.which(name):
+            return found
+    message = "no Chromium: apt-get install chromium"
+    if os.environ.get("RDFM_REQUIRE_BROWSER") == "1":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def shown(page: str, folder: Path, *, width: int = 1000, dark: bool = False) -> dict[str, Any]:
+    """What a page looks like on a screen of some width, and what the browser complained of (`console`)."""
+    file = folder / "harness.html"
+    file.write_text(HARNESS.format(width=width, page=escape(page)), "utf-8")
+    command = [
+        *(chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+        *("--disable-background-networking", "--no-first-run", "--enable-logging=stderr"),
+        f"--user-data-dir={folder / 'profile'}",
+        f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+        *("--virtual-time-budget=5000", "--dump-dom", file.as_uri()),
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=True, encoding="utf-8"
+    )
+    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
+    assert found, done.stdout[-500:] + done.stderr[-500:]
+    answer: dict[str, Any] = json.loads(unescape(found[1]))
+    answer["console"] = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    return answer
