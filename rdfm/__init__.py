@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         __version__,
         parse_term,
     )
+    from rdfm.analysis.diff import diff
+    from rdfm.analysis.difference import Difference, MessageDifference
     from rdfm.analysis.inspect import Report, inspect
     from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.conversion.convert import convert
@@ -66,6 +68,7 @@ __all__ = [
     "Bnode",
     "ConvertOptions",
     "DecodeError",
+    "Difference",
     "EncodeError",
     "InternalError",
     "Iri",
@@ -75,6 +78,7 @@ __all__ = [
     "LogWriter",
     "Message",
     "MessageBatch",
+    "MessageDifference",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -99,6 +103,7 @@ __all__ = [
     "convert",
     "create_log",
     "create_results",
+    "diff",
     "errors",
     "formats",
     "inspect",
@@ -136,6 +141,8 @@ _PLACES = {
         "UnknownFormatError",
         "UnsupportedError",
     ],
+    "analysis.diff": ["diff"],
+    "analysis.difference": ["Difference", "MessageDifference"],
     "analysis.inspect": ["Report", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "logs.progress": ["Progress"],

@@ -20,7 +20,22 @@ from rdfm.cli import _signals
 from rdfm.cli._io import STANDARD_OUTPUT
 from rdfm.errors import told
 
-__all__ = ["run"]
+__all__ = ["Coded", "run"]
+
+
+class Coded(Exception):
+    """An error after which a command has an exit code of its own, where errors have 1.
+
+    Attributes:
+        error: The error.
+        code: The exit code.
+    """
+
+    def __init__(self, error: Exception, code: int) -> None:
+        """Take the error and the code."""
+        super().__init__(str(error))
+        self.error = error
+        self.code = code
 
 
 def run(words: list[str]) -> int:
@@ -80,6 +95,10 @@ def _run(words: list[str]) -> int:
             return _interrupted()
         except ClosedPipe as error:
             return _explain(error.error)
+        except Coded as error:
+            if debug:
+                raise error.error from None
+            return max(_explain(error.error), error.code)
     except KeyboardInterrupt:
         return _interrupted()
     except Exception as error:

@@ -9,12 +9,12 @@ to labels, gets the labels of the first; what is left gets labels that the first
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from rdfm._core import Bnode, Quad, Term, TripleTerm
 from rdfm.compare.isomorphism import MAX_STEPS, mapping
 
-__all__ = ["aligned"]
+__all__ = ["aligned", "nodes_of", "renamed"]
 
 _ANY = Bnode("x")
 
@@ -45,7 +45,7 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     names: dict[Bnode, Bnode] = {}
     taken: set[str] = set()
     for part in _parts(old):
-        taken.update(node.value for quad in part for node in _nodes(quad))
+        taken.update(node.value for quad in part for node in nodes_of(quad))
         candidates = alike[_look(part)]
         for at, candidate in enumerate(candidates):
             found = mapping(candidate, part, max_steps=max_steps)
@@ -54,10 +54,10 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
                 del candidates[at]
                 break
     for quad in quads:
-        for node in _nodes(quad):
+        for node in nodes_of(quad):
             if node not in names:
                 names[node] = Bnode(_free(node.value, taken))
-    return [_renamed(quad, names) for quad in quads]
+    return [renamed(quad, names) for quad in quads]
 
 
 def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
@@ -74,7 +74,7 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
 
     linked = []
     for quad in dict.fromkeys(quads):
-        nodes = list(_nodes(quad))
+        nodes = list(nodes_of(quad))
         if nodes:
             linked.append((nodes[0], quad))
             for other in nodes[1:]:
@@ -88,11 +88,11 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
 def _look(part: list[Quad]) -> Hashable:
     """What parts that are the same have in common: their quads with labels left out."""
     names: dict[Bnode, Bnode] = defaultdict(lambda: _ANY)
-    return frozenset(Counter(_renamed(quad, names) for quad in part).items())
+    return frozenset(Counter(renamed(quad, names) for quad in part).items())
 
 
-def _nodes(quad: Quad) -> Iterator[Bnode]:
-    """The blank nodes of a quad, in order. No recursion: triple terms may be deep."""
+def nodes_of(quad: Quad) -> Iterator[Bnode]:
+    """Give the blank nodes of a quad, in order. No recursion: triple terms may be deep."""
     waiting: list[Term | None] = [quad.graph, quad.object, quad.predicate, quad.subject]
     while waiting:
         term = waiting.pop()
@@ -102,7 +102,9 @@ def _nodes(quad: Quad) -> Iterator[Bnode]:
             waiting += (term.object, term.predicate, term.subject)
 
 
-def _renamed(quad: Quad, names: dict[Bnode, Bnode]) -> Quad:
+def renamed(quad: Quad, names: Mapping[Bnode, Bnode]) -> Quad:
+    """Give a quad with other labels."""
+
     def term(given: Term) -> Term:
         if isinstance(given, Bnode):
             return names[given]

@@ -16,7 +16,7 @@ from itertools import permutations
 from rdfm._core import Bnode, Iri, Literal, Quad, Term, TripleTerm
 from rdfm.errors import EncodeError, LimitError
 
-__all__ = ["canonical"]
+__all__ = ["canonical", "canonical_labels"]
 
 MAX_STEPS = 2_000_000
 
@@ -42,13 +42,31 @@ def canonical(
         LimitError: The labels need more than `max_steps`.
     """
     dataset = set(quads)
+    issued = canonical_labels(dataset, max_steps=max_steps, message_index=message_index)
+    return "".join(sorted(f"{_renamed(quad, issued.__getitem__)}\n" for quad in dataset))
+
+
+def canonical_labels(
+    quads: Iterable[Quad], *, max_steps: int = MAX_STEPS, message_index: int | None = None
+) -> dict[str, str]:
+    """Give the canonical label of each blank node of a dataset, by its label.
+
+    Args:
+        quads: The dataset; order and repetitions do not count.
+        max_steps: Bound of the work, in quads looked at.
+        message_index: The message in its log, for errors.
+
+    Raises:
+        EncodeError: As `canonical`.
+        LimitError: As `canonical`.
+    """
+    dataset = set(quads)
     for quad in dataset:
         if (reason := _unknown(quad)) is not None:
             text = str(quad)
             text = text if len(text) <= 80 else text[:79] + "…"
             raise EncodeError(f"{reason}: {text}", format="RDFC-1.0", message_index=message_index)
-    issued = _Naming(dataset, max_steps).issue()
-    return "".join(sorted(f"{_renamed(quad, issued.__getitem__)}\n" for quad in dataset))
+    return _Naming(dataset, max_steps).issue()
 
 
 def _unknown(quad: Quad) -> str | None:

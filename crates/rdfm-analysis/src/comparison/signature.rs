@@ -3,7 +3,8 @@
 //! - In: a message. Out: 128 bits. Whole: different where messages differ, but for chance; rough: mostly.
 //! - Cost: of whole ones counted and bounded; of rough ones a few looks at every quad.
 //! - Method: colour refinement; where colours do not tell all blank nodes apart, those that hang together are taken by
-//!   themselves, one of the smallest class is made special, each in turn, and the least result counts.
+//!   themselves, one of the smallest class is made special, each in turn, and the least result counts. Of those that
+//!   one way through the choices shows to be alike, one is followed.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,7 @@ pub fn whole(graph: &Graph, terms: &Terms, keys: &Keys, max_steps: u64) -> Resul
     let mut colours = Colours::new(graph, terms, keys, max_steps);
     let every: Vec<u32> = (0..graph.names.len() as u32).collect();
     let mut of = vec![0; every.len()];
-    let patterns = colours.canonical(&every, &mut of, 0)?;
+    let patterns = colours.canonical(&every, &mut of, Follow::Every, 0)?;
     Ok(keys.of(&[ground(graph), patterns, every.len() as u128]))
 }
 
@@ -53,6 +54,13 @@ fn ground(graph: &Graph) -> u128 {
         .iter()
         .fold(0u128, |sum, hash| sum.wrapping_add(*hash));
     sum.wrapping_add(graph.ground.len() as u128)
+}
+
+/// Which choices are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follow {
+    Every,
+    First,
 }
 
 struct Colours<'a> {
@@ -126,12 +134,13 @@ impl<'a> Colours<'a> {
         Ok(shapes.fold(0, u128::wrapping_add))
     }
 
-    /// The quads of some nodes, those around them having colours already, in a form that does not depend on labels.
-    /// Changes the colours of these nodes.
+    /// The quads of some nodes, those around them having colours already, in a form that does not depend on labels
+    /// if every choice is followed. Equal ones are of quads that are the same. Changes the colours of these nodes.
     fn canonical(
         &mut self,
         nodes: &[u32],
         colours: &mut [u128],
+        follow: Follow,
         depth: usize,
     ) -> Result<u128, Exhausted> {
         if depth > MAX_DEPTH {
@@ -146,7 +155,7 @@ impl<'a> Colours<'a> {
         let resolved = self.patterns(nodes, &is_apart);
         let mut sum = self.sum(&resolved, colours)?;
         for component in components {
-            let canonical = self.component(&component, colours, depth)?;
+            let canonical = self.component(&component, colours, follow, depth)?;
             sum = sum.wrapping_add(self.keys.of(&[canonical, component.len() as u128]));
         }
         Ok(sum)
@@ -198,6 +207,7 @@ impl<'a> Colours<'a> {
         &mut self,
         nodes: &[u32],
         colours: &mut [u128],
+        follow: Follow,
         depth: usize,
     ) -> Result<u128, Exhausted> {
         let patterns = self.patterns(nodes, &|_| true);
@@ -229,14 +239,23 @@ impl<'a> Colours<'a> {
                 chosen.push(node);
             }
         }
-        let mut result: Option<u128> = None;
-        for node in chosen {
+        let mut through = |node: u32, follow: Follow, colours: &mut [u128]| {
             colours[node as usize] = special;
-            let found = self.canonical(nodes, colours, depth + 1)?;
+            let found = self.canonical(nodes, colours, follow, depth + 1);
             restore(colours);
-            result = Some(result.map_or(found, |known| known.min(found)));
+            found
+        };
+        let first = chosen[0];
+        let mut result = through(first, follow, colours)?;
+        if follow == Follow::Every && chosen.len() > 1 {
+            let alike = through(first, Follow::First, colours)?;
+            for &node in &chosen[1..] {
+                if through(node, Follow::First, colours)? != alike {
+                    result = result.min(through(node, Follow::Every, colours)?);
+                }
+            }
         }
-        Ok(result.unwrap_or(0))
+        Ok(result)
     }
 
     /// The patterns of some nodes, of those whose nodes are as wanted.

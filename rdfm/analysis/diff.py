@@ -1,0 +1,258 @@
+"""What differs between two logs: `diff` reads both once, message by message.
+
+In: two logs of one kind, in any formats. Out: a `Difference`.
+Cost: a batch of each log, and the messages of two windows where they differ.
+Law: messages that are the same up to blank node labels are never told as different; how the logs are cut into files
+and batches changes nothing but the names of the files.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from rdfm import formats
+from rdfm.analysis.difference import Difference, MessageDifference
+from rdfm.analysis.options import DIFF
+from rdfm.analysis.pairing import Findings, Side, pair_in_any_order, pair_in_order
+from rdfm.analysis.shown import Shower
+from rdfm.compare.isomorphism import MAX_STEPS
+from rdfm.conversion.options import readers
+from rdfm.errors import OptionError
+from rdfm.formats import FormatSpec
+from rdfm.logs.driver import Reading
+from rdfm.logs.input import Readable
+from rdfm.logs.progress import Progress, Reporter, total_bytes
+
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import ReadOptions
+
+__all__ = ["compare", "diff"]
+
+
+def diff(
+    a: Readable,
+    b: Readable,
+    *,
+    quads: Literal["set", "ordered"] = "set",
+    unordered: bool | str = False,
+    ignore_metadata: bool | str = False,
+    ignore_namespaces: bool | str = False,
+    limit: int | str = 10,
+    window: int | str = 1000,
+    max_steps: int | str = MAX_STEPS,
+    from_format: str | None = None,
+    from_format_a: str | None = None,
+    from_format_b: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Difference:
+    r"""Compare two logs message by message, in any two formats of one kind.
+
+    Messages are the same if they are the same set of quads up to the labels of blank nodes. Patches are the same if
+    they have the same operations in the same order, rows of results if they have the same terms; both with the same
+    labels, which are those of the whole log.
+
+    Args:
+        a: A log, as `open_log` takes it.
+        b: The other one.
+        quads: "set", or "ordered" where the order of quads and their repetitions count too.
+        unordered: The order of the messages does not count, but how often each is there.
+        ignore_metadata: Metadata do not count; else they do where both formats have them.
+        ignore_namespaces: Namespaces do not count, in the same way. With `unordered` they never do.
+        limit: How many differences to hold; the others are counted.
+        window: After a difference, how many messages of both logs are looked at, at least, for where they meet again.
+        max_steps: Work that two messages may take, in quads looked at; over it they are undecided.
+        from_format: The format of both logs; else as each shows.
+        from_format_a: The format of the first.
+        from_format_b: The format of the second.
+        progress: Called about ten times a second.
+        **options: Those of the formats' decoders; each log takes what its format knows.
+
+    Raises:
+        DecodeError: A log is broken; `source` says which.
+        OptionError: The logs are of different kinds, or an option does not fit.
+        UnknownFormatError: A format cannot be told.
+        OSError: A log cannot be read.
+
+    Example:
+        >>> found = diff(b'_:a <a:p> "1" .', b'_:x <a:p> "2" .')
+        >>> found.same, found.changed
+        (False, 1)
+        >>> for difference in found:
+        ...     print(*difference.removed, *difference.added, sep="\n")
+        _:c14n0 <a:p> "1" .
+        _:c14n0 <a:p> "2" .
+    """
+    given = {
+        "quads": quads,
+        "unordered": unordered,
+        "ignore_metadata": ignore_metadata,
+        "ignore_namespaces": ignore_namespaces,
+        "limit": limit,
+        "window": window,
+        "max_steps": max_steps,
+        "from_format": from_format,
+        "from_format_a": from_format_a,
+        "from_format_b": from_format_b,
+    }
+    held: list[MessageDifference] = []
+    found = compare(a, b, given, dict(options), held.append, progress=progress)
+    found.differences = held
+    return found
+
+
+def compare(
+    a: Readable,
+    b: Readable,
+    given: Mapping[str, Any],
+    options: Mapping[str, Any],
+    tell: Callable[[MessageDifference], object],
+    *,
+    begin: Callable[[Difference], object] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Difference:
+    """Compare two logs, as `diff`; differences are told when they are found.
+
+    Args:
+        a: A log.
+        b: The other one.
+        given: The options of `diff`, as values or as text.
+        options: Those of the formats.
+        tell: Takes each difference, up to the limit.
+        begin: Called when the logs are opened and are of one kind.
+        progress: Called about ten times a second.
+    """
+    start = time.perf_counter()
+    values = {
+        name: DIFF[name].value(value) if value is not None else DIFF[name].default
+        for name, value in {**dict.fromkeys(DIFF), **given}.items()
+    }
+    if values["from_format"] and (values["from_format_a"] or values["from_format_b"]):
+        raise OptionError("from_format is the format of both logs; leave out from_format_a and _b")
+    names = [values[name] or values["from_format"] for name in ("from_format_a", "from_format_b")]
+    if values["unordered"] and values["limit"]:
+        for log in (a, b):
+            if hasattr(log, "read"):
+                name = getattr(log, "name", "an input")
+                raise OptionError(
+                    f"{name} can be read only once, and to show messages of unordered logs they are read twice; "
+                    "give a file, or limit=0 for the counts alone"
+                )
+    known = [readers([log], name) for log, name in zip((a, b), names, strict=True)]
+    readings = _readings(known, names, options)
+    report = Reporter(progress)
+    total = None if progress is None else total_bytes([a, b])
+    found = Difference()
+    sides = [
+        Side(log, reading, number)
+        for number, (log, reading) in enumerate(zip((a, b), readings, strict=True))
+    ]
+
+    def told() -> None:
+        done = sides[0].bytes_in + sides[1].bytes_in
+        report(lambda: Progress(done, total, sides[0].index, found.records, found.kind))
+
+    try:
+        for side in sides:
+            side.open()
+        _refuse_other_kind(sides)
+        found.kind = sides[0].kind
+        found.source_a, found.source_b = (side.driver.name for side in sides)
+        if found.kind != "messages" and given.get("quads") == "ordered":
+            raise OptionError(
+                f"the logs hold {found.kind}, and quads is for messages; the order of operations always counts"
+            )
+        carried, found.notes = _carried(sides, values)
+        shower = Shower(found.kind, ordered=values["quads"] == "ordered", tell=tell)
+        findings = Findings(sides, values, carried, shower, told)
+        found.head = findings.head()
+        if begin is not None:
+            begin(found)
+        pair = pair_in_any_order if values["unordered"] else pair_in_order
+        try:
+            pair(findings)
+        finally:
+            vars(found).update(findings.counts)
+            found.messages_a, found.messages_b = (side.messages for side in sides)
+        _refuse_unused(sides, options)
+    finally:
+        for side in sides:
+            side.close()
+    found.seconds = time.perf_counter() - start
+    return found
+
+
+def _readings(
+    known: list[list[FormatSpec] | None], names: list[str | None], options: Mapping[str, Any]
+) -> list[Reading]:
+    """How each log is read: with the options that its format may take.
+
+    Raises:
+        OptionError: Neither takes one of them, or not that value.
+    """
+    possible = [formats.specs() if specs is None else specs for specs in known]
+    for name, value in options.items():
+        takers = [spec for specs in possible for spec in specs if name in spec.options("read")]
+        if not takers:
+            raise OptionError(possible[0][0].refusal("read", name, several=True))
+        if value is not None:
+            takers[0].options("read")[name].value(value)
+    return [
+        Reading(
+            name,
+            {
+                option: value
+                for option, value in options.items()
+                if any(option in spec.options("read") for spec in specs)
+            },
+            strict=False,
+        )
+        for name, specs in zip(names, possible, strict=True)
+    ]
+
+
+def _refuse_unused(sides: list[Side], options: Mapping[str, Any]) -> None:
+    """Refuse options that no log took.
+
+    Raises:
+        OptionError: There is one.
+    """
+    specs = [spec for side in sides for spec in side.met.values()]
+    for name in options:
+        if specs and not any(name in spec.options("read") for spec in specs):
+            raise OptionError(specs[0].refusal("read", name, several=True))
+
+
+def _refuse_other_kind(sides: list[Side]) -> None:
+    """Refuse logs of different kinds.
+
+    Raises:
+        OptionError: They are.
+    """
+    a, b = sides
+    if a.kind != b.kind:
+        raise OptionError(
+            f"{b.driver.name} holds {b.kind}, and {a.driver.name} holds {a.kind}; compare logs of one kind"
+        )
+
+
+def _carried(
+    sides: list[Side], values: Mapping[str, Any]
+) -> tuple[dict[str, bool], tuple[str, ...]]:
+    """Whether metadata and namespaces are compared, and what is to be said about that."""
+    carried = {}
+    notes = []
+    for what in ("metadata", "namespaces"):
+        has = [bool(spec.carries.get(what)) for spec in (side.spec for side in sides)]
+        carried[what] = all(has) and not values[f"ignore_{what}"]
+        if values[f"ignore_{what}"]:
+            continue
+        if any(has) and not all(has):
+            lacking = sides[has.index(False)].spec.title
+            notes.append(f"{what} are not compared: {lacking} has none")
+        elif carried[what] and what == "namespaces" and values["unordered"]:
+            carried[what] = False
+            notes.append("namespaces are not compared: which are in force depends on the order")
+    return carried, tuple(notes)

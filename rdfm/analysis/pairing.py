@@ -1,0 +1,447 @@
+"""Which messages of two logs belong together.
+
+In: two logs. Out: counts, and the messages that differ, told in order.
+Cost: as long as the logs agree, a batch of each; where they do not, twice `window` messages of each at most, and not
+much more than `MAX_HELD_BYTES`. Without order 16 bytes a message.
+Method: pairs of messages are compared in order; at the first that differ the signatures of the messages that follow
+are compared as lines of texts are, and what stands between those that are the same is told.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rdfm._core import Comparer, ResultBatch, common_blocks
+from rdfm.analysis.shown import Place, Shower
+from rdfm.errors import OptionError
+from rdfm.formats import FormatSpec
+from rdfm.logs.driver import Broken, Driver, Read, Reading
+from rdfm.logs.input import Readable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
+__all__ = ["Findings", "Side", "pair_in_any_order", "pair_in_order"]
+
+MAX_HELD_BYTES = 1 << 26
+# Messages that are aligned by how much they have in common, where one log has more of them at a point.
+MAX_ALIGNED = 400
+SIGNATURE_BYTES = 16
+RECORDS, METADATA, NAMESPACES, UNDECIDED = 1, 2, 4, 8
+
+
+class _Held(NamedTuple):
+    """A batch, where it is from, and how many of its messages were compared before."""
+
+    batch: AnyBatch
+    source: str
+
+
+class Side:
+    """One of the two logs: the batches that are held, and how far it is compared.
+
+    Attributes:
+        driver: What it is read with.
+        number: 0 or 1.
+        index: The index of the next message.
+        bytes_in: Bytes read of it.
+        kind: What its messages are.
+        spec: The format of its first log.
+        met: The formats of its logs, by name.
+        head: Of results, the first batch.
+    """
+
+    def __init__(self, log: Readable, reading: Reading, number: int) -> None:
+        """Take what is read, and how.
+
+        Raises:
+            OptionError: No format takes one of the options, or not that value.
+            UnknownFormatError: No format has that name.
+        """
+        self._log = log
+        self._reading = reading
+        self.driver = Driver([log], reading)
+        self.number = number
+        self.index = 0
+        self.bytes_in = 0
+        self.kind = "messages"
+        self.met: dict[str, FormatSpec] = {}
+        self.head: ResultBatch | None = None
+        self._items: Iterator[Any] = iter(())
+        self._held: deque[_Held] = deque()
+        self._offset = 0  # in the first batch
+        self._ahead = 0  # messages that are held
+        self._bytes = 0
+        self._signatures = b""  # of the next messages
+        self.ended = False  # nothing is left to be read
+        self.spec: FormatSpec = None  # type: ignore[assignment]  # set when it is opened
+
+    def open(self) -> None:
+        """Read up to the first message.
+
+        Raises:
+            RdfmError, OSError: It cannot be read.
+        """
+        self._items = iter(self.driver)
+        self._fill()
+
+    def close(self) -> None:
+        """Close what is open."""
+        self.driver.close()
+
+    def again(self) -> None:
+        """Begin anew."""
+        self.driver.close()
+        self.driver = Driver([self._log], self._reading)
+        self._held.clear()
+        self._offset = self._ahead = self._bytes = self.index = 0
+        self.ended = False
+        self._items = iter(self.driver)
+
+    def leave(self, messages: int) -> None:
+        """Read no more of it; it has so many messages."""
+        self._held.clear()
+        self._ahead = 0
+        self.index = messages
+        self.ended = True
+
+    @property
+    def messages(self) -> int:
+        """The number of messages read so far."""
+        return self.index + self._ahead
+
+    def _fill(self) -> bool:
+        """Read a batch more; gives whether there was one."""
+        while not self.ended:
+            item = next(self._items, None)
+            if item is None:
+                self.ended = True
+                break
+            spec = item.source.format.spec
+            if not self.met:
+                self.spec = spec
+                self.kind = spec.kinds[0]
+            first_log = not self.met
+            self.met.setdefault(spec.name, spec)
+            if isinstance(item, Broken):
+                raise item.error
+            if not isinstance(item, Read) or item.batch is None:
+                continue
+            self.bytes_in = item.bytes_in
+            self._check_kind(item.source.name, item.batch, first_log)
+            if len(item.batch):
+                self._held.append(_Held(item.batch, item.source.name))
+                self._ahead += len(item.batch)
+                self._bytes += item.batch.memory_bytes
+                return True
+        if not self.met:  # an empty folder
+            from rdfm import formats
+
+            self.spec = formats.find("nq").spec
+        return False
+
+    def _check_kind(self, name: str, batch: AnyBatch, first: bool) -> None:
+        if first and self.head is None:
+            self.kind = batch.kind
+        if batch.kind != self.kind:
+            raise OptionError(
+                f"{name} holds {batch.kind}, and what was read before it are {self.kind}; compare logs of one kind"
+            )
+        if isinstance(batch, ResultBatch):
+            if self.head is None:
+                self.head = batch.slice(0, 0)
+            elif (batch.variables, batch.boolean) != (self.head.variables, self.head.boolean):
+                raise OptionError(
+                    f"{name} has other variables, or another answer, than the results before it; compare them one by one"
+                )
+
+    def here(self) -> tuple[AnyBatch, int] | None:
+        """The next message: its batch and its number there; None at the end."""
+        if not self._held and not self._fill():
+            return None
+        return self._held[0].batch, self._offset
+
+    def advance(self, count: int) -> None:
+        """Go on behind the next messages, which are held."""
+        self.index += count
+        self._ahead -= count
+        self._offset += count
+        self._signatures = self._signatures[count * SIGNATURE_BYTES :]
+        while self._held and self._offset >= len(self._held[0].batch):
+            batch = self._held.popleft().batch
+            self._offset -= len(batch)
+            self._bytes -= batch.memory_bytes
+
+    def skip_batch(self) -> int:
+        """Go on behind the batch of the next message; gives the number of messages passed."""
+        count = len(self._held[0].batch) - self._offset
+        self.advance(count)
+        return count
+
+    def place(self, ahead: int = 0) -> Place:
+        """A message that is held, so many behind the next one."""
+        number = self._offset + ahead
+        for held in self._held:
+            if number < len(held.batch):
+                return Place(held.batch, number, self.index + ahead, held.source)
+            number -= len(held.batch)
+        raise IndexError(ahead)
+
+    def signatures(self, comparer: Comparer, count: int) -> bytes:
+        """Signatures of the next messages, so many at most."""
+        while self._ahead < count and self._bytes < MAX_HELD_BYTES and self._fill():
+            pass
+        wanted = min(count, self._ahead)
+        known = len(self._signatures) // SIGNATURE_BYTES
+        parts = [self._signatures]
+        start = -self._offset
+        for held in self._held:
+            end = start + len(held.batch)
+            first, last = max(known, start), min(wanted, end)
+            if first < last:
+                parts.append(
+                    comparer.signatures(self.number, held.batch, first - start, last - start)
+                )
+            start = end
+        self._signatures = b"".join(parts)
+        return self._signatures[: wanted * SIGNATURE_BYTES]
+
+
+class Findings:
+    """What is compared, and what was found so far."""
+
+    def __init__(
+        self,
+        sides: list[Side],
+        values: Mapping[str, Any],
+        carried: Mapping[str, bool],
+        shower: Shower,
+        tick: Callable[[], None],
+    ) -> None:
+        """Take both logs and the options."""
+        self.a, self.b = sides
+        self.window: int = values["window"]
+        self.left: int = values["limit"]
+        self.counts = dict.fromkeys(
+            ("equal", "changed", "only_a", "only_b", "undecided", "records"), 0
+        )
+        self.tick = tick
+        self.shower = shower
+        mode = "exact"
+        if self.a.kind == "messages":
+            mode = "sequences" if values["quads"] == "ordered" else "sets"
+        self.metadata = carried["metadata"]
+        self.comparer = Comparer(
+            mode,
+            metadata=self.metadata,
+            namespaces=carried["namespaces"],
+            max_steps=values["max_steps"],
+        )
+
+    def head(self) -> tuple[str, ...]:
+        """What differs before the first row of results; brings columns of the same name together."""
+        a, b = self.a.head, self.b.head
+        if a is None or b is None:
+            return ()
+        names = list(dict.fromkeys((*a.variables, *b.variables)))
+        self.shower.variables = names
+        if a.variables != b.variables:
+            columns = [
+                [each.variables.index(name) if name in each.variables else None for name in names]
+                for each in (a, b)
+            ]
+            self.comparer.set_columns(*columns)
+        lines = [_head(each) for each in (a, b)]
+        same = set(a.variables) == set(b.variables) and a.boolean == b.boolean
+        return () if same else (f"-{lines[0]}", f"+{lines[1]}")
+
+    def same(self, pairs: int, records: int) -> None:
+        """Count pairs that are the same, and go on behind them."""
+        self.counts["equal"] += pairs
+        self.counts["records"] += records
+        self.a.advance(pairs)
+        self.b.advance(pairs)
+
+    def pair(self, found: int) -> None:
+        """Tell that the next messages of both are a pair that differs, and go on behind them."""
+        undecided = bool(found & UNDECIDED)
+        self.counts["undecided" if undecided else "changed"] += 1
+        if self.left:
+            self.left -= 1
+            one, other = self.a.place(), self.b.place()
+            if found & (RECORDS | UNDECIDED):
+                found |= self.comparer.rest(one.batch, one.number, other.batch, other.number)
+            self.shower.pair(
+                one,
+                other,
+                records=bool(found & RECORDS),
+                undecided=undecided,
+                metadata=bool(found & METADATA),
+                namespaces=self.comparer.redeclared() if found & NAMESPACES else [],
+            )
+        self.a.advance(1)
+        self.b.advance(1)
+
+    def only(self, side: Side, count: int) -> None:
+        """Tell that the next messages of a log are not in the other, and go on behind them."""
+        self.counts["only_b" if side.number else "only_a"] += count
+        for ahead in range(min(count, self.left)):
+            self.left -= 1
+            self.shower.only(side.number, side.place(ahead))
+        side.advance(count)
+
+
+def _head(batch: ResultBatch) -> str:
+    if batch.boolean is not None:
+        return f"answer: {str(batch.boolean).lower()}"
+    return "variables: " + (" ".join(f"?{name}" for name in batch.variables) or "none")
+
+
+def pair_in_order(findings: Findings) -> None:
+    """Compare messages in the order of the logs."""
+    a, b = findings.a, findings.b
+    while (one := a.here()) is not None and (other := b.here()) is not None:
+        most = min(len(one[0]) - one[1], len(other[0]) - other[1])
+        pairs, records, found = findings.comparer.run(*one, *other, most)
+        findings.same(pairs, records)
+        findings.tick()
+        if found & RECORDS:
+            _meet_again(findings)
+        elif found:
+            findings.pair(found)
+    for side in (a, b):
+        while side.here() is not None:
+            place = side.here()
+            assert place is not None
+            findings.only(side, len(place[0]) - place[1])
+            findings.tick()
+
+
+def _meet_again(findings: Findings) -> None:
+    """Tell what differs from here to the last messages in reach that are the same."""
+    a, b, window = findings.a, findings.b, findings.window
+    ours, theirs = (side.signatures(findings.comparer, 2 * window) for side in (a, b))
+    blocks = common_blocks(ours, theirs)
+    at_a = at_b = 0
+    for start_a, start_b, length in blocks:
+        _gap(findings, start_a - at_a, start_b - at_b)
+        _verified(findings, length)
+        at_a, at_b = start_a + length, start_b + length
+        findings.tick()
+    if blocks:
+        return
+    counts = [len(each) // SIGNATURE_BYTES for each in (ours, theirs)]
+    ended = a.ended and counts[0] == a.messages - a.index and b.ended
+    if ended and counts[1] == b.messages - b.index:
+        _gap(findings, *counts)
+    else:
+        pairs = max(1, min(window, *counts))
+        _gap(findings, pairs, pairs)
+
+
+def _verified(findings: Findings, count: int) -> None:
+    """Compare messages whose signatures are equal: that says less than that they are the same."""
+    while count:
+        one, other = findings.a.here(), findings.b.here()
+        assert one is not None
+        assert other is not None
+        most = min(count, len(one[0]) - one[1], len(other[0]) - other[1])
+        pairs, records, found = findings.comparer.run(*one, *other, most)
+        findings.same(pairs, records)
+        count -= pairs
+        if found:
+            findings.pair(found)
+            count -= 1
+
+
+def _gap(findings: Findings, ours: int, theirs: int) -> None:
+    """Tell messages of both logs that stand at the same point, and of which none is the same."""
+    pairs = _alike(findings, ours, theirs)
+    at_a = at_b = 0
+    for one, other in [*pairs, (ours, theirs)]:
+        findings.only(findings.a, one - at_a)
+        findings.only(findings.b, other - at_b)
+        if (one, other) != (ours, theirs):
+            findings.pair(RECORDS)
+        at_a, at_b = one + 1, other + 1
+
+
+def _alike(findings: Findings, ours: int, theirs: int) -> list[tuple[int, int]]:
+    """Which of some messages of both logs are told as pairs: as many as can be, in order, those with most in common."""
+    count = min(ours, theirs)
+    if ours == theirs or not count or not findings.left or ours * theirs > MAX_ALIGNED:
+        return [(at, at) for at in range(count)]
+    looks = [
+        [findings.shower.look(side.place(at)) for at in range(length)]
+        for side, length in ((findings.a, ours), (findings.b, theirs))
+    ]
+    # The most that pairs up to here have in common, and whether the last two are one.
+    best = [[(0, 0)] * (theirs + 1) for _ in range(ours + 1)]
+    for i in range(1, ours + 1):
+        for j in range(1, theirs + 1):
+            both = best[i - 1][j - 1]
+            shared = len(looks[0][i - 1] & looks[1][j - 1])
+            best[i][j] = max((both[0] + 1, both[1] + shared), best[i - 1][j], best[i][j - 1])
+    pairs = []
+    i, j = ours, theirs
+    while i and j:
+        if best[i][j] == best[i - 1][j]:
+            i -= 1
+        elif best[i][j] == best[i][j - 1]:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+    return pairs[::-1]
+
+
+def pair_in_any_order(findings: Findings) -> None:
+    """Compare messages as multisets, by their signatures; those that differ are looked for once more."""
+    sides = (findings.a, findings.b)
+    comparer, counts = findings.comparer, findings.counts
+    undecided: list[list[int]] = [[], []]
+    total_records = 0
+    for side in sides:
+        while (here := side.here()) is not None:
+            over = comparer.collect(side.number, here[0])
+            counts["undecided"] += len(over)
+            room = findings.left - len(undecided[side.number])
+            undecided[side.number] += [side.index + number for number in over[: max(room, 0)]]
+            if side.number == 0:
+                total_records += here[0].record_count
+            side.skip_batch()
+            findings.tick()
+    left = findings.left
+    counts["equal"], counts["only_a"], counts["only_b"] = comparer.settle(left)
+    if not (counts["only_a"] or counts["only_b"] or counts["undecided"]):
+        counts["records"] = total_records
+    if not left:
+        return
+    only = (counts["only_a"], counts["only_b"])
+    shown_a = min(only[0], max(left - only[1], (left + 1) // 2))
+    for side, wanted in zip(sides, (shown_a, min(only[1], left - shown_a)), strict=True):
+        numbers = set(undecided[side.number])
+        waiting = len(numbers)
+        if not (wanted or waiting):
+            continue
+        messages = side.messages
+        side.again()
+        while (wanted or waiting) and (here := side.here()) is not None:
+            found = dict.fromkeys(comparer.pick(side.number, here[0])[:wanted], True)
+            found |= {
+                number - side.index: False
+                for number in numbers
+                if side.index <= number < side.index + len(here[0])
+            }
+            for number, differs in sorted(found.items()):
+                if differs:
+                    wanted -= 1
+                    findings.shower.only(side.number, side.place(number))
+                else:
+                    waiting -= 1
+                    findings.shower.undecided(side.number, side.place(number))
+            side.skip_batch()
+        side.leave(messages)

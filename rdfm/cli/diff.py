@@ -1,0 +1,206 @@
+"""`rdfm diff`: what differs between two logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rdfm.cli._options import option
+from rdfm.cli._specs import SpecCommand, given
+
+if TYPE_CHECKING:
+    from rdfm.analysis.difference import Difference, MessageDifference
+
+_EPILOG = """Examples:
+  rdfm diff monday.jelly monday.nq.gz
+  rdfm diff a.trig b.trig --limit 100 --ignore-namespaces
+  rdfm diff --unordered shards/ all.jelly
+  rdfm diff --json a.nq b.nq | jq .difference"""
+
+COULD_NOT = 2
+
+
+@click.command(
+    "diff",
+    cls=SpecCommand,
+    stages="rdfm.analysis.options:DIFF",
+    sides=("read",),
+    epilog=_EPILOG,
+    short_help="Compare two logs message by message.",
+)
+@click.argument("a", metavar="A", type=click.Path())
+@click.argument("b", metavar="B", type=click.Path())
+@option(
+    "--json",
+    "as_json",
+    group="Other options",
+    is_flag=True,
+    help="Print JSON, an object a line for each difference, and one with the counts.",
+)
+@option(
+    "-q",
+    "--quiet",
+    group="Other options",
+    is_flag=True,
+    help="Print nothing but errors: the exit status tells.",
+)
+def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Compare the logs A and B message by message, whatever their formats.
+
+    Messages are the same if they hold the same quads: their order does not count, and blank nodes are known by what is
+    said of them, not by their labels. Patches and rows of results are compared in order and with their labels. A
+    message that was put in or left out is told as that; what follows it is still compared with what it belongs to.
+
+    Lines with - are of A, those with + of B. The exit status is 0 if the logs are the same, 1 if they differ, and 2 if
+    they could not be compared.
+    """
+    from rdfm.analysis.diff import compare
+    from rdfm.analysis.options import DIFF
+    from rdfm.cli._bar import Bar
+    from rdfm.cli._io import standard_input
+    from rdfm.cli._run import Coded
+    from rdfm.errors import RdfmError
+
+    if a == "-" == b:
+        raise click.UsageError("standard input (-) can be read only once")
+    found = given(options)
+    own = {name: found.pop(name) for name in DIFF if name in found}
+    reads = {name.removeprefix("from_"): value for name, value in found.items()}
+    if quiet:
+        own["limit"] = 0
+    bar = Bar.on_terminal()
+    logs: list[Any] = [standard_input() if name == "-" else name for name in (a, b)]
+    printer = _Json() if as_json else _Text(a, b)
+    try:
+        result = compare(
+            *logs,
+            own,
+            reads,
+            printer.tell,
+            begin=None if quiet else printer.begin,
+            progress=bar,
+        )
+    except BrokenPipeError:
+        raise
+    except (RdfmError, OSError) as error:
+        raise Coded(error, COULD_NOT) from error
+    finally:
+        if bar is not None:
+            bar.close()
+    if not quiet:
+        printer.end(result)
+    if result.undecided:
+        return COULD_NOT
+    return 0 if result.same else 1
+
+
+class _Json:
+    """Differences as JSON, a line each."""
+
+    def begin(self, found: Difference) -> None:
+        """Take what is known before the first message."""
+
+    def tell(self, difference: MessageDifference) -> None:
+        """Print a difference."""
+        from rdfm.cli._io import json_line
+
+        click.echo(json_line(difference.to_dict()))
+
+    def end(self, found: Difference) -> None:
+        """Print the counts."""
+        from rdfm.cli._io import json_line
+
+        click.echo(json_line({"summary": found.to_dict()}))
+
+
+class _Text:
+    """Differences as text on standard output, and the counts on standard error."""
+
+    def __init__(self, a: str, b: str) -> None:
+        self._names = (_safe(a), _safe(b))
+        self._kind = "messages"
+        self._shown = 0
+        self._begun = False
+
+    def begin(self, found: Difference) -> None:
+        """Take what is known before the first message."""
+        self._kind = found.kind
+        if found.head:
+            self._print(found.head)
+
+    def tell(self, difference: MessageDifference) -> None:
+        """Print a difference."""
+        self._shown += 1
+        self._print(_lines(difference, self._kind))
+
+    def _print(self, lines: Iterable[str]) -> None:
+        if not self._begun:
+            self._begun = True
+            click.echo("--- {}\n+++ {}".format(*self._names))
+        for line in lines:
+            click.echo(_safe(line))
+
+    def end(self, found: Difference) -> None:
+        """Print the counts."""
+        for line in self._summary(found):
+            click.echo(f"rdfm: {line}", err=True)
+
+    def _summary(self, found: Difference) -> list[str]:
+        from rdfm.cli._io import WORDS, plural
+
+        word, record = WORDS[found.kind]
+        same = plural(found.equal, word)
+        a, b = self._names
+        if found.same:
+            holds = "" if record == word else f", {plural(found.records, record)}"
+            lines = [f"the same: {same}{holds} in {found.seconds:.2f} s"]
+        else:
+            parts = [
+                f"{found.changed:,} changed" if found.changed else "",
+                f"{found.only_a:,} only in {a}" if found.only_a else "",
+                f"{found.only_b:,} only in {b}" if found.only_b else "",
+                f"{found.undecided:,} undecided" if found.undecided else "",
+                "other variables or answers" if found.head else "",
+            ]
+            told = ", ".join(part for part in parts if part)
+            shown = (
+                f" ({self._shown:,} shown)" if self._shown < found.count + found.undecided else ""
+            )
+            lines = [f"{told}{shown}; {same} the same in {found.seconds:.2f} s"]
+        if found.undecided:
+            lines.append("blank nodes that look alike need more work than --max-steps allows")
+        return lines + [f"note: {note}" for note in found.notes]
+
+
+def _safe(text: str) -> str:
+    from rdfm.cli._io import safe
+
+    return safe(text)
+
+
+def _lines(difference: MessageDifference, kind: str) -> list[str]:
+    """A difference for people."""
+    from rdfm.cli._io import WORDS
+
+    word = WORDS[kind][0]
+    names = ["-" if index is None else f"{word} {index}" for index in (difference.a, difference.b)]
+    lines = [f"@@ {names[0]} | {names[1]} @@"]
+    if difference.kind == "undecided":
+        lines[0] += " undecided: its blank nodes need more than max_steps"
+    for name, iris in difference.namespaces.items():
+        lines += [
+            f"{sign}PREFIX {name}: <{iri}>"
+            for sign, iri in zip("-+", iris, strict=True)
+            if iri is not None
+        ]
+    for key, values in difference.metadata.items():
+        lines += [
+            f"{sign}METADATA {key} 0x{value.hex()}"
+            for sign, value in zip("-+", values, strict=True)
+            if value is not None
+        ]
+    lines += [f"-{line}" for line in difference.removed]
+    lines += [f"+{line}" for line in difference.added]
+    return lines

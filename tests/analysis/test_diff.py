@@ -1,0 +1,476 @@
+"""What `rdfm.diff` finds, beside pyoxigraph's canonicalization and rdflib's isomorphism."""
+
+import io
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import SHARED, needs_shared
+
+import rdfm
+from rdfm import Bnode, Iri, Literal, Message, Quad
+
+P = [Iri("http://example.org/p"), Iri("http://example.org/q")]
+KINDS = ("changed", "only_a", "only_b")
+EVERYTHING = 1_000_000
+
+
+def log(*messages, format="nq"):
+    """A log of N-Quads of messages in a short form: `;` ends a quad."""
+    texts = ["".join(f"{quad} .\n" for quad in text.split(";") if quad) for text in messages]
+    data = io.BytesIO()
+    rdfm.convert("# @message\n".join(texts).encode(), data, from_format="nq", to_format=format)
+    return data.getvalue()
+
+
+def numbered(*numbers):
+    """A log of messages of a quad each."""
+    return log(*(f'<a:s> <a:p> "{number}"' for number in numbers))
+
+
+def told(a, b, **options):
+    """The differences in short: kind and indexes."""
+    found = rdfm.diff(a, b, from_format="nq", **options)
+    return [(each.kind, each.a, each.b) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "differences"),
+    [
+        (range(9), range(9), []),
+        ([], [], []),
+        (range(9), [], [("only_a", at, None) for at in range(9)]),
+        (range(9), [*range(4), 99, *range(4, 9)], [("only_b", None, 4)]),
+        (range(9), [*range(4), *range(5, 9)], [("only_a", 4, None)]),
+        (range(9), [*range(4), 99, *range(5, 9)], [("changed", 4, 4)]),
+        (range(9), [*range(9), 99], [("only_b", None, 9)]),
+        ([1, 2], [2, 1], [("only_a", 0, None), ("only_b", None, 1)]),
+        ([0, 1, 2, 3], [0, 2, 1, 3], [("only_a", 1, None), ("only_b", None, 2)]),
+        ([0, 1, 2, 9], [0, 5, 6, 9], [("changed", 1, 1), ("changed", 2, 2)]),
+        ([7, 7, 7], [7, 7], [("only_a", 2, None)]),
+        ([1, 2, 3], [4, 5, 6], [("changed", at, at) for at in range(3)]),
+    ],
+)
+def test_few_messages_are_told(a, b, differences):
+    assert told(numbered(*a), numbered(*b)) == differences
+
+
+def test_what_follows_an_insertion_is_compared_with_what_it_belongs_to():
+    numbers = list(range(5000))
+    other = [*numbers[:1000], *(-at for at in range(1, 301)), *numbers[1000:]]
+    del other[4000]
+    found = rdfm.diff(numbered(*numbers), numbered(*other), limit=0)
+    assert (found.only_a, found.only_b, found.changed, found.equal) == (1, 300, 0, 4999)
+    assert not found.differences
+    assert not found.same
+
+
+@pytest.mark.parametrize("window", [1, 10, 1000])
+def test_the_logs_meet_again_in_reach_of_the_window(window):
+    numbers = list(range(300))
+    for inserted in (window, 3 * window):
+        other = [*numbers[:20], *(-at for at in range(1, inserted + 1)), *numbers[20:]]
+        found = rdfm.diff(numbered(*numbers), numbered(*other), window=window)
+        assert found.messages_b == 300 + inserted
+        if inserted == window:
+            assert (found.only_b, found.changed, found.equal) == (inserted, 0, 300)
+
+
+def test_a_changed_message_beside_a_new_one_is_told_as_changed():
+    a = log("<a:x> <a:p> <a:y>;<a:x> <a:q> <a:z>", '<a:s> <a:p> "1"')
+    b = log("<a:new> <a:p> <a:k>", "<a:x> <a:p> <a:y>;<a:x> <a:q> <a:other>", '<a:s> <a:p> "1"')
+    assert told(a, b) == [("only_b", None, 0), ("changed", 0, 1)]
+    assert told(b, a) == [("only_a", 0, None), ("changed", 1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "removed", "added"),
+    [
+        (
+            '<a:s> <a:p> "1";<a:s> <a:p> "2"',
+            '<a:s> <a:p> "3";<a:s> <a:p> "1"',
+            ['<a:s> <a:p> "2" .'],
+            ['<a:s> <a:p> "3" .'],
+        ),
+        # Blank nodes: parts that are the same have A's canonical labels, and so have those that are alike.
+        (
+            '_:x <a:p> "1";_:y <a:q> "2"',
+            '_:u <a:p> "1";_:v <a:q> "3"',
+            ['_:c14n0 <a:q> "2" .'],
+            ['_:c14n0 <a:q> "3" .'],
+        ),
+        (
+            '<a:s> <a:p> _:x;_:x <a:lat> "1";_:x <a:long> "2"',
+            '<a:s> <a:p> _:u;_:u <a:lat> "1";_:u <a:long> "3"',
+            ['_:c14n0 <a:long> "2" .'],
+            ['_:c14n0 <a:long> "3" .'],
+        ),
+        # RDFC-1.0 does not know this one: its labels stay.
+        (
+            '<a:s> <a:p> <<( _:x <a:p> "1" )>>',
+            '<a:s> <a:p> <<( _:u <a:p> "2" )>>',
+            ['<a:s> <a:p> <<( _:x <a:p> "1" )>> .'],
+            ['<a:s> <a:p> <<( _:u <a:p> "2" )>> .'],
+        ),
+    ],
+)
+def test_a_changed_message_shows_what_differs(a, b, removed, added):
+    (found,) = rdfm.diff(log(a), log(b))
+    assert (list(found.removed), list(found.added)) == (removed, added)
+
+
+def test_the_order_of_quads_counts_where_that_is_asked_for():
+    a, b = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>"), log("<a:s> <a:p> <a:y>;<a:s> <a:p> <a:x>")
+    twice = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>")
+    assert rdfm.diff(a, b).same
+    assert rdfm.diff(a, twice).same
+    (found,) = rdfm.diff(a, b, quads="ordered")
+    assert (found.removed, found.added) == (("<a:s> <a:p> <a:x> .",), ("<a:s> <a:p> <a:x> .",))
+    (found,) = rdfm.diff(a, twice, quads="ordered")
+    assert (found.removed, found.added) == ((), ("<a:s> <a:p> <a:x> .",))
+    relabelled = [log("_:a <a:p> _:b;_:b <a:p> _:c"), log("_:x <a:p> _:a;_:a <a:p> _:y")]
+    assert rdfm.diff(*relabelled, quads="ordered").same
+
+
+# --- random logs, beside peers ---
+
+
+def dataset(draw):
+    """Few blank nodes in few predicates, so that many look alike."""
+    nodes = [Bnode(f"n{at}") for at in range(draw.randint(1, 4))]
+    ground = [P[0], Literal("x"), Literal("x", language="en"), Literal(str(draw.randrange(3)))]
+    return [
+        Quad(
+            draw.choice([*nodes, P[0]]),
+            draw.choice(P),
+            draw.choice(nodes + ground),
+            draw.choice([None, None, P[0], nodes[0]]),
+        )
+        for _ in range(draw.randint(0, 5))
+    ]
+
+
+def permuted(draw, quads):
+    labels = sorted({term.value for quad in quads for term in quad if isinstance(term, Bnode)})
+    new = dict(zip(labels, draw.sample([f"m{at}" for at in range(9)], len(labels)), strict=True))
+
+    def term(value):
+        return Bnode(new[value.value]) if isinstance(value, Bnode) else value
+
+    return [Quad(*map(term, quad)) for quad in draw.sample(quads, len(quads))]
+
+
+def edited(draw, messages):
+    """Another log: labels and order changed everywhere, and a few messages changed, lost, inserted or swapped."""
+    other = [permuted(draw, message) for message in messages]
+    for _ in range(draw.randint(0, 3)):
+        edit = draw.choice(["change", "lose", "insert", "swap"])
+        at = draw.randrange(len(other) + 1)
+        if edit == "insert":
+            other.insert(at, dataset(draw))
+        elif edit == "lose":
+            del other[at : at + 1]
+        elif edit == "swap":
+            other[at : at + 2] = other[at : at + 2][::-1]
+        elif at < len(other) and other[at]:
+            other[at] = [*other[at][1:], Quad(P[0], P[1], Literal(str(draw.randrange(99))))]
+    return other
+
+
+def canonical(message):
+    """A message in pyoxigraph's canonical form."""
+    import pyoxigraph
+
+    made = Message(message).to_oxigraph()
+    made.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
+    return "".join(sorted(f"{quad}\n" for quad in made))
+
+
+def written(messages, format, **options):
+    file = io.BytesIO()
+    with rdfm.create_log(file, format, **options) as out:
+        for message in messages:
+            out.write(Message(message))
+    return file.getvalue()
+
+
+@given(seed=st.integers(0, 1 << 32), batch=st.sampled_from([1, 3, 8192]))
+def test_random_logs_beside_pyoxigraph(seed, batch):
+    draw = random.Random(seed)
+    a = [dataset(draw) for _ in range(draw.randint(0, 8))]
+    b = edited(draw, a)
+    forms = [[canonical(message) for message in side] for side in (a, b)]
+    logs = [written(side, format) for side, format in ((a, "nq"), (b, "jelly"))]
+    options = {
+        "from_format_a": "nq",
+        "from_format_b": "jelly",
+        "limit": EVERYTHING,
+        "batch_messages": batch,
+    }
+    found = rdfm.diff(*logs, **options)
+    assert found.same == (forms[0] == forms[1])
+    assert found.equal + found.changed + found.only_a == len(a) == found.messages_a
+    assert found.equal + found.changed + found.only_b == len(b) == found.messages_b
+    assert [found.changed, found.only_a, found.only_b] == [
+        sum(each.kind == kind for each in found) for kind in KINDS
+    ]
+    for each in found:
+        if each.kind == "changed":
+            assert forms[0][each.a] != forms[1][each.b]
+    left = [
+        [form for at, form in enumerate(side) if at not in {getattr(d, name) for d in found}]
+        for side, name in zip(forms, "ab", strict=True)
+    ]
+    assert left[0] == left[1]
+    # As multisets.
+    unordered = rdfm.diff(*logs, unordered=True, **options)
+    assert unordered.same == (sorted(forms[0]) == sorted(forms[1]))
+    left = [list(side) for side in forms]
+    for each in unordered:
+        side, at = (0, each.a) if each.kind == "only_a" else (1, each.b)
+        left[side].remove(forms[side][at])
+    assert sorted(left[0]) == sorted(left[1])
+    assert len(left[0]) == unordered.equal
+
+
+@given(seed=st.integers(0, 1 << 32))
+def test_random_messages_beside_rdflib(seed):
+    from rdflib.compare import isomorphic
+
+    draw = random.Random(seed)
+    graphs = [[quad for quad in dataset(draw) if quad.graph is None]]
+    graphs.append(permuted(draw, graphs[0]) if draw.random() < 0.5 else dataset(draw))
+    graphs[1] = [quad for quad in graphs[1] if quad.graph is None]
+    theirs = isomorphic(*(Message(each).to_rdflib().default_graph for each in graphs))
+    ours = rdfm.diff(*(written([each], "nt") for each in graphs), from_format="nt")
+    assert ours.same == theirs
+
+
+# --- what counts besides quads ---
+
+
+def with_metadata(*values, **options):
+    file = io.BytesIO()
+    with rdfm.create_log(file, "jelly") as out:
+        for value in values:
+            out.write(Message([Quad(P[0], P[0], P[0])], metadata={"k": value}))
+    return file.getvalue()
+
+
+def test_metadata_count_where_both_have_them():
+    a, b = with_metadata(b"1", b"2"), with_metadata(b"1", b"3")
+    (found,) = rdfm.diff(a, b)
+    assert (found.kind, found.a, found.metadata) == ("changed", 1, {"k": (b"2", b"3")})
+    assert (found.removed, found.added) == ((), ())
+    assert rdfm.diff(a, b, ignore_metadata=True).same
+    assert not rdfm.diff(a, b, unordered=True).same
+    assert rdfm.diff(a, b, unordered=True, ignore_metadata=True).same
+    text = io.BytesIO()
+    rdfm.convert(b, text, to_format="trig")
+    other = rdfm.diff(a, text.getvalue(), from_format_b="trig")
+    assert other.same
+    assert other.notes == ("metadata are not compared: TriG has none",)
+    assert rdfm.diff(a, text.getvalue(), from_format_b="trig", ignore_metadata=True).notes == ()
+
+
+def test_namespaces_are_told_once():
+    a = b"@prefix ex: <http://e/> .\n" + b'ex:s ex:p "1" .\n# @message\n' * 3
+    b = (
+        b"@prefix ex: <http://e/> . @prefix no: <http://n/> .\n"
+        + b'ex:s ex:p "1" .\n# @message\n' * 3
+    )
+    found = rdfm.diff(a, b, from_format="ttl")
+    assert [(each.a, each.namespaces) for each in found] == [(0, {"no": (None, "http://n/")})]
+    assert found.equal == 2
+    assert rdfm.diff(a, b, from_format="ttl", ignore_namespaces=True).same
+    assert rdfm.diff(a, b, from_format="ttl", unordered=True).notes == (
+        "namespaces are not compared: which are in force depends on the order",
+    )
+    again = a.replace(b"# @message\nex:s", b"# @message\n@prefix ex: <http://e/> .\nex:s", 1)
+    assert rdfm.diff(a, again, from_format="ttl").same
+
+
+def test_a_namespace_that_changes_is_told_where_it_does():
+    a = b"@prefix ex: <http://e/> .\n<a:s> <a:p> 1 .\n# @message\n<a:s> <a:p> 2 .\n"
+    b = a.replace(b"# @message\n", b"# @message\n@prefix ex: <http://f/> .\n")
+    found = rdfm.diff(a, b, from_format="ttl")
+    assert [(each.a, each.namespaces) for each in found] == [
+        (1, {"ex": ("http://e/", "http://f/")})
+    ]
+
+
+# --- other kinds ---
+
+
+def test_patches_are_compared_in_order_and_with_labels():
+    a = b"TX .\nA _:a <a:p> <a:o> .\nTC .\n"
+    renamed, moved = a.replace(b"_:a", b"_:b"), b"TX .\nTC .\nA _:a <a:p> <a:o> .\n"
+    assert rdfm.diff(a, a, from_format="rdf-patch").same
+    (found,) = rdfm.diff(a, renamed, from_format="rdf-patch")
+    assert found.removed == ("A _:a <a:p> <a:o> .",)
+    assert found.added == ("A _:b <a:p> <a:o> .",)
+    assert not rdfm.diff(a, moved, from_format="rdf-patch").same
+    jelly = io.BytesIO()
+    rdfm.convert(a, jelly, from_format="rdf-patch", to_format="jelly-patch")
+    assert rdfm.diff(
+        a, jelly.getvalue(), from_format_a="rdf-patch", from_format_b="jelly-patch"
+    ).same
+
+
+def results(variables, *rows, boolean=None):
+    from rdfm import ResultBatch
+
+    made = ResultBatch.from_rows(rows, variables, boolean=boolean)
+    file = io.BytesIO()
+    with rdfm.create_log(file, "results-json") as out:
+        out.write_batch(made)
+    return file.getvalue()
+
+
+def test_results_are_compared_as_rows():
+    one, two = Literal("1"), Literal("2")
+    a = results(["x", "y"], (one, two), (two, None))
+    swapped = results(["y", "x"], (two, one), (None, two))
+    moved = results(["x", "y"], (two, None), (one, two))
+    assert rdfm.diff(a, swapped, from_format="results-json").same
+    found = rdfm.diff(a, moved, from_format="results-json")
+    assert [each.removed + each.added for each in found] == [('?x="1" ?y="2"',)] * 2
+    assert found.kind == "results"
+    assert rdfm.diff(a, moved, from_format="results-json", unordered=True).same
+    other = results(["x", "z"], (one, two))
+    found = rdfm.diff(a, other, from_format="results-json")
+    assert found.head == ("-variables: ?x ?y", "+variables: ?x ?z")
+    assert not found.same
+    yes, no = results([], boolean=True), results([], boolean=False)
+    assert rdfm.diff(yes, yes, from_format="results-json").same
+    assert rdfm.diff(yes, no, from_format="results-json").head == (
+        "-answer: true",
+        "+answer: false",
+    )
+
+
+def test_logs_of_different_kinds_are_refused(tmp_path):
+    (tmp_path / "a.srj").write_bytes(results(["x"]))
+    (tmp_path / "a.nq").write_bytes(numbered(1))
+    (tmp_path / "a.rdfp").write_bytes(b"")
+    for a, b, kinds in (("a.nq", "a.srj", "results"), ("a.srj", "a.rdfp", "patches")):
+        with pytest.raises(rdfm.OptionError, match=f"{b} holds {kinds}, and .*{a} holds"):
+            rdfm.diff(tmp_path / a, tmp_path / b)
+
+
+# --- inputs, bounds, errors ---
+
+
+def test_folders_and_archives_are_one_log(tmp_path):
+    whole = numbered(*range(7))
+    rdfm.convert(whole, str(tmp_path / "parts") + "/", from_format="nq", to_format="ttl")
+    rdfm.convert(whole, tmp_path / "parts.tar.gz", from_format="nq", to_format="trig")
+    (tmp_path / "whole.nq").write_bytes(whole)
+    assert rdfm.diff(tmp_path / "whole.nq", tmp_path / "parts").same
+    assert rdfm.diff(tmp_path / "parts.tar.gz", tmp_path / "parts").equal == 7
+    next(iter(sorted((tmp_path / "parts").rglob("*.ttl"))[3:])).write_text('<a:s> <a:p> "x" .')
+    (found,) = rdfm.diff(tmp_path / "parts.tar.gz", tmp_path / "parts")
+    assert (found.a, found.b) == (3, 3)
+    assert found.source_b.endswith("3.ttl")
+
+
+def test_undecided_pairs_are_counted_and_are_not_the_same():
+    pairs = [(i, j) for i in range(9) for j in range(9) if i != j]
+    turned = sorted(pairs, key=lambda pair: pair[::-1])
+    cliques = [
+        log(";".join(f"_:{name}{i} <a:p> _:{name}{j}" for i, j in each))
+        for name, each in (("x", pairs), ("y", turned))
+    ]
+    for unordered, count in ((False, 1), (True, 2)):
+        found = rdfm.diff(*cliques, max_steps=100, unordered=unordered)
+        assert (found.undecided, found.changed, found.equal, found.same) == (count, 0, 0, False)
+        assert {each.kind for each in found} == {"undecided"}
+        assert rdfm.diff(*cliques, unordered=unordered).same
+
+
+def test_an_error_names_its_log_and_where(tmp_path):
+    (tmp_path / "a.nq").write_bytes(numbered(1, 2, 3))
+    (tmp_path / "b.nq").write_bytes(numbered(1, 2) + b"# @message\noops\n")
+    with pytest.raises(rdfm.DecodeError) as caught:
+        rdfm.diff(tmp_path / "a.nq", tmp_path / "b.nq")
+    assert caught.value.source == str(tmp_path / "b.nq")
+    assert caught.value.message_index == 2
+
+
+def test_unordered_files_are_read_again_and_pipes_are_not():
+    a, b = numbered(1, 2, 3), numbered(3, 2, 4)
+    with pytest.raises(rdfm.OptionError, match="can be read only once"):
+        rdfm.diff(io.BytesIO(a), b, unordered=True)
+    found = rdfm.diff(io.BytesIO(a), b, unordered=True, limit=0, from_format="nq")
+    assert (found.only_a, found.only_b, found.equal) == (1, 1, 2)
+    assert told(a, b, unordered=True) == [("only_a", 0, None), ("only_b", None, 2)]
+
+
+def test_the_limit_bounds_what_is_held():
+    for unordered in (False, True):
+        found = rdfm.diff(
+            numbered(*range(50)), numbered(*range(100, 150)), limit=7, unordered=unordered
+        )
+        assert len(found) == len(found.differences) == 7
+        assert found.count == (100 if unordered else 50)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"quads": "sorted"}, "quads is one of 'set', 'ordered'"),
+        ({"limit": -1}, "limit is a number from 0 on"),
+        ({"window": 0}, "window is a number from 1 to 100000"),
+        ({"max_steps": "lots"}, "max_steps is a number from 1 on"),
+        ({"from_format": "nq", "from_format_b": "nt"}, "from_format is the format of both"),
+        ({"name_table": 8}, "the option name_table is for writing Jelly"),
+        ({"progress": 1}, "progress is a function"),
+        ({"rdf_direction": "none", "from_format": "nq"}, "rdf_direction is for reading"),
+    ],
+)
+def test_wrong_options(options, text):
+    with pytest.raises(rdfm.OptionError, match=text):
+        rdfm.diff(numbered(1), numbered(1), **options)
+
+
+def test_progress_is_told(tmp_path):
+    (tmp_path / "a.nq").write_bytes(numbered(*range(100)))
+    calls = []
+    rdfm.diff(tmp_path / "a.nq", tmp_path / "a.nq", progress=calls.append)
+    assert calls[-1].bytes_total == 2 * (tmp_path / "a.nq").stat().st_size
+
+
+FOLDERS = ("jelly", "logs", "nanopubs", "riverbench/nanopubs", "riverbench/officegraph")
+
+
+@needs_shared("data")
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_real_logs_are_the_same_after_a_conversion(folder, tmp_path):
+    files = sorted(path for path in (SHARED / "data" / folder).iterdir() if path.is_file())
+    assert files
+    for path in files:
+        rdfm.convert(path, tmp_path / "other.jelly", on_error="fail")
+        found = rdfm.diff(path, tmp_path / "other.jelly", quads="ordered")
+        assert found.same, (path, found.differences[:1])
+        (tmp_path / "other.jelly").unlink()
+
+
+@needs_shared("data")
+def test_a_real_log_with_a_loss_and_a_change(tmp_path):
+    path = SHARED / "data/jelly/assist-iot-weather_100kt.jelly.gz"
+    with rdfm.open_log(path, frames="message") as source:
+        messages = [Message(message.quads) for message in source]
+    lost, changed = len(messages) // 3, len(messages) // 2
+    other = list(messages)
+    other[changed] = Message([*other[changed].quads, Quad(P[0], P[0], P[0])])
+    del other[lost]
+    with rdfm.create_log(tmp_path / "other.nq") as out:
+        for message in other:
+            out.write(message)
+    found = rdfm.diff(path, tmp_path / "other.nq", frames="message")
+    assert [(each.kind, each.a, each.b) for each in found] == [
+        ("only_a", lost, None),
+        ("changed", changed, changed - 1),
+    ]
+    assert found.differences[1].added == (str(Quad(P[0], P[0], P[0])),)
