@@ -125,7 +125,7 @@ def compare(
         progress: Called about ten times a second.
     """
     start = time.perf_counter()
-    values = {
+    values: dict[str, Any] = {
         name: DIFF[name].value(value) if value is not None else DIFF[name].default
         for name, value in {**dict.fromkeys(DIFF), **given}.items()
     }

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 from rdfm._core import Bnode, MessageBatch, PatchBatch, Quad, common_blocks
 from rdfm.analysis.difference import Kind, MessageDifference
@@ -30,7 +31,8 @@ MAX_PAIRED = 30
 _ANY, _OWN = Bnode("any"), Bnode("own")
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Place:
     """A message.
 
     Attributes:
@@ -234,7 +236,7 @@ def _paired(
             )
         ]
         shared = [
-            (tuple((ours & theirs).total() for ours, theirs in zip(one, other, strict=True)), a, b)
+            (((one[0] & other[0]).total(), (one[1] & other[1]).total()), a, b)
             for a, one in looks[0].items()
             for b, other in looks[1].items()
         ]

@@ -71,11 +71,12 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
     if quiet:
         own["limit"] = 0
     bar = Bar.on_terminal()
-    logs: list[Any] = [standard_input() if name == "-" else name for name in (a, b)]
-    printer = _Json() if as_json else _Text(a, b)
+    one, other = (standard_input() if name == "-" else name for name in (a, b))
+    printer: _Json | _Text = _Json() if as_json else _Text(a, b)
     try:
         result = compare(
-            *logs,
+            one,
+            other,
             own,
             reads,
             printer.tell,

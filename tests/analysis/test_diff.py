@@ -106,12 +106,12 @@ def test_a_changed_message_beside_a_new_one_is_told_as_changed():
             ['_:c14n0 <a:long> "2" .'],
             ['_:c14n0 <a:long> "3" .'],
         ),
-        # RDFC-1.0 does not know this one: its labels stay.
+        # RDFC-1.0 does not know this one: the labels of A stay.
         (
             '<a:s> <a:p> <<( _:x <a:p> "1" )>>',
             '<a:s> <a:p> <<( _:u <a:p> "2" )>>',
             ['<a:s> <a:p> <<( _:x <a:p> "1" )>> .'],
-            ['<a:s> <a:p> <<( _:u <a:p> "2" )>> .'],
+            ['<a:s> <a:p> <<( _:x <a:p> "2" )>> .'],
         ),
     ],
 )

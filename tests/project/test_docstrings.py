@@ -31,7 +31,8 @@ def test_public_names():
 
 
 @pytest.mark.parametrize(
-    "name", ["open_log", "create_log", "convert", "inspect", "formats.find", "formats.Format"]
+    "name",
+    ["open_log", "create_log", "convert", "diff", "inspect", "formats.find", "formats.Format"],
 )
 def test_the_front_door_has_examples(name):
     value = rdfm
