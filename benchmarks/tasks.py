@@ -560,6 +560,7 @@ def document_rows() -> list[Row[Task]]:
 
 def rows() -> list[Row[Task]]:
     """Every row that compares rates."""
+    import comparing
     import kinds
 
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
@@ -664,4 +665,5 @@ def rows() -> list[Row[Task]]:
         *binary_rows(),
         *document_rows(),
         *kinds.rows(),
+        *comparing.rows(),
     ]

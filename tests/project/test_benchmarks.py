@@ -94,3 +94,13 @@ def test_both_sides_of_rows_of_patches_and_results_count_alike(tasks, data):
         if "applied" in row.name:  # the transactions are operations too
             found -= 2 * messages
         assert found == other > 0, row.name
+
+
+def test_both_sides_of_rows_of_comparisons_count_alike(tasks, data):
+    import comparing
+
+    rows = comparing.rows()
+    assert len(rows) == 6
+    for row in rows:
+        messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
+        assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name

@@ -1,0 +1,95 @@
+"""What is measured of comparing logs: `rdfm.diff`, decoding of both included. Quads of one log are counted.
+
+The peer parses both logs message by message, canonicalizes each message and compares the two.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from tasks import Row, Task, Work, sample, translated
+
+DELIMITER = b"# @message\n"
+# The peer is slow.
+PEER_MESSAGES = 2_000
+
+
+def as_nquads(log: str, folder: Path, messages: int) -> bytes:
+    return (
+        sample(folder, log, messages)
+        if log.endswith("nq")
+        else translated(log, "nq", folder, messages)
+    )
+
+
+def turned(text: bytes) -> bytes:
+    """A log of N-Quads with the quads of each message in another order, and other labels."""
+    messages = text.split(DELIMITER)
+    other = [b"".join(reversed(message.splitlines(keepends=True))) for message in messages]
+    return DELIMITER.join(other).replace(b"_:", b"_:other")
+
+
+def comparing(
+    log: str, folder: Path, messages: int, *, turn: bool = False, unordered: bool = False
+) -> Work:
+    """Two logs in memory compared: N-Quads and Jelly, or the same quads in another order."""
+    import rdfm
+
+    text = as_nquads(log, folder, messages)
+    other = turned(text) if turn else translated(log, "jelly", folder, messages)
+
+    def run() -> int:
+        found = rdfm.diff(
+            text,
+            other,
+            from_format_a="nq",
+            from_format_b="nq" if turn else "jelly",
+            unordered=unordered,
+        )
+        assert found.same
+        return found.records
+
+    return Work(run, len(text) + len(other))
+
+
+def canonicalizing(log: str, folder: Path, messages: int) -> Work:
+    """The same with pyoxigraph, of which both are N-Quads."""
+    import pyoxigraph
+
+    text = as_nquads(log, folder, min(messages or PEER_MESSAGES, PEER_MESSAGES))
+    sides = [text.split(DELIMITER), turned(text).split(DELIMITER)]
+
+    def canonical(message: bytes) -> pyoxigraph.Dataset:
+        found = pyoxigraph.Dataset(pyoxigraph.parse(message, pyoxigraph.RdfFormat.N_QUADS))
+        found.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
+        return found
+
+    def run() -> int:
+        count = 0
+        for one, other in zip(*sides, strict=True):
+            ours = canonical(one)
+            assert ours == canonical(other)
+            count += len(ours)
+        return count
+
+    return Work(run, 2 * len(text))
+
+
+def rows() -> list[Row[Task]]:
+    """Logs that are the same, in the same order and in another one."""
+    found: list[Row[Task]] = []
+    for log in ("iot.nq", "nanopubs.trig"):
+        name = log.partition(".")[0]
+        peer = ("pyoxigraph", partial(canonicalizing, log))
+        found += [
+            Row(f"diff of nq and jelly ({name})", partial(comparing, log), peer, 5),
+            Row(
+                f"diff, quads in another order ({name})",
+                partial(comparing, log, turn=True),
+                peer,
+                5,
+            ),
+            Row(f"diff --unordered ({name})", partial(comparing, log, unordered=True), peer, 5),
+        ]
+    return found
