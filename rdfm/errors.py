@@ -138,6 +138,8 @@ class DecodeError(RdfmError, ValueError):
         frame: The frame, from 0, in formats that have frames.
         row: The row in the frame, from 0.
         source: The file or archive member, where known.
+        follows: Whether it may only follow from a message that was skipped before it, which perhaps declared what is
+            missing; the reason names that message.
     """
 
     def __init__(
@@ -154,11 +156,13 @@ class DecodeError(RdfmError, ValueError):
         source: str | None = None,
         remedies: Iterable[Remedy] = (),
         lacks: str | None = None,
+        follows: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.remedies = tuple(remedies)
         self.lacks = lacks
+        self.follows = follows
         self.format = format
         self.offset = offset
         self.message_index = message_index

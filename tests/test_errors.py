@@ -73,6 +73,12 @@ def test_errors_are_pickled_with_their_attributes(error):
     assert copy.args == error.args
 
 
+def test_an_error_that_only_follows_says_so_wherever_it_goes():
+    assert errors.DecodeError("bad").follows is False
+    error = errors.DecodeError("bad (message 3 was skipped)", follows=True)
+    assert pickle.loads(pickle.dumps(error)).follows is True
+
+
 def test_builtin_bases():
     assert issubclass(errors.DecodeError, ValueError)
     assert issubclass(errors.EncodeError, ValueError)

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 import rdfm
-from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError, convert
+from rdfm import (
+    DecodeError,
+    EncodeError,
+    OptionError,
+    TruncatedError,
+    UnknownFormatError,
+    convert,
+    formats,
+)
 from rdfm.conversion.channel import Channel, Stopped
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
@@ -117,6 +125,37 @@ def test_errors_are_skipped_message_by_message():
     assert (summary.messages, summary.skipped, len(summary.errors)) == (21, 20, 10)
     assert out == MARK.join([LINE] * 21)
     assert summary.abandoned == ()
+
+
+RESUMABLE = [
+    format
+    for format in formats.every()
+    if format.spec.resumable and format.spec.kinds[0] == "messages"
+]
+
+
+def test_text_formats_with_delimiters_are_resumable():
+    names = {format.name for format in RESUMABLE}
+    assert names == {"nt", "nq", "ttl", "trig", "ndjsonld", "yamlld"}
+
+
+@pytest.mark.parametrize("target", ["nq", "jelly", "trig"])
+@pytest.mark.parametrize("source", RESUMABLE, ids=lambda format: format.name)
+def test_in_every_resumable_format_the_broken_messages_alone_are_left_out(source, target):
+    quads = [
+        rdfm.Quad(rdfm.Iri(f"http://e/{n}"), rdfm.Iri("http://e/p"), rdfm.Bnode("b"))
+        for n in range(6)
+    ]
+    log = source.encode(rdfm.MessageBatch.from_messages([[quad] for quad in quads]))
+    for broken in (2, 4):  # in each its first IRI
+        log = log.replace(f"http://e/{broken}".encode(), b'http://e/<"\xff', 1)
+    for data in (log, io.BytesIO(log)):
+        summary, out = converted(data, from_format=source.name, to_format=target, on_error="skip")
+        assert (summary.messages, summary.skipped, summary.abandoned) == (4, 2, ())
+        assert "message 2)" in summary.errors[0]
+        assert "message 4)" in summary.errors[1]
+        found = [quad.subject for message in rdfm.open_log(out, target) for quad in message]
+        assert found == [quads[n].subject for n in (0, 1, 3, 5)]
 
 
 def test_a_cut_input_is_given_up_and_the_next_read():

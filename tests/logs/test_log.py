@@ -381,10 +381,28 @@ def test_an_error_at_the_end_is_gone_over():
         assert everything(log) == ([(0, 1), (1, 2), (2, b"bad")], None)
 
 
+def test_what_only_follows_from_a_skipped_message_is_told():
+    log = b"bad PREFIX e: <http://e/>\n# @message\ne:s e:p e:o .\n# @message\n[] <http://e/p> 1 ."
+    found = []
+    with rdfm.open_log(log, "trig") as reader:
+        while True:
+            try:
+                found += [message.index for message in reader]
+                break
+            except DecodeError as error:
+                found.append((error.message_index, error.follows, str(error)))
+                reader.skip_message()
+    (_, first, _), (_, second, text), last = found
+    assert (first, second, last) == (False, True, 2)
+    assert "(it may have been declared in message 0, which was skipped) (line 3, " in text
+
+
 def test_nothing_goes_on_in_a_format_without_delimiters_to_find():
-    with rdfm.open_log(b"<http://e/s> <http://e/p> 1 .\n# @message\nbad\n", "ttl") as log:
+    with rdfm.open_log(
+        b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/>\nbad\n"
+    ) as log:
         found, end = everything(log)
-        assert found == [(0, 1)]
+        assert found == [(0, 0)]
         assert end.message_index == 1
         with pytest.raises(DecodeError) as again:
             log.skip_message()

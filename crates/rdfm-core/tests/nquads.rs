@@ -17,7 +17,7 @@ use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::Quad;
 use rdfm_core::model::write::write_term;
-use support::{Options, Outcome, PIECES, decode, decode_every_way, decoder, lines};
+use support::{Options, Outcome, decode, decode_every_way, decoder};
 
 fn nq(log: &str) -> Outcome {
     decode_every_way("nq", &Options::default(), log.as_bytes())
@@ -461,55 +461,12 @@ fn a_line_is_bounded_and_scanned_once() {
     );
 }
 
-/// Reads on after every error: the messages, and the index and bytes of what was skipped.
 fn skipping(options: &Options, log: &[u8], piece: usize) -> Vec<(u64, String)> {
-    let mut decoder = decoder("nq", options).unwrap();
-    let mut seen = Vec::new();
-    let mut pieces = log.chunks(piece.max(1));
-    let mut finished = false;
-    loop {
-        let error = match decoder.next_of::<Quad>() {
-            Ok(Some(batch)) => {
-                for message in 0..batch.len() {
-                    let text = lines(&batch, message).join("|");
-                    seen.push((batch.first_index() + message as u64, text));
-                }
-                continue;
-            }
-            Ok(None) if finished => return seen,
-            Ok(None) => None,
-            Err(error) => match decoder.skip_message().unwrap() {
-                Some(skipped) => {
-                    let text = String::from_utf8_lossy(&skipped).into_owned();
-                    let index = error.position.message.unwrap();
-                    seen.push((index, format!("skipped {text}")));
-                    continue;
-                }
-                None => Some(error),
-            },
-        };
-        assert!(error.is_none() || !finished, "a skip ends with the log");
-        if let Some(piece) = pieces.next() {
-            decoder.feed(piece);
-        } else {
-            decoder.finish();
-            finished = true;
-        }
-    }
+    support::skipping("nq", options, log, piece)
 }
 
 fn skipping_every_way(options: &Options, log: &[u8]) -> Vec<(u64, String)> {
-    let whole = skipping(options, log, log.len());
-    for size in PIECES {
-        let cut = skipping(options, log, size);
-        assert_eq!(
-            cut,
-            whole,
-            "in pieces of {size}: {}",
-            String::from_utf8_lossy(log)
-        );
-    }
-    whole
+    support::skipping_every_way("nq", options, log)
 }
 
 #[test]

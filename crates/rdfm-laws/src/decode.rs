@@ -351,6 +351,67 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
     }
 }
 
+/// Of a log of datasets without errors, whose messages are broken one at a time, all others are read as before, whatever
+/// the pieces: but those that need what the broken one declared.
+pub fn each_broken(reading: &Reading, data: &[u8]) {
+    let mut starts = Vec::new();
+    let error = drive(reading, data, data.len(), |batch| {
+        starts.extend(positions(&batch));
+    });
+    let whole = outcome(reading, data, data.len());
+    let applies = reading.format.resumable && reading.format.kinds == [Kind::Messages];
+    if error.is_some() || !applies {
+        return;
+    }
+    for (broken, &start) in starts.iter().enumerate() {
+        if whole.messages[broken].records.is_empty() {
+            continue;
+        }
+        // Nowhere does a bracket close before one is opened.
+        let wrong = [&data[..start], b"]", &data[start..]].concat();
+        let (messages, errors) = skip_all(reading, &wrong, wrong.len());
+        assert!(
+            !errors[0].0.follows()
+                && errors[0].0.position.message == Some(broken as u64)
+                && errors.iter().skip(1).all(|(error, _)| error.follows()),
+            "{}: message {broken} is broken, and:\n{errors:#?}",
+            reading.format.name,
+        );
+        let lost: Vec<_> = errors
+            .iter()
+            .filter_map(|(error, _)| error.position.message)
+            .collect();
+        let shown = |message: &Message| (message.index, message.records.clone());
+        let found: Vec<_> = messages.iter().map(shown).collect();
+        let others: Vec<_> = whole
+            .messages
+            .iter()
+            .filter(|message| !lost.contains(&message.index))
+            .map(shown)
+            .collect();
+        assert!(
+            found == others,
+            "{}: message {broken} is broken, and of the others come:\n{found:#?}\nnot:\n{others:#?}",
+            reading.format.name,
+        );
+        assert!(skip_all(reading, &wrong, 1) == (messages, errors));
+    }
+}
+
+/// Where the messages of a batch begin.
+fn positions(batch: &Batch) -> Vec<usize> {
+    fn of<R: Shown>(batch: &LogBatch<R>) -> Vec<usize> {
+        (0..batch.len())
+            .map(|at| usize::try_from(batch.position(at)).expect("a log in memory"))
+            .collect()
+    }
+    match batch {
+        Batch::Messages(batch) => of(batch),
+        Batch::Patches(batch) => of(batch),
+        Batch::Results(batch) => of(batch),
+    }
+}
+
 /// The messages, and every error with the bytes skipped after it; None where nothing could resume.
 type Skipped = (Vec<Message>, Vec<(DecodeError, Option<Vec<u8>>)>);
 

@@ -27,6 +27,17 @@ fn laws_of_decoders() {
 }
 
 #[test]
+fn reading_goes_on_behind_a_broken_message() {
+    let mut resumable = 0;
+    for (name, path, data) in fixtures() {
+        println!("{}", path.display());
+        resumable += usize::from(format(name).resumable);
+        decode::each_broken(&Reading::of(name), &data);
+    }
+    assert!(resumable > 6 * 13, "{resumable}");
+}
+
+#[test]
 fn truncation_at_every_byte() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());

@@ -87,6 +87,9 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
             attributes.set_item("frame", frame)?;
             attributes.set_item("row", row)?;
         }
+        if error.follows() {
+            attributes.set_item("follows", true)?;
+        }
         let lacks = error.reason.lacks();
         let more = lacks.and_then(|lacks| registry::another_source(error.format, lacks));
         make(&class, &error.reason, more, &attributes)

@@ -82,6 +82,41 @@ impl Buffer {
     }
 }
 
+/// What is kept of the bytes that a reader skips: the first MiB.
+#[derive(Debug, Default)]
+pub struct Skipped(Vec<u8>);
+
+impl Skipped {
+    /// Bytes that are kept.
+    pub const KEPT: usize = 1 << 20;
+
+    /// More of them.
+    pub fn add(&mut self, bytes: &[u8]) {
+        let room = Self::KEPT.saturating_sub(self.0.len());
+        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those behind the first ones turn out to be not skipped.
+    pub fn truncate(&mut self, length: usize) {
+        self.0.truncate(length);
+    }
+
+    /// The bytes.
+    pub fn take(self) -> Vec<u8> {
+        self.0
+    }
+}
+
 /// What stops a reader.
 #[derive(Debug)]
 pub struct ReadError {
@@ -127,6 +162,14 @@ pub trait Reader: Send {
     /// The messages that are complete, at an error.
     fn take(&mut self) -> Option<LogBatch<Self::Record>> {
         self.builder().take()
+    }
+
+    /// Takes the open message back, at an error.
+    fn discard(&mut self) {
+        let builder = self.builder();
+        if builder.is_open() {
+            builder.discard_message();
+        }
     }
 
     /// Goes on behind an error that allows it, and gives the bytes skipped; None where bytes lack. Also
@@ -236,10 +279,7 @@ impl<R: Reader> InputSide<R> {
             self.input.release();
         }
         let error = self.told(error);
-        let builder = self.reader.builder();
-        if builder.is_open() {
-            builder.discard_message();
-        }
+        self.reader.discard();
         self.error.insert(error).clone()
     }
 }

@@ -9,10 +9,12 @@ mod cut;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::batch::{LogBatch, Metadata};
 use super::error::LimitExceeded;
 use super::limits::Limits;
-use super::namespaces::{NamespaceChange, Namespaces, Undo};
+use super::namespaces::{Declaration, NamespaceChange, Namespaces, Undo};
 use super::record::{Operation, Record};
 use super::remedy::{Feature, Reason};
 use super::table::{Span, TermTable};
@@ -21,6 +23,9 @@ use super::written::Written;
 
 /// Bytes that a batch, and a message of it, may hold where no other limit says less: offsets stay below 4 GiB.
 const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
+
+/// Bytes of terms of discarded messages that are kept, beside the namespaces that wait for the next one.
+const HEAVY: usize = 1 << 20;
 
 /// Lengths of a batch under construction, to take an unfinished message back.
 #[derive(Clone, Copy, Default)]
@@ -62,6 +67,10 @@ pub struct LogBuilder<R: Record> {
     continued: bool,
     open: Option<u64>,
     mark: Mark,
+    /// Namespaces of discarded messages wait for the next one, some of them perhaps several times.
+    kept_changes: bool,
+    /// [`weight`](Self::weight) at which they are looked through.
+    heavy: usize,
     message_bytes: u64,
     written: Written,
     serial: u32,
@@ -108,6 +117,8 @@ impl<R: Record> LogBuilder<R> {
             continued: false,
             open: None,
             mark: Mark::default(),
+            kept_changes: false,
+            heavy: HEAVY,
             message_bytes: 0,
             serial: 1,
             arena_hint: 0,
@@ -163,6 +174,8 @@ impl<R: Record> LogBuilder<R> {
         self.continued = false;
         self.open = None;
         self.mark = Mark::default();
+        self.kept_changes = false;
+        self.heavy = HEAVY;
         self.message_bytes = 0;
         self.serial = self.serial.wrapping_add(1).max(1);
     }
@@ -382,10 +395,12 @@ impl<R: Record> LogBuilder<R> {
     pub fn add_namespace(&mut self, name: &[u8], iri: &[u8]) -> Result<(), LimitExceeded> {
         self.charge(16)?;
         if let Some(undo) = self.in_force.declare(name, iri) {
-            self.undo.push(undo);
             if self.in_force.bytes > self.limits.max_message_bytes {
-                return Err(self.too_many_namespaces());
+                let error = self.too_many_namespaces();
+                self.in_force.unset(&undo);
+                return Err(error);
             }
+            self.undo.push(undo);
         }
         let change = NamespaceChange {
             message: self.message_ends.len() as u32,
@@ -443,6 +458,11 @@ impl<R: Record> LogBuilder<R> {
         self.open.is_some()
     }
 
+    /// The byte of the log at which the open message starts.
+    pub fn open_since(&self) -> Option<u64> {
+        self.open
+    }
+
     /// Whether completed messages wait to be taken.
     #[inline]
     pub fn has_messages(&self) -> bool {
@@ -458,6 +478,13 @@ impl<R: Record> LogBuilder<R> {
 
     fn close(&mut self) {
         debug_assert!(self.open.is_some());
+        if std::mem::take(&mut self.kept_changes) {
+            let waiting = self.waiting();
+            self.namespace_changes.truncate(self.mark.namespace_changes);
+            for (name, iri) in waiting {
+                self.append_change(&name, &iri);
+            }
+        }
         self.positions.push(self.open.take().unwrap_or_default());
         self.message_ends.push(self.records.len() as u32);
         if self.namespace_changes.len() > self.mark.namespace_changes {
@@ -473,11 +500,17 @@ impl<R: Record> LogBuilder<R> {
     /// Takes the open message back, with its records, namespaces and metadata. Its terms stay until
     /// the batch is taken. The next message has its index.
     pub fn discard_message(&mut self) {
-        self.records.truncate(self.mark.records);
         self.namespace_changes.truncate(self.mark.namespace_changes);
         for undo in self.undo.drain(..).rev() {
             self.in_force.unset(&undo);
         }
+        self.discard_content();
+    }
+
+    /// As [`discard_message`](Self::discard_message), but its namespaces stay in force, and wait for the next
+    /// message.
+    pub fn discard_content(&mut self) {
+        self.records.truncate(self.mark.records);
         self.metadata.truncate(self.mark.metadata);
         let graphs = self.records.iter().map(|record| record.graph().0);
         self.any_graph = graphs.fold(0, |all, graph| all | graph);
@@ -492,10 +525,68 @@ impl<R: Record> LogBuilder<R> {
         self.first_index += 1;
         self.continued = false;
         if self.namespace_changes.is_empty() {
-            self.serial = self.serial.wrapping_add(1).max(1);
-            self.table = TermTable::with_capacity(0, 1);
-            self.written = Written::new::<R>(&self.limits);
+            self.forget_terms();
+        } else {
+            self.kept_changes = true;
+            // Not at once, so that many messages discarded one after the other cost no more than their bytes.
+            if self.weight() >= self.heavy {
+                self.compact_changes();
+            }
         }
+    }
+
+    fn forget_terms(&mut self) {
+        self.serial = self.serial.wrapping_add(1).max(1);
+        self.table = TermTable::with_capacity(0, 1);
+        self.written = Written::new::<R>(&self.limits);
+    }
+
+    /// Namespaces that wait for the next message, each name once: as it was declared last.
+    fn waiting(&self) -> Vec<Declaration> {
+        let mut waiting: Vec<Declaration> = Vec::new();
+        let mut by_name = FxHashMap::default();
+        for change in &self.namespace_changes[self.mark.namespace_changes..] {
+            let (name, iri) = (self.table.span(change.name), self.table.span(change.iri));
+            if let Some(&at) = by_name.get(name) {
+                let entry: &mut Declaration = &mut waiting[at];
+                entry.1 = iri.into();
+            } else {
+                by_name.insert(name, waiting.len());
+                waiting.push((name.into(), iri.into()));
+            }
+        }
+        waiting
+    }
+
+    /// Bytes that the terms so far take.
+    fn weight(&self) -> usize {
+        self.table.arena.len() + 16 * self.table.terms.len()
+    }
+
+    /// Forgets the terms, and of what was declared in messages that were discarded all but the last of each name.
+    fn compact_changes(&mut self) {
+        let waiting = self.waiting();
+        for undo in self.undo.drain(..).rev() {
+            self.in_force.unset(&undo);
+        }
+        self.namespace_changes.clear();
+        self.forget_terms();
+        for (name, iri) in waiting {
+            self.undo.extend(self.in_force.declare(&name, &iri));
+            self.append_change(&name, &iri);
+        }
+        self.heavy = HEAVY.max(2 * self.weight());
+    }
+
+    fn append_change(&mut self, name: &[u8], iri: &[u8]) {
+        let mut append = |text: &[u8]| Span {
+            offset: self.append_text(text),
+            length: text.len() as u32,
+        };
+        let (name, iri) = (append(name), append(iri));
+        let message = self.message_ends.len() as u32;
+        self.namespace_changes
+            .push(NamespaceChange { message, name, iri });
     }
 
     /// Whether the batch has reached its size; a decoder then takes it at the next message end
@@ -505,7 +596,7 @@ impl<R: Record> LogBuilder<R> {
         self.records.len() >= self.limits.batch_quads
             || (self.records.len() >= self.written.doubtful
                 && self.written.too_long(&self.table, &self.records))
-            || self.table.arena.len() + 16 * self.table.terms.len() >= self.limits.batch_bytes
+            || self.weight() >= self.limits.batch_bytes
             || self.message_ends.len() >= self.limits.batch_messages
     }
 
@@ -682,6 +773,69 @@ mod tests {
         assert!(batch.namespace_changes().is_empty() && batch.all_metadata().is_empty());
         builder.skip_index();
         assert_eq!(builder.message_index(), 2);
+    }
+
+    #[test]
+    fn namespaces_of_discarded_messages_wait_for_the_next_in_bounded_memory() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        message(&mut builder, &["a"]);
+        let mut largest = 0;
+        for broken in 0..20_000 {
+            builder.begin_message(0);
+            for (name, iri) in [(&b"b"[..], broken % 2), (b"c", 7), (b"b", broken % 3)] {
+                let iri = format!("http://example.org/{iri}/");
+                builder.add_namespace(name, iri.as_bytes()).unwrap();
+            }
+            let quad = quad_of(&mut builder, &format!("a rather long name {broken}"));
+            builder.add_quad(quad).unwrap();
+            builder.discard_content();
+            assert_eq!(
+                builder.take().map(|batch| batch.len()),
+                (broken == 0).then_some(1)
+            );
+            builder.skip_index();
+            largest = largest.max(builder.weight());
+        }
+        assert!(largest < HEAVY + 10_000, "{largest}");
+        message(&mut builder, &["z"]);
+        let batch = builder.take().unwrap();
+        assert_eq!((batch.first_index(), batch.len()), (20_001, 1));
+        let declared: Vec<_> = batch
+            .namespace_changes()
+            .iter()
+            .map(|change| {
+                (
+                    batch.table().span(change.name),
+                    batch.table().span(change.iri),
+                )
+            })
+            .collect();
+        let last: &[u8] = b"http://example.org/1/";
+        assert_eq!(
+            declared,
+            [(&b"b"[..], last), (b"c", b"http://example.org/7/")]
+        );
+        let at_end: Vec<_> = batch.namespaces_at_end().iter().collect();
+        assert_eq!(at_end, declared);
+        assert_eq!(batch.namespaces_at_start().len(), 0);
+    }
+
+    #[test]
+    fn a_namespace_that_meets_the_limit_is_not_in_force() {
+        let mut builder = BatchBuilder::new(Limits {
+            max_message_bytes: 2_000,
+            ..Limits::default()
+        });
+        builder.begin_message(0);
+        let declared = (0..9).take_while(|n| {
+            builder
+                .add_namespace(format!("n{n}").as_bytes(), b"a:")
+                .is_ok()
+        });
+        assert_eq!(declared.count(), 3);
+        builder.discard_content();
+        assert_eq!(builder.in_force().len(), 3);
+        assert!(builder.in_force().bytes() <= 2_000);
     }
 
     #[test]

@@ -49,6 +49,13 @@ pub struct DecodeError {
     pub position: Position,
 }
 
+impl DecodeError {
+    /// Whether it may only follow from a message that was skipped before it.
+    pub fn follows(&self) -> bool {
+        self.reason.follows()
+    }
+}
+
 impl fmt::Display for DecodeError {
     /// As in `nq: expected '.' after the object, found '<http://ex/…' (line 3, column 41, byte 127, message 1)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

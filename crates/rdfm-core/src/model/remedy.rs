@@ -163,6 +163,7 @@ struct Details {
     text: Cow<'static, str>,
     remedies: Vec<Remedy>,
     lacks: Option<Feature>,
+    follows: bool,
 }
 
 impl Reason {
@@ -173,6 +174,7 @@ impl Reason {
             text: text.into(),
             remedies: Vec::new(),
             lacks: None,
+            follows: false,
         }))
     }
 
@@ -194,6 +196,25 @@ impl Reason {
     pub fn lacking(mut self, feature: Feature) -> Self {
         self.0.lacks = Some(feature);
         self
+    }
+
+    /// Of what may be wrong only because something before it was skipped; `how` says so.
+    #[must_use]
+    pub fn following(mut self, how: &str) -> Self {
+        self.0.text = format!("{} ({how})", self.0.text).into();
+        self.0.follows = true;
+        self
+    }
+
+    /// Of something that lacks a declaration, which may have stood in a message that was skipped.
+    #[must_use]
+    pub fn perhaps_declared_in(self, skipped: Option<u64>) -> Self {
+        match skipped {
+            Some(message) => self.following(&format!(
+                "it may have been declared in message {message}, which was skipped"
+            )),
+            None => self,
+        }
     }
 
     /// With what would help against its cause.
@@ -224,6 +245,11 @@ impl Reason {
     /// What would have to be possible.
     pub fn lacks(&self) -> Option<Feature> {
         self.0.lacks
+    }
+
+    /// Whether it may be wrong only because something before it was skipped.
+    pub fn follows(&self) -> bool {
+        self.0.follows
     }
 }
 
@@ -278,6 +304,16 @@ mod tests {
         assert_eq!(reworded.text(), "a name of a graph");
         assert_eq!(reworded.remedies(), reason.remedies());
         assert_eq!(reworded.lacks(), Some(Feature::Graphs));
+    }
+
+    #[test]
+    fn what_follows_says_so() {
+        let reason = Reason::from("not declared").with(Remedy::limit("max_depth"));
+        assert!(!reason.follows());
+        let following = reason.clone().following("message 3 was skipped");
+        assert!(following.follows());
+        assert_eq!(following.text(), "not declared (message 3 was skipped)");
+        assert_eq!(following.remedies(), reason.remedies());
     }
 
     #[test]

@@ -159,6 +159,60 @@ pub fn decode_every_way(format: &str, options: &Options, log: &[u8]) -> Outcome 
     whole
 }
 
+/// Reads on after every error: the messages, and the index and bytes of what was skipped; `follows` before those
+/// of errors that only follow.
+pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Vec<(u64, String)> {
+    let mut decoder = decoder(format, options).unwrap();
+    let mut seen = Vec::new();
+    let mut pieces = log.chunks(piece.max(1));
+    let mut finished = false;
+    loop {
+        let error = match decoder.next_of::<Quad>() {
+            Ok(Some(batch)) => {
+                for message in 0..batch.len() {
+                    let text = lines(&batch, message).join("|");
+                    seen.push((batch.first_index() + message as u64, text));
+                }
+                continue;
+            }
+            Ok(None) if finished => return seen,
+            Ok(None) => None,
+            Err(error) => match decoder.skip_message().unwrap() {
+                Some(skipped) => {
+                    let text = String::from_utf8_lossy(&skipped).into_owned();
+                    let index = error.position.message.unwrap();
+                    let how = if error.follows() { "follows, " } else { "" };
+                    seen.push((index, format!("{how}skipped {text}")));
+                    continue;
+                }
+                None => Some(error),
+            },
+        };
+        assert!(error.is_none() || !finished, "a skip ends with the log");
+        if let Some(piece) = pieces.next() {
+            decoder.feed(piece);
+        } else {
+            decoder.finish();
+            finished = true;
+        }
+    }
+}
+
+/// Reads on after every error, whole and in pieces; any difference fails the test.
+pub fn skipping_every_way(format: &str, options: &Options, log: &[u8]) -> Vec<(u64, String)> {
+    let whole = skipping(format, options, log, log.len());
+    for size in PIECES {
+        let cut = skipping(format, options, log, size);
+        assert_eq!(
+            cut,
+            whole,
+            "in pieces of {size}: {}",
+            String::from_utf8_lossy(log)
+        );
+    }
+    whole
+}
+
 /// The folder of the shared suites.
 fn root() -> PathBuf {
     std::env::var_os("RDFM_SHARED").map_or_else(

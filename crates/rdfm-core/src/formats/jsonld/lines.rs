@@ -6,10 +6,11 @@
 //! - Law: the cutting changes neither the messages nor the error. LF ends a line; a CR before it is
 //!   white space.
 
+use super::lost::may_be_context;
 use super::options::Reading;
 use super::reader::MessageReader;
 use crate::codec::Noticed;
-use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
@@ -17,9 +18,6 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
 use crate::syntax::json::{ParseError, Tape, View, parse};
 use crate::syntax::text::position::Lines;
-
-/// Skipped bytes that are kept.
-const KEPT: usize = 1 << 20;
 
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -34,7 +32,7 @@ pub struct NdjsonReader {
     max: u64,
     lenient: bool,
     /// The first bytes of the line with the error, which is still to be skipped.
-    skipped: Option<Vec<u8>>,
+    skipped: Option<Skipped>,
 }
 
 impl NdjsonReader {
@@ -62,6 +60,11 @@ impl NdjsonReader {
         let found = memchr::memchr(b'\n', rest).map(|end| from + end);
         let end = found.unwrap_or(input.bytes.len());
         if (end - input.at) as u64 > self.max {
+            // No more than that, however many bytes are at hand.
+            let line = &input.rest()[..self.max as usize];
+            if may_be_context(line.strip_prefix(BOM).unwrap_or(line)) {
+                self.reader.lose_context(self.builder.message_index());
+            }
             return Err(too_long("line", self.max));
         }
         if found.is_none() {
@@ -101,8 +104,8 @@ impl NdjsonReader {
             .and_then(|()| check_utf8(line))
             .and_then(|()| parse(line, &mut self.tape, self.reader.bounds()))
             .inspect_err(|_| {
-                if begins_context(line) {
-                    self.reader.lose_context();
+                if may_be_context(line) {
+                    self.reader.lose_context(self.builder.message_index());
                 }
             })
             .and_then(|()| {
@@ -122,7 +125,7 @@ impl NdjsonReader {
     /// Turns an error in the line that comes next into the decoder's error.
     #[cold]
     fn fail(&mut self, input: &Buffer, error: ParseError, last: bool) -> ReadError {
-        self.skipped = Some(Vec::new());
+        self.skipped = Some(Skipped::default());
         let error = read_error(&self.lines, input, error, last);
         ReadError {
             resumable: true,
@@ -176,15 +179,14 @@ impl Reader for NdjsonReader {
         };
         let rest = input.rest();
         let line = memchr::memchr(b'\n', rest).map_or(rest, |end| &rest[..=end]);
-        let room = KEPT.saturating_sub(skipped.len());
-        skipped.extend_from_slice(&line[..line.len().min(room)]);
+        skipped.add(line);
         let ended = line.last() == Some(&b'\n');
         self.go_to(input, input.at + line.len());
         if !ended && !input.finished {
             self.skipped = Some(skipped);
             return Ok(None);
         }
-        Ok(Some(skipped))
+        Ok(Some(skipped.take()))
     }
 
     fn forget(&mut self, gone: &[u8]) {
@@ -247,11 +249,4 @@ pub(crate) fn check_utf8(text: &[u8]) -> Result<(), ParseError> {
         class: ErrorClass::Malformed,
         reason: "invalid UTF-8; the log must be UTF-8 text".into(),
     })
-}
-
-/// Whether a line begins as a context message does.
-fn begins_context(line: &[u8]) -> bool {
-    let line = line.trim_ascii_start();
-    line.strip_prefix(b"{")
-        .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\"@context\""))
 }

@@ -21,6 +21,7 @@ mod keys;
 mod keyword;
 pub mod lines;
 pub mod loader;
+mod lost;
 mod node;
 mod number;
 pub mod options;

@@ -30,8 +30,8 @@ enum InForce {
     Known(u32),
     /// It was forgotten with others, and is processed again when a message needs it.
     Forgotten,
-    /// It is wrong: so is every message until the next one.
-    Broken,
+    /// It stood in the message with this index, which could not be read: so nor can any until the next one.
+    Broken(u64),
 }
 
 /// Reads messages.
@@ -149,9 +149,10 @@ impl MessageReader {
         }
     }
 
-    /// The context in force cannot be known: messages are refused until the next one.
-    pub fn lose_context(&mut self) {
-        self.in_force = InForce::Broken;
+    /// The context in force cannot be known, as it may have stood in this message: messages are refused until the
+    /// next one.
+    pub fn lose_context(&mut self, message: u64) {
+        self.in_force = InForce::Broken(message);
     }
 
     /// Reads a context, an empty message or a message.
@@ -169,7 +170,7 @@ impl MessageReader {
                 let mut keys = view.keys(0);
                 return match (keys.next(), keys.next()) {
                     (Some(key), None) if view.text(key) == b"@context" => {
-                        self.set_context(view, key + 1)
+                        self.set_context(view, key + 1, builder.message_index())
                     }
                     _ => self.message(view, position, builder, false),
                 };
@@ -236,7 +237,7 @@ impl MessageReader {
         self.contexts.begin(view.source.len());
     }
 
-    fn set_context(&mut self, view: &View<'_>, value: u32) -> Result<(), ParseError> {
+    fn set_context(&mut self, view: &View<'_>, value: u32, message: u64) -> Result<(), ParseError> {
         self.begin_work(view);
         let before = match self.in_force {
             InForce::Known(number) if number > self.start => Some(number),
@@ -256,7 +257,7 @@ impl MessageReader {
                 Ok(())
             }
             Err(wrong) => {
-                self.in_force = InForce::Broken;
+                self.in_force = InForce::Broken(message);
                 Err(wrong.error(view.node(0).at))
             }
         }
@@ -268,14 +269,12 @@ impl MessageReader {
             InForce::None => return Ok(None),
             InForce::Known(number) => return Ok(Some(number)),
             InForce::Forgotten => {}
-            InForce::Broken => {
-                let reason = "the context message before it could not be read, so the message cannot be \
-                              either";
-                return Err(Wrong::of(
-                    ErrorClass::Malformed,
-                    Some(at),
-                    reason.to_owned(),
-                ));
+            InForce::Broken(message) => {
+                let reason = Reason::from(
+                    "the context message before it could not be read, so the message cannot be either",
+                )
+                .following(&format!("the context may have been in message {message}, which was skipped"));
+                return Err(Wrong::of(ErrorClass::Malformed, Some(at), reason));
             }
         }
         let mut tape = Tape::new();

@@ -94,7 +94,7 @@ pub static YAMLLD: FormatSpec = FormatSpec {
     carries: CARRIES,
     binary: false,
     sniff: Some(sniff::yaml),
-    resumable: false,
+    resumable: true,
     continuable: Continuable::Never,
     value_options: &[],
     reads: &[BOUNDS, READS, CONTEXTS],

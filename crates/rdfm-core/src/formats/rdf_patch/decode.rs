@@ -360,6 +360,9 @@ impl PatchReader {
     #[cold]
     fn fail(&mut self, input: &Buffer, error: LexError) -> ReadError {
         let LexError { at, class, reason } = error;
+        if !reason.follows() {
+            self.statements.skip_message(self.builder.message_index());
+        }
         let class = match class {
             ErrorClass::Malformed if at == input.bytes.len() => ErrorClass::Truncated,
             class => class,

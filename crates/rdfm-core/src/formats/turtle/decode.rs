@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::machine::Machine;
 use super::terms::Terms;
+use crate::codec::input::Skipped;
 use crate::codec::options::{BASE, LENIENT, limits};
 use crate::codec::spec::{FormatSpec, Made};
 use crate::codec::values::Values;
@@ -58,12 +59,31 @@ impl Grammar for Turtle {
 
     fn forget(&mut self, consumed: &[u8], offset: u64) {
         self.machine.blank = self.machine.is_blank(consumed);
-        self.machine.pos = 0;
+        self.machine.pos -= consumed.len();
         self.machine.offset = offset;
     }
 
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.machine.builder
+    }
+
+    fn begin(&self) -> Option<usize> {
+        let begin = self.machine.builder.open_since()?;
+        Some(begin.checked_sub(self.machine.offset)? as usize)
+    }
+
+    fn stop(&mut self, text: &[u8], follows: bool) -> bool {
+        self.machine.begin_search(text, follows);
+        true
+    }
+
+    /// What was declared before the error stays declared.
+    fn discard(&mut self) {
+        self.machine.builder.discard_content();
+    }
+
+    fn skip(&mut self, bytes: &[u8], finished: bool, skipped: &mut Skipped) -> bool {
+        self.machine.search(bytes, finished, skipped)
     }
 
     fn take(&mut self) -> Option<MessageBatch> {

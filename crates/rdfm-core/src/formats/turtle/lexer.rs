@@ -347,7 +347,7 @@ pub(super) enum Word {
 
 /// Whether a byte may go on in a prefixed name, escapes included.
 #[inline]
-fn in_name(byte: u8) -> bool {
+pub(super) fn in_name(byte: u8) -> bool {
     is(byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..)
 }
 

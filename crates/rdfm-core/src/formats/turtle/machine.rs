@@ -10,12 +10,13 @@
 //! known not to be empty, so quads come in the order in which they are read.
 //!
 //! Here are the states, what each token does in them, and the terms that are tokens of their own. What stands
-//! between tokens is in `space`, the directives in `directives`, strings and numbers in `literals`, and what
-//! stops the reading in `errors`.
+//! between tokens is in `space`, the directives in `directives`, strings and numbers in `literals`, what
+//! stops the reading in `errors`, and how it goes on in `skip`.
 
 mod directives;
 mod errors;
 mod literals;
+mod skip;
 mod space;
 
 use literals::Pending;
@@ -190,6 +191,8 @@ pub(super) struct Machine {
     /// What the `@message` before its dot does, and where it began.
     delimiter: (Met, u64),
     unescaped: Vec<u8>,
+    /// On the way to the next delimiter, behind an error.
+    search: Option<Box<skip::Search>>,
 }
 
 impl Machine {
@@ -223,6 +226,7 @@ impl Machine {
             dotted: false,
             delimiter: (Met::Nothing, 0),
             unescaped: Vec::new(),
+            search: None,
         }
     }
 
@@ -246,6 +250,7 @@ impl Machine {
         self.dotted = false;
         self.delimiter = (Met::Nothing, 0);
         self.unescaped.clear();
+        self.search = None;
     }
 
     /// Reads on in `text` from [`Self::pos`] until something has to happen.

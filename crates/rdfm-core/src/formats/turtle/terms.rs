@@ -101,6 +101,12 @@ pub(super) struct Terms {
     scratch: Vec<u8>,
     resolved: String,
     labels: Labels,
+    /// The message in which declarations may have been skipped: the last with an error of its own.
+    skipped: Option<u64>,
+    /// Prefixes that stood in what was skipped with other IRIs, and where each was bound.
+    lost: FxHashMap<Box<[u8]>, usize>,
+    /// A base stood in what was skipped.
+    base_lost: bool,
 }
 
 /// A limit of the builder as an error at a byte.
@@ -147,18 +153,6 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a == b
 }
 
-#[cold]
-fn undeclared(prefix: &[u8], start: usize) -> Stop {
-    let shown = quote(prefix);
-    Stop::malformed(
-        start,
-        format!(
-            "the prefix {shown} is not declared; declare it with PREFIX {} <…> before it is used",
-            shown.trim_matches('\'')
-        ),
-    )
-}
-
 impl Terms {
     /// No prefixes; a base perhaps.
     ///
@@ -189,6 +183,9 @@ impl Terms {
             scratch: Vec::new(),
             resolved: String::new(),
             labels: Labels::default(),
+            skipped: None,
+            lost: FxHashMap::default(),
+            base_lost: false,
         }
     }
 
@@ -196,6 +193,41 @@ impl Terms {
     pub fn reset(&mut self) {
         let (base, slots) = (self.first_base.take(), std::mem::take(&mut self.slots));
         *self = Self::at_start(base, self.lenient, slots);
+    }
+
+    /// A message is skipped.
+    pub fn skip_message(&mut self, index: u64) {
+        self.skipped = Some(index);
+    }
+
+    /// A prefix is declared in what is skipped, perhaps with an IRI that can be told. If it is another one than now,
+    /// the prefix is not known any more.
+    pub fn skip_prefix(&mut self, name: &[u8], iri: Option<&[u8]>) {
+        let Some(&at) = self.prefix_of_name.get(name) else {
+            return;
+        };
+        if iri == Some(&self.namespaces[self.prefixes[at]].iri) {
+            return;
+        }
+        self.prefix_of_name.remove(name);
+        self.prefix_slots = [(0, 0); PREFIX_SLOTS];
+        self.lost.insert(name.into(), at);
+    }
+
+    /// A base is declared in what is skipped, as [`skip_prefix`](Self::skip_prefix).
+    pub fn skip_base(&mut self, iri: Option<&[u8]>) {
+        let same = iri.is_some() && iri == self.base.as_ref().map(|base| base.as_str().as_bytes());
+        self.base_lost |= !same;
+    }
+
+    #[cold]
+    fn undeclared(&self, prefix: &[u8], start: usize) -> Stop {
+        let shown = quote(prefix);
+        let reason = Reason::from(format!(
+            "the prefix {shown} is not declared; declare it with PREFIX {} <…> before it is used",
+            shown.trim_matches('\'')
+        ));
+        Stop::malformed(start, reason.perhaps_declared_in(self.skipped))
     }
 
     /// A message ended.
@@ -353,9 +385,17 @@ impl Terms {
         if has_scheme(iri) {
             return Ok((iri, flags::PLAIN));
         }
-        match resolve(iri, self.base.as_ref(), self.lenient, &mut self.resolved) {
+        let base = self.base.as_ref().filter(|_| !self.base_lost);
+        // A base that was lost would have applied, lenient or not.
+        let lenient = self.lenient && !self.base_lost;
+        let lacks = base.is_none();
+        match resolve(iri, base, lenient, &mut self.resolved) {
             Ok(true) => Ok((self.resolved.as_bytes(), flags::PLAIN)),
             Ok(false) => Ok((iri, flags::PLAIN)),
+            Err(reason) if lacks => Err(Stop::malformed(
+                start,
+                reason.perhaps_declared_in(self.skipped),
+            )),
             Err(reason) => Err(Stop::malformed(start, reason)),
         }
     }
@@ -385,7 +425,7 @@ impl Terms {
     ) -> Lexed<TermId> {
         let local = &text[name.colon + 1..name.end];
         let Some(namespace) = self.namespace_of(text, start, name.colon) else {
-            return Err(undeclared(&text[start..=name.colon], start));
+            return Err(self.undeclared(&text[start..=name.colon], start));
         };
         let id = if name.escaped {
             let mut scratch = std::mem::take(&mut self.scratch);
@@ -481,7 +521,11 @@ impl Terms {
         let length = iri.len();
         let namespace = self.intern(iri);
         self.bound_bytes += length;
-        if let Some(at) = bound {
+        let lost = self.lost.remove(name);
+        if let Some(at) = lost {
+            self.prefix_of_name.insert(name.into(), at);
+        }
+        if let Some(at) = bound.or(lost) {
             self.bound_bytes -= self.namespaces[self.prefixes[at]].iri.len();
             self.prefixes[at] = namespace;
         } else {
@@ -548,6 +592,7 @@ impl Terms {
         match Iri::parse(iri) {
             Ok(base) => {
                 self.base = Some(base);
+                self.base_lost = false;
                 Ok(())
             }
             Err(error) => Err(Stop::malformed(

@@ -241,6 +241,12 @@ impl Statements {
     pub fn forget_prefixes(&mut self) {
         self.prefixes.clear();
         self.prefix_bytes = 0;
+        self.skipped = None;
+    }
+
+    /// A message is skipped that may have declared prefixes.
+    pub fn skip_message(&mut self, index: u64) {
+        self.skipped = Some(index);
     }
 
     /// A number, a boolean or a prefixed name.
@@ -293,12 +299,10 @@ impl Statements {
         let prefix = text.get(start..colon).unwrap_or_default();
         let Some(namespace) = self.prefixes.get(prefix) else {
             let (shown, name) = (quote(prefix), found(text, start));
-            return fail(
-                start,
-                format!(
-                    "the prefix {shown} of {name} is not declared; a row before it, PA, does that"
-                ),
-            );
+            let reason = Reason::from(format!(
+                "the prefix {shown} of {name} is not declared; a row before it, PA, does that"
+            ));
+            return fail(start, reason.perhaps_declared_in(self.skipped));
         };
         self.iri.clear();
         self.iri.extend_from_slice(namespace);

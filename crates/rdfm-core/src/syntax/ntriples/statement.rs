@@ -94,6 +94,8 @@ pub(crate) struct Statements {
     pub(super) extra: usize,
     /// What prefixed names stand for.
     pub(super) prefixes: FxHashMap<Box<[u8]>, Box<[u8]>>,
+    /// The message in which declarations may have been skipped: the last with an error of its own.
+    pub(super) skipped: Option<u64>,
     /// Bytes of them.
     pub(super) prefix_bytes: u64,
     /// Why the last term was none.
@@ -123,6 +125,7 @@ impl Statements {
             string: Vec::new(),
             extra: 0,
             prefixes: FxHashMap::default(),
+            skipped: None,
             prefix_bytes: 0,
             error: None,
         }

@@ -223,6 +223,16 @@ impl Dialects {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
 
+    /// As [`resumes`](Self::resumes), of a reader that looks for delimiters of both dialects: in a log that has
+    /// shown none yet, the first one tells the dialect.
+    pub fn resumes_at_first(&mut self, delimiter: Delimiter) -> bool {
+        let may = matches!(self.asked, None | Some(Dialect::Directive));
+        if delimiter == Delimiter::Directive && may && self.met.is_none() {
+            self.announced = true;
+        }
+        self.resumes(delimiter)
+    }
+
     /// The dialect that was announced or met, as far as read.
     fn shown(&self) -> Option<Dialect> {
         match self.met {

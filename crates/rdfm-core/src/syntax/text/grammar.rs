@@ -11,7 +11,7 @@ use std::sync::Arc;
 use simdutf8::compat::from_utf8;
 
 use crate::codec::batch::KindOf;
-use crate::codec::input::{self, Buffer, ReadError, Reader};
+use crate::codec::input::{self, Buffer, ReadError, Reader, Skipped};
 use crate::codec::{Decoder, LogHeader, Noticed};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
@@ -78,6 +78,31 @@ pub(crate) trait Grammar: Send {
     /// Goes to the start of another log, where the builder is already.
     fn reset(&mut self);
 
+    /// The text's index at which the open message begins.
+    fn begin(&self) -> Option<usize> {
+        None
+    }
+
+    /// An error, which may only follow from what was skipped before. Whether reading can go on behind it:
+    /// [`skip`](Self::skip) is called next then.
+    fn stop(&mut self, _text: &[u8], _follows: bool) -> bool {
+        false
+    }
+
+    /// Takes the open message back, at an error.
+    fn discard(&mut self) {
+        let builder = self.builder();
+        if builder.is_open() {
+            builder.discard_message();
+        }
+    }
+
+    /// Goes behind the next delimiter, from [`consumed`](Self::consumed) on in bytes that may be no text. False
+    /// where bytes lack.
+    fn skip(&mut self, _bytes: &[u8], _finished: bool, _skipped: &mut Skipped) -> bool {
+        true
+    }
+
     /// Finds lines of what was noted at bytes of the log that are at hand.
     fn locate(&mut self, _line: impl Fn(u64) -> u64) {}
 
@@ -105,6 +130,7 @@ pub(crate) fn decoder<G: Grammar + 'static>(
         done: false,
         lines: Lines::default(),
         parts,
+        skipped: None,
     };
     input::decoder(format, reader)
 }
@@ -119,6 +145,8 @@ struct TextReader<G> {
     /// Where the bytes at hand begin.
     lines: Lines,
     parts: bool,
+    /// On the way to where reading goes on.
+    skipped: Option<Skipped>,
 }
 
 impl<G: Grammar> TextReader<G> {
@@ -134,6 +162,24 @@ impl<G: Grammar> TextReader<G> {
                 self.invalid = error.error_len().is_some() || input.finished;
             }
         }
+    }
+
+    /// Finds the lines of what was noted, before the bytes go.
+    fn locate(&mut self, input: &Buffer) {
+        self.grammar.locate(|offset| {
+            let before = offset.saturating_sub(self.lines.offset()) as usize;
+            self.lines
+                .position(input.bytes.get(..before).unwrap_or_default())
+                .0
+        });
+    }
+
+    /// Where the open message begins among the bytes at hand, if that is near.
+    fn begin(&self, input: &Buffer) -> usize {
+        self.grammar
+            .begin()
+            .filter(|begin| input.at.saturating_sub(*begin) <= Skipped::KEPT)
+            .unwrap_or(input.at)
     }
 
     fn not_utf8(&self, input: &Buffer) -> GrammarError {
@@ -165,6 +211,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.invalid = false;
         self.done = false;
         self.lines = Lines::default();
+        self.skipped = None;
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<G::Record>>, ReadError> {
@@ -179,12 +226,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         };
         let paused = self.grammar.run(&input.bytes[..self.valid], reach);
         input.at = self.grammar.consumed();
-        self.grammar.locate(|offset| {
-            let before = offset.saturating_sub(self.lines.offset()) as usize;
-            self.lines
-                .position(input.bytes.get(..before).unwrap_or_default())
-                .0
-        });
+        self.locate(input);
         let error = match paused {
             Ok(Pause::Full) if self.parts && self.grammar.builder().is_open() => {
                 return Ok(Some(self.grammar.take_part()));
@@ -199,11 +241,46 @@ impl<G: Grammar> Reader for TextReader<G> {
             Err(error) => *error,
         };
         let GrammarError { at, class, reason } = error;
-        Err(self.lines.error(&input.bytes, at, class, reason))
+        let follows = reason.follows();
+        let error = self.lines.error(&input.bytes, at, class, reason);
+        let begin = self.begin(input);
+        let resumable = self.grammar.stop(&input.bytes[..self.valid], follows);
+        if resumable {
+            let mut skipped = Skipped::default();
+            skipped.add(&input.bytes[begin..input.at]);
+            self.skipped = Some(skipped);
+        }
+        Err(ReadError { resumable, ..error })
     }
 
     fn take(&mut self) -> Option<LogBatch<G::Record>> {
         self.grammar.take()
+    }
+
+    fn discard(&mut self) {
+        self.grammar.discard();
+    }
+
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        let Some(mut skipped) = self.skipped.take() else {
+            return Ok(None);
+        };
+        let found = self
+            .grammar
+            .skip(&input.bytes, input.finished, &mut skipped);
+        input.at = self.grammar.consumed();
+        self.valid = input.at;
+        self.invalid = false;
+        self.locate(input);
+        if !found {
+            self.skipped = Some(skipped);
+            return Ok(None);
+        }
+        Ok(Some(skipped.take()))
+    }
+
+    fn keep(&self, input: &Buffer) -> usize {
+        self.begin(input)
     }
 
     fn forget(&mut self, gone: &[u8]) {

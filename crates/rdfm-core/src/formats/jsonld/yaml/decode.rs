@@ -8,8 +8,9 @@
 use super::compose::Composer;
 use super::stream::{Next, Search};
 use crate::codec::Noticed;
-use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
 use crate::formats::jsonld::lines::{BOM, check_utf8, read_error, too_long};
+use crate::formats::jsonld::lost::may_be_context_document;
 use crate::formats::jsonld::options::Reading;
 use crate::formats::jsonld::reader::MessageReader;
 use crate::model::batch::MessageBatch;
@@ -29,6 +30,15 @@ pub struct YamlReader {
     search: Search,
     lines: Lines,
     max: u64,
+    /// On the way behind the document with the error.
+    skip: Option<Skip>,
+}
+
+/// A skip under way.
+struct Skip {
+    bytes: Skipped,
+    /// The document's end, where it is known.
+    end: Option<usize>,
 }
 
 impl YamlReader {
@@ -45,18 +55,22 @@ impl YamlReader {
             search: Search::default(),
             lines: Lines::default(),
             max: options.limits.max_message_bytes,
+            skip: None,
         })
     }
 
     /// Reads a document; an error tells its position in it.
     fn document(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
-        let text = input.bytes.get(input.at..end).unwrap_or_default();
-        check_utf8(text)?;
-        let text = std::str::from_utf8(text).unwrap_or_default();
-        if !self
-            .composer
-            .compose(text, &mut self.tape, self.reader.bounds())?
-        {
+        let bytes = input.bytes.get(input.at..end).unwrap_or_default();
+        let text = std::str::from_utf8(bytes).unwrap_or_default();
+        let composed = check_utf8(bytes).and_then(|()| {
+            self.composer
+                .compose(text, &mut self.tape, self.reader.bounds())
+        });
+        if composed.is_err() {
+            self.perhaps_lose_context(bytes);
+        }
+        if !composed? {
             return Ok(());
         }
         let first = self.tape.nodes().first().map(|node| (node.kind, node.at));
@@ -83,6 +97,34 @@ impl YamlReader {
         };
         let start = input.offset() + u64::from(view.node(0).at);
         self.reader.read_nodes(&view, start, &mut self.builder)
+    }
+
+    /// A document, or the beginning of one, cannot be read.
+    #[cold]
+    fn perhaps_lose_context(&mut self, text: &[u8]) {
+        if may_be_context_document(text) {
+            self.reader.lose_context(self.builder.message_index());
+        }
+    }
+
+    /// Turns an error in the document that comes next into the decoder's error.
+    #[cold]
+    fn fail(
+        &mut self,
+        input: &Buffer,
+        error: ParseError,
+        end: Option<usize>,
+        last: bool,
+    ) -> ReadError {
+        self.skip = Some(Skip {
+            bytes: Skipped::default(),
+            end,
+        });
+        let error = read_error(&self.lines, input, error, last);
+        ReadError {
+            resumable: true,
+            ..error
+        }
     }
 
     /// Goes behind a document.
@@ -117,6 +159,7 @@ impl Reader for YamlReader {
         self.reader.reset();
         self.search = Search::default();
         self.lines = Lines::default();
+        self.skip = None;
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
@@ -130,14 +173,17 @@ impl Reader for YamlReader {
                 Next::Feed | Next::Done => self.search.least_end(&input.bytes),
             };
             if (end - input.at) as u64 > self.max {
+                // No more than that, however many bytes are at hand.
+                self.perhaps_lose_context(&input.rest()[..self.max as usize]);
                 let error = too_long("document", self.max);
-                return Err(read_error(&self.lines, input, error, false));
+                let end = matches!(next, Next::Document { .. }).then_some(end);
+                return Err(self.fail(input, error, end, false));
             }
             let Next::Document { end, last } = next else {
                 return Ok(self.builder.take());
             };
             self.document(input, end)
-                .map_err(|error| read_error(&self.lines, input, error, last))?;
+                .map_err(|error| self.fail(input, error, Some(end), last))?;
             self.go_to(input, end);
             if self.builder.full() && self.builder.has_messages() {
                 return Ok(self.builder.take());
@@ -145,8 +191,35 @@ impl Reader for YamlReader {
         }
     }
 
+    fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+        let Some(mut skip) = self.skip.take() else {
+            return Ok(None);
+        };
+        let mut whole = true;
+        let end =
+            skip.end
+                .unwrap_or_else(|| match self.search.next(&input.bytes, input.finished) {
+                    Next::Document { end, .. } => end,
+                    Next::Done => input.bytes.len(),
+                    Next::Feed => {
+                        whole = false;
+                        self.search.give_up_line(&input.bytes)
+                    }
+                });
+        skip.bytes.add(&input.bytes[input.at..end]);
+        self.go_to(input, end);
+        if !whole {
+            self.skip = Some(skip);
+            return Ok(None);
+        }
+        Ok(Some(skip.bytes.take()))
+    }
+
     fn forget(&mut self, gone: &[u8]) {
         self.search.drained(gone.len());
+        if let Some(end) = self.skip.as_mut().and_then(|skip| skip.end.as_mut()) {
+            *end -= gone.len();
+        }
     }
 
     fn noticed(&self) -> Noticed {

@@ -36,6 +36,22 @@ pub struct Search {
     begun: bool,
     /// There are directives, which call for a document.
     directives: bool,
+    /// What `line` is in: the start of a line, or the rest of one that was given up.
+    rest: Rest,
+}
+
+/// The rest of a line whose beginning is gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Rest {
+    /// There is none: a line begins.
+    #[default]
+    None,
+    /// White space so far, before the document.
+    Blank,
+    /// It is no marker.
+    Content,
+    /// It ends the document.
+    End,
 }
 
 impl Search {
@@ -56,6 +72,11 @@ impl Search {
 
     /// The next document in the bytes from the last one's end on.
     pub fn next(&mut self, buffer: &[u8], finished: bool) -> Next {
+        if self.rest != Rest::None
+            && let Some(next) = self.go_on(buffer, finished)
+        {
+            return next;
+        }
         loop {
             let from = self.scanned.max(self.line);
             let rest = buffer.get(from..).unwrap_or_default();
@@ -89,10 +110,7 @@ impl Search {
                     return self.document(next, false);
                 }
             } else if !self.begun {
-                match line
-                    .iter()
-                    .find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
-                {
+                match first(line) {
                     None | Some(b'#') => {}
                     Some(b'%') if line.starts_with(b"%") => self.directives = true,
                     Some(_) => self.begun = true,
@@ -113,10 +131,70 @@ impl Search {
         }
     }
 
+    /// Goes on in a line that was given up; None where the next one begins.
+    fn go_on(&mut self, buffer: &[u8], finished: bool) -> Option<Next> {
+        let rest = buffer.get(self.line..).unwrap_or_default();
+        let found = memchr::memchr(b'\n', rest);
+        let line = &rest[..found.unwrap_or(rest.len())];
+        if self.rest == Rest::Blank && !is_blank(line) {
+            self.begun = first(line) != Some(b'#');
+            self.rest = Rest::Content;
+        }
+        let ends = self.rest == Rest::End;
+        if found.is_none() && !finished {
+            self.line = buffer.len();
+            self.scanned = buffer.len();
+            return Some(Next::Feed);
+        }
+        let next = found.map_or(buffer.len(), |length| self.line + length + 1);
+        self.rest = Rest::None;
+        self.line = next;
+        self.scanned = next;
+        ends.then(|| self.document(next, false))
+    }
+
+    /// Gives up the line that is looked at, where it is known what it is, after [`next`](Self::next) said
+    /// [`Next::Feed`]. Gives the byte from which on the bytes are still needed.
+    pub fn give_up_line(&mut self, buffer: &[u8]) -> usize {
+        let line = buffer.get(self.line..).unwrap_or_default();
+        if self.rest == Rest::None {
+            if line.len() <= MARKER.len() {
+                return self.line;
+            }
+            let ends = is_marker(line, b"...");
+            self.rest = match line[0] {
+                _ if ends && self.begun => Rest::End,
+                _ if ends || self.begun => Rest::Content,
+                b'%' => {
+                    self.directives = true;
+                    Rest::Content
+                }
+                _ if is_blank(line) => Rest::Blank,
+                _ => {
+                    self.begun = first(line) != Some(b'#');
+                    Rest::Content
+                }
+            };
+        }
+        self.line = buffer.len();
+        self.scanned = buffer.len();
+        self.line
+    }
+
     fn document(&mut self, end: usize, last: bool) -> Next {
         *self = Self::from(end);
         Next::Document { end, last }
     }
+}
+
+/// The first byte of a line that is no white space.
+fn first(line: &[u8]) -> Option<u8> {
+    let mut bytes = line.iter().copied();
+    bytes.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    first(line).is_none()
 }
 
 fn is_marker(line: &[u8], marker: &[u8]) -> bool {
@@ -143,6 +221,46 @@ mod tests {
             start = end;
         }
         found
+    }
+
+    /// The ends of documents, where each line is given up as soon as it can be.
+    fn ends_without_lines(text: &str, step: usize) -> Vec<usize> {
+        let (mut search, mut found, mut gone) = (Search::default(), Vec::new(), 0);
+        let mut buffer = Vec::new();
+        let mut pieces = text.as_bytes().chunks(step);
+        loop {
+            let piece = pieces.next();
+            buffer.extend_from_slice(piece.unwrap_or_default());
+            loop {
+                match search.next(&buffer, piece.is_none()) {
+                    Next::Document { end, .. } => found.push(gone + end),
+                    Next::Feed => break,
+                    Next::Done => return found,
+                }
+            }
+            let used = search.give_up_line(&buffer);
+            buffer.drain(..used);
+            search.drained(used);
+            gone += used;
+            assert!(buffer.len() <= MARKER.len());
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_given_up_keeps_its_meaning() {
+        for text in [
+            "a: 1\n---\nb: 1",
+            "# comment\n   # more\n      \t x: 1\n--- # marker\n... # end\n... # nothing\n",
+            "%YAML 1.2\n---        \na: |\n  --- no\n---no\n....\n...\n%TAG x\n",
+            "    \n     \n--- a\n    \n    x: --- y\n--- b\n",
+            "....\n--- a\n",
+        ] {
+            let whole = ends_without_lines(text, text.len());
+            assert_eq!(whole.last(), Some(&text.len()), "{text:?}");
+            for step in [1, 2, 3, 5, 9] {
+                assert_eq!(ends_without_lines(text, step), whole, "{text:?} {step}");
+            }
+        }
     }
 
     #[test]

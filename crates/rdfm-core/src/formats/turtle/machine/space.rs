@@ -14,7 +14,7 @@ use crate::syntax::text::dialect::{Delimiter, Met, is_comment_delimiter};
 use crate::syntax::text::grammar::Reach;
 
 /// The longest comment that is looked at as a whole to see whether it delimits.
-const COMMENT_WINDOW: usize = 1024;
+pub(super) const COMMENT_WINDOW: usize = 1024;
 
 impl Machine {
     /// Goes to the next token and gives its first byte.
@@ -51,9 +51,13 @@ impl Machine {
         Err(Stop::need(self.pos))
     }
 
+    /// How much of a comment is looked at.
+    pub(super) fn comment_window(&self) -> usize {
+        usize::try_from(self.max_token()).map_or(COMMENT_WINDOW, |max| max.min(COMMENT_WINDOW))
+    }
+
     fn comment(&mut self, text: &[u8]) -> Lexed<()> {
-        let most =
-            usize::try_from(self.max_token()).map_or(COMMENT_WINDOW, |max| max.min(COMMENT_WINDOW));
+        let most = self.comment_window();
         let body = &text[self.pos + 1..];
         let end = memchr::memchr2(b'\n', b'\r', body);
         let mut window = end.unwrap_or(body.len());

@@ -1,0 +1,138 @@
+//! Whether a text that could not be read may have been a context message: then the context in force is not known.
+//!
+//! - In: a line of NDJSON-LD or a document of YAML-LD, or its beginning, broken somewhere.
+//! - Out: no, where it shows another key than `@context`: that makes it a message of data.
+//! - Cost: one look at each byte, for a text with an error.
+
+const CONTEXT: &[u8] = b"@context";
+
+/// Of a text in JSON.
+pub(super) fn may_be_context(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let Some(inside) = text.strip_prefix(b"{") else {
+        return text.is_empty();
+    };
+    let inside = inside.trim_ascii_start();
+    let key = b"\"@context\"";
+    let Some(rest) = inside.strip_prefix(key) else {
+        return key.starts_with(inside);
+    };
+    match rest.trim_ascii_start().strip_prefix(b":") {
+        Some(rest) => {
+            value_end(rest).is_none_or(|end| !rest[end..].trim_ascii_start().starts_with(b","))
+        }
+        None => true,
+    }
+}
+
+/// Where the value at the start of a text ends; None where it does not.
+fn value_end(text: &[u8]) -> Option<usize> {
+    let (mut depth, mut at) = (0u64, 0);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                at += 1;
+                while *text.get(at)? != b'"' {
+                    at += if text[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' | b',' if depth == 0 => return Some(at),
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Of a document in YAML.
+pub(super) fn may_be_context_document(text: &[u8]) -> bool {
+    let Some(content) = content(text) else {
+        return true;
+    };
+    if content.starts_with(b"{") {
+        return may_be_context(content);
+    }
+    let key = match content.first() {
+        Some(b'"' | b'\'') => &content[1..],
+        // Properties of the mapping stand before its first key.
+        Some(b'&' | b'!' | b'?') => return true,
+        _ => content,
+    };
+    if !key.starts_with(CONTEXT) {
+        return CONTEXT.starts_with(key);
+    }
+    let before = &text[..text.len() - content.len()];
+    let indent = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b' ')
+        .count();
+    let other_key = |line: &[u8]| {
+        let found = line.iter().take_while(|byte| **byte == b' ').count();
+        let first = line.get(found);
+        // A list may stand as far left as the key that it belongs to.
+        found == indent && !matches!(first, None | Some(b'#' | b'-' | b']' | b'}' | b'.' | b'\r'))
+    };
+    !content.split(|byte| *byte == b'\n').skip(1).any(other_key)
+}
+
+/// A YAML document from the first byte on that is no marker, directive, comment or white space.
+fn content(mut text: &[u8]) -> Option<&[u8]> {
+    loop {
+        text = text.trim_ascii_start();
+        text = match text.first()? {
+            b'#' | b'%' => &text[text.iter().position(|byte| *byte == b'\n')?..],
+            b'-' if text.starts_with(b"---") => &text[3..],
+            b'.' if text.starts_with(b"...") => &text[3..],
+            _ => return Some(text),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_key_makes_a_message_of_a_line() {
+        for (text, wanted) in [
+            (r#"{"@context":{"a":"b"}"#, true),
+            (r#"{"@context":{"a":"b"}}}"#, true),
+            (r#"{"@context":{"a":"}"#, true),
+            (r#" { "@context" : "x" "#, true),
+            (r#"{"@context" "x"}"#, true),
+            (
+                r#"{"@context":["a,b","\",", {"c":1}] , "@id": oops}"#,
+                false,
+            ),
+            (r#"{"@context":null,"@id":}"#, false),
+            (r#"{"@id":"x","@context":}"#, false),
+            (r#"["@context"]"#, false),
+            (r#"{"@con"#, true),
+            ("", true),
+            ("oops", false),
+        ] {
+            assert_eq!(may_be_context(text.as_bytes()), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_second_key_makes_a_message_of_a_document() {
+        for (text, wanted) in [
+            ("\"@context\":\n  a: [\n", true),
+            ("--- # c\n%x\n\n'@context':\n- a\n- : {\n...\n", true),
+            ("@context:\n  a: b\n", true),
+            ("---\n\"@context\":\n  a: b\n\"@id\": [\n", false),
+            ("  \"@context\": {}\n  \"@id\": [\n", false),
+            ("--- {\"@context\": {\"a\": \"b\"}, x: ]\n", false),
+            ("{\"@context\": {a: b}", true),
+            ("&a \"@context\": [", true),
+            ("a: [\n\"@context\": {}\n", false),
+            ("# only\n", true),
+        ] {
+            assert_eq!(may_be_context_document(text.as_bytes()), wanted, "{text}");
+        }
+    }
+}

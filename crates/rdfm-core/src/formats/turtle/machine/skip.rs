@@ -1,0 +1,573 @@
+//! Looks for the next delimiter behind an error, over whatever stands before it.
+//!
+//! - In: bytes, perhaps no UTF-8, from the token with the error on.
+//! - Out: the byte behind a delimiter; what was skipped on the way.
+//! - Cost: linear; memory holds one token, of a long string [`WINDOW`] bytes.
+//! - Law: the cutting changes nothing. What looks like a delimiter inside a string, an IRI, a name, a language tag
+//!   or a comment is none, as long as these are well formed. A string or IRI that is not closed on its line ends
+//!   with it. Quotes of a long string that is not closed within [`WINDOW`], or that closes right before a letter
+//!   or digit, as the quotes that open a string do, hold no string: the first line in it that is a delimiter counts.
+//!
+//! Prefixes and bases that are declared in what is skipped are not taken over: whether they are right is not known.
+//! Where they change one that is in force, it is lost, so that nothing is read with the old one.
+
+use memchr::{memchr2, memchr2_iter, memchr3};
+
+use super::space::COMMENT_WINDOW;
+use super::{Frame, Machine, NONE, State};
+use crate::codec::input::Skipped;
+use crate::formats::turtle::lexer::{self, in_name};
+use crate::model::chars::{DIGIT, LETTER, SPACE, is};
+use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
+
+/// The longest token that is held to know what it is.
+const WINDOW: usize = 1 << 20;
+/// The longest word behind `@` that is looked at.
+const AT_WORD: usize = 64;
+
+/// A search under way.
+pub(super) struct Search {
+    inside: Inside,
+    directive: Directive,
+    /// Only white space and comments since a string: a language may follow.
+    after_string: bool,
+    /// Only white space on the line so far.
+    blank: bool,
+    /// So many bytes of the next token were looked at.
+    scanned: usize,
+}
+
+/// What the next byte is in.
+#[derive(Clone, Copy)]
+enum Inside {
+    /// It begins a token.
+    Nothing,
+    Comment,
+    /// A string on one line, by its quotation mark.
+    Quoted(u8),
+    Iri,
+    Word,
+    /// The rest of a comment that delimits.
+    Found,
+}
+
+/// A directive, as far as it was met.
+enum Directive {
+    None,
+    Prefix,
+    PrefixOf(Box<[u8]>),
+    Base,
+    Version,
+    /// `@message`, and how much was skipped before it.
+    Message(usize),
+}
+
+/// What a look at the next token gave.
+enum Step {
+    /// It is skipped.
+    Over,
+    /// The search is over.
+    Done,
+    /// Bytes lack.
+    Feed,
+}
+
+/// The bytes at hand.
+#[derive(Clone, Copy)]
+struct Bytes<'a> {
+    all: &'a [u8],
+    /// The log ends with them.
+    finished: bool,
+}
+
+impl<'a> Bytes<'a> {
+    /// What is looked at of the token that begins at a byte, and whether the log ends with it.
+    fn from(self, start: usize) -> (&'a [u8], bool) {
+        let end = self.all.len().min(start + WINDOW);
+        (
+            &self.all[start..end],
+            self.finished && end == self.all.len(),
+        )
+    }
+
+    /// Whether a token without an end needs more bytes, and gets them.
+    fn lack(self, start: usize) -> bool {
+        !self.finished && self.all.len() - start <= WINDOW
+    }
+}
+
+impl Machine {
+    /// Begins to look for the next delimiter, at an error. One that only follows from another leaves that one's
+    /// message as the cause of what comes.
+    pub fn begin_search(&mut self, text: &[u8], follows: bool) {
+        if !follows {
+            self.terms.skip_message(self.builder.message_index());
+        }
+        self.search = Some(Box::new(Search {
+            inside: if self.in_comment {
+                Inside::Comment
+            } else {
+                Inside::Nothing
+            },
+            directive: match self.top.state {
+                State::PrefixName => Directive::Prefix,
+                State::PrefixIri => Directive::PrefixOf(self.prefix.as_slice().into()),
+                State::BaseIri => Directive::Base,
+                State::VersionLabel => Directive::Version,
+                _ => Directive::None,
+            },
+            after_string: self.top.state == State::LiteralTail,
+            blank: self.is_blank(&text[..self.pos]),
+            scanned: 0,
+        }));
+    }
+
+    /// Goes on behind the next delimiter, or to the end of the log. False where bytes lack.
+    pub fn search(&mut self, bytes: &[u8], finished: bool, skipped: &mut Skipped) -> bool {
+        let Some(mut search) = self.search.take() else {
+            return true;
+        };
+        let bytes = Bytes {
+            all: bytes,
+            finished,
+        };
+        loop {
+            let start = self.pos;
+            match search.step(self, bytes, skipped) {
+                Step::Over => skipped.add(&bytes.all[start..self.pos]),
+                Step::Done => break,
+                Step::Feed => {
+                    if !matches!(search.inside, Inside::Found) {
+                        skipped.add(&bytes.all[start..self.pos]);
+                    }
+                    self.search = Some(search);
+                    return false;
+                }
+            }
+        }
+        search.settle(self, None);
+        self.begin_anew();
+        true
+    }
+
+    /// Goes to the state between two messages.
+    fn begin_anew(&mut self) {
+        self.top = Frame::new(State::Statement);
+        self.below.clear();
+        self.depth = 0;
+        self.graph = NONE;
+        self.in_graph = false;
+        self.full = false;
+        self.in_comment = false;
+        self.scanned = (0, 0);
+        self.dotted = false;
+        self.delimiter = (Met::Nothing, 0);
+        self.terms.end_message();
+    }
+}
+
+impl Search {
+    /// Skips one token, or a part of one.
+    fn step(&mut self, machine: &mut Machine, bytes: Bytes<'_>, skipped: &mut Skipped) -> Step {
+        let all = bytes.all;
+        let rest = &all[machine.pos..];
+        let ended = match self.inside {
+            Inside::Nothing => return self.token(machine, bytes, skipped),
+            Inside::Comment | Inside::Found => memchr2(b'\n', b'\r', rest).ok_or(rest.len()),
+            Inside::Iri => memchr3(b'>', b'\n', b'\r', rest)
+                .map(|length| length + usize::from(rest[length] == b'>'))
+                .ok_or(rest.len()),
+            Inside::Word => word_end(rest, 0, bytes.finished),
+            Inside::Quoted(mark) => quoted_end(rest, 0, mark, bytes.finished).map(|quoted| {
+                self.after_string = quoted.closed;
+                quoted.end
+            }),
+        };
+        let (length, ended) = match ended {
+            Ok(length) => (length, true),
+            Err(scanned) => (scanned, bytes.finished),
+        };
+        machine.pos += length;
+        if !ended {
+            return Step::Feed;
+        }
+        match std::mem::replace(&mut self.inside, Inside::Nothing) {
+            Inside::Found => Step::Done,
+            _ => Step::Over,
+        }
+    }
+
+    /// Skips what begins at the next byte.
+    fn token(&mut self, machine: &mut Machine, bytes: Bytes<'_>, skipped: &mut Skipped) -> Step {
+        let Some(&byte) = bytes.all.get(machine.pos) else {
+            return if bytes.finished {
+                Step::Done
+            } else {
+                Step::Feed
+            };
+        };
+        if is(byte, SPACE) {
+            self.blank |= matches!(byte, b'\n' | b'\r');
+            machine.pos += 1;
+            return Step::Over;
+        }
+        if byte == b'#' {
+            return self.comment(machine, bytes);
+        }
+        let blank = std::mem::take(&mut self.blank);
+        let step = match byte {
+            b'"' | b'\'' => self.string(machine, bytes, byte),
+            b'<' => self.iri(machine, bytes),
+            b'@' => self.at_word(machine, bytes, skipped.len()),
+            b'.' => self.dot(machine, skipped),
+            _ if in_name(byte) => self.word(machine, bytes),
+            _ => self.over(machine, 1),
+        };
+        if matches!(step, Step::Feed) {
+            self.blank = blank;
+        } else {
+            self.scanned = 0;
+        }
+        step
+    }
+
+    /// Goes over a token that says nothing.
+    fn over(&mut self, machine: &mut Machine, length: usize) -> Step {
+        machine.pos += length;
+        self.after_string = false;
+        self.settle(machine, None);
+        Step::Over
+    }
+
+    /// The end of a directive: if a namespace or base was declared, here with its IRI, it changes.
+    fn settle(&mut self, machine: &mut Machine, iri: Option<&[u8]>) {
+        match std::mem::replace(&mut self.directive, Directive::None) {
+            Directive::PrefixOf(name) => machine.terms.skip_prefix(&name, iri),
+            Directive::Base => machine.terms.skip_base(iri),
+            _ => {}
+        }
+    }
+
+    fn comment(&mut self, machine: &mut Machine, bytes: Bytes<'_>) -> Step {
+        let at = machine.pos;
+        let most = machine.comment_window();
+        let body = &bytes.all[at + 1..];
+        let end = memchr2(b'\n', b'\r', &body[..body.len().min(most)]);
+        if end.is_none() && body.len() < most && !bytes.finished {
+            return Step::Feed;
+        }
+        let window = end.unwrap_or(body.len().min(most));
+        let comment = &body[..window];
+        if is_comment_delimiter(comment) && machine.dialects.resumes_at_first(Delimiter::Comment) {
+            self.inside = Inside::Found;
+            return Step::Over;
+        }
+        if self.blank && machine.dialects.resembles(comment, window < most) {
+            let offset = machine.offset + at as u64;
+            machine.dialects.note(comment, offset, None);
+        }
+        self.blank = false;
+        self.inside = Inside::Comment;
+        machine.pos += 1;
+        Step::Over
+    }
+
+    /// A dot, which may be that of `@message`.
+    fn dot(&mut self, machine: &mut Machine, skipped: &mut Skipped) -> Step {
+        if let Directive::Message(before) = self.directive
+            && machine.dialects.resumes_at_first(Delimiter::Directive)
+        {
+            machine.pos += 1;
+            skipped.truncate(before);
+            return Step::Done;
+        }
+        self.over(machine, 1)
+    }
+
+    fn at_word(&mut self, machine: &mut Machine, bytes: Bytes<'_>, before: usize) -> Step {
+        let rest = &bytes.all[machine.pos..];
+        let most = rest.len().min(AT_WORD);
+        let goes_on = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        let end = match rest[1..most].iter().position(|byte| !goes_on(byte)) {
+            Some(length) => 1 + length,
+            None if rest.len() < AT_WORD && !bytes.finished => return Step::Feed,
+            None => most,
+        };
+        let is_language = self.after_string;
+        let step = self.over(machine, end);
+        self.directive = match &rest[..end] {
+            _ if is_language => Directive::None,
+            b"@prefix" => Directive::Prefix,
+            b"@base" => Directive::Base,
+            b"@version" => Directive::Version,
+            b"@message" => Directive::Message(before),
+            _ => Directive::None,
+        };
+        step
+    }
+
+    fn word(&mut self, machine: &mut Machine, bytes: Bytes<'_>) -> Step {
+        let at = machine.pos;
+        let (region, last) = bytes.from(at);
+        let end = match word_end(region, self.scanned, last) {
+            Ok(end) => end,
+            Err(scanned) if bytes.lack(at) => {
+                self.scanned = scanned;
+                return Step::Feed;
+            }
+            Err(scanned) => {
+                self.inside = Inside::Word;
+                return self.over(machine, scanned);
+            }
+        };
+        // Without a colon it is no name, and a dot is another token.
+        let word = match memchr::memchr(b':', &region[..end]) {
+            Some(_) => &region[..end],
+            None => &region[..memchr::memchr(b'.', &region[..end]).unwrap_or(end)],
+        };
+        let end = word.len();
+        if matches!(self.directive, Directive::Prefix)
+            && let Some((b':', name)) = word.split_last()
+            && !name.contains(&b':')
+        {
+            self.directive = Directive::PrefixOf(name.into());
+            machine.pos += end;
+            return Step::Over;
+        }
+        let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
+        if is("MESSAGE") && machine.dialects.resumes_at_first(Delimiter::Directive) {
+            machine.pos += end;
+            return Step::Done;
+        }
+        let step = self.over(machine, end);
+        self.directive = if is("PREFIX") {
+            Directive::Prefix
+        } else if is("BASE") {
+            Directive::Base
+        } else if is("VERSION") {
+            Directive::Version
+        } else {
+            Directive::None
+        };
+        step
+    }
+
+    fn iri(&mut self, machine: &mut Machine, bytes: Bytes<'_>) -> Step {
+        let at = machine.pos;
+        match bytes.all.get(at + 1) {
+            None if !bytes.finished => return Step::Feed,
+            Some(b'<') => return self.over(machine, 2),
+            _ => {}
+        }
+        if !matches!(self.directive, Directive::PrefixOf(_) | Directive::Base) {
+            self.inside = Inside::Iri;
+            return self.over(machine, 1);
+        }
+        let (region, _) = bytes.from(at);
+        let from = self.scanned.max(1);
+        match memchr3(b'>', b'\n', b'\r', &region[from..]) {
+            Some(length) if region[from + length] == b'>' => {
+                let end = from + length;
+                self.settle(machine, Some(&region[1..end]));
+                self.over(machine, end + 1)
+            }
+            None if bytes.lack(at) => {
+                self.scanned = region.len();
+                Step::Feed
+            }
+            _ => {
+                self.inside = Inside::Iri;
+                self.over(machine, 1)
+            }
+        }
+    }
+
+    fn string(&mut self, machine: &mut Machine, bytes: Bytes<'_>, mark: u8) -> Step {
+        let at = machine.pos;
+        let is_mark = |index: usize| bytes.all.get(index).map(|&byte| byte == mark);
+        match (is_mark(at + 1), is_mark(at + 2)) {
+            (None, _) | (Some(true), None) if !bytes.finished => Step::Feed,
+            (Some(true), Some(true)) => self.long_string(machine, bytes, mark),
+            (Some(true), _) => {
+                let step = self.over(machine, 2);
+                self.after_string = true;
+                step
+            }
+            _ if matches!(self.directive, Directive::Version) => self.version(machine, bytes, mark),
+            _ => {
+                self.inside = Inside::Quoted(mark);
+                self.over(machine, 1)
+            }
+        }
+    }
+
+    /// The label of a version directive. It counts, since it says which delimiters do.
+    fn version(&mut self, machine: &mut Machine, bytes: Bytes<'_>, mark: u8) -> Step {
+        let at = machine.pos;
+        let (region, last) = bytes.from(at);
+        let quoted = match quoted_end(region, self.scanned.max(1), mark, last) {
+            Ok(quoted) => quoted,
+            Err(scanned) if bytes.lack(at) => {
+                self.scanned = scanned;
+                return Step::Feed;
+            }
+            Err(scanned) => {
+                self.inside = Inside::Quoted(mark);
+                return self.over(machine, scanned);
+            }
+        };
+        let mut label = Vec::new();
+        if quoted.closed
+            && lexer::unescape_string(&region[1..quoted.end - 1], at + 1, &mut label).is_ok()
+            && let Ok(label) = std::str::from_utf8(&label)
+        {
+            machine.dialects.version(label);
+        }
+        self.over(machine, quoted.end)
+    }
+
+    fn long_string(&mut self, machine: &mut Machine, bytes: Bytes<'_>, mark: u8) -> Step {
+        let at = machine.pos;
+        let (region, _) = bytes.from(at);
+        let end = match long_end(region, self.scanned.max(3), mark) {
+            Ok(end) => {
+                let next = bytes.all.get(at + end);
+                if next.is_none() && !bytes.finished {
+                    self.scanned = end - 3;
+                    return Step::Feed;
+                }
+                if !next.is_some_and(|&byte| is(byte, LETTER | DIGIT) || byte >= 0x80) {
+                    let step = self.over(machine, end);
+                    self.after_string = true;
+                    return step;
+                }
+                // These quotes open a string; those before them were not closed.
+                end - 3
+            }
+            Err(scanned) if bytes.lack(at) => {
+                self.scanned = scanned;
+                return Step::Feed;
+            }
+            Err(_) => region.len(),
+        };
+        match delimiter_within(&mut machine.dialects, &region[..end]) {
+            Some(start) => {
+                self.inside = Inside::Found;
+                self.over(machine, start)
+            }
+            None => self.over(machine, end),
+        }
+    }
+}
+
+/// Where the first line begins that is a delimiter, in what begins as a string and is none.
+fn delimiter_within(dialects: &mut Dialects, text: &[u8]) -> Option<usize> {
+    memchr2_iter(b'\n', b'\r', text)
+        .map(|end| end + 1)
+        .find(|&start| {
+            let rest = &text[start..];
+            let end = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+            delimiter_line(&rest[..end])
+                .is_some_and(|delimiter| dialects.resumes_at_first(delimiter))
+        })
+}
+
+/// The delimiter that a line is, with a comment perhaps.
+fn delimiter_line(line: &[u8]) -> Option<Delimiter> {
+    let line = line.trim_ascii();
+    if let Some(comment) = line.strip_prefix(b"#") {
+        let window = &comment[..comment.len().min(COMMENT_WINDOW)];
+        return is_comment_delimiter(window).then_some(Delimiter::Comment);
+    }
+    let behind = match line.strip_prefix(b"@message") {
+        Some(rest) => rest.trim_ascii_start().strip_prefix(b"."),
+        None => line
+            .split_at_checked(7)
+            .filter(|(word, _)| word.eq_ignore_ascii_case(b"MESSAGE"))
+            .map(|(_, rest)| rest)
+            .filter(|rest| {
+                rest.first()
+                    .is_none_or(|&byte| byte == b'#' || is(byte, SPACE))
+            }),
+    };
+    let behind = behind?.trim_ascii_start();
+    matches!(behind.first(), None | Some(b'#')).then_some(Delimiter::Directive)
+}
+
+/// The end of a string on one line.
+struct Quoted {
+    end: usize,
+    /// Whether its quotation mark is the last byte.
+    closed: bool,
+}
+
+/// The end of a string within its line, `from` being in it; or what needs not be looked at again.
+fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<Quoted, usize> {
+    let mut at = from;
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        let found = rest
+            .iter()
+            .position(|&byte| byte == mark || matches!(byte, b'\\' | b'\n' | b'\r'));
+        let Some(length) = found else {
+            return open_end(text, last).map(|end| Quoted { end, closed: false });
+        };
+        at += length;
+        match (text[at], text.get(at + 1)) {
+            (b'\\', None) if !last => return Err(at),
+            (b'\\', None | Some(b'\n' | b'\r')) => at += 1,
+            (b'\\', Some(_)) => at += 2,
+            (byte, _) => {
+                let closed = byte == mark;
+                let end = at + usize::from(closed);
+                return Ok(Quoted { end, closed });
+            }
+        }
+    }
+}
+
+/// The end of a name or word, `from` being in it; or what needs not be looked at again.
+fn word_end(text: &[u8], from: usize, last: bool) -> Result<usize, usize> {
+    let mut at = from;
+    while let Some(&byte) = text.get(at) {
+        match (byte, text.get(at + 1)) {
+            (b'\\', None) if !last => return Err(at),
+            (b'\\', Some(next)) if !matches!(next, b'\n' | b'\r') => at += 2,
+            _ if in_name(byte) => at += 1,
+            _ => return Ok(at),
+        }
+    }
+    open_end(text, last)
+}
+
+/// The end of what has none in the text: that of the text, if nothing follows.
+fn open_end(text: &[u8], last: bool) -> Result<usize, usize> {
+    if last {
+        Ok(text.len())
+    } else {
+        Err(text.len())
+    }
+}
+
+/// The end of a long string, `from` being in it; or what needs not be looked at again.
+fn long_end(text: &[u8], from: usize, mark: u8) -> Result<usize, usize> {
+    let mut at = from;
+    while let Some(length) = memchr2(mark, b'\\', text.get(at..).unwrap_or_default()) {
+        at += length;
+        let next = text.get(at + 1).copied();
+        if text[at] == b'\\' {
+            if next.is_none() {
+                return Err(at);
+            }
+            at += 2;
+        } else {
+            match (next, text.get(at + 2)) {
+                (Some(one), Some(&two)) if one == mark && two == mark => return Ok(at + 3),
+                (None, _) => return Err(at),
+                (Some(one), None) if one == mark => return Err(at),
+                _ => at += 1,
+            }
+        }
+    }
+    Err(text.len())
+}

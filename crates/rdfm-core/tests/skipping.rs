@@ -1,0 +1,573 @@
+//! Going on behind errors in Turtle and TriG, NDJSON-LD and YAML-LD: where reading resumes, what stays known, and
+//! which errors only follow.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says so by failing"
+)]
+
+mod support;
+
+use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::model::term::Quad;
+use support::{Options, decoder, skipping, skipping_every_way};
+
+const Q: &str = "<a:s> <a:p> <a:o> .";
+const COMMENT: &str = "\n# @message\n";
+
+/// What is read and skipped of a TriG log, `<a:s> <a:p>` and the dots at the ends left out of what is read.
+fn trig(log: &str) -> Vec<String> {
+    trig_with(&Options::default(), log)
+}
+
+fn trig_with(options: &Options, log: &str) -> Vec<String> {
+    shown(skipping_every_way("trig", options, log.as_bytes()))
+}
+
+/// Checks that messages are counted, and shows them.
+fn shown(seen: Vec<(u64, String)>) -> Vec<String> {
+    seen.into_iter()
+        .enumerate()
+        .map(|(at, (index, text))| {
+            assert_eq!(index, at as u64, "{text}");
+            text.replace("<a:s> <a:p> ", "").replace(" .|", "|")
+        })
+        .map(|text| match text.strip_suffix(" .") {
+            Some(read) if !text.contains("skipped") => read.to_owned(),
+            _ => text,
+        })
+        .collect()
+}
+
+#[test]
+fn reading_goes_on_behind_the_next_comment_that_delimits() {
+    assert_eq!(
+        trig(&format!(
+            "{Q}{COMMENT}{Q} oops . {Q}{COMMENT}<a:s> <a:p> 1 ."
+        )),
+        [
+            "<a:o>",
+            "skipped <a:o> . oops . <a:o> .\n",
+            "\"1\"^^<http://www.w3.org/2001/XMLSchema#integer>",
+        ]
+    );
+    // On the line of a statement, directly behind the error, and leading no longer.
+    assert_eq!(
+        trig(&format!("] # @message of this\n{Q} ] # @messages\n{Q}\n")),
+        ["skipped ] ", "skipped <a:o> . ] ", "<a:o>"]
+    );
+    // The delimiter itself is the error, as the statement before it lacks its dot.
+    assert_eq!(
+        trig(&format!(
+            "<a:s> <a:p> <a:o>{COMMENT}{Q}{COMMENT}<a:g> {{ {Q}{COMMENT}{Q}"
+        )),
+        [
+            "skipped <a:o>\n",
+            "<a:o>",
+            "skipped <a:g> { <a:o> .\n",
+            "<a:o>"
+        ]
+    );
+    // What is not closed ends with the message: brackets, graph blocks, collections.
+    assert_eq!(
+        trig(&format!("<a:g> {{ <a:s> <a:p> [ <a:p> ( ]{COMMENT}{Q}")),
+        ["skipped <a:g> { [ <a:p> ( ]\n", "<a:o>"]
+    );
+    // To the end of the log, where there is none.
+    assert_eq!(trig(&format!("{Q}{COMMENT}{Q} oops\n{Q}")).len(), 2);
+    assert_eq!(
+        trig(&format!("{Q} oops{COMMENT}")),
+        ["skipped <a:o> . oops\n"]
+    );
+    assert_eq!(trig("<a:s> <a:p>"), ["skipped <a:s> <a:p>"]);
+}
+
+#[test]
+fn reading_goes_on_behind_the_next_directive_that_delimits() {
+    let version = "VERSION \"1.2-messages\"\n";
+    assert_eq!(
+        trig(&format!(
+            "{version}] {Q}\n# @message\nmessage {Q} ]\n@message  # x\n.\n<a:s> <a:p> <a:o> MESSAGE{Q}"
+        )),
+        [
+            "skipped ] <a:o> .\n# @message\n",
+            "skipped <a:o> . ]\n",
+            "skipped <a:o> ",
+            "<a:o>",
+        ]
+    );
+    // A version label in what is skipped counts, as it says which delimiters do.
+    for label in [
+        "VERSION \"1.2-messages\"",
+        "@version  '1.2-m\\u0065ssages' .",
+    ] {
+        assert_eq!(
+            trig(&format!("]\n{label}\n# @message\nMESSAGE {Q}")),
+            [
+                format!("skipped ]\n{label}\n# @message\n"),
+                "<a:o>".to_owned()
+            ]
+        );
+    }
+    // No delimiter: a missing dot, another case, parts of other words.
+    assert_eq!(
+        trig(&format!(
+            "{version}] @message <a:b> . @Message . MESSAGES xMESSAGE\nMESSAGE {Q}"
+        )),
+        [
+            "skipped ] @message <a:b> . @Message . MESSAGES xMESSAGE\n",
+            "<a:o>"
+        ]
+    );
+}
+
+#[test]
+fn in_a_log_that_has_shown_no_dialect_the_first_delimiter_tells_it() {
+    assert_eq!(
+        trig(&format!("] \nMESSAGE {Q} # @message\nMESSAGE {Q}")),
+        ["skipped ] \n", "<a:o>", "<a:o>"]
+    );
+    assert_eq!(
+        trig(&format!("]{COMMENT}{Q}\nMESSAGE {Q}{COMMENT}{Q}")),
+        ["skipped ]\n", "skipped <a:o> .\nMESSAGE <a:o> .\n", "<a:o>"]
+    );
+    // The error that it is not announced is told once.
+    assert_eq!(
+        trig(&format!("{Q}\nMESSAGE\n{Q}\nMESSAGE\n{Q}")),
+        ["skipped <a:o> .\n", "<a:o>", "<a:o>"]
+    );
+    // A dialect that was asked for holds.
+    let asked = |dialect: &str, log: &str| trig_with(&Options::with("dialect", dialect), log).len();
+    let log = format!("]\nMESSAGE {Q}{COMMENT}{Q}\nMESSAGE {Q}");
+    assert_eq!(asked("directive", &log), 3);
+    assert_eq!(asked("comment", &format!("]\nMESSAGE {Q}{COMMENT}{Q}")), 2);
+    assert_eq!(asked("plain", &log), 1);
+}
+
+#[test]
+fn a_delimiter_line_inside_a_long_string_is_none() {
+    for quotes in ["\"\"\"", "'''"] {
+        for behind in [" .", "@en .", "^^<a:d> .", ", 1 ."] {
+            let string = format!("{quotes}one{COMMENT}\\{quotes}two{COMMENT}{quotes}{behind}");
+            let log = format!("] {Q}\n<a:s> <a:p> {string}\n{Q}{COMMENT}{Q}");
+            assert_eq!(trig(&log).len(), 2, "{log}");
+            // In the token that is wrong itself, by an escape.
+            let log = format!("<a:s> <a:p> {quotes}\\x{COMMENT}{quotes}{behind}{COMMENT}{Q}");
+            assert_eq!(trig(&log).len(), 2, "{log}");
+            let directive = log.replace("# @message", "MESSAGE");
+            assert_eq!(
+                trig(&format!("VERSION \"1.2-messages\" {directive}")).len(),
+                2
+            );
+        }
+    }
+}
+
+#[test]
+fn what_resembles_a_delimiter_inside_other_tokens_is_none() {
+    for (before, inside) in [
+        ("", "<a:s> <a:p> <http://e/#@message> ."),
+        ("", "<a:s> <a:p> <http://e/a b#@message> ."),
+        ("", "<a:s> <a:p> \"# @message\" ."),
+        ("", "<a:s> <a:p> '# @message \\' # @message' ."),
+        ("", "<a:s> <a:p> ex:a\\#@message ."),
+        ("", "# see # @message"),
+        ("VERSION \"1.2-messages\"", "<a:s> <a:p> \"x\"@message ."),
+        (
+            "VERSION \"1.2-messages\"",
+            "<a:s> <a:p> \"x\" # x\n @message .",
+        ),
+        ("VERSION \"1.2-messages\"", "<a:s> <a:p> \"\"@message ."),
+        (
+            "VERSION \"1.2-messages\"",
+            "MESSAGE:x ex:MESSAGE _:MESSAGE ex:a.MESSAGE .",
+        ),
+        (
+            "VERSION \"1.2-messages\"",
+            "<MESSAGE> \"MESSAGE\" # MESSAGE",
+        ),
+        ("VERSION \"1.2-messages\"", "ex:a\\ MESSAGE:"),
+        ("VERSION \"1.2-messages\"", "# @message"),
+    ] {
+        let delimiter = if before.is_empty() {
+            "# @message"
+        } else {
+            "MESSAGE"
+        };
+        let log = format!("{before} ] {inside}\n{delimiter}\n{Q}");
+        let seen = trig(&log);
+        assert_eq!(seen.len(), 2, "{log}: {seen:?}");
+        assert_eq!(seen[1], "<a:o>", "{log}");
+    }
+}
+
+#[test]
+fn a_string_or_iri_that_is_not_closed_ends_with_its_line() {
+    for broken in ["\"oops", "'oops \\", "<http://e/oops", "\"oops \\\""] {
+        for end in ["\n", "\r\n", "\r"] {
+            let log = format!("<a:s> <a:p> {broken} .{end}# @message{end}{Q}");
+            assert_eq!(trig(&log)[1..], ["<a:o>"], "{log:?}");
+            let log = format!("] {log}");
+            assert_eq!(trig(&log)[1..], ["<a:o>"], "{log:?}");
+        }
+    }
+}
+
+#[test]
+fn a_long_string_that_is_never_closed_holds_no_delimiter() {
+    for quotes in ["\"\"\"", "'''"] {
+        let open = format!("<a:s> <a:p> {quotes}oops{COMMENT}");
+        assert_eq!(
+            trig(&format!("{open}{Q}{COMMENT}{Q}"))[1..],
+            ["<a:o>", "<a:o>"]
+        );
+        let directive =
+            format!("VERSION \"1.2-messages\" {open}{Q}").replace("# @message", " Message # x");
+        assert_eq!(trig(&directive)[1..], ["<a:o>"]);
+        let directive = directive.replace(" Message # x", "@message .");
+        assert_eq!(trig(&directive)[1..], ["<a:o>"]);
+        // Delimiters that are not alone on their lines are text.
+        let text =
+            format!("VERSION \"1.2-messages\" <a:s> <a:p> {quotes} \nMESSAGE: x\na MESSAGE\n{Q}");
+        assert_eq!(trig(&text).len(), 1);
+        // A letter behind its quotes: they open the string of another message, and this one was not closed.
+        let again = format!("{Q} <a:s> <a:p> {quotes}text{COMMENT}in it{quotes} .{COMMENT}{Q}");
+        assert_eq!(trig(&format!("] {open}{again}"))[1..].len(), 2);
+        // Wherever the reader found that it was wrong.
+        assert_eq!(trig(&format!("{open}{again}")).last().unwrap(), "<a:o>");
+    }
+}
+
+#[test]
+fn a_long_string_is_held_within_bounds() {
+    let closes_in = |length: usize| {
+        let text = "x".repeat(length);
+        let log = format!("] <a:p> \"\"\"{COMMENT}{text}\"\"\" .{COMMENT}{Q}");
+        let whole = skipping("trig", &Options::default(), log.as_bytes(), log.len());
+        assert_eq!(
+            skipping("trig", &Options::default(), log.as_bytes(), 65_536),
+            whole
+        );
+        whole.len()
+    };
+    let most = (1 << 20) - 6 - COMMENT.len();
+    assert_eq!(closes_in(most), 2);
+    assert!(closes_in(most + 1) > 2);
+}
+
+#[test]
+fn prefixes_and_the_base_declared_before_an_error_stay_declared() {
+    let seen = trig(&format!(
+        "PREFIX e: <a:> BASE <b:/>\n{Q}{COMMENT}e:s e:p e:o . PREFIX f: <c:> BASE <d:/> f:s <p> ]{COMMENT}e:s e:p <o>, f:o ."
+    ));
+    assert_eq!(
+        seen[2],
+        "<d:/o>|<a:s> <a:p> <c:o>".replace("<a:s> <a:p> ", "")
+    );
+    // Batches know them, those of the broken message included.
+    let mut decoder = decoder("trig", &Options::default()).unwrap();
+    decoder.feed(
+        format!("PREFIX e: <a:> {Q}{COMMENT}PREFIX f: <b:> {Q} ]{COMMENT}]{COMMENT}{Q}").as_bytes(),
+    );
+    decoder.finish();
+    assert!(decoder.next_of::<Quad>().unwrap().is_some());
+    for _ in 0..2 {
+        decoder.next_of::<Quad>().unwrap_err();
+        decoder.skip_message().unwrap().unwrap();
+    }
+    let batch = decoder.next_of::<Quad>().unwrap().unwrap();
+    assert_eq!(batch.first_index(), 3);
+    assert_eq!(batch.namespaces(0).get(b"e"), Some(&b"a:"[..]));
+    assert_eq!(batch.namespaces(0).get(b"f"), Some(&b"b:"[..]));
+}
+
+#[test]
+fn an_undeclared_prefix_behind_a_skipped_message_only_follows() {
+    let log = format!(
+        "]\nPREFIX e: <a:>{COMMENT}e:s e:p e:o .{COMMENT}<r> <a:p> <a:o> .{COMMENT}PREFIX e: <a:> e:s e:p e:o .{COMMENT}{Q} ]{COMMENT}g:s"
+    );
+    let seen = trig(&log);
+    assert!(seen[0].starts_with("skipped ]"));
+    assert_eq!(seen[1], "follows, skipped e:s e:p e:o .\n");
+    assert_eq!(seen[2], "follows, skipped <r> <a:p> <a:o> .\n");
+    assert_eq!(seen[3], "<a:o>");
+    assert!(seen[4].starts_with("skipped <a:o>"));
+    assert!(seen[5].starts_with("follows, "));
+    let mut decoder = decoder("trig", &Options::default()).unwrap();
+    decoder.feed(log.as_bytes());
+    decoder.finish();
+    let mut errors = Vec::new();
+    loop {
+        match decoder.next_of::<Quad>() {
+            Ok(None) => break,
+            Ok(Some(_)) => {}
+            Err(error) => {
+                errors.push(error.to_string());
+                decoder.skip_message().unwrap().unwrap();
+            }
+        }
+    }
+    // The cause is the last message with an error of its own.
+    for (error, message) in [(1, 0), (2, 0), (4, 4)] {
+        let cause =
+            format!("(it may have been declared in message {message}, which was skipped) (line");
+        assert!(errors[error].contains(&cause), "{}", errors[error]);
+    }
+    assert_eq!(errors.len(), 5);
+    // Without anything skipped before it, it is an error of its own.
+    assert_eq!(trig("e:s e:p e:o ."), ["skipped e:s e:p e:o ."]);
+}
+
+#[test]
+fn a_prefix_declared_anew_in_what_is_skipped_is_not_known_any_more() {
+    let known = "PREFIX e: <a:> BASE <b:/>\n";
+    for (skipped, prefix, base) in [
+        ("", true, true),
+        ("PREFIX e: <a:>\nBASE <b:/>", true, true),
+        ("@prefix e: <a:> . @base <b:/> .", true, true),
+        ("PREFIX e: <c:>", false, true),
+        ("@prefix\te: # x\n<c:> .", false, true),
+        ("PREFIX e: oops", false, true),
+        ("prefix e: <c:", false, true),
+        ("base <c:/>", true, false),
+        ("@base oops .", true, false),
+        ("\"PREFIX e: <c:>\" # BASE <c:/>", true, true),
+        ("ex:PREFIX e: <c:> ex:base <c:/>", true, true),
+    ] {
+        let log =
+            format!("{known}{Q} ]\n{skipped}{COMMENT}e:s e:p e:o .{COMMENT}<r> <a:p> <a:o> .");
+        for lenient in [false, true] {
+            let seen = trig_with(&Options::with("lenient", lenient), &log);
+            assert_eq!(
+                !seen[1].starts_with("follows"),
+                prefix,
+                "{skipped}: {seen:?}"
+            );
+            assert_eq!(!seen[2].starts_with("follows"), base, "{skipped}: {seen:?}");
+            // Declared again, it is known again.
+            let again =
+                format!("{log}{COMMENT}{known}e:s e:p <o> .{COMMENT}PREFIX e: <f:> e:s e:p <o> .");
+            let seen = trig_with(&Options::with("lenient", lenient), &again);
+            assert_eq!(seen[3..], ["<b:/o>", "<f:s> <f:p> <b:/o>"], "{skipped}");
+        }
+    }
+    // The directive itself is the error.
+    let seen = trig(&format!(
+        "{known}{Q}\nPREFIX e: <a b:>{COMMENT}e:s e:p e:o ."
+    ));
+    assert!(seen[1].starts_with("follows"), "{seen:?}");
+}
+
+#[test]
+fn blank_nodes_are_those_of_their_message() {
+    let seen = trig(&format!("[] <a:p> _:x, [] ]{COMMENT}[] <a:p> _:x ."));
+    assert_eq!(seen[1], "_:_g0 <a:p> _:x");
+}
+
+#[test]
+fn what_is_skipped_may_be_no_text_and_too_long() {
+    let options = Options::with("max_message_bytes", 100);
+    let mut log = b"<a:s> <a:p> \"\xff\" . # \xff\n# @message \xff \xff\n".to_vec();
+    log.extend_from_slice(
+        format!("{Q}{COMMENT}<a:s> <a:p> <a:{}> .\n", "x".repeat(200)).as_bytes(),
+    );
+    log.extend_from_slice(format!("<a:s> <a:p> '''{}''' .\n", "y".repeat(200)).as_bytes());
+    log.extend_from_slice(format!("# @message {}\n{Q}", "z".repeat(2000)).as_bytes());
+    let seen = shown(skipping_every_way("trig", &options, &log));
+    assert_eq!(seen.len(), 4);
+    assert_eq!(seen[1], "<a:o>");
+    assert_eq!(seen[3], "<a:o>");
+    // UTF-16 is one error, to the end of the log.
+    let wide: Vec<u8> = Q.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let seen = skipping_every_way(
+        "ttl",
+        &Options::default(),
+        &[b"\xfe\xff", &wide[..]].concat(),
+    );
+    assert_eq!(seen.len(), 1);
+}
+
+#[test]
+fn skipped_bytes_are_bounded() {
+    for (format, line, broken, more) in [
+        ("trig", Q, "]", Q),
+        ("yamlld", "a: 1", "]", "x: y"),
+        ("ndjsonld", "{}", "]", " "),
+    ] {
+        let more =
+            format!("{more}{}", if format == "ndjsonld" { "" } else { "\n" }).repeat(2 << 20);
+        let log = format!("{line}\n{broken}{more}");
+        let seen = skipping(format, &Options::default(), log.as_bytes(), 1 << 16);
+        let (_, last) = seen.last().unwrap();
+        assert_eq!(last.len(), "skipped ".len() + (1 << 20), "{format}");
+    }
+}
+
+#[test]
+fn parts_before_an_error_are_ended_by_the_skip() {
+    let options = Options::default().parts(true).and("batch_quads", 2);
+    let log = format!("{Q} {Q} {Q} ]{COMMENT}{Q}");
+    let seen = skipping_every_way("trig", &options, log.as_bytes());
+    let indexes: Vec<u64> = seen.iter().map(|(index, _)| *index).collect();
+    assert_eq!(indexes, [0, 0, 1]);
+}
+
+#[test]
+fn truncation_and_bit_flips_change_nothing_by_the_cutting() {
+    for log in [
+        "PREFIX e: <a:>\ne:s <a:p> \"\"\"x\n# @message\n\"\"\"@en .\n# @message\nBASE <b:/> <r> a e:\\#, 'x' .\n#@message\r[] a ( 1.5 e:b.c ) .",
+        "VERSION \"1.2-messages\" @prefix e: <a:> .\ne:g { e:s <a:p> '''\nMESSAGE\n''' }\nMESSAGE\n@message . <<( <a:s> <a:p> \"o\"@message )>> ]",
+    ] {
+        for end in 0..=log.len() {
+            skipping_every_way("trig", &Options::default(), &log.as_bytes()[..end]);
+        }
+        let mut log = log.as_bytes().to_vec();
+        let small = Options::with("max_message_bytes", 40).and("batch_quads", 1);
+        for options in [Options::default(), small] {
+            for at in 0..log.len() {
+                for bit in 0..8 {
+                    log[at] ^= 1 << bit;
+                    let whole = skipping("trig", &options, &log, log.len());
+                    for piece in [1, 5] {
+                        assert_eq!(skipping("trig", &options, &log, piece), whole);
+                    }
+                    log[at] ^= 1 << bit;
+                }
+            }
+        }
+    }
+}
+
+// --- JSON-LD ---
+
+const A: &str = "\"@id\":\"a:s\",\"p\":\"x\"";
+const READ: &str = "<a:s> <a:p> \"x\" .";
+
+fn json(log: &str) -> Vec<(u64, String)> {
+    skipping_every_way("ndjsonld", &Options::default(), log.as_bytes())
+}
+
+fn yaml(log: &str) -> Vec<(u64, String)> {
+    skipping_every_way("yamlld", &Options::default(), log.as_bytes())
+}
+
+fn of(entries: &[(u64, &str)]) -> Vec<(u64, String)> {
+    let entries = entries.iter();
+    entries
+        .map(|(at, text)| (*at, (*text).to_owned()))
+        .collect()
+}
+
+#[test]
+fn without_a_context_line_the_lines_that_need_it_only_follow() {
+    for broken in [
+        r#"{"@context":{"p":"a:p"}"#,
+        r#"{"@context":{"p":"a:p"}}}"#,
+        "{\"@context\":{\"p\":\"\u{1}a:p\"}}",
+        r#"{"@context":{"p":{"@id":"a:p","@container":"oops"}}}"#,
+        r#"{"@context":"http://nowhere.example/"}"#,
+    ] {
+        let line = format!("{{{A}}}");
+        let log =
+            format!("{{}}\n{broken}\n{line}\n{{}}\n{{\"@context\":{{\"p\":\"a:p\"}}}}\n{line}\n");
+        let seen = json(&log);
+        assert_eq!(seen[0], (0, String::new()), "{broken}");
+        assert_eq!(seen[1], (1, format!("skipped {broken}\n")), "{broken}");
+        assert_eq!(
+            seen[2],
+            (2, format!("follows, skipped {line}\n")),
+            "{broken}"
+        );
+        assert_eq!(seen[3], (3, String::new()), "{broken}");
+        assert_eq!(seen[4], (4, READ.to_owned()), "{broken}");
+        assert_eq!(seen.len(), 5);
+    }
+    // One that is too long to be looked at.
+    let options = Options::with("max_message_bytes", 100);
+    let pad = " ".repeat(200);
+    let log = format!("{{ \"@context\":{{\"p\":\"b:p\"}}{pad}}}\n{{{A}}}\n");
+    let seen = skipping_every_way("ndjsonld", &options, log.as_bytes());
+    assert!(seen[1].1.starts_with("follows"), "{seen:?}");
+    let log = format!("{{{A}{pad}}}\n{{{A}}}\n");
+    let seen = skipping_every_way("ndjsonld", &options, log.as_bytes());
+    assert_eq!(seen[1], (1, String::new()));
+}
+
+#[test]
+fn a_broken_message_with_a_context_of_its_own_takes_none_away() {
+    let line = format!("{{\"@context\":{{\"p\":\"a:p\"}},{A}}}");
+    let broken = &line[..line.len() - 3];
+    assert_eq!(
+        json(&format!("{line}\n{broken}\n{line}\n")),
+        of(&[(0, READ), (1, &format!("skipped {broken}\n")), (2, READ)])
+    );
+    let document = "---\n\"@context\":\n  p: a:p\n\"@id\": a:s\np: x\n";
+    let broken = format!("{document}[\n");
+    assert_eq!(
+        yaml(&format!("{document}{broken}{document}")),
+        of(&[(0, READ), (1, &format!("skipped {broken}")), (2, READ)])
+    );
+}
+
+#[test]
+fn yaml_goes_on_at_the_next_document() {
+    let good = "\"@id\": a:s\na:p: x\n";
+    for broken in [
+        "a: [\n",
+        "a: 'x\n\n",
+        "a: b: c\n",
+        "a: |\n  ---\n ---\n b: [\n",
+        "1: 2\n",
+        "text\n",
+        "*nowhere\n",
+        "a: \u{1}\n",
+        "{\"@id\": {}}\n",
+    ] {
+        for (before, between, behind) in [
+            ("", "---\n", ""),
+            ("--- # c\n", "...\n# c\n", "..."),
+            ("%YAML 1.2\n---\n", "...\n%YAML 1.2\n---\n", "...\n"),
+        ] {
+            let end = if between.starts_with("...") {
+                "...\n"
+            } else {
+                ""
+            };
+            let log = format!("{before}{good}{between}{broken}{between}{good}{behind}");
+            let seen = yaml(&log);
+            assert_eq!(seen[0], (0, READ.to_owned()), "{log}");
+            let (index, skipped) = &seen[1];
+            assert_eq!(*index, 1);
+            assert!(
+                skipped.ends_with(&format!("{broken}{end}")),
+                "{log}: {skipped}"
+            );
+            assert_eq!(seen[2..], of(&[(2, READ)]), "{log}");
+        }
+    }
+    // What is no UTF-8, and too large.
+    let options = Options::with("max_message_bytes", 120);
+    let mut log = b"a: \xff\n---\n".to_vec();
+    log.extend_from_slice(format!("a: {}\nb: c\n---\n{good}", "x".repeat(300)).as_bytes());
+    let seen = skipping_every_way("yamlld", &options, &log);
+    assert_eq!(seen.len(), 3);
+    assert_eq!(seen[2], (2, READ.to_owned()));
+}
+
+#[test]
+fn without_a_context_document_those_that_need_it_only_follow() {
+    let good = "---\n\"@id\": a:s\np: x\n";
+    for broken in [
+        "\"@context\":\n  p: [\n",
+        "@context:\n  p: a:p\n",
+        "--- {\"@context\": {\"p\": \"a:p\"}\n",
+        "\"@context\":\n  p: {\"@id\": a:p, \"@container\": oops}\n",
+    ] {
+        let log = format!("{broken}{good}---\n\"@context\": {{p: a:p}}\n{good}");
+        let seen = yaml(&log);
+        assert_eq!(seen[0], (0, format!("skipped {broken}")));
+        assert_eq!(seen[1], (1, format!("follows, skipped {good}")), "{broken}");
+        assert_eq!(seen[2..], of(&[(2, READ)]));
+    }
+}
