@@ -9,6 +9,7 @@ from rdfm.split import Split
 
 pytest.importorskip("pyspark")
 
+import rdfm
 import rdfm.spark
 import rdfm.spark.rows as rows_module
 from rdfm.spark.options import Options
@@ -88,8 +89,8 @@ def test_a_file_that_an_error_ends_is_not_split(tmp_path):
 
 
 def test_giving_up_a_file_is_told_in_every_mode(tmp_path, caplog):
-    path = tmp_path / "a.ttl"
-    path.write_text("<a:s> <a:p> 1 .\n# @message\noops\n")
+    path = tmp_path / "a.jelly"
+    path.write_bytes(rdfm.formats.jelly.encode(rdfm.MessageBatch.from_messages([[]])) + b"\x05oops")
     for mode in ("PERMISSIVE", "DROPMALFORMED"):
         caplog.clear()
         offsets(path, mode=mode)

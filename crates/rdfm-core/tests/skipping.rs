@@ -137,6 +137,12 @@ fn in_a_log_that_has_shown_no_dialect_the_first_delimiter_tells_it() {
         trig(&format!("{Q}\nMESSAGE\n{Q}\nMESSAGE\n{Q}")),
         ["skipped <a:o> .\n", "<a:o>", "<a:o>"]
     );
+    // A word in a broken line is no sign of it.
+    for word in ["MESSAGE", "x \tmessage", "@message ."] {
+        let seen = trig(&format!("] {word}{COMMENT}{Q}{COMMENT}{Q}"));
+        assert_eq!(seen[1..], ["<a:o>", "<a:o>"], "{word}");
+    }
+    assert_eq!(trig(&format!("] \n \t @message\n.\n{Q}"))[1..], ["<a:o>"]);
     // A dialect that was asked for holds.
     let asked = |dialect: &str, log: &str| trig_with(&Options::with("dialect", dialect), log).len();
     let log = format!("]\nMESSAGE {Q}{COMMENT}{Q}\nMESSAGE {Q}");

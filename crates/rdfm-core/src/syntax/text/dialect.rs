@@ -223,6 +223,11 @@ impl Dialects {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
 
+    /// Whether the log has shown its dialect, or somebody has told it.
+    pub fn is_known(&self) -> bool {
+        self.asked.is_some() || self.announced || self.met.is_some()
+    }
+
     /// As [`resumes`](Self::resumes), of a reader that looks for delimiters of both dialects: in a log that has
     /// shown none yet, the first one tells the dialect.
     pub fn resumes_at_first(&mut self, delimiter: Delimiter) -> bool {

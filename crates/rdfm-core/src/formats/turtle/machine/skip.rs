@@ -58,8 +58,8 @@ enum Directive {
     PrefixOf(Box<[u8]>),
     Base,
     Version,
-    /// `@message`, and how much was skipped before it.
-    Message(usize),
+    /// `@message`, with how much was skipped before it, and whether it begins a line.
+    Message(usize, bool),
 }
 
 /// What a look at the next token gave.
@@ -218,9 +218,9 @@ impl Search {
         let step = match byte {
             b'"' | b'\'' => self.string(machine, bytes, byte),
             b'<' => self.iri(machine, bytes),
-            b'@' => self.at_word(machine, bytes, skipped.len()),
+            b'@' => self.at_word(machine, bytes, (skipped.len(), blank)),
             b'.' => self.dot(machine, skipped),
-            _ if in_name(byte) => self.word(machine, bytes),
+            _ if in_name(byte) => self.word(machine, bytes, blank),
             _ => self.over(machine, 1),
         };
         if matches!(step, Step::Feed) {
@@ -274,8 +274,8 @@ impl Search {
 
     /// A dot, which may be that of `@message`.
     fn dot(&mut self, machine: &mut Machine, skipped: &mut Skipped) -> Step {
-        if let Directive::Message(before) = self.directive
-            && machine.dialects.resumes_at_first(Delimiter::Directive)
+        if let Directive::Message(before, begins_line) = self.directive
+            && resumes(&mut machine.dialects, begins_line)
         {
             machine.pos += 1;
             skipped.truncate(before);
@@ -284,7 +284,12 @@ impl Search {
         self.over(machine, 1)
     }
 
-    fn at_word(&mut self, machine: &mut Machine, bytes: Bytes<'_>, before: usize) -> Step {
+    fn at_word(
+        &mut self,
+        machine: &mut Machine,
+        bytes: Bytes<'_>,
+        (before, begins_line): (usize, bool),
+    ) -> Step {
         let rest = &bytes.all[machine.pos..];
         let most = rest.len().min(AT_WORD);
         let goes_on = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -300,13 +305,13 @@ impl Search {
             b"@prefix" => Directive::Prefix,
             b"@base" => Directive::Base,
             b"@version" => Directive::Version,
-            b"@message" => Directive::Message(before),
+            b"@message" => Directive::Message(before, begins_line),
             _ => Directive::None,
         };
         step
     }
 
-    fn word(&mut self, machine: &mut Machine, bytes: Bytes<'_>) -> Step {
+    fn word(&mut self, machine: &mut Machine, bytes: Bytes<'_>, begins_line: bool) -> Step {
         let at = machine.pos;
         let (region, last) = bytes.from(at);
         let end = match word_end(region, self.scanned, last) {
@@ -335,7 +340,7 @@ impl Search {
             return Step::Over;
         }
         let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
-        if is("MESSAGE") && machine.dialects.resumes_at_first(Delimiter::Directive) {
+        if is("MESSAGE") && resumes(&mut machine.dialects, begins_line) {
             machine.pos += end;
             return Step::Done;
         }
@@ -458,6 +463,12 @@ impl Search {
             None => self.over(machine, end),
         }
     }
+}
+
+/// Whether a directive delimits. Where none is known to, it has to begin its line: a word in a broken text does not
+/// make another dialect of all that follows.
+fn resumes(dialects: &mut Dialects, begins_line: bool) -> bool {
+    (begins_line || dialects.is_known()) && dialects.resumes_at_first(Delimiter::Directive)
 }
 
 /// Where the first line begins that is a delimiter, in what begins as a string and is none.
