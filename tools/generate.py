@@ -133,6 +133,8 @@ def default_of(option: OptionSpec) -> str:
         return ""
     if option.kind == "bytes":
         return f"`{size(int(option.default))}`"
+    if option.printed is not None:
+        return f"`{option.default}`, on standard output `{option.printed}`"
     return f"`{str(option.default).lower() if option.kind == 'switch' else option.default}`"
 
 

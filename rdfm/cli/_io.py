@@ -51,6 +51,19 @@ def is_terminal(stream: Any) -> bool:
     return stream is not None and bool(stream.isatty())
 
 
+def as_printed(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a conversion to standard output: those too that its format has another default of there."""
+    from rdfm import formats
+
+    writes = formats.find(options["to_format"]).spec.options("write")
+    printed = {
+        f"to_{name}": option.printed
+        for name, option in writes.items()
+        if option.printed is not None and name not in options
+    }
+    return {**printed, **options}
+
+
 def refuse_terminal(options: dict[str, Any]) -> None:
     """Refuse bytes that are no text on a terminal.
 

@@ -164,6 +164,8 @@ def _help(spec: OptionSpec) -> str:
         shown = f"{default >> 20}M"
     else:
         shown = str(default).replace("_", "-")
+    if spec.printed is not None:
+        shown += f"; on standard output {spec.printed}"
     return f"{spec.help} ({shown})"
 
 

@@ -93,7 +93,13 @@ def tail(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
 def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     """Convert to standard output; what is left out is said on standard error."""
     from rdfm import formats
-    from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
+    from rdfm.cli._io import (
+        as_printed,
+        is_terminal,
+        refuse_terminal,
+        standard_input,
+        standard_output,
+    )
     from rdfm.cli._losses import say_dropped, say_skipped
     from rdfm.cli._screen import Screen, wants_colours
     from rdfm.cli._signals import unwinding
@@ -108,6 +114,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     if "to_format" not in options:
         options["to_format"] = usual_format(logs, options.get("from_format"))
     refuse_terminal(options)
+    options = as_printed(options)
     output: Any = standard_output()
     is_text = not formats.find(options["to_format"]).spec.binary
     colours = wants_colours(color)  # type: ignore[arg-type]  # checked above

@@ -59,7 +59,13 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     alone goes to the side that takes it.
     """
     from rdfm.cli._bar import Bar
-    from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
+    from rdfm.cli._io import (
+        as_printed,
+        is_terminal,
+        refuse_terminal,
+        standard_input,
+        standard_output,
+    )
     from rdfm.cli._signals import unwinding
     from rdfm.conversion.convert import convert
     from rdfm.conversion.usual import usual_format
@@ -70,6 +76,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         if "to_format" not in options:
             options["to_format"] = usual_format(inputs, options.get("from_format"))
         refuse_terminal(options)
+        options = as_printed(options)
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         with unwinding():

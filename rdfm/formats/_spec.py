@@ -76,6 +76,7 @@ class OptionSpec:
         default: What is done where it is not given, if that is a value.
         default_from: Where the default comes from otherwise: the "input" that is read, or the "source" of what is
             written.
+        printed: What is done on the command line's standard output where it is not given, if that is another value.
         shared: Whether a conversion gives it to both of its formats, where both take it.
         hint: Whether a conversion that gives it to what is read (`from_NAME`) passes over it where the format there
             lacks it: it says how logs of some formats are read, if the input is one.
@@ -102,6 +103,7 @@ class OptionSpec:
     most: int = _MAX_NUMBER
     default: bool | int | str | None = None
     default_from: Literal["", "input", "source"] = ""
+    printed: bool | int | str | None = None
     shared: bool = False
     hint: bool = False
     metavar: str = ""

@@ -320,3 +320,30 @@ def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
     assert run.code == 2
     assert "the context cannot be read: none.jsonld" in run.err
     assert not Path("b.ndjsonld").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["convert", "t.ttl", "-"], ["convert", "t.ttl", "-o", "-"], ["cat", "t.ttl"]]
+)
+def test_lines_of_json_on_standard_output_are_each_whole(rdfm, words):
+    text = "PREFIX ex: <http://e/>\nex:s ex:p 1 .\n# @message\n# @message\nex:s ex:p 2 ."
+    Path("t.ttl").write_text(text)
+    every = rdfm(*words, "--to", "ndjsonld").out
+    first, empty, last = map(json.loads, every.splitlines())
+    assert (first["@context"], first["ex:p"]) == ({"ex": "http://e/"}, 1)
+    assert (empty, last["@context"], last["ex:p"]) == ({}, {"ex": "http://e/"}, 2)
+    # Asked for otherwise, with either spelling, and in files.
+    rdfm("convert", "t.ttl", "t.ndjsonld")
+    for option in ("--context-lines", "--to-context-lines"):
+        run = rdfm(*words, "--to", "ndjsonld", option, "first")
+        assert run.out == Path("t.ndjsonld").read_text()
+        assert json.loads(run.out.splitlines()[0]) == {"@context": {"ex": "http://e/"}}
+        assert "@context" not in rdfm(*words, "--to", "ndjsonld", option, "none").out
+    # Read again they are the same messages.
+    Path("every.ndjsonld").write_text(every)
+    for name in ("t", "every"):
+        rdfm("convert", f"{name}.ndjsonld", f"{name}.nq")
+    assert Path("t.nq").read_text() == Path("every.nq").read_text()
+    # Other formats have no other default there.
+    assert rdfm(*words, "--to", "yamlld").out.startswith('"@context":\n  ex: http://e/\n---\n')
+    assert "(first; on standard output every)" in re.sub(r"\s+", " ", rdfm(words[0], "--help").out)

@@ -261,13 +261,15 @@ fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, P
         }
         _ => {}
     }
-    match spec.default {
-        Default::Unset => {}
-        Default::Switch(on) => dict.set_item("default", on)?,
-        Default::Number(number) => dict.set_item("default", number)?,
-        Default::Text(text) => dict.set_item("default", text)?,
-        Default::Detected => dict.set_item("default_from", "input")?,
-        Default::Source => dict.set_item("default_from", "source")?,
+    for (name, default) in [("default", spec.default), ("printed", spec.printed)] {
+        match default {
+            Default::Unset => {}
+            Default::Switch(on) => dict.set_item(name, on)?,
+            Default::Number(number) => dict.set_item(name, number)?,
+            Default::Text(text) => dict.set_item(name, text)?,
+            Default::Detected => dict.set_item(format!("{name}_from"), "input")?,
+            Default::Source => dict.set_item(format!("{name}_from"), "source")?,
+        }
     }
     dict.set_item("shared", spec.shared)?;
     dict.set_item("hint", spec.hint)?;

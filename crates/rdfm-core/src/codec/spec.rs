@@ -133,6 +133,8 @@ pub struct OptionSpec {
     pub value: ValueKind<'static>,
     /// What is done where it is not given.
     pub default: Default,
+    /// What is done on the command line's standard output where it is not given; unset: as elsewhere.
+    pub printed: Default,
     /// Whether a conversion gives it to both of its formats, where both take it.
     pub shared: bool,
     /// Whether a conversion that gives it to what is read passes over it where the format there lacks it: it says
@@ -236,6 +238,7 @@ impl OptionSpec {
             name,
             value,
             default: Default::Unset,
+            printed: Default::Unset,
             shared: false,
             hint: false,
             metavar: "",
@@ -257,6 +260,13 @@ impl OptionSpec {
     #[must_use]
     pub const fn default(mut self, default: Default) -> Self {
         self.default = default;
+        self
+    }
+
+    /// With another default on the command line's standard output.
+    #[must_use]
+    pub const fn printed(mut self, printed: Default) -> Self {
+        self.printed = printed;
         self
     }
 

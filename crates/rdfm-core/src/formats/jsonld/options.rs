@@ -67,6 +67,9 @@ pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
 .default(Default::Text("first"))
 .group(GROUP);
 
+/// As [`CONTEXT_LINES`], of lines that programs for lines may get.
+pub const CONTEXTS_OF_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
+
 /// A context to write with.
 pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
     "compact_with",

@@ -4,7 +4,8 @@ use super::document::DocumentReader;
 use super::encode::encoder;
 use super::lines::NdjsonReader;
 use super::options::{
-    COMPACT_WITH, CONTEXT_LINES, CONTEXTS, EXPAND_CONTEXT, RDF_DIRECTION, Reading,
+    COMPACT_WITH, CONTEXT_LINES, CONTEXTS, CONTEXTS_OF_LINES, EXPAND_CONTEXT, RDF_DIRECTION,
+    Reading,
 };
 use super::sink::Json;
 use super::sniff;
@@ -17,6 +18,7 @@ use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
 
 const READS: &[OptionSpec] = &[LENIENT, BASE, RDF_DIRECTION, EXPAND_CONTEXT];
 const WRITES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXT_LINES, COMPACT_WITH];
+const WRITES_LINES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXTS_OF_LINES, COMPACT_WITH];
 
 const CARRIES: Carries = Carries {
     graphs: true,
@@ -47,7 +49,7 @@ pub static NDJSONLD: FormatSpec = FormatSpec {
     continuable: Continuable::Never,
     value_options: &[],
     reads: &[BOUNDS, READS, CONTEXTS],
-    writes: &[WRITES, &[LARGEST_MESSAGE]],
+    writes: &[WRITES_LINES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
         Ok(input::decoder(NDJSONLD.name, NdjsonReader::new(&options)?))
