@@ -467,6 +467,7 @@ class Decoder:
     @property
     def done(self) -> bool: ...  # what is fed from now on belongs to other splits
     # dialect, version_label, options (of the stream, by the names of the encoder's options); absent keys are unknown
+    # look_alikes: comments that look like delimiters and are none; look_alike_offsets: where the first of them begin
     # notes: what whoever reads the log should know, a sentence each
     # trailing_namespaces, at the end: declarations behind the last message, which no message carries
     def header(self) -> Mapping[str, Any]: ...
@@ -556,3 +557,22 @@ def option_value(
 
 # Whether a log's first bytes show that it is of a format; None if more of them are needed.
 def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...
+
+# --- warnings ---
+
+# Finds what is legal and suspicious; gives `limit` findings of each rule, and counts the others.
+@final
+class Checker:
+    def __new__(cls, limit: int) -> Checker: ...
+    def begin_log(self) -> None: ...  # labels and prefixes are of one log
+    # rule, message, its first byte, text, how the term is written in text logs
+    def check(
+        self,
+        batch: MessageBatch | PatchBatch | ResultBatch,
+        labels: OneOf["none", "chosen", "all"],
+    ) -> list[tuple[str, int, int, str, bytes]]: ...
+    def counts(self) -> list[tuple[str, int]]: ...  # by rule
+
+def count_lines(piece: Buffer, /) -> int: ...
+def is_lexical_form(datatype: str, text: str) -> bool | None: ...  # None: not checked
+def checked_datatypes() -> list[str]: ...

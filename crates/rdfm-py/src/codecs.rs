@@ -224,7 +224,8 @@ impl Decoder {
     /// stream options, by the names of the options of the same format's encoder), `frames` (what they mean: "message" or
     /// "flat"), `dropped_metadata` (entries so far that the message of flat frames leaves out),
     /// `dropped_keys` (JSON-LD keys so far that no context maps to an IRI) and `dropped_key` (the first of
-    /// them, quoted), `notes` (what whoever reads the log should know).
+    /// them, quoted), `look_alikes` (comments that look like delimiters and are none) and
+    /// `look_alike_offsets` (where the first of them begin), `notes` (what whoever reads the log should know).
     /// Absent keys are unknown. It cannot be changed; it is the same object until there is more to say.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let mut state = take(&self.state, "decoder")?;
@@ -356,6 +357,10 @@ fn header_dict<'py>(
     if noticed.dropped_keys > 0 {
         dict.set_item("dropped_keys", noticed.dropped_keys)?;
         dict.set_item("dropped_key", &noticed.dropped_key)?;
+    }
+    if noticed.look_alikes > 0 {
+        dict.set_item("look_alikes", noticed.look_alikes)?;
+        dict.set_item("look_alike_offsets", &noticed.look_alike_offsets)?;
     }
     if !noticed.notes.is_empty() {
         dict.set_item("notes", &noticed.notes)?;

@@ -8,6 +8,7 @@
 //! - [`regroup`]: other boundaries of messages. [`comparison`]: messages compared.
 //! - [`statistics`]: what logs hold, in numbers.
 //! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
+//! - [`warnings`]: what is legal and suspicious in batches.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
 //! The GIL is released while the core works. Nothing starts a thread.
@@ -38,6 +39,7 @@ mod regroup;
 mod statistics;
 mod terms;
 mod values;
+mod warnings;
 
 use pyo3::prelude::*;
 
@@ -56,5 +58,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     archive::register(module)?;
     regroup::register(module)?;
     statistics::register(module)?;
+    warnings::register(module)?;
     codecs::register(module)
 }

@@ -224,6 +224,10 @@ pub struct Noticed {
     pub dropped_keys: u64,
     /// The first of them, quoted.
     pub dropped_key: Option<String>,
+    /// Comments that look like delimiters of messages and are none.
+    pub look_alikes: u64,
+    /// Where the first of them begin in the log.
+    pub look_alike_offsets: Vec<u64>,
     /// What whoever reads the log should know, a sentence each.
     pub notes: Vec<String>,
 }

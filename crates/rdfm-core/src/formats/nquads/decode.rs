@@ -580,9 +580,6 @@ impl Reader for LineReader {
     }
 
     fn noticed(&self) -> Noticed {
-        Noticed {
-            notes: self.dialects.notes(),
-            ..Noticed::default()
-        }
+        self.dialects.noticed()
     }
 }

@@ -114,8 +114,7 @@ impl Grammar for Turtle {
         };
         Noticed {
             trailing_namespaces,
-            notes: self.machine.dialects.notes(),
-            ..Noticed::default()
+            ..self.machine.dialects.noticed()
         }
     }
 }

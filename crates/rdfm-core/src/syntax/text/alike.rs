@@ -67,6 +67,11 @@ impl LookAlikes {
         }
     }
 
+    /// Their number, and where the first ones begin in the log.
+    pub fn positions(&self) -> (u64, Vec<u64>) {
+        (self.count, self.offsets.clone())
+    }
+
     /// What to say of them, if there are some.
     pub fn note(&self) -> Option<String> {
         let (text, dialect) = self.first.as_ref()?;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::codec::options::{ANNOUNCED, LENIENT, READ_DIALECT};
 use crate::codec::values::Values;
-use crate::codec::{Dialect, LogHeader};
+use crate::codec::{Dialect, LogHeader, Noticed};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::text::alike::{LookAlikes, resembles_delimiter};
 
@@ -275,8 +275,14 @@ impl Dialects {
     }
 
     /// What whoever reads the log should know.
-    pub fn notes(&self) -> Vec<String> {
-        self.alikes.note().into_iter().collect()
+    pub fn noticed(&self) -> Noticed {
+        let (look_alikes, look_alike_offsets) = self.alikes.positions();
+        Noticed {
+            look_alikes,
+            look_alike_offsets,
+            notes: self.alikes.note().into_iter().collect(),
+            ..Noticed::default()
+        }
     }
 }
 

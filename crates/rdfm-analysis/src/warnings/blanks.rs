@@ -1,0 +1,171 @@
+//! Labels of blank nodes that several messages share.
+//!
+//! - In: batches of a log. Out: a finding a label, where it is met again.
+//! - Cost: a look at each quad of batches that have blank nodes, and one into a table a label and message.
+//!   Memory: [`SLOTS`] labels of the log, the last ones; one that was met longer ago may be forgotten.
+
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::record::Record;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{TermId, TermKind};
+
+use super::{Finding, Rule, Sink};
+
+/// Labels that are remembered.
+const SLOTS: usize = 1 << 16;
+/// In [`Slot::message`]: the label was reported.
+const REPORTED: u64 = 1 << 63;
+
+/// Which labels that several messages share are suspicious.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Labels {
+    /// None: the format gives each message labels of its own.
+    Ignored,
+    /// Those that are no numbers within their message, such as `b0` and `b1` in a message of two blank nodes: most
+    /// writers count anew for every message.
+    Chosen,
+    /// All: the labels are those of the whole log.
+    All,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    hash: u64,
+    message: u64,
+}
+
+/// The labels met last.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    slots: Vec<Slot>,
+    /// Those of the message that is looked at: hash and term.
+    current: Vec<(u64, TermId)>,
+}
+
+impl Seen {
+    pub fn clear(&mut self) {
+        self.slots.clear();
+    }
+
+    pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, labels: Labels, sink: &mut Sink) {
+        let table = batch.table();
+        let terms = table.terms();
+        if self.slots.is_empty() {
+            self.slots.resize(SLOTS, Slot::default());
+        }
+        for message in 0..batch.len() {
+            self.current.clear();
+            let mut last = TermId::DEFAULT_GRAPH;
+            for &record in batch.message(message) {
+                record.each(|id| match terms[id.index()].kind {
+                    TermKind::Bnode if id != last => {
+                        last = id;
+                        self.current.push((hash(table.text(id)), id));
+                    }
+                    TermKind::TripleTerm => nested(table, id, &mut self.current),
+                    _ => {}
+                });
+            }
+            if self.current.is_empty() {
+                continue;
+            }
+            self.current.sort_unstable();
+            self.current.dedup_by_key(|label| label.0);
+            let index = batch.first_index() + message as u64;
+            let distinct = self.current.len() as u64;
+            for &(hash, id) in &self.current {
+                let label = table.text(id);
+                if labels == Labels::Chosen && number(label).is_some_and(|count| count <= distinct)
+                {
+                    continue;
+                }
+                let slot = &mut self.slots[hash as usize % SLOTS];
+                let before = slot.message & !REPORTED;
+                if slot.hash != hash {
+                    *slot = Slot {
+                        hash,
+                        message: index,
+                    };
+                } else if slot.message & REPORTED == 0 && before != index {
+                    slot.message |= REPORTED;
+                    sink.add(Rule::SharedBlankNode, || Finding {
+                        rule: Rule::SharedBlankNode,
+                        message: index,
+                        position: batch.position(message),
+                        text: format!(
+                            "the blank node _:{} has the label of one in message {before}, and is another one: blank \
+                             nodes belong to their message",
+                            String::from_utf8_lossy(&label[..label.len().min(80)])
+                        ),
+                        written: [b"_:", label].concat(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The blank nodes in a triple term.
+fn nested(table: &TermTable, id: TermId, out: &mut Vec<(u64, TermId)>) {
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        let term = table.term(id);
+        match term.kind {
+            TermKind::Bnode => out.push((hash(table.text_of(term)), id)),
+            TermKind::TripleTerm => open.extend(table.triple(term)),
+            _ => {}
+        }
+    }
+}
+
+/// The number at the end of a label.
+fn number(label: &[u8]) -> Option<u64> {
+    let digits = label
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if !(1..=18).contains(&digits) {
+        return None;
+    }
+    let value = label[label.len() - digits..]
+        .iter()
+        .fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+    Some(value)
+}
+
+/// A hash of a label, spread over all bits; 0 of none.
+fn hash(label: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ label.len() as u64;
+    for chunk in label.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^= hash >> 32;
+    }
+    hash.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_at_the_end_of_labels() {
+        assert_eq!(number(b"b12"), Some(12));
+        assert_eq!(number(b"7"), Some(7));
+        assert_eq!(number(b"alice"), None);
+        assert_eq!(number(b""), None);
+        assert_eq!(number(b"b1234567890123456789"), None);
+    }
+
+    #[test]
+    fn other_labels_have_other_hashes() {
+        let mut seen: Vec<u64> = (0..10_000)
+            .map(|i| hash(format!("b{i}").as_bytes()))
+            .collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 10_000);
+    }
+}

@@ -1,0 +1,291 @@
+//! The datatypes whose lexical forms are checked: those of XML Schema 1.1 that RDF recommends, and RDF's own.
+//!
+//! - In: the IRI of a datatype, and a lexical form. Out: whether it is one.
+//! - Cost: one pass over the bytes; nothing is allocated, no value is made.
+//! - Law: white space is not collapsed: the lexical form of an RDF literal is taken as it is.
+
+mod binary;
+mod names;
+mod numbers;
+mod times;
+
+const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
+const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+
+/// A datatype whose lexical forms are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Datatype(&'static Known);
+
+/// A datatype: its name, whether a text is a lexical form of it, and what those look like.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Known {
+    name: &'static str,
+    check: Check,
+    expected: &'static str,
+}
+
+/// How a lexical form is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Check {
+    Boolean,
+    Decimal,
+    Float,
+    /// An integer between two numbers, where there are such: their signs and digits.
+    Integer(Option<numbers::Bound>, Option<numbers::Bound>),
+    Moment(times::Shape),
+    Duration(times::Parts),
+    Hex,
+    Base64,
+    Normalized,
+    Token,
+    Language,
+    NmToken,
+    Name,
+    NcName,
+    /// None: such literals have a language tag, and are not written with a datatype.
+    Tagged,
+}
+
+impl Datatype {
+    /// The datatype of an IRI, if its lexical forms are known and not every text is one.
+    #[must_use]
+    pub fn of(iri: &[u8]) -> Option<Self> {
+        let name = if let Some(local) = iri.strip_prefix(XSD) {
+            local
+        } else {
+            let local = iri.strip_prefix(RDF)?;
+            return TAGGED
+                .iter()
+                .find(|known| known.name.as_bytes()[4..] == *local)
+                .map(Self);
+        };
+        KNOWN
+            .iter()
+            .find(|known| known.name.as_bytes()[4..] == *name)
+            .map(Self)
+    }
+
+    /// Its name, such as `xsd:integer`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What its lexical forms look like.
+    #[must_use]
+    pub const fn expected(self) -> &'static str {
+        self.0.expected
+    }
+
+    /// Whether a text, in valid UTF-8, is a lexical form of it.
+    #[inline]
+    #[must_use]
+    pub fn allows(self, text: &[u8]) -> bool {
+        match self.0.check {
+            Check::Boolean => matches!(text, b"true" | b"false" | b"1" | b"0"),
+            Check::Decimal => numbers::is_decimal(text),
+            Check::Float => numbers::is_float(text),
+            Check::Integer(least, most) => numbers::is_integer(text, least, most),
+            Check::Moment(shape) => times::is_moment(text, shape),
+            Check::Duration(parts) => times::is_duration(text, parts),
+            Check::Hex => binary::is_hex(text),
+            Check::Base64 => binary::is_base64(text),
+            Check::Normalized => !text
+                .iter()
+                .any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')),
+            Check::Token => names::is_token(text),
+            Check::Language => names::is_language(text),
+            Check::NmToken => names::is_nmtoken(text),
+            Check::Name => names::is_name(text, true),
+            Check::NcName => names::is_name(text, false),
+            Check::Tagged => false,
+        }
+    }
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        KNOWN.iter().chain(TAGGED).map(Self)
+    }
+}
+
+const fn known(name: &'static str, check: Check, expected: &'static str) -> Known {
+    Known {
+        name,
+        check,
+        expected,
+    }
+}
+
+const fn at(digits: &'static str) -> Option<numbers::Bound> {
+    Some(numbers::Bound::new(digits))
+}
+
+const fn moment(shape: &'static str) -> Check {
+    Check::Moment(times::Shape::new(shape))
+}
+
+/// The datatypes of XML Schema.
+static KNOWN: &[Known] = &[
+    known(
+        "xsd:integer",
+        Check::Integer(None, None),
+        "digits, perhaps behind a sign",
+    ),
+    known(
+        "xsd:decimal",
+        Check::Decimal,
+        "digits, perhaps with a sign and a point",
+    ),
+    known(
+        "xsd:double",
+        Check::Float,
+        "a number such as 1.5E3, INF, -INF or NaN",
+    ),
+    known(
+        "xsd:float",
+        Check::Float,
+        "a number such as 1.5E3, INF, -INF or NaN",
+    ),
+    known("xsd:boolean", Check::Boolean, "true, false, 1 or 0"),
+    known(
+        "xsd:dateTime",
+        moment("YMDT"),
+        "a date and time such as 2026-01-31T23:59:59Z",
+    ),
+    known(
+        "xsd:dateTimeStamp",
+        moment("YMDTZ"),
+        "a date and time with its zone, such as 2026-01-31T23:59:59Z",
+    ),
+    known("xsd:date", moment("YMD"), "a date such as 2026-01-31"),
+    known("xsd:time", moment("T"), "a time such as 23:59:59"),
+    known("xsd:gYear", moment("Y"), "a year such as 2026"),
+    known(
+        "xsd:gYearMonth",
+        moment("YM"),
+        "a year and month such as 2026-01",
+    ),
+    known("xsd:gMonth", moment("M"), "a month such as --01"),
+    known(
+        "xsd:gMonthDay",
+        moment("MD"),
+        "a month and day such as --01-31",
+    ),
+    known("xsd:gDay", moment("D"), "a day such as ---31"),
+    known(
+        "xsd:duration",
+        Check::Duration(times::Parts::All),
+        "a duration such as P1Y2M3DT4H5M6.7S",
+    ),
+    known(
+        "xsd:yearMonthDuration",
+        Check::Duration(times::Parts::YearsAndMonths),
+        "a duration such as P1Y2M",
+    ),
+    known(
+        "xsd:dayTimeDuration",
+        Check::Duration(times::Parts::DaysAndTimes),
+        "a duration such as P3DT4H5M6.7S",
+    ),
+    known(
+        "xsd:long",
+        Check::Integer(at("-9223372036854775808"), at("9223372036854775807")),
+        "an integer of 64 bits",
+    ),
+    known(
+        "xsd:int",
+        Check::Integer(at("-2147483648"), at("2147483647")),
+        "an integer from -2147483648 to 2147483647",
+    ),
+    known(
+        "xsd:short",
+        Check::Integer(at("-32768"), at("32767")),
+        "an integer from -32768 to 32767",
+    ),
+    known(
+        "xsd:byte",
+        Check::Integer(at("-128"), at("127")),
+        "an integer from -128 to 127",
+    ),
+    known(
+        "xsd:unsignedLong",
+        Check::Integer(at("0"), at("18446744073709551615")),
+        "an integer from 0 on, of 64 bits",
+    ),
+    known(
+        "xsd:unsignedInt",
+        Check::Integer(at("0"), at("4294967295")),
+        "an integer from 0 to 4294967295",
+    ),
+    known(
+        "xsd:unsignedShort",
+        Check::Integer(at("0"), at("65535")),
+        "an integer from 0 to 65535",
+    ),
+    known(
+        "xsd:unsignedByte",
+        Check::Integer(at("0"), at("255")),
+        "an integer from 0 to 255",
+    ),
+    known(
+        "xsd:nonNegativeInteger",
+        Check::Integer(at("0"), None),
+        "an integer from 0 on",
+    ),
+    known(
+        "xsd:positiveInteger",
+        Check::Integer(at("1"), None),
+        "an integer from 1 on",
+    ),
+    known(
+        "xsd:nonPositiveInteger",
+        Check::Integer(None, at("0")),
+        "an integer up to 0",
+    ),
+    known(
+        "xsd:negativeInteger",
+        Check::Integer(None, at("-1")),
+        "an integer up to -1",
+    ),
+    known(
+        "xsd:hexBinary",
+        Check::Hex,
+        "an even number of hexadecimal digits",
+    ),
+    known(
+        "xsd:base64Binary",
+        Check::Base64,
+        "Base64 with its padding, without line breaks",
+    ),
+    known(
+        "xsd:language",
+        Check::Language,
+        "a language tag such as de-CH",
+    ),
+    known("xsd:Name", Check::Name, "an XML name"),
+    known("xsd:NCName", Check::NcName, "an XML name without a colon"),
+    known("xsd:NMTOKEN", Check::NmToken, "characters of XML names"),
+    known(
+        "xsd:token",
+        Check::Token,
+        "no line breaks, tabs, or spaces at the ends or side by side",
+    ),
+    known(
+        "xsd:normalizedString",
+        Check::Normalized,
+        "no line breaks and no tabs",
+    ),
+];
+
+/// RDF's own that a literal with a datatype cannot have.
+static TAGGED: &[Known] = &[
+    known("rdf:langString", Check::Tagged, "it needs a language tag"),
+    known(
+        "rdf:dirLangString",
+        Check::Tagged,
+        "it needs a language tag and a direction",
+    ),
+];
+
+#[cfg(test)]
+mod tests;

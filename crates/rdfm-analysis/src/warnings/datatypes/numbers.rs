@@ -1,0 +1,102 @@
+//! Lexical forms of numbers.
+
+/// A bound of integers: its sign, and its digits without leading zeros (none of 0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bound {
+    negative: bool,
+    digits: &'static [u8],
+}
+
+impl Bound {
+    /// Of a number such as `-128`.
+    pub const fn new(text: &'static str) -> Self {
+        match text.as_bytes() {
+            [b'-', digits @ ..] => Self {
+                negative: true,
+                digits,
+            },
+            [b'0'] => Self {
+                negative: false,
+                digits: b"",
+            },
+            digits => Self {
+                negative: false,
+                digits,
+            },
+        }
+    }
+}
+
+/// Takes a sign off.
+#[inline]
+fn unsigned(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    }
+}
+
+#[inline]
+fn digits(text: &[u8]) -> usize {
+    text.iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(text.len())
+}
+
+#[inline]
+pub fn is_integer(text: &[u8], least: Option<Bound>, most: Option<Bound>) -> bool {
+    let (negative, number) = unsigned(text);
+    if number.is_empty() || digits(number) < number.len() {
+        return false;
+    }
+    if least.is_none() && most.is_none() {
+        return true;
+    }
+    let zeros = number.iter().position(|&byte| byte != b'0');
+    let number = &number[zeros.unwrap_or(number.len())..];
+    let negative = negative && !number.is_empty();
+    least.is_none_or(|least| !is_less((negative, number), (least.negative, least.digits)))
+        && most.is_none_or(|most| !is_less((most.negative, most.digits), (negative, number)))
+}
+
+/// Whether a number is less than another, each its sign and its digits without leading zeros.
+fn is_less(a: (bool, &[u8]), b: (bool, &[u8])) -> bool {
+    let smaller = |x: &[u8], y: &[u8]| (x.len(), x) < (y.len(), y);
+    match (a.0, b.0) {
+        (true, false) => true,
+        (false, true) => false,
+        (false, false) => smaller(a.1, b.1),
+        (true, true) => smaller(b.1, a.1),
+    }
+}
+
+/// Takes digits, perhaps with a point among, before or behind them; gives what follows.
+#[inline]
+fn after_decimal(text: &[u8]) -> Option<&[u8]> {
+    let whole = digits(text);
+    let rest = &text[whole..];
+    let [b'.', rest @ ..] = rest else {
+        return (whole > 0).then_some(rest);
+    };
+    let fraction = digits(rest);
+    (whole + fraction > 0).then_some(&rest[fraction..])
+}
+
+#[inline]
+pub fn is_decimal(text: &[u8]) -> bool {
+    after_decimal(unsigned(text).1).is_some_and(<[u8]>::is_empty)
+}
+
+#[inline]
+pub fn is_float(text: &[u8]) -> bool {
+    match after_decimal(unsigned(text).1) {
+        Some([]) => true,
+        Some([b'e' | b'E', exponent @ ..]) => {
+            let exponent = unsigned(exponent).1;
+            !exponent.is_empty() && digits(exponent) == exponent.len()
+        }
+        Some(_) => false,
+        None => matches!(text, b"INF" | b"+INF" | b"-INF" | b"NaN"),
+    }
+}

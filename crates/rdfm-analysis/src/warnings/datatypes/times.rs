@@ -1,0 +1,209 @@
+//! Lexical forms of dates, times and durations.
+
+/// What a date or time is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape(u8);
+
+const YEAR: u8 = 1;
+const MONTH: u8 = 2;
+const DAY: u8 = 4;
+const TIME: u8 = 8;
+const ZONE: u8 = 16;
+
+impl Shape {
+    /// Of letters: year, month, day, time, a zone that is required.
+    pub const fn new(parts: &str) -> Self {
+        let parts = parts.as_bytes();
+        let (mut bits, mut at) = (0, 0);
+        while at < parts.len() {
+            bits |= match parts[at] {
+                b'Y' => YEAR,
+                b'M' => MONTH,
+                b'D' => DAY,
+                b'T' => TIME,
+                _ => ZONE,
+            };
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    const fn has(self, part: u8) -> bool {
+        self.0 & part != 0
+    }
+}
+
+/// What a duration may be made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Parts {
+    All,
+    YearsAndMonths,
+    DaysAndTimes,
+}
+
+/// Takes bytes from the beginning of a text.
+struct Cursor<'a>(&'a [u8]);
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    fn byte(&mut self, wanted: u8) -> bool {
+        let [first, rest @ ..] = self.0 else {
+            return false;
+        };
+        let found = *first == wanted;
+        if found {
+            self.0 = rest;
+        }
+        found
+    }
+
+    /// Two digits.
+    #[inline]
+    fn two(&mut self) -> Option<u32> {
+        let [a @ b'0'..=b'9', b @ b'0'..=b'9', rest @ ..] = self.0 else {
+            return None;
+        };
+        self.0 = rest;
+        Some(u32::from(a - b'0') * 10 + u32::from(b - b'0'))
+    }
+
+    /// Digits, perhaps none.
+    #[inline]
+    fn digits(&mut self) -> &'a [u8] {
+        let end = self
+            .0
+            .iter()
+            .position(|byte| !byte.is_ascii_digit())
+            .unwrap_or(self.0.len());
+        let (digits, rest) = self.0.split_at(end);
+        self.0 = rest;
+        digits
+    }
+}
+
+#[inline]
+pub fn is_moment(text: &[u8], shape: Shape) -> bool {
+    moment(text, shape).is_some()
+}
+
+#[inline]
+fn moment(text: &[u8], shape: Shape) -> Option<()> {
+    let mut at = Cursor(text);
+    // In a day of the month alone any day stands, in a month and day the 29th of February.
+    let (mut leap, mut month) = (true, 1);
+    if shape.has(YEAR) {
+        at.byte(b'-');
+        let digits = at.digits();
+        if digits.len() < 4 || (digits.len() > 4 && digits[0] == b'0') {
+            return None;
+        }
+        // Leap years come again after 400 years, and 10,000 are 25 times that; before the year 0 as well.
+        let last = &digits[digits.len() - 4..];
+        let year = last
+            .iter()
+            .fold(0, |year, digit| year * 10 + u32::from(digit - b'0'));
+        leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    } else if shape.has(MONTH | DAY) {
+        (at.byte(b'-') && at.byte(b'-')).then_some(())?;
+    }
+    if shape.has(MONTH) {
+        if shape.has(YEAR) {
+            at.byte(b'-').then_some(())?;
+        }
+        month = at.two().filter(|month| (1..=12).contains(month))?;
+    }
+    if shape.has(DAY) {
+        at.byte(b'-').then_some(())?;
+        let most = match month {
+            2 if leap => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        at.two().filter(|day| (1..=most).contains(day))?;
+    }
+    if shape.has(TIME) {
+        if shape.has(YEAR) {
+            at.byte(b'T').then_some(())?;
+        }
+        time(&mut at)?;
+    }
+    if at.0.is_empty() {
+        return (!shape.has(ZONE)).then_some(());
+    }
+    zone(at)
+}
+
+#[inline]
+fn time(at: &mut Cursor) -> Option<()> {
+    let hour = at.two().filter(|hour| *hour <= 24)?;
+    at.byte(b':').then_some(())?;
+    let minute = at.two().filter(|minute| *minute < 60)?;
+    at.byte(b':').then_some(())?;
+    let second = at.two().filter(|second| *second < 60)?;
+    let mut fraction: &[u8] = b"";
+    if at.byte(b'.') {
+        fraction = at.digits();
+        (!fraction.is_empty()).then_some(())?;
+    }
+    let is_midnight = minute == 0 && second == 0 && fraction.iter().all(|&digit| digit == b'0');
+    (hour < 24 || is_midnight).then_some(())
+}
+
+#[inline]
+fn zone(mut at: Cursor) -> Option<()> {
+    if at.byte(b'Z') {
+        return at.0.is_empty().then_some(());
+    }
+    (at.byte(b'+') || at.byte(b'-')).then_some(())?;
+    let hour = at.two()?;
+    at.byte(b':').then_some(())?;
+    let minute = at.two().filter(|minute| *minute < 60)?;
+    (at.0.is_empty() && (hour < 14 || (hour == 14 && minute == 0))).then_some(())
+}
+
+pub fn is_duration(text: &[u8], parts: Parts) -> bool {
+    duration(text, parts).is_some()
+}
+
+fn duration(text: &[u8], parts: Parts) -> Option<()> {
+    let mut at = Cursor(text);
+    at.byte(b'-');
+    at.byte(b'P').then_some(())?;
+    let date: &[u8] = match parts {
+        Parts::All => b"YMD",
+        Parts::YearsAndMonths => b"YM",
+        Parts::DaysAndTimes => b"D",
+    };
+    let some_date = fields(&mut at, date, false)?;
+    if at.0.is_empty() {
+        return some_date.then_some(());
+    }
+    if parts == Parts::YearsAndMonths {
+        return None;
+    }
+    at.byte(b'T').then_some(())?;
+    let some_time = fields(&mut at, b"HMS", true)?;
+    (some_time && at.0.is_empty()).then_some(())
+}
+
+/// Takes numbers, each with its letter, in the order of the letters; gives whether there is one.
+fn fields(at: &mut Cursor, letters: &[u8], fraction: bool) -> Option<bool> {
+    let mut letters = letters.iter();
+    let mut any = false;
+    while at.0.first().is_some_and(u8::is_ascii_digit) {
+        at.digits();
+        let has_fraction = fraction && at.byte(b'.');
+        if has_fraction && at.digits().is_empty() {
+            return None;
+        }
+        let (&found, rest) = at.0.split_first()?;
+        letters.find(|&&letter| letter == found)?;
+        if has_fraction && found != b'S' {
+            return None;
+        }
+        at.0 = rest;
+        any = true;
+    }
+    Some(any)
+}

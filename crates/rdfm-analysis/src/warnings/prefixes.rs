@@ -1,0 +1,62 @@
+//! Prefixes that mean another IRI than before in the same log.
+//!
+//! - In: the declarations of a batch. Out: the first one of each prefix that changes something.
+//! - Cost: a lookup a declaration. Memory: [`MAX_PREFIXES`] prefixes; what comes after them is not compared.
+
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::error::quote;
+use rdfm_core::model::record::Record;
+use rustc_hash::FxHashMap;
+
+use super::{Finding, Rule, Sink};
+
+/// Prefixes that are remembered.
+pub const MAX_PREFIXES: usize = 10_000;
+/// Bytes of the prefixes and IRIs that are remembered.
+const MAX_BYTES: usize = 4 << 20;
+
+/// The prefixes of a log, each with its last IRI.
+#[derive(Debug, Default)]
+pub(super) struct Prefixes {
+    /// None as the IRI: that it changes was reported.
+    known: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
+    bytes: usize,
+}
+
+impl Prefixes {
+    pub fn clear(&mut self) {
+        self.known.clear();
+        self.bytes = 0;
+    }
+
+    pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut Sink) {
+        let table = batch.table();
+        for change in batch.namespace_changes() {
+            let (name, iri) = (table.span(change.name), table.span(change.iri));
+            let Some(known) = self.known.get_mut(name) else {
+                let bytes = self.bytes + name.len() + iri.len();
+                if self.known.len() < MAX_PREFIXES && bytes <= MAX_BYTES {
+                    self.known.insert(name.into(), Some(iri.into()));
+                    self.bytes = bytes;
+                }
+                continue;
+            };
+            let Some(before) = known.take_if(|before| **before != *iri) else {
+                continue;
+            };
+            let message = change.message as usize;
+            sink.add(Rule::RedeclaredNamespace, || Finding {
+                rule: Rule::RedeclaredNamespace,
+                message: batch.first_index() + message as u64,
+                position: batch.position(message.min(batch.len().saturating_sub(1))),
+                text: format!(
+                    "the prefix {}: is declared as {} here and was {} before in this log",
+                    String::from_utf8_lossy(name),
+                    quote(iri),
+                    quote(&before)
+                ),
+                written: [b"<", iri, b">"].concat(),
+            });
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Warnings for Python: batches in, findings out; and what finds their lines.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use rdfm_analysis::warnings::datatypes::Datatype;
+use rdfm_analysis::warnings::{self, BlankNodes, Finding, Rule, lines};
+use rdfm_core::codec::batch::BatchRef;
+
+use crate::codecs::{contiguous, core_batch};
+use crate::errors;
+
+/// The rule, the message, its first byte, the text, and how the term is written.
+type FindingTuple<'py> = (&'static str, u64, u64, String, Bound<'py, PyBytes>);
+
+/// Finds what is legal and suspicious in batches, one log after the other.
+///
+/// Args:
+///     limit: So many findings of each rule are given; the others are counted.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct Checker {
+    checker: Mutex<warnings::Checker>,
+}
+
+#[pymethods]
+impl Checker {
+    #[new]
+    fn new(limit: u64) -> Self {
+        Self {
+            checker: Mutex::new(warnings::Checker::new(limit)),
+        }
+    }
+
+    /// Begin another log: labels and prefixes are of one log.
+    fn begin_log(&self) {
+        self.lock().begin_log();
+    }
+
+    /// Check the next batch of the log.
+    ///
+    /// Args:
+    ///     batch: A batch of any kind.
+    ///     labels: Which labels of blank nodes that several messages share are suspicious: "none", "chosen" (those
+    ///         that are no numbers within their message) or "all".
+    /// Returns:
+    ///     Findings by message: rule, message, its first byte, text, and how the term is written in text, most often.
+    fn check<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Bound<'py, PyAny>,
+        labels: &str,
+    ) -> PyResult<Vec<FindingTuple<'py>>> {
+        let labels = match labels {
+            "none" => BlankNodes::Ignored,
+            "chosen" => BlankNodes::Chosen,
+            "all" => BlankNodes::All,
+            _ => return Err(errors::option(format!("there is no labels '{labels}'"))),
+        };
+        let batch = core_batch(batch)?;
+        let found = errors::guarded(py, || {
+            let mut checker = self.lock();
+            match batch {
+                BatchRef::Messages(batch) => checker.check(batch, labels),
+                // Labels are of the whole log there.
+                BatchRef::Patches(batch) => checker.check(batch, BlankNodes::Ignored),
+                BatchRef::Results(batch) => checker.check(batch, BlankNodes::Ignored),
+            }
+        })?;
+        let tuple = |finding: Finding| {
+            (
+                finding.rule.name(),
+                finding.message,
+                finding.position,
+                finding.text,
+                PyBytes::new(py, &finding.written),
+            )
+        };
+        Ok(found.into_iter().map(tuple).collect())
+    }
+
+    /// How often each rule was met, by its name.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let counts = self.lock().counts();
+        PyList::new(py, Rule::ALL.iter().map(|rule| rule.name()).zip(counts))
+    }
+}
+
+impl Checker {
+    fn lock(&self) -> std::sync::MutexGuard<'_, warnings::Checker> {
+        self.checker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number of line feeds in a piece.
+#[pyfunction]
+fn count_lines(piece: &Bound<'_, PyAny>) -> PyResult<usize> {
+    Ok(lines::count(contiguous(piece)?.as_bytes()))
+}
+
+/// Whether a text is a lexical form of a datatype; None of datatypes that are not checked.
+#[pyfunction]
+fn is_lexical_form(datatype: &str, text: &str) -> Option<bool> {
+    Datatype::of(datatype.as_bytes()).map(|datatype| datatype.allows(text.as_bytes()))
+}
+
+/// The datatypes whose lexical forms are checked, such as "xsd:integer".
+#[pyfunction]
+fn checked_datatypes() -> Vec<&'static str> {
+    Datatype::all().map(Datatype::name).collect()
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Checker>()?;
+    module.add_function(wrap_pyfunction!(count_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(is_lexical_form, module)?)?;
+    module.add_function(wrap_pyfunction!(checked_datatypes, module)?)
+}
