@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     )
     from rdfm.analysis.diff import diff
     from rdfm.analysis.difference import Difference, MessageDifference
+    from rdfm.analysis.findings import Finding
     from rdfm.analysis.inspect import Report, inspect
     from rdfm.analysis.statistics import Statistics, statistics
+    from rdfm.analysis.validate import Validation, validate
     from rdfm.conversion.convert import convert
     from rdfm.conversion.summary import Summary
     from rdfm.errors import (
@@ -70,6 +72,7 @@ __all__ = [
     "DecodeError",
     "Difference",
     "EncodeError",
+    "Finding",
     "InternalError",
     "Iri",
     "LimitError",
@@ -98,6 +101,7 @@ __all__ = [
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
+    "Validation",
     "WriteOptions",
     "__version__",
     "convert",
@@ -111,6 +115,7 @@ __all__ = [
     "open_results",
     "parse_term",
     "statistics",
+    "validate",
 ]
 
 # What is where: imported when it is asked for, so that the command sees to signals before.
@@ -143,8 +148,10 @@ _PLACES = {
     ],
     "analysis.diff": ["diff"],
     "analysis.difference": ["Difference", "MessageDifference"],
+    "analysis.findings": ["Finding"],
     "analysis.inspect": ["Report", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
+    "analysis.validate": ["Validation", "validate"],
     "logs.progress": ["Progress"],
     "logs.reader": ["LogReader", "open_log"],
     "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],

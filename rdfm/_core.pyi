@@ -13,6 +13,7 @@ __all__ = [
     "ArrowBatch",
     "ArrowCoalescer",
     "Bnode",
+    "Checker",
     "Comparer",
     "Dataset",
     "Decoder",
@@ -26,6 +27,7 @@ __all__ = [
     "Quad",
     "Regrouper",
     "ResultBatch",
+    "Slices",
     "TarMembers",
     "Term",
     "ToMessages",
@@ -34,13 +36,16 @@ __all__ = [
     "__version__",
     "batches_from_arrow",
     "build_triple_term",
+    "checked_datatypes",
     "coalesce",
     "common_blocks",
+    "count_lines",
     "debug_build",
     "decode_values",
     "encode_values",
     "format_names",
     "format_spec",
+    "is_lexical_form",
     "isomorphism",
     "option_value",
     "parse_term",
@@ -573,6 +578,6 @@ class Checker:
     ) -> list[tuple[str, int, int, str, bytes]]: ...
     def counts(self) -> list[tuple[str, int]]: ...  # by rule
 
-def count_lines(piece: Buffer, /) -> int: ...
+def count_lines(piece: Buffer) -> int: ...
 def is_lexical_form(datatype: str, text: str) -> bool | None: ...  # None: not checked
 def checked_datatypes() -> list[str]: ...

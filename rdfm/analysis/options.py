@@ -8,10 +8,12 @@ from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import READING
 
-__all__ = ["DIFF"]
+__all__ = ["DIFF", "VALIDATE"]
 
 _FORMATS = "Formats"
 _SAME = "What is the same"
+_TOLD = "What is told"
+_CHECKED = "What else is checked"
 _FOUND = "How differences are found"
 
 _FORMAT = {option.name: option for option in READING}["from_format"]
@@ -86,6 +88,48 @@ DIFF: dict[str, OptionSpec] = {
             least=1,
             default=MAX_STEPS,
             group="Limits that protect memory",
+        ),
+    )
+}
+VALIDATE: dict[str, OptionSpec] = {
+    option.name: option
+    for option in (
+        _FORMAT,
+        OptionSpec(
+            "strict",
+            "switch",
+            "Count warnings as errors.",
+            default=False,
+            group=_TOLD,
+        ),
+        OptionSpec(
+            "max_errors",
+            "count",
+            "Stop at so many errors.",
+            least=1,
+            metavar="N",
+            group=_TOLD,
+        ),
+        OptionSpec(
+            "max_warnings",
+            "count",
+            "Show so many warnings of each rule; the others are counted.",
+            default=20,
+            metavar="N",
+            group=_TOLD,
+        ),
+        OptionSpec(
+            "options_from",
+            "log",
+            "A Jelly log, whose stream options no Jelly log may go beyond: other types, larger tables, a newer version.",
+            group=_CHECKED,
+        ),
+        OptionSpec(
+            "shapes",
+            "file",
+            "SHACL shapes, to which each message has to conform by itself, the union of its graphs taken as one. Needs "
+            "rdfm[shacl].",
+            group=_CHECKED,
         ),
     )
 }

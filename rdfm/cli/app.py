@@ -14,6 +14,7 @@ import rdfm
 _COMMANDS = {
     "convert": "Convert message logs from one format to another.",
     "cat": "Show messages as text; head and tail show the first and the last ones.",
+    "validate": "Check logs: every error, and what is legal and suspicious.",
     "diff": "Compare two logs message by message.",
     "inspect": "Say what is in a log: format, messages, quads, sizes, names, first error.",
     "patch": "Apply, make and compare changes of datasets.",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import MappingProxyType
@@ -48,6 +48,8 @@ class Reading:
         message_per_file: Whether each log is one message, also an empty one.
         strict: Whether an option is refused that the format of the only log lacks, or all formats that are met.
         hints: Options that formats take which know them, where they are not given.
+        watch: Is given the pieces of each log before they are decoded, but not of one that its decoder reads itself.
+        refuse_unreadable: Whether a file that cannot be opened is refused alone, as what is no log among many.
     """
 
     format: str | None = None
@@ -59,6 +61,8 @@ class Reading:
     message_per_file: bool = False
     strict: bool = True
     hints: Mapping[str, Any] = field(default_factory=dict)
+    watch: Callable[[Input, bytes], None] | None = None
+    refuse_unreadable: bool = False
 
 
 class Source(NamedTuple):
@@ -277,7 +281,12 @@ class Driver:
         """The files that something stands for."""
         reading = self._reading
         if reading.split is None:
-            yield from files_of(given, reading.compression, reading.storage_options)
+            yield from files_of(
+                given,
+                reading.compression,
+                reading.storage_options,
+                refuse_unreadable=reading.refuse_unreadable,
+            )
             return
         start = max(reading.split.start - 1, 0)
         yield Input(given, "none", start=start, storage_options=reading.storage_options)
@@ -289,6 +298,7 @@ class Driver:
 
     def _log(self, data: Input, file: Input) -> Iterator[Piece]:
         """The pieces of a log, which is a file or in one."""
+        data.watch = self._reading.watch
         format = data.format(self._reading.format)
         decoder = self._decoders.make(
             data, format, strict=self._reading.strict and not self.several
@@ -352,6 +362,7 @@ class Driver:
         total = 0
         try:
             for data in members:
+                data.watch = self._reading.watch
                 decoder, format = self._decoders.reused(data)
                 source = Source(data.name, format, data, isinstance(data, MemberInput))
                 items: Iterable[Item] | None = self._at_once(source, decoder, bytes_in)

@@ -56,10 +56,14 @@ class Input:
         error: What is wrong with the compression, once it was met; or why it is not read.
         refusal: Why a file among others is not read; None if it is.
         refusal_remedies: What would help against that.
+        unreadable: Whether it is refused since it cannot be read, not for what it holds.
+        watch: Is given each piece of the log that is taken, the log first.
     """
 
     refusal: str | None = None
     refusal_remedies: tuple[Remedy, ...] = ()
+    unreadable = False
+    watch: Callable[[Input, bytes], None] | None = None
     _reader: FileDecoder | None = None  # a decoder that reads the file itself
     _holder: str | None = None  # the format of what it is in
 
@@ -125,6 +129,8 @@ class Input:
         try:
             for piece in self._pieces:
                 self.bytes_given += len(piece)
+                if self.watch is not None:
+                    self.watch(self, piece)
                 yield piece
         except DecodeError as error:
             self.error = error
@@ -321,12 +327,15 @@ class MemberInput(Input):
             return None
         data = next(self._pieces, b"")
         self.bytes_given = len(data)
+        if self.watch is not None:
+            self.watch(self, data)
         return data
 
     def give_back(self, whole: bytes) -> None:
         """Take back what `take` gave: it is read in pieces."""
         self._pieces = iter((whole,))
         self.bytes_given = 0
+        self.watch = None  # it was given them
 
     def close(self) -> None:
         """Do nothing: the archive is closed."""
@@ -334,6 +343,8 @@ class MemberInput(Input):
 
 class _RefusedInput(Input):
     """A file among others that is not even opened."""
+
+    unreadable = True
 
     def __init__(self, name: str, refusal: str) -> None:
         """Take its name, and why it is not read."""
@@ -371,8 +382,17 @@ def files_of(
     source: Readable,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    *,
+    refuse_unreadable: bool = False,
 ) -> Iterator[Input]:
-    """Open the files that a source stands for: those of a folder or glob, else itself."""
+    """Open the files that a source stands for: those of a folder or glob, else itself.
+
+    Args:
+        source: As in `open_log`.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        refuse_unreadable: Whether one of many that cannot be opened is refused alone.
+    """
     if not holds_files(source, storage_options):
         yield Input(source, compression, storage_options=storage_options)
         return
@@ -383,7 +403,13 @@ def files_of(
             yield _RefusedInput(file.path, NOT_PLAIN)
             continue
         options = storage_options if is_url(file.path) else None
-        yield Input(file.path, compression, storage_options=options, among=True)
+        try:
+            data = Input(file.path, compression, storage_options=options, among=True)
+        except OSError as error:
+            if not refuse_unreadable:
+                raise
+            data = _RefusedInput(file.path, error.strerror or str(error))
+        yield data
 
 
 def _open(

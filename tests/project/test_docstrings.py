@@ -32,7 +32,16 @@ def test_public_names():
 
 @pytest.mark.parametrize(
     "name",
-    ["open_log", "create_log", "convert", "diff", "inspect", "formats.find", "formats.Format"],
+    [
+        "open_log",
+        "create_log",
+        "convert",
+        "diff",
+        "inspect",
+        "validate",
+        "formats.find",
+        "formats.Format",
+    ],
 )
 def test_the_front_door_has_examples(name):
     value = rdfm

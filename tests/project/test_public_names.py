@@ -13,6 +13,7 @@ NAMES = [
     "DecodeError",
     "Difference",
     "EncodeError",
+    "Finding",
     "InternalError",
     "Iri",
     "LimitError",
@@ -41,6 +42,7 @@ NAMES = [
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
+    "Validation",
     "WriteOptions",
     "__version__",
     "convert",
@@ -54,6 +56,7 @@ NAMES = [
     "open_results",
     "parse_term",
     "statistics",
+    "validate",
 ]
 
 

@@ -9,6 +9,7 @@ use rdfm_core::model::error::quote;
 use rdfm_core::model::record::Record;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Term, TermId, TermKind};
+use rdfm_core::model::write::{write_iri, write_string};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::datatypes::Datatype;
@@ -211,6 +212,14 @@ fn is_well_formed_tag(tag: &[u8]) -> bool {
         || std::str::from_utf8(tag).is_ok_and(|tag| LanguageTag::parse(tag).is_ok())
 }
 
+/// A term as the text formats write it, and what stands behind it.
+fn written(write: impl FnOnce(&mut Vec<u8>), behind: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut out);
+    out.extend_from_slice(behind);
+    out
+}
+
 fn finding(rule: Rule, table: &TermTable, term: Term, message: u64, position: u64) -> Finding {
     let text = table.text_of(term);
     let (said, written) = match rule {
@@ -221,7 +230,7 @@ fn finding(rule: Rule, table: &TermTable, term: Term, message: u64, position: u6
             let expected = datatype.map_or("", Datatype::expected);
             (
                 format!("{} is no {name}: {expected}", quote(text)),
-                [b"\"", text, b"\"^^"].concat(),
+                written(|out| write_string(text, false, out), b"^^"),
             )
         }
         Rule::LanguageTag => (
@@ -233,7 +242,7 @@ fn finding(rule: Rule, table: &TermTable, term: Term, message: u64, position: u6
                 "the IRI {} is relative: what it names depends on where it is read",
                 quote(text)
             ),
-            [b"<", text, b">"].concat(),
+            written(|out| write_iri(text, false, out), b""),
         ),
     };
     Finding {

@@ -50,18 +50,13 @@ impl Datatype {
     /// The datatype of an IRI, if its lexical forms are known and not every text is one.
     #[must_use]
     pub fn of(iri: &[u8]) -> Option<Self> {
-        let name = if let Some(local) = iri.strip_prefix(XSD) {
-            local
-        } else {
-            let local = iri.strip_prefix(RDF)?;
-            return TAGGED
-                .iter()
-                .find(|known| known.name.as_bytes()[4..] == *local)
-                .map(Self);
+        let (known, local) = match iri.strip_prefix(XSD) {
+            Some(local) => (KNOWN, local),
+            None => (TAGGED, iri.strip_prefix(RDF)?),
         };
-        KNOWN
+        known
             .iter()
-            .find(|known| known.name.as_bytes()[4..] == *name)
+            .find(|known| known.name.as_bytes()[4..] == *local)
             .map(Self)
     }
 
@@ -116,8 +111,9 @@ const fn known(name: &'static str, check: Check, expected: &'static str) -> Know
     }
 }
 
-const fn at(digits: &'static str) -> Option<numbers::Bound> {
-    Some(numbers::Bound::new(digits))
+/// An integer of at least one number and at most another; empty where there is no such bound.
+const fn integer(least: &'static str, most: &'static str) -> Check {
+    Check::Integer(numbers::Bound::new(least), numbers::Bound::new(most))
 }
 
 const fn moment(shape: &'static str) -> Check {
@@ -128,7 +124,7 @@ const fn moment(shape: &'static str) -> Check {
 static KNOWN: &[Known] = &[
     known(
         "xsd:integer",
-        Check::Integer(None, None),
+        integer("", ""),
         "digits, perhaps behind a sign",
     ),
     known(
@@ -189,62 +185,62 @@ static KNOWN: &[Known] = &[
     ),
     known(
         "xsd:long",
-        Check::Integer(at("-9223372036854775808"), at("9223372036854775807")),
+        integer("-9223372036854775808", "9223372036854775807"),
         "an integer of 64 bits",
     ),
     known(
         "xsd:int",
-        Check::Integer(at("-2147483648"), at("2147483647")),
+        integer("-2147483648", "2147483647"),
         "an integer from -2147483648 to 2147483647",
     ),
     known(
         "xsd:short",
-        Check::Integer(at("-32768"), at("32767")),
+        integer("-32768", "32767"),
         "an integer from -32768 to 32767",
     ),
     known(
         "xsd:byte",
-        Check::Integer(at("-128"), at("127")),
+        integer("-128", "127"),
         "an integer from -128 to 127",
     ),
     known(
         "xsd:unsignedLong",
-        Check::Integer(at("0"), at("18446744073709551615")),
+        integer("0", "18446744073709551615"),
         "an integer from 0 on, of 64 bits",
     ),
     known(
         "xsd:unsignedInt",
-        Check::Integer(at("0"), at("4294967295")),
+        integer("0", "4294967295"),
         "an integer from 0 to 4294967295",
     ),
     known(
         "xsd:unsignedShort",
-        Check::Integer(at("0"), at("65535")),
+        integer("0", "65535"),
         "an integer from 0 to 65535",
     ),
     known(
         "xsd:unsignedByte",
-        Check::Integer(at("0"), at("255")),
+        integer("0", "255"),
         "an integer from 0 to 255",
     ),
     known(
         "xsd:nonNegativeInteger",
-        Check::Integer(at("0"), None),
+        integer("0", ""),
         "an integer from 0 on",
     ),
     known(
         "xsd:positiveInteger",
-        Check::Integer(at("1"), None),
+        integer("1", ""),
         "an integer from 1 on",
     ),
     known(
         "xsd:nonPositiveInteger",
-        Check::Integer(None, at("0")),
+        integer("", "0"),
         "an integer up to 0",
     ),
     known(
         "xsd:negativeInteger",
-        Check::Integer(None, at("-1")),
+        integer("", "-1"),
         "an integer up to -1",
     ),
     known(

@@ -8,21 +8,22 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Of a number such as `-128`.
-    pub const fn new(text: &'static str) -> Self {
+    /// Of a number such as `-128`; none of an empty text.
+    pub const fn new(text: &'static str) -> Option<Self> {
         match text.as_bytes() {
-            [b'-', digits @ ..] => Self {
+            [] => None,
+            [b'-', digits @ ..] => Some(Self {
                 negative: true,
                 digits,
-            },
-            [b'0'] => Self {
+            }),
+            [b'0'] => Some(Self {
                 negative: false,
                 digits: b"",
-            },
-            digits => Self {
+            }),
+            digits => Some(Self {
                 negative: false,
                 digits,
-            },
+            }),
         }
     }
 }

@@ -1,0 +1,106 @@
+"""Where something stands in a text log: lines and columns of bytes, and bytes of what was read.
+
+In: the pieces of a log. Out: positions. Cost: line feeds are counted once; pieces are kept as long as a message of
+them may be asked for, at most `KEPT_BYTES`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from rdfm._core import count_lines
+
+__all__ = ["Lines"]
+
+KEPT_BYTES = 16 << 20
+_IN_LABELS = frozenset(b"0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+
+class _Piece(NamedTuple):
+    start: int
+    lines: int  # before it
+    data: bytes
+
+
+class Lines:
+    """The part of a text log that is being looked at."""
+
+    def __init__(self) -> None:
+        """Begin at the start of a log."""
+        self._pieces: deque[_Piece] = deque()
+        self._end = self._lines = self._held = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take the next piece."""
+        self._pieces.append(_Piece(self._end, self._lines, data))
+        self._end += len(data)
+        self._lines += count_lines(data)
+        self._held += len(data)
+        while self._held > KEPT_BYTES and len(self._pieces) > 1:
+            self._drop()
+
+    def forget(self, offset: int) -> None:
+        """Let go of what ends before a byte."""
+        while len(self._pieces) > 1 and self._pieces[1].start <= offset:
+            self._drop()
+
+    def at(self, offset: int) -> tuple[int, int] | None:
+        """Give the line and the column of a byte, both from 1; None if it was let go of."""
+        for index, piece in enumerate(self._pieces):
+            if not 0 <= offset - piece.start <= len(piece.data):
+                continue
+            at = offset - piece.start
+            line = piece.lines + piece.data.count(b"\n", 0, at) + 1
+            before = piece.data[:at]
+            while b"\n" not in before and index > 0:
+                index -= 1
+                before = self._pieces[index].data + before
+            text = before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")
+            return line, len(text.removeprefix("\ufeff")) + 1
+        return None
+
+    @property
+    def last(self) -> int:
+        """The first byte of the last piece."""
+        return self._pieces[-1].start if self._pieces else self._end
+
+    def message_start(self, offset: int) -> int:
+        """Give the first byte from there on that is no white space and of no comment."""
+        text = self._text(offset, self._end)
+        at = 0
+        while at < len(text):
+            if text[at] in b" \t\r\n":
+                at += 1
+            elif text[at : at + 1] == b"#":
+                end = text.find(b"\n", at)
+                at = len(text) if end < 0 else end + 1
+            else:
+                return offset + at
+        return offset
+
+    def find(self, written: bytes, start: int, stop: int | None) -> int | None:
+        """Give the first byte of a text between two bytes; one that goes on as a name is another."""
+        if not written:
+            return None
+        text = self._text(start, self._end if stop is None else stop)
+        at = text.find(written)
+        while at >= 0:
+            behind = text[at + len(written) : at + len(written) + 1]
+            if written[-1] not in _IN_LABELS or not behind or behind[0] not in _IN_LABELS:
+                return start + at
+            at = text.find(written, at + 1)
+        return None
+
+    def _text(self, start: int, stop: int) -> bytes:
+        """The bytes between, as far as they are there."""
+        if self._pieces and start < self._pieces[0].start:
+            return b""
+        return b"".join(
+            piece.data[max(start - piece.start, 0) : stop - piece.start]
+            for piece in self._pieces
+            if piece.start < stop and piece.start + len(piece.data) > start
+        )
+
+    def _drop(self) -> None:
+        self._held -= len(self._pieces.popleft().data)

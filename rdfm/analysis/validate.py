@@ -1,0 +1,577 @@
+"""Whether logs are right: `validate` reads them, and tells every error and what is legal and suspicious.
+
+In: logs, as `open_log` takes them. Out: `Finding`s as they are met, and their numbers.
+Cost: one batch of memory, and the pieces of text that it came in; with shapes a message is held whole.
+Law: an error ends no input but that in which nothing can be read on, and never another one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from rdfm import formats
+from rdfm._core import Checker, MessageBatch
+from rdfm.analysis.findings import RULES, Finding, reason
+from rdfm.analysis.positions import Lines
+from rdfm.analysis.stream_options import beyond, given_options
+from rdfm.errors import (
+    DecodeError,
+    EncodeError,
+    LimitError,
+    OptionError,
+    TruncatedError,
+    UnknownFormatError,
+    UnsupportedError,
+)
+from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Source
+from rdfm.logs.input import Input, Readable, holds_files
+from rdfm.logs.progress import Progress, Reporter, total_bytes
+
+if TYPE_CHECKING:
+    from rdfm.analysis.shapes import Shapes
+    from rdfm.formats.options_generated import ReadOptions
+    from rdfm.message import AnyBatch
+
+__all__ = ["Validation", "validate"]
+
+MAX_WARNINGS = 20
+# Formats whose messages may come in one dataset for readers that know no messages.
+_ONE_DATASET = ("nt", "nq", "ttl", "trig")
+
+
+def validate(
+    inputs: Readable | Iterable[Readable],
+    format: str | None = None,
+    *,
+    strict: bool = False,
+    max_errors: int | None = None,
+    max_warnings: int = MAX_WARNINGS,
+    options_from: Readable | None = None,
+    shapes: Readable | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Validation:
+    r"""Check logs: every error, and what is legal and suspicious.
+
+    Goes on behind an error with the next message, in formats with boundaries in text, else with the next log.
+
+    Args:
+        inputs: What `open_log` takes, or several of that.
+        format: The format of all of them, such as "nq"; else as each shows by its suffix, then by its content.
+        strict: Count warnings as errors.
+        max_errors: Stop at so many errors.
+        max_warnings: Give so many warnings of each rule; the others are counted.
+        options_from: A Jelly log, whose stream options no Jelly log may go beyond.
+        shapes: A file of SHACL shapes, to which each message has to conform by itself. Its data graph is the union of
+            its graphs.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        progress: Called about ten times a second.
+        **options: Those of the formats' decoders; each log takes those that its format knows.
+
+    Returns:
+        An iterable of findings, read as they are asked for, with their numbers.
+
+    Raises:
+        OptionError: No format takes such an option; or `options_from` or `shapes` cannot be used.
+        MissingExtraError: Shapes need pyshacl, which is not installed.
+
+    Example:
+        >>> log = b'<http://ex/s> <http://ex/p> "x"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+        >>> checked = validate(log, "nq")
+        >>> for found in checked:
+        ...     print(found.line, found.column, found.text)
+        1 29 'x' is no xsd:integer: digits, perhaps behind a sign
+        >>> checked.errors, checked.warnings, checked.rules
+        (0, 1, {'ill-typed-literal': 1})
+    """
+    if max_errors is not None and max_errors < 1:
+        raise OptionError(f"max_errors is {max_errors}, expected 1 or more")
+    if max_warnings < 0:
+        raise OptionError(f"max_warnings is {max_warnings}, expected 0 or more")
+    given: list[Readable] = _listed(inputs)
+    if not given:
+        raise OptionError("there is nothing to validate")
+    reading = Reading(
+        format,
+        options,
+        compression,
+        storage_options,
+        parts="always" if shapes is None else "never",
+        strict=len(given) == 1,
+        refuse_unreadable=True,
+    )
+    _check_options(given, reading)
+    needed = None if options_from is None else given_options(options_from)
+    checked: Shapes | None = None
+    if shapes is not None:
+        from rdfm.analysis.shapes import Shapes
+
+        checked = Shapes(shapes)
+    return Validation(
+        given,
+        reading,
+        strict=strict,
+        max_errors=max_errors,
+        max_warnings=max_warnings,
+        stream_options=needed,
+        shapes=checked,
+        progress=progress,
+    )
+
+
+def _listed(inputs: Any) -> list[Readable]:
+    """The inputs, also where there is one."""
+    is_one = isinstance(inputs, (str, bytes, bytearray, memoryview)) or hasattr(inputs, "read")
+    if is_one or not hasattr(inputs, "__iter__"):
+        return [inputs]
+    return list(inputs)
+
+
+def _check_options(inputs: list[Readable], reading: Reading) -> None:
+    """Refuse what no input takes, before anything is read.
+
+    Raises:
+        OptionError: No format of them takes one of the options, or not that value.
+        UnknownFormatError: No format has that name.
+    """
+    if reading.format is not None:
+        formats.find(reading.format)
+    if len(inputs) == 1:
+        return  # the driver sees to it
+    Driver(inputs, reading)
+    found = []
+    for given in inputs:
+        path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
+        found.append(None if path is None or holds_files(path) else formats.by_path(path))
+    specs = [format.spec for format in found if format is not None]
+    if reading.format is None and len(specs) == len(inputs):
+        for name in reading.options:
+            if not any(name in spec.options("read") for spec in specs):
+                raise OptionError(specs[0].refusal("read", name))
+
+
+@dataclass
+class _Log:
+    """The log that is read."""
+
+    source: Source
+    lines: Lines | None
+    labels: Literal["none", "chosen", "all"] = "none"
+    compared: bool = False  # its stream options with given ones
+    look_alikes: int = 0
+    keys: int = 0
+    searched: int = 0  # of a message in parts: what is before belongs to other parts
+
+
+@dataclass
+class Validation:
+    """The findings in logs, as they are read, and their numbers so far. Made by `validate`.
+
+    Iterating reads the logs, once.
+
+    Attributes:
+        logs: Number of logs that were read: files, members of archives.
+        messages: Number of messages: patches, rows of results.
+        records: Number of quads: operations, rows of results.
+        errors: Number of errors; with `strict` of warnings too.
+        warnings: Number of warnings, of those that were only counted too; with `strict` none.
+        rules: Number of findings by rule.
+        not_conforming: Number of messages that do not conform to the shapes.
+        left_out: Number of warnings by rule that were only counted.
+        stopped: Whether it stopped at `max_errors`.
+    """
+
+    _inputs: list[Readable] = field(repr=False)
+    _reading: Reading = field(repr=False)
+    strict: bool = False
+    max_errors: int | None = None
+    max_warnings: int = MAX_WARNINGS
+    stream_options: tuple[str, dict[str, Any]] | None = field(default=None, repr=False)
+    shapes: Shapes | None = field(default=None, repr=False)
+    progress: Callable[[Progress], None] | None = field(default=None, repr=False)
+    logs: int = 0
+    messages: int = 0
+    records: int = 0
+    errors: int = 0
+    warnings: int = 0
+    rules: dict[str, int] = field(default_factory=dict)
+    not_conforming: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    stopped: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin before the first log."""
+        self._tell = Reporter(self.progress)
+        self._total = None if self.progress is None else total_bytes(self._inputs)
+        self._checker = Checker(self.max_warnings)
+        self._counted: dict[str, int] = {}  # by the checker, so far
+        self._log: _Log | None = None
+        self._watched: tuple[Input, Lines] | None = None  # of a log that is not begun
+        self._new: list[Finding] = []
+        self._matched = False  # a log whose stream options were compared
+        self._done = 0  # bytes of the inputs before the one that is read
+        self._begun = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error so far."""
+        return self.errors == 0
+
+    def summary(self) -> dict[str, Any]:
+        """Give the numbers as what JSON can hold."""
+        names = (
+            *("logs", "messages", "records", "errors", "warnings", "rules", "left_out"),
+            *("not_conforming", "stopped"),
+        )
+        return {"inputs": len(self._inputs), **{name: getattr(self, name) for name in names}}
+
+    def run(self) -> Validation:
+        """Read all, for the numbers alone; gives itself."""
+        for _ in self:
+            pass
+        return self
+
+    def __iter__(self) -> Iterator[Finding]:
+        """Give the findings of all inputs, in the order of the inputs.
+
+        Raises:
+            OptionError: No log was of a format that takes one of the options; or none was Jelly, with `options_from`.
+            ValueError: They were read before.
+        """
+        if self._begun:
+            raise ValueError("a validation is read once; call validate again")
+        self._begun = True
+        told = 0
+        for given in self._inputs:
+            for found in self._input(given):
+                yield found
+                told += found.severity == "error"
+                if self.max_errors is not None and told >= self.max_errors:
+                    self.stopped = True
+                    return
+        if self.stream_options is not None and not self._matched and not self.rules:
+            raise OptionError(
+                f"options_from is for logs in {self.stream_options[0]}; no input is one"
+            )
+        self._tell(self._progress, force=True)
+
+    # --- reading ---
+
+    def _input(self, given: Readable) -> Iterator[Finding]:
+        """The findings in an input."""
+        driver = Driver([given], replace(self._reading, watch=self._watch))
+        self._log = None
+        here = 0
+        try:
+            for item in driver:
+                here = self._take(item, here)
+                yield from self._found()
+        except (OSError, UnknownFormatError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            self._unread(driver.name, error)
+        finally:
+            driver.close()
+        self._end_log()
+        yield from self._found()
+        self._done += here
+
+    def _found(self) -> Iterator[Finding]:
+        """What was found since it was asked last, counted."""
+        found, self._new = self._new, []
+        for each in sorted(found, key=_place):
+            strict = self.strict and each.severity == "warning"
+            shown = replace(each, severity="error") if strict else each
+            if each.severity == "error" or strict:
+                self.errors += 1
+            else:
+                self.warnings += 1
+            self.rules[each.rule] = self.rules.get(each.rule, 0) + 1
+            yield shown
+
+    def _watch(self, data: Input, piece: bytes) -> None:
+        """Take a piece of a log that is about to be decoded."""
+        log = self._log
+        if log is None or log.source.input is not data:
+            if self._watched is None or self._watched[0] is not data:
+                self._watched = (data, Lines())
+            self._watched[1].feed(piece)
+        elif log.lines is not None:
+            log.lines.feed(piece)
+
+    def _take(self, item: Item, here: int) -> int:
+        """Take what the driver gives; gives the bytes read of the input."""
+        if self._log is None or item.source is not self._log.source:
+            self._begin_log(item.source)
+        log = self._log
+        assert log is not None
+        if isinstance(item, Broken):
+            self._compare(log, item.header)
+            self._broken(log, item.error)
+        elif isinstance(item, Read):
+            self._compare(log, item.header)
+            if item.batch is not None and len(item.batch):
+                self._batch(log, item.batch, item.header)
+            self._noticed(log, item)
+            if item.batch is not None and len(item.batch) and log.lines is not None:
+                log.searched = log.lines.last
+                continues = item.batch.continues
+                log.lines.forget(log.searched if continues else item.batch.position(-1))
+            here = item.bytes_in
+            self._tell(lambda: self._progress(here))
+        return here
+
+    def _progress(self, here: int = 0) -> Progress:
+        kind = "messages" if self._log is None else self._log.source.format.spec.kinds[0]
+        return Progress(self._done + here, self._total, self.messages, self.records, kind)
+
+    def _begin_log(self, source: Source) -> None:
+        self._end_log()
+        watched, self._watched = self._watched, None
+        lines = None
+        if not source.format.spec.binary:
+            lines = watched[1] if watched and watched[0] is source.input else Lines()
+        self._log = _Log(source, lines)
+        self._checker.begin_log()
+        self.logs += source.input.refusal is None
+
+    def _end_log(self) -> None:
+        """Tell what a log as a whole shows."""
+        log, self._log = self._log, None
+        if log is not None and log.keys > 1:
+            self._leave_out("key-without-iri", log.keys - 1)
+
+    def _batch(self, log: _Log, batch: AnyBatch, header: Mapping[str, Any]) -> None:
+        self.messages += len(batch) - batch.continued
+        self.records += batch.record_count
+        log.labels = _labels(log.source, header)
+        for rule, message, position, text, written in self._checker.check(batch, log.labels):
+            stop = _end_of(batch, message)
+            part = batch.continued and message == batch.first_index
+            start = max(position, log.searched) if part else position
+            if rule == "redeclared-namespace":  # declarations stand before what they are of
+                number = message - batch.first_index
+                start = batch.position(number - 1) if number else log.searched
+            where = self._where(log, start, stop, rule, written)
+            self._add(log, rule, text, message=message, **where)
+        for rule, count in self._checker.counts():
+            more = count - self._counted.get(rule, 0)
+            self._counted[rule] = count
+            self._leave_out(rule, more - sum(each.rule == rule for each in self._new))
+        if self.shapes is not None:
+            self._conforms(log, batch)
+
+    # --- what is found ---
+
+    def _add(
+        self,
+        log: _Log,
+        rule: str,
+        text: str,
+        severity: Literal["error", "warning"] | None = None,
+        **where: Any,
+    ) -> None:
+        severity = severity or RULES[rule].severity
+        self._new.append(Finding(log.source.name, severity, rule, text, **where))
+
+    def _leave_out(self, rule: str, count: int) -> None:
+        """Count warnings that are not told."""
+        if count <= 0:
+            return
+        self.rules[rule] = self.rules.get(rule, 0) + count
+        self.left_out[rule] = self.left_out.get(rule, 0) + count
+        if self.strict:
+            self.errors += count
+        else:
+            self.warnings += count
+
+    def _is_told(self, rule: str) -> bool:
+        """Whether another warning of a rule is told, else counted."""
+        told = self.rules.get(rule, 0) - self.left_out.get(rule, 0)
+        if told + sum(each.rule == rule for each in self._new) < self.max_warnings:
+            return True
+        self._leave_out(rule, 1)
+        return False
+
+    def _where(
+        self, log: _Log, position: int, stop: int | None, rule: str, written: bytes
+    ) -> dict[str, Any]:
+        """Where a term stands: its byte, line and column, or those of its message."""
+        lines = log.lines
+        if lines is None:
+            return {"offset": position}
+        for spelling in _spellings(rule, written):
+            if (offset := lines.find(spelling, position, stop)) is not None:
+                break
+        else:
+            offset = lines.message_start(position)
+        line, column = lines.at(offset) or (None, None)
+        return {"offset": offset, "line": line, "column": column}
+
+    def _broken(self, log: _Log, error: DecodeError) -> None:
+        refused = log.source.input.refusal is not None
+        if refused and log.source.input.unreadable:
+            rule = "unreadable"
+        elif refused and not log.source.member:
+            rule = "unknown-format"
+        elif isinstance(error, TruncatedError):
+            rule = "truncated"
+        elif isinstance(error, LimitError):
+            rule = "limit"
+        elif isinstance(error, UnsupportedError):
+            rule = "unsupported"
+        else:
+            rule = "syntax"
+        if refused:
+            self._add(log, rule, reason(log.source.name, error, with_remedies=False))
+            return
+        line, column = error.line, error.column
+        if line is None and error.offset is not None and log.lines is not None:
+            line, column = log.lines.at(error.offset) or (None, None)
+        self._add(
+            log,
+            rule,
+            reason(log.source.name, error),
+            message=error.message_index,
+            offset=error.offset,
+            line=line,
+            column=column,
+            frame=error.frame,
+            row=error.row,
+            follows=bool(getattr(error, "follows", False)),
+            error=error,
+        )
+
+    def _unread(self, name: str, error: OSError | UnknownFormatError) -> None:
+        """Tell of an input that cannot be read on."""
+        if isinstance(error, UnknownFormatError):
+            text = reason(name, error)
+            self._new.append(Finding(name, "error", "unknown-format", text, error=error))
+        else:
+            source = str(error.filename) if error.filename is not None else name
+            text = error.strerror or str(error)
+            self._new.append(Finding(source, "error", "unreadable", text))
+
+    def _compare(self, log: _Log, header: Mapping[str, Any]) -> None:
+        """Compare the stream options of a log with given ones."""
+        if self.stream_options is None or log.compared or "options" not in header:
+            return
+        format, given = self.stream_options
+        if log.source.format.name != format:
+            return
+        log.compared = self._matched = True
+        for text in beyond(header["options"], given):
+            self._add(log, "stream-options", text)
+
+    def _noticed(self, log: _Log, item: Read) -> None:
+        """Tell what a decoder took note of."""
+        count = item.header.get("look_alikes", 0)
+        offsets = item.header.get("look_alike_offsets", ())
+        for index in range(log.look_alikes, count):
+            if not self._is_told("look-alike"):
+                self._leave_out("look-alike", count - index - 1)
+                break
+            offset = offsets[index] if index < len(offsets) else None
+            line, column = None, None
+            if log.lines is not None and offset is not None:
+                line, column = log.lines.at(offset) or (None, None)
+            text = "a comment looks like a delimiter of messages and is none"
+            self._add(log, "look-alike", text, offset=offset, line=line, column=column)
+        log.look_alikes = count
+        if item.lost.keys:
+            if log.keys == 0 and self._is_told("key-without-iri"):
+                self._key(log, item)
+            log.keys += item.lost.keys
+
+    def _key(self, log: _Log, item: Read) -> None:
+        """Tell the first key of a log that is dropped."""
+        key = item.lost.key or ""
+        where: dict[str, Any] = {}
+        if item.batch is not None and len(item.batch):
+            written = f'"{key[1:-1]}"'.encode()
+            where = self._where(log, item.batch.position(0), None, "key-without-iri", written)
+        text = f"the key {key} has no IRI, and is dropped with its values"
+        self._add(log, "key-without-iri", text, **where)
+
+    def _conforms(self, log: _Log, batch: AnyBatch) -> None:
+        """Tell which messages do not conform to the shapes."""
+        if not isinstance(batch, MessageBatch):
+            raise OptionError(f"shapes are for messages, and {log.source.name} holds {batch.kind}")
+        assert self.shapes is not None
+        for number, message in enumerate(batch):
+            index, position = batch.first_index + number, batch.position(number)
+            stop = _end_of(batch, index)
+            try:
+                results = self.shapes.results(message)
+            except (EncodeError, ValueError) as error:
+                text = error.reason if isinstance(error, EncodeError) else str(error)
+                where = self._where(log, position, stop, "shacl", b"")
+                text = f"the message cannot be checked: {text}"
+                self._add(log, "shacl", text, message=index, **where)
+                self.not_conforming += 1
+                continue
+            self.not_conforming += bool(results)
+            for result in results:
+                mild = result.severity in ("Warning", "Info")
+                if mild and not self._is_told("shacl"):
+                    continue
+                where = self._where(log, position, stop, "shacl", result.focus.encode())
+                parts = [f"focus node {result.focus}"]
+                parts += [f"path {result.path}"] if result.path else []
+                parts += [f"value {result.value}"] if result.value else []
+                self._add(
+                    log,
+                    "shacl",
+                    f"{result.message}; {', '.join(parts)}",
+                    "warning" if mild else "error",
+                    message=index,
+                    focus=result.focus,
+                    path=result.path,
+                    value=result.value,
+                    shape=result.shape,
+                    **where,
+                )
+
+
+def _place(found: Finding) -> int:
+    """The byte by which findings that are there together are ordered; those of the whole log stand behind."""
+    return sys.maxsize if found.offset is None else found.offset
+
+
+def _labels(source: Source, header: Mapping[str, Any]) -> Literal["none", "chosen", "all"]:
+    """Which labels of blank nodes that messages share are suspicious in a log."""
+    format = source.format.name
+    if format == "jelly":
+        logical = str(header.get("options", {}).get("logical_type", ""))
+        return "all" if logical.startswith("flat") else "none"
+    if format in _ONE_DATASET and header.get("dialect") in (None, "comment"):
+        return "chosen"
+    return "none"
+
+
+def _end_of(batch: AnyBatch, message: int) -> int | None:
+    """The first byte of the message behind one, if it is in the batch."""
+    number = message - batch.first_index + 1
+    return batch.position(number) if number < len(batch) else None
+
+
+def _spellings(rule: str, written: bytes) -> Iterator[bytes]:
+    """How a term may be written, the likeliest first."""
+    if written:
+        yield written
+    if rule == "ill-typed-literal":
+        yield written.removesuffix(b"^^")  # also in JSON
+    elif rule in ("relative-iri", "redeclared-namespace"):
+        yield b'"%b"' % written[1:-1]
+    elif rule == "language-tag":
+        yield written.removeprefix(b'"')
+        yield b'"%b"' % written.removeprefix(b'"@')
+    elif rule == "shared-blank-node":
+        yield b'"%b"' % written

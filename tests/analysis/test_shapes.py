@@ -1,0 +1,152 @@
+"""SHACL of single messages: results with their nodes, shapes that cannot be used, and no network."""
+
+import socket
+
+import pytest
+
+import rdfm
+
+pytest.importorskip("pyshacl", reason="needs pyshacl")
+
+PREFIXES = """
+@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix e: <http://e/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+SHAPES = (
+    PREFIXES
+    + """
+e:Shape a sh:NodeShape ; sh:targetClass e:Bird ;
+  sh:property [ sh:path e:count ; sh:datatype xsd:integer ; sh:minCount 1 ] ;
+  sh:property [ sh:path e:name ; sh:minLength 3 ; sh:severity sh:Warning ; sh:message "the name is short" ] ;
+  sh:property [ sh:path ( e:place [ sh:inversePath e:near ] ) ; sh:maxCount 0 ; sh:severity sh:Info ] .
+"""
+)
+LOG = """
+@prefix e: <http://e/> .
+e:a a e:Bird ; e:count 1 ; e:name "crane" .
+# @message
+e:b a e:Bird ; e:name "ow" .
+# @message
+GRAPH e:g { e:c a e:Bird } e:c e:count 2 .
+# @message
+e:d a e:Bird ; e:count "x"^^<http://www.w3.org/2001/XMLSchema#integer> ; e:place e:p . e:q e:near e:p .
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    """Whatever opens a connection fails the test."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a connection is opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+def of_shapes(log, shapes=SHAPES, format="trig", **options):
+    checked = rdfm.validate(log.encode(), format, shapes=shapes.encode(), **options)
+    return [each for each in checked if each.rule == "shacl"], checked
+
+
+def test_each_message_conforms_by_itself(capfd, caplog):
+    found, checked = of_shapes(LOG)
+    assert [(each.message, each.severity, each.line, each.focus, each.path) for each in found] == [
+        (1, "error", 5, "<http://e/b>", "<http://e/count>"),
+        (1, "warning", 5, "<http://e/b>", "<http://e/name>"),
+        (3, "warning", 9, "<http://e/d>", "(<http://e/place>/^<http://e/near>)"),
+        (3, "error", 9, "<http://e/d>", "<http://e/count>"),
+    ]
+    assert (
+        found[1].text
+        == 'the name is short; focus node <http://e/b>, path <http://e/name>, value "ow"'
+    )
+    assert found[1].value == '"ow"'
+    assert checked.not_conforming == 2
+    assert (capfd.readouterr().err, caplog.text) == ("", "")
+    # The literal that is no integer is a finding by itself too.
+    assert checked.rules == {"shacl": 4, "ill-typed-literal": 1}
+
+
+def test_the_graphs_of_a_message_are_one():
+    found, _ = of_shapes(
+        "@prefix e: <http://e/> . GRAPH e:g { e:c a e:Bird } GRAPH e:h { e:c e:count 2 }"
+    )
+    assert found == []
+
+
+def test_a_log_that_conforms():
+    found, checked = of_shapes("@prefix e: <http://e/> . e:a a e:Bird ; e:count 1 .")
+    assert (found, checked.errors, checked.not_conforming) == ([], 0, 0)
+
+
+def test_a_message_that_shacl_does_not_know_is_an_error():
+    found, checked = of_shapes("@prefix e: <http://e/> . e:a e:p <<( e:a e:p e:o )>> .")
+    assert [each.text for each in found] == [
+        "the message cannot be checked: holds no triple terms: <<( <http://e/a> <http://e/p> <http://e/o> )>>"
+    ]
+    assert (checked.errors, checked.not_conforming) == (1, 1)
+
+
+def test_patches_have_no_shapes():
+    with pytest.raises(rdfm.OptionError, match="shapes are for messages, and bytes holds patches"):
+        of_shapes("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n", format="rdf-patch")
+
+
+def test_no_owl_imports():
+    imports = "<http://e/> a owl:Ontology ; owl:imports <http://127.0.0.1:1/other> ."
+    log = "@prefix e: <http://e/> . e:a a e:Bird ; e:count 1 ; <http://www.w3.org/2002/07/owl#imports> <http://127.0.0.1:1/x> ."
+    found, _ = of_shapes(log, SHAPES + imports)
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT $this WHERE {{ SERVICE <{0}> {{ $this ?p ?o }} }}",
+        "SELECT $this FROM <{0}> WHERE {{ $this ?p ?o }}",
+        "SELECT $this\\nfrom named <{0}> WHERE {{ $this ?p ?o }}",
+    ],
+)
+def test_no_query_reaches_another_graph(query):
+    shapes = PREFIXES + 'e:S a sh:NodeShape ; sh:targetNode e:a ; sh:sparql [ sh:select "{}" ] .'
+    with pytest.raises(
+        rdfm.OptionError, match=r"says (SERVICE|FROM); shapes reach no other graphs"
+    ):
+        of_shapes(LOG, shapes.format(query.format("http://127.0.0.1:1/q")))
+
+
+def test_queries_of_the_message_alone_are_fine():
+    select = "SELECT $this WHERE { # from\\n $this <http://e/service> 'load from' }"
+    shapes = (
+        PREFIXES
+        + f'e:S a sh:NodeShape ; sh:targetNode e:a ; sh:sparql [ sh:message "it serves" ; sh:select "{select}" ] .'
+    )
+    found, _ = of_shapes("<http://e/a> <http://e/service> 'load from' .", shapes)
+    assert [each.text.partition(";")[0] for each in found] == ["it serves"]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "text"),
+    [
+        ("oops", "shapes cannot be read"),
+        ("", "shapes cannot be read"),
+        ("<http://e/s> <http://e/p> <http://e/o> .", "holds no SHACL shapes"),
+        (PREFIXES + "e:S a sh:NodeShape ; sh:property [ sh:minCount 1 ] .", "are broken"),
+        (
+            PREFIXES + 'e:S a sh:NodeShape ; sh:property [ sh:path e:p ; sh:minCount "x" ] .',
+            "are broken",
+        ),
+    ],
+)
+def test_shapes_that_cannot_be_used(shapes, text):
+    with pytest.raises(rdfm.OptionError, match=text):
+        of_shapes(LOG, shapes)
+
+
+def test_shapes_that_are_not_there():
+    with pytest.raises(
+        rdfm.OptionError, match=r"shapes cannot be read: missing\.ttl: No such file"
+    ):
+        rdfm.validate(LOG.encode(), "trig", shapes="missing.ttl")

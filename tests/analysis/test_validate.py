@@ -1,0 +1,377 @@
+"""What `validate` finds: errors and warnings, each with its position, over every kind of input."""
+
+import errno
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+from support import SHARED, needs_shared
+
+import rdfm
+from rdfm.analysis.findings import RULES
+from rdfm.analysis.positions import Lines
+from rdfm.logs import input as inputs
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+S = "<http://e/s> <http://e/p>"
+GOOD = f"{S} <http://e/o> .\n"
+NEXT = "# @message\n"
+
+
+def found(data, format="nq", **options):
+    """Severity, rule, message, line and column of the findings in a text."""
+    data = data.encode() if isinstance(data, str) else data
+    checked = rdfm.validate(data, format, **options)
+    return [(each.severity, each.rule, each.message, each.line, each.column) for each in checked]
+
+
+def written(name, messages, **options):
+    """Messages of N-Quads as a log of a format."""
+    out = io.BytesIO()
+    log = "\n# @message\n".join(messages).encode()
+    rdfm.convert(log, out, from_format="nq", to_format=name, from_lenient=True, **options)
+    return out.getvalue()
+
+
+# --- errors ---
+
+
+def test_a_clean_log_has_no_findings():
+    checked = rdfm.validate((GOOD + NEXT + GOOD).encode(), "nq")
+    assert list(checked) == []
+    assert checked.ok
+    assert checked.summary() == {
+        "inputs": 1,
+        "logs": 1,
+        "messages": 2,
+        "records": 2,
+        "errors": 0,
+        "warnings": 0,
+        "rules": {},
+        "left_out": {},
+        "not_conforming": 0,
+        "stopped": False,
+    }
+
+
+def test_every_error_of_a_log_that_goes_on():
+    log = GOOD + NEXT + "oops .\n" + NEXT + GOOD + NEXT + f"{S} .\n" + NEXT + GOOD
+    checked = rdfm.validate(log.encode(), "nq")
+    errors = list(checked)
+    assert [(each.rule, each.message, each.line, each.column) for each in errors] == [
+        ("syntax", 1, 3, 1),
+        ("syntax", 3, 7, 27),
+    ]
+    assert [each.offset for each in errors] == [len(GOOD + NEXT), log.index(f"{S} .\n") + 26]
+    assert (checked.messages, checked.errors, checked.rules) == (3, 2, {"syntax": 2})
+    assert not checked.ok
+
+
+def test_a_delimiter_in_a_long_string_ends_no_message():
+    log = f'{S} """a\n# @message\n"""@en_US .\n# @message\n{GOOD}'
+    assert found(log, "trig") == [("error", "syntax", 0, 3, 4)]
+
+
+def test_each_input_is_checked_whatever_is_wrong_with_the_others(tmp_path):
+    (tmp_path / "a.nq").write_text("oops\n")
+    (tmp_path / "b.nq").write_text(GOOD)
+    (tmp_path / "c.jelly").write_bytes(b"\xff" * 40)
+    (tmp_path / "d.foo").write_text("no log")
+    names = ["a.nq", "missing.nq", "c.jelly", "d.foo", "b.nq"]
+    checked = rdfm.validate([tmp_path / name for name in names])
+    errors = list(checked)
+    assert [(Path(each.source).name, each.rule) for each in errors] == [
+        ("a.nq", "syntax"),
+        ("missing.nq", "unreadable"),
+        ("c.jelly", errors[2].rule),
+        ("d.foo", "unknown-format"),
+    ]
+    assert errors[2].severity == "error"
+    assert (checked.messages, checked.logs) == (1, 3)
+
+
+def test_folders_and_archives_go_on_with_the_next_log(tmp_path):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "1.ttl").write_text("oops")
+    (folder / "2.nq").write_text(GOOD)
+    (folder / "3.bin").write_bytes(b"\0\1\2")
+    with tarfile.open(tmp_path / "logs.tar", "w") as archive:
+        archive.add(folder, "logs")
+    for given, between in ((folder, "/"), (tmp_path / "logs.tar", "!logs/")):
+        checked = rdfm.validate(given)
+        assert [(each.source, each.rule) for each in checked] == [
+            (f"{given}{between}1.ttl", "syntax"),
+            (f"{given}{between}3.bin", "unknown-format" if given == folder else "unsupported"),
+        ]
+        assert checked.messages == 1
+
+
+def test_a_file_of_a_folder_that_cannot_be_opened_is_one_error(tmp_path, monkeypatch):
+    for name in ("1.nq", "2.nq"):
+        (tmp_path / name).write_text(GOOD)
+    os.mkfifo(tmp_path / "3.nq")
+    opens = inputs._open
+
+    def refuse(source, *rest):
+        if str(source).endswith("1.nq"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(source))
+        return opens(source, *rest)
+
+    monkeypatch.setattr(inputs, "_open", refuse)
+    checked = rdfm.validate(tmp_path)
+    assert [(Path(each.source).name, each.rule, each.text) for each in checked] == [
+        ("1.nq", "unreadable", "Permission denied"),
+        ("3.nq", "unreadable", inputs.NOT_PLAIN),
+    ]
+    assert checked.messages == 1
+    with pytest.raises(PermissionError), rdfm.open_log(tmp_path) as log:
+        list(log)
+
+
+def test_a_log_that_is_cut_off():
+    log = written("jelly", [GOOD, GOOD])
+    assert [each[:2] for each in found(log[:-3], "jelly")] == [("error", "truncated")]
+
+
+def test_a_limit():
+    assert found(f'{S} "{"x" * 1000}" .', max_message_bytes=500)[0][:3] == ("error", "limit", 0)
+
+
+def test_errors_end_at_max_errors():
+    checked = rdfm.validate(("oops\n" + NEXT).encode() * 10, "nq", max_errors=3)
+    assert len(list(checked)) == 3
+    assert checked.stopped
+
+
+def test_patches_and_results_are_checked():
+    patch = f"TX .\nA {S} <http://e/o> .\nTC .\nA oops .\n"
+    assert [each[:2] for each in found(patch, "rdf-patch")] == [("error", "syntax")]
+    patch = f'TX .\nA {S} "x"^^<{XSD}int> .\nTC .\n'
+    assert found(patch, "rdf-patch") == [("warning", "ill-typed-literal", 0, 2, 29)]
+    results = f'?a\n"x"^^<{XSD}int>\n'
+    assert found(results, "results-tsv") == [("warning", "ill-typed-literal", 0, 2, 1)]
+
+
+def test_findings_are_read_once():
+    checked = rdfm.validate(GOOD.encode(), "nq")
+    list(checked)
+    with pytest.raises(ValueError, match="read once"):
+        list(checked)
+
+
+# --- warnings ---
+
+
+def test_ill_typed_literals():
+    log = f'{GOOD}{S} "1"^^<{XSD}integer>, "x" .\n{S} "1 "^^<{XSD}integer> .\n'
+    assert found(log, "ttl") == [("warning", "ill-typed-literal", 0, 3, 27)]
+    checked = rdfm.validate(log.encode(), "ttl")
+    assert next(iter(checked)).text == "'1 ' is no xsd:integer: digits, perhaps behind a sign"
+
+
+def test_literals_in_triple_terms():
+    log = f'{S} <<( {S} "x"^^<{XSD}int> )>> .\n'
+    assert found(log) == [("warning", "ill-typed-literal", 0, 1, 57)]
+
+
+def test_language_tags():
+    log = f'{S} "a"@en-a .\n{S} "a"@de-CH-1996 .\n'
+    assert found(log) == [("warning", "language-tag", 0, 1, 29)]
+
+
+@pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdf-thrift"])
+def test_relative_iris_in_binary_logs(name):
+    log = written(name, ["<a> <http://e/p> <http://e/o> ."])
+    assert [each[:2] for each in found(log, name)] == [("warning", "relative-iri")]
+
+
+def test_relative_iris_in_text():
+    assert found(f"{GOOD}<a> <http://e/p> <a> .\n", lenient=True) == [
+        ("warning", "relative-iri", 0, 2, 1)
+    ]
+    assert found(f"{GOOD}<a> <http://e/p> <a> .\n") == [("error", "syntax", 0, 2, 2)]
+
+
+def test_look_alikes():
+    log = GOOD + "# @Message\n" + GOOD + NEXT + GOOD + "#message\n" + GOOD
+    assert found(log) == [
+        ("warning", "look-alike", None, 2, 1),
+        ("warning", "look-alike", None, 6, 1),
+    ]
+
+
+def test_keys_without_iris():
+    lines = ['{"@id":"http://e/s","http://e/p":1}', '{"@id":"http://e/s","name":"x"}'] * 3
+    checked = rdfm.validate("\n".join(lines).encode(), "ndjsonld")
+    (finding,) = checked
+    assert (finding.rule, finding.line, finding.column) == ("key-without-iri", 2, 21)
+    assert "'name'" in finding.text
+    assert checked.rules == {"key-without-iri": 3}
+    assert checked.left_out == {"key-without-iri": 2}
+
+
+def test_prefixes_that_change():
+    log = "@prefix e: <http://a/> .\ne:s e:p e:o .\n" + NEXT
+    log += (
+        "@prefix e: <http://a/> .\ne:s e:p e:o .\n"
+        + NEXT
+        + "@prefix e: <http://b/> .\ne:s e:p e:o .\n"
+    )
+    assert found(log, "trig") == [("warning", "redeclared-namespace", 2, 7, 12)]
+    # Once a prefix, and each log has prefixes of its own.
+    assert len(found(log + NEXT + log, "trig")) == 1
+    one, other = (f"@prefix e: <http://{each}/> .\ne:s e:p e:o .\n".encode() for each in "ab")
+    assert list(rdfm.validate([one, other], "ttl")) == []
+
+
+def test_labels_that_messages_share():
+    chosen = "_:alice <http://e/p> _:alice .\n"
+    assert found(chosen + NEXT + GOOD + NEXT + chosen + NEXT + chosen) == [
+        ("warning", "shared-blank-node", 2, 5, 1)
+    ]
+    # What is numbered in each message is of the message.
+    numbered = "_:b0 <http://e/p> _:b1 .\n"
+    assert found(numbered + NEXT + numbered) == []
+    assert len(found("_:b17 <http://e/p> _:b18 .\n" + NEXT + "_:b18 <http://e/p> _:b19 .\n")) == 1
+    # Where readers that know no messages read nothing, nobody takes them for one.
+    directives = f'VERSION "1.2-messages"\n{chosen}MESSAGE\n{chosen}'
+    assert found(directives) == []
+
+
+def test_labels_of_jelly_are_of_the_log_where_it_is_flat():
+    messages = ["_:b0 <http://e/p> <http://e/o> ."] * 2
+    flat = written("jelly", messages, logical_type="flat_quads")
+    assert found(flat, "jelly", frames="message")[0][:3] == ("warning", "shared-blank-node", 1)
+    assert found(flat, "jelly") == []  # one message
+    assert found(written("jelly", messages, logical_type="datasets"), "jelly") == []
+
+
+def test_warnings_of_a_rule_are_counted_behind_the_first_ones():
+    log = NEXT.join(f'{S} "x{n}"^^<{XSD}int> .\n' for n in range(50))
+    checked = rdfm.validate(log.encode(), "nq", max_warnings=5)
+    assert [each.message for each in checked] == [0, 1, 2, 3, 4]
+    assert checked.warnings == 50
+    assert checked.left_out == {"ill-typed-literal": 45}
+    checked = rdfm.validate(log.encode(), "nq", max_warnings=0)
+    assert list(checked) == []
+    assert checked.warnings == 50
+
+
+def test_a_term_is_told_once_a_message():
+    line = f'{S} "x"^^<{XSD}int> .\n'
+    checked = rdfm.validate((line * 3 + NEXT + line).encode(), "nq").run()
+    assert checked.rules == {"ill-typed-literal": 2}
+
+
+def test_strict_makes_errors_of_warnings():
+    log = f'{S} "x"^^<{XSD}int> .\n'
+    assert found(log, strict=True) == [("error", "ill-typed-literal", 0, 1, 27)]
+    checked = rdfm.validate(log.encode(), "nq", strict=True, max_warnings=0).run()
+    assert (checked.errors, checked.warnings, checked.ok) == (1, 0, False)
+
+
+def test_terms_of_a_message_in_many_parts_have_their_lines():
+    line = f'{S} "{"x" * 100}" .\n'
+    bad = f'{S} "x"^^<{XSD}int> .\n'
+    log = line * 60_000 + bad + line * 60_000 + f'{S} "y"^^<{XSD}int> .\n'
+    assert [each[3:] for each in found(log)] == [(60_001, 27), (120_002, 27)]
+
+
+def test_lines_across_pieces():
+    text = "a\nbé\n# c\n  _:b1 _:b\nee".encode()
+    for size in (1, 2, 3, 100):
+        lines = Lines()
+        for at in range(0, len(text), size):
+            lines.feed(text[at : at + size])
+        assert lines.at(0) == (1, 1)
+        assert lines.at(text.index(b"\n", 3)) == (2, 3)
+        assert lines.at(len(text)) == (5, 3)
+        assert lines.message_start(5) == text.index(b"_:b1")
+        assert lines.find(b"_:b", 0, None) == text.index(b"_:b\n")  # the other one is another name
+        assert lines.find(b"_:b", 0, len(text) - 5) is None
+
+
+# --- stream options ---
+
+
+def jelly(**options):
+    return written("jelly", [f"{GOOD}"], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"name_table": 5000}, "the name table is 5000, expected at most 4000"),
+        ({"prefix_table": 151}, "the prefix table is 151, expected at most 150"),
+        ({"physical_type": "triples", "logical_type": "graphs"}, "the physical type is triples"),
+        ({"logical_type": "flat_quads"}, "the logical type is flat_quads, expected datasets"),
+    ],
+)
+def test_a_log_that_goes_beyond_given_stream_options(options, text):
+    given = jelly(logical_type="datasets", physical_type="quads", name_table=4000)
+    within = {"logical_type": "datasets", "physical_type": "quads"}
+    checked = rdfm.validate(jelly(**{**within, **options}), options_from=given)
+    findings = list(checked)
+    assert {each.rule for each in findings} == {"stream-options"}
+    assert any(each.text.startswith(text) for each in findings), findings
+    assert list(rdfm.validate(jelly(**within, name_table=16), options_from=given)) == []
+
+
+def test_stream_options_need_a_jelly_log():
+    with pytest.raises(
+        rdfm.OptionError, match="options_from is for logs in jelly; no input is one"
+    ):
+        list(rdfm.validate(GOOD.encode(), "nq", options_from=jelly()))
+    with pytest.raises(rdfm.OptionError, match="holds no stream options"):
+        rdfm.validate(GOOD.encode(), "nq", options_from=GOOD.encode())
+    with pytest.raises(rdfm.OptionError, match="options_from cannot be read: missing"):
+        rdfm.validate(GOOD.encode(), "nq", options_from="missing.jelly")
+
+
+# --- wrong calls ---
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"max_errors": 0}, "max_errors is 0, expected 1 or more"),
+        ({"max_warnings": -1}, "max_warnings is -1"),
+        ({"frames": "flat"}, "frames"),
+        ({"nonsense": 1}, "nonsense"),
+    ],
+)
+def test_wrong_calls(options, text):
+    with pytest.raises(rdfm.OptionError, match=text):
+        list(rdfm.validate(GOOD.encode(), "nq", **options))
+
+
+def test_nothing_to_validate():
+    with pytest.raises(rdfm.OptionError, match="nothing to validate"):
+        rdfm.validate([])
+
+
+def test_options_of_several_inputs_are_for_those_that_know_them():
+    checked = rdfm.validate([GOOD.encode(), jelly()], frames="message")
+    assert list(checked) == []
+
+
+# --- logs of others ---
+
+
+@needs_shared("data")
+def test_real_logs_have_no_errors_but_what_is_no_log():
+    checked = rdfm.validate(SHARED / "data")
+    errors = [each for each in checked if each.severity == "error"]
+    assert [(Path(each.source).name, each.rule) for each in errors] == [
+        ("README.md", "unknown-format")
+    ]
+    assert checked.messages >= 37
+
+
+def test_rules_say_what_they_are():
+    for name, rule in RULES.items():
+        assert name == name.lower()
+        assert rule.text.endswith(".")

@@ -1,0 +1,156 @@
+"""`rdfm validate`: lines, JSON, annotations, numbers at the end, exit codes."""
+
+import json
+import re
+
+import pytest
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """A log with an error, and a warning."""
+    (tmp_path / "odd.nq").write_text(
+        f'<http://e/s> <http://e/p> "x"^^<{XSD}int> .\n# @message\n<http://e/s> oops .\n'
+    )
+    return "odd.nq"
+
+
+def test_a_log_that_is_right(rdfm):
+    run = rdfm("validate", "a.nq", "b.nq")
+    assert (run.code, run.out) == (0, "")
+    assert run.err == "rdfm: 2 logs, 4 messages: no errors, no warnings\n"
+    assert rdfm("validate", "a.nq", "--quiet").err == ""
+
+
+def test_a_finding_is_a_line(rdfm, odd):
+    run = rdfm("validate", "b.nq", odd)
+    assert run.code == 1
+    assert run.out.splitlines() == [
+        "odd.nq:1:27: warning: 'x' is no xsd:int: an integer from -2147483648 to 2147483647 (message 0) "
+        "[ill-typed-literal]",
+        "odd.nq:3:14: error: expected an IRI as predicate, found 'oops' (message 1) [syntax]",
+    ]
+    assert run.err == "rdfm: 2 logs, 2 messages: 1 error, 1 warning\n"
+
+
+def test_warnings_are_no_errors_unless_strict(rdfm, tmp_path):
+    (tmp_path / "warned.nq").write_text(f'<http://e/s> <http://e/p> "x"^^<{XSD}int> .\n')
+    assert rdfm("validate", "warned.nq").code == 0
+    run = rdfm("validate", "warned.nq", "--strict")
+    assert run.code == 1
+    assert ": error: 'x' is no xsd:int" in run.out
+
+
+def test_errors_of_binary_logs_have_their_byte(rdfm, tmp_path):
+    rdfm("convert", "a.nq", "a.jelly")
+    (tmp_path / "cut.jelly").write_bytes((tmp_path / "a.jelly").read_bytes()[:-4])
+    run = rdfm("validate", "cut.jelly")
+    assert run.code == 1
+    assert re.fullmatch(
+        r"cut\.jelly: error: .+ \(message \d, .*byte \d+\) \[truncated\]\n", run.out
+    )
+
+
+def test_what_helps_is_said_as_the_command_line_has_it(rdfm, tmp_path):
+    (tmp_path / "r.nq").write_text("<a> <http://e/p> <http://e/o> .\n")
+    assert "--lenient accepts relative ones" in rdfm("validate", "r.nq").out
+    assert rdfm("validate", "r.nq", "--lenient").code == 0
+
+
+@pytest.mark.parametrize("words", [["--json"], ["--format", "json"]])
+def test_json_is_an_object_a_line(rdfm, odd, words):
+    run = rdfm("validate", odd, "missing.nq", *words)
+    *found, last = map(json.loads, run.out.splitlines())
+    assert (run.code, run.err) == (1, "")
+    assert [each["rule"] for each in found] == ["ill-typed-literal", "syntax", "unreadable"]
+    assert found[1] == {
+        "source": "odd.nq",
+        "severity": "error",
+        "rule": "syntax",
+        "text": "expected an IRI as predicate, found 'oops'",
+        "message": 1,
+        "offset": 96,
+        "line": 3,
+        "column": 14,
+        "frame": None,
+        "row": None,
+        "follows": False,
+        "focus": None,
+        "path": None,
+        "value": None,
+        "shape": None,
+    }
+    assert last["summary"]["rules"] == {"ill-typed-literal": 1, "syntax": 1, "unreadable": 1}
+
+
+def test_annotations_of_github(rdfm, odd, tmp_path):
+    (tmp_path / "a,b:c%.nq").write_text("oops\n")
+    run = rdfm("validate", odd, "a,b:c%.nq", "--format", "github")
+    assert run.code == 1
+    warning, error, other = run.out.splitlines()
+    assert warning.startswith("::warning file=odd.nq,line=1,col=27,title=ill-typed-literal::'x' is")
+    assert error == (
+        "::error file=odd.nq,line=3,col=14,title=syntax::expected an IRI as predicate, found 'oops' (message 1)"
+    )
+    assert other.startswith("::error file=a%2Cb%3Ac%25.nq,line=1,col=1,title=syntax::")
+
+
+def test_nothing_in_a_finding_moves_the_cursor(rdfm, tmp_path):
+    (tmp_path / "esc.nq").write_text(
+        f'<http://e/s> <http://e/p> "\x1b[2J\\n::stop"^^<{XSD}int> .\n'
+    )
+    for words in ([], ["--json"], ["--format", "github"]):
+        out = rdfm("validate", "esc.nq", *words, "--quiet").out
+        assert len(out.splitlines()) == 1
+        assert "\x1b" not in out
+
+
+def test_the_rest_of_many_warnings_is_counted(rdfm, tmp_path):
+    lines = (f'<http://e/s> <http://e/p> "{n}x"^^<{XSD}int> .\n' for n in range(30))
+    (tmp_path / "many.nq").write_text("# @message\n".join(lines))
+    run = rdfm("validate", "many.nq")
+    assert len(run.out.splitlines()) == 20
+    assert run.err.splitlines() == [
+        "rdfm: 1 log, 30 messages: no errors, 30 warnings",
+        "rdfm: left out: 10 findings more [ill-typed-literal]",
+    ]
+    assert len(rdfm("validate", "many.nq", "--max-warnings", "30").out.splitlines()) == 30
+    run = rdfm("validate", "many.nq", "--strict", "--max-errors", "2")
+    assert len(run.out.splitlines()) == 2
+    assert "stopped there" in run.err
+
+
+def test_stream_options_of_another_log(rdfm):
+    rdfm("convert", "a.nq", "given.jelly", "--name-table", "100")
+    rdfm("convert", "a.nq", "a.jelly")
+    run = rdfm("validate", "a.jelly", "--options-from", "given.jelly")
+    assert run.out == (
+        "a.jelly: error: the name table is 4000, expected at most 100 [stream-options]\n"
+    )
+    assert rdfm("validate", "given.jelly", "--options-from", "a.jelly").code == 0
+
+
+def test_shapes(rdfm, tmp_path):
+    pytest.importorskip("pyshacl", reason="needs pyshacl")
+    (tmp_path / "shapes.ttl").write_text(
+        "@prefix sh: <http://www.w3.org/ns/shacl#> .\n"
+        "<http://e/Shape> a sh:NodeShape ; sh:targetSubjectsOf <http://e/p> ; sh:nodeKind sh:IRI .\n"
+    )
+    run = rdfm("validate", "a.nq", "--shapes", "shapes.ttl")
+    assert run.code == 1
+    assert run.out.startswith("a.nq:5:1: error: Value is not of Node Kind sh:IRI; focus node _:x")
+    assert run.err == (
+        "rdfm: 1 log, 3 messages: 1 error, no warnings; 1 message does not conform to the shapes\n"
+    )
+
+
+def test_standard_input(rdfm, monkeypatch, tmp_path):
+    from rdfm.cli import _io
+
+    with (tmp_path / "bad.nq").open("rb") as file:
+        monkeypatch.setattr(_io, "standard_input", lambda: file)
+        run = rdfm("validate", "-")
+    assert run.code == 1
+    assert ":3:27: error: " in run.out

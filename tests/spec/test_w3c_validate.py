@@ -1,0 +1,61 @@
+"""`validate` on the W3C's suites: every negative syntax test is reported, and no positive one is an error."""
+
+import pyoxigraph as ox
+import pytest
+from support import needs_shared, w3c_files
+
+import rdfm
+
+pytestmark = needs_shared("conformance", "w3c")
+MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
+TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+SITE = "https://w3c.github.io/rdf-tests/rdf/"
+FORMATS = {".nt": "nt", ".nq": "nq", ".ttl": "ttl", ".trig": "trig", ".rdf": "rdfxml"}
+ARCHIVES = ("w3c-rdf-tests.tar.gz", "w3c-rdf-xml-tests.tar.gz")
+# Right and wrong documents of each format.
+NUMBERS = {
+    "nt": (89, 51),
+    "nq": (101, 54),
+    "ttl": (289, 127),
+    "trig": (290, 126),
+    "rdfxml": (155, 42),
+}
+
+
+def described():
+    """Format, path of a document, what it is, and whether it is wrong."""
+    for archive in ARCHIVES:
+        files = w3c_files(archive, "rdf/")
+        for manifest, data in files.items():
+            if not manifest.endswith("manifest.ttl"):
+                continue
+            store = ox.Store()
+            store.load(data, format=ox.RdfFormat.TURTLE, base_iri=SITE + manifest)
+            for quad in store.quads_for_pattern(None, ox.NamedNode(MF + "action"), None):
+                if not isinstance(quad.object, ox.NamedNode):
+                    continue
+                kind = next(store.quads_for_pattern(quad.subject, TYPE, None)).object.value
+                path = quad.object.value.removeprefix(SITE)
+                format = FORMATS.get(path[path.rfind(".") :])
+                if format is not None and path in files:
+                    yield format, path, files[path], "Negative" in kind
+
+
+CASES = sorted(described(), key=lambda case: case[1])
+
+
+@pytest.mark.parametrize("format", list(NUMBERS))
+def test_every_wrong_document_is_reported_and_no_right_one(format):
+    right = wrong = 0
+    for found, path, data, is_wrong in CASES:
+        if found != format:
+            continue
+        base = {} if format in ("nt", "nq") else {"base": SITE + path}
+        checked = rdfm.validate(data, format, **base)
+        findings = list(checked)
+        errors = [each for each in findings if each.severity == "error"]
+        assert bool(errors) == is_wrong, (path, findings)
+        assert checked.errors == len(errors)
+        assert all(each.line is not None for each in errors), path
+        right, wrong = right + (not is_wrong), wrong + is_wrong
+    assert (right, wrong) == NUMBERS[format]
