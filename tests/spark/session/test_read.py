@@ -564,6 +564,22 @@ def test_a_log_cut_off_in_every_format_and_mode(tmp_path, caplog, format):
     assert [row["offset"] for row in read(path, mode="DROPMALFORMED")] == whole
 
 
+@pytest.mark.parametrize("name", ["a.ttl", "a.trig", "a.yamlld", "a.ndjsonld"])
+def test_reading_goes_on_behind_a_broken_message(tmp_path, name):
+    good = formats.by_path(name).encode(
+        rdfm.MessageBatch.from_messages(
+            [[rdfm.Quad(rdfm.Iri("a:s"), rdfm.Iri("a:p"), rdfm.Literal(text))] for text in "123"]
+        )
+    )
+    (tmp_path / name).write_bytes(good.replace(b'"2"', b'"2\x00').replace(b": '2'", b": '2\x00"))
+    rows = read(tmp_path / name, mode="PERMISSIVE")
+    assert texts(rows) == ["1", None, "3"], good
+    assert rows[1]["offset"] == 1
+    assert "2" in rows[1]["_corrupt_record"]
+    assert "3" not in rows[1]["_corrupt_record"]
+    assert texts(read(tmp_path / name, mode="DROPMALFORMED")) == ["1", "3"]
+
+
 def test_broken_compression_ends_its_file(tmp_path, caplog):
     text = "".join(LINE.format(f"{i * 7919 % 65521}") + "# @message\n" for i in range(200_000))
     data = gzip.compress(text.encode())
@@ -795,19 +811,26 @@ def test_members_of_an_archive_are_rows_of_one_task(spark, tmp_path):
 
 @pytest.mark.parametrize("mode", ["PERMISSIVE", "DROPMALFORMED", "FAILFAST"])
 def test_an_error_ends_its_member_as_the_mode_says(tmp_path, mode):
-    members = {"a.ttl": LINE.format(1), "b.ttl": "oops", "c.nq": lines("2", "oops!", "3")}
+    members = {
+        "a.ttl": LINE.format(1),
+        "b.rdf": "<oops",
+        "c.nq": lines("2", "oops!", "3"),
+        "d.ttl": "oops",
+    }
     path = pack_tar(tmp_path / "a.tar", members)
     if mode == "FAILFAST":
-        with pytest.raises(DecodeError, match=r"a\.tar!b\.ttl: ttl: .*PERMISSIVE"):
+        with pytest.raises(DecodeError, match=r"a\.tar!b\.rdf: rdfxml: .*PERMISSIVE"):
             read(path, mode=mode)
         return
     rows = read(path, mode=mode)
     if mode == "DROPMALFORMED":
         assert texts(rows) == ["1", "2", "3"]
         return
-    assert [row["source"].partition("!")[2] for row in rows] == ["a.ttl", "b.ttl"] + ["c.nq"] * 3
-    assert texts(rows) == ["1", None, "2", None, "3"]
+    names = [row["source"].partition("!")[2] for row in rows]
+    assert names == ["a.ttl", "b.rdf", *["c.nq"] * 3, "d.ttl"]
+    assert texts(rows) == ["1", None, "2", None, "3", None]
     assert "the rest of" in rows[1]["_corrupt_record"]
+    assert rows[5]["_corrupt_record"] == "oops"
     assert rows[3]["_corrupt_record"] == "oops!\n"
 
 
