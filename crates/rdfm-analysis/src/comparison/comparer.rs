@@ -8,7 +8,7 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::term::{TermId, TermKind};
 use rustc_hash::FxHashMap;
 
-use super::graph::{Compared, Graph, Terms};
+use super::graph::{Compared, Graph};
 use super::hashing::{Keys, TermHashes};
 use super::matching;
 use super::multiset::{Multiset, Settled};
@@ -188,11 +188,10 @@ impl Comparer {
             Mode::Sequences => !self.known.renamed(tables, ours, theirs),
             Mode::Sets if self.known.renamed(tables, ours, theirs) => false,
             Mode::Sets => {
-                let mut terms = Terms::default();
                 let [left, right] = &mut self.hashes;
-                let left = Graph::of(ours, tables[0], &self.keys, left, &mut terms);
-                let right = Graph::of(theirs, tables[1], &self.keys, right, &mut terms);
-                let mapping = matching::mapping(&left, &right, tables, self.max_steps);
+                let left = Graph::of(ours, tables[0], &self.keys, left);
+                let right = Graph::of(theirs, tables[1], &self.keys, right);
+                let mapping = matching::mapping(&left, &right, tables, &self.keys, self.max_steps);
                 found.undecided = mapping.is_err();
                 mapping == Ok(None)
             }
@@ -263,11 +262,10 @@ impl Comparer {
         let (keys, hashes) = (&self.keys, &mut self.hashes[side as usize]);
         let signature = match self.mode {
             Mode::Sets => {
-                let mut terms = Terms::default();
-                let graph = Graph::of(records, table, keys, hashes, &mut terms);
+                let graph = Graph::of(records, table, keys, hashes);
                 match whole {
-                    Some(max_steps) => signature::whole(&graph, &terms, keys, max_steps)?,
-                    None => signature::rough(&graph, &terms, keys),
+                    Some(max_steps) => signature::whole(&graph, keys, max_steps)?,
+                    None => signature::rough(&graph, keys),
                 }
             }
             Mode::Exact => {

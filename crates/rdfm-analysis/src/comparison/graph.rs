@@ -1,14 +1,14 @@
-//! A message as a set of patterns over numbered terms and blank nodes.
+//! A message as a set of patterns over hashes of terms, and blank nodes.
 //!
 //! - In: records of a batch. Out: hashes of those without blank nodes, sorted; the others as patterns.
-//! - Law: order and repetitions of records leave no trace; blank nodes are known by their labels until here.
+//! - Law: repetitions of records leave no trace; blank nodes are known by their labels until here. What the hashes
+//!   are changes no order.
 
 use std::collections::HashMap;
 
 use rdfm_core::model::record::{Operation, Record};
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
-use rustc_hash::FxHashMap;
 
 use super::hashing::{Keys, TermHashes};
 
@@ -44,60 +44,35 @@ impl Compared for TermId {
     const ABSENT: Self = Self::DEFAULT_GRAPH;
 }
 
-/// A part of a pattern: the number of a term, or a blank node.
+/// A part of a pattern: the hash of a term, or a blank node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Token(u32);
+pub struct Token(u128);
 
-const NODE: u32 = 1 << 31;
+/// Blank nodes have numbers below; that a hash is one of them is as likely as that two are equal.
+const NODES: u128 = 1 << 32;
 
 impl Token {
     /// Begins a triple term; its three parts follow.
-    const TRIPLE: Self = Self(NODE - 1);
+    const TRIPLE: Self = Self(NODES);
 
     pub const fn node(number: u32) -> Self {
-        Self(NODE | number)
+        Self(number as u128)
     }
 
     /// The number of a blank node.
+    #[inline]
     pub const fn as_node(self) -> Option<u32> {
-        if self.0 & NODE == 0 {
-            None
+        if self.0 < NODES {
+            Some(self.0 as u32)
         } else {
-            Some(self.0 ^ NODE)
+            None
         }
     }
 
-    pub const fn number(self) -> u32 {
+    /// The hash of a term.
+    #[inline]
+    pub const fn hash(self) -> u128 {
         self.0
-    }
-}
-
-/// Numbers of terms, as messages have them that are compared.
-#[derive(Debug, Default)]
-pub struct Terms {
-    numbers: FxHashMap<u128, u32>,
-    hashes: Vec<u128>,
-}
-
-impl Terms {
-    fn token(&mut self, hash: u128) -> Token {
-        let next = self.hashes.len() as u32;
-        let number = *self.numbers.entry(hash).or_insert(next);
-        if number == next {
-            self.hashes.push(hash);
-        }
-        Token(number)
-    }
-
-    /// The hash of a term or of the mark of a triple term; None of a blank node.
-    pub fn hash(&self, token: Token) -> Option<u128> {
-        if token == Token::TRIPLE {
-            return Some(1);
-        }
-        if token.as_node().is_some() {
-            return None;
-        }
-        Some(self.hashes[token.0 as usize])
     }
 }
 
@@ -112,6 +87,38 @@ pub struct Graph {
     ends: Vec<u32>,
 }
 
+/// So many blank nodes are looked for one by one; of more, labels are hashed.
+const FEW_NODES: usize = 12;
+
+/// The blank nodes of a message by their labels.
+#[derive(Default)]
+struct Nodes<'a> {
+    labels: Vec<&'a [u8]>,
+    numbers: HashMap<&'a [u8], u32>,
+}
+
+impl<'a> Nodes<'a> {
+    /// The number of a label, and whether it is new.
+    fn number(&mut self, label: &'a [u8]) -> (u32, bool) {
+        let next = self.labels.len() as u32;
+        if self.labels.len() <= FEW_NODES {
+            if let Some(known) = self.labels.iter().position(|known| *known == label) {
+                return (known as u32, false);
+            }
+        } else {
+            if self.numbers.is_empty() {
+                self.numbers.extend(self.labels.iter().copied().zip(0..));
+            }
+            let number = *self.numbers.entry(label).or_insert(next);
+            if number != next {
+                return (number, false);
+            }
+        }
+        self.labels.push(label);
+        (next, true)
+    }
+}
+
 impl Graph {
     /// The records of a message.
     pub fn of<R: Record>(
@@ -119,27 +126,16 @@ impl Graph {
         table: &TermTable,
         keys: &Keys,
         hashes: &mut TermHashes,
-        terms: &mut Terms,
     ) -> Self {
         let mut made = Self::default();
-        let mut nodes: HashMap<&[u8], u32> = HashMap::new();
-        let mut patterns: Vec<Vec<Token>> = Vec::new();
+        made.ground.reserve_exact(records.len());
+        let mut nodes = Nodes::default();
         for &record in records {
             let mut any = false;
             record.each(|id| any = any || holds_node(table, id));
             if any {
-                let mut pattern = Vec::with_capacity(4);
-                let mut add = |id| {
-                    made.add(
-                        table,
-                        id,
-                        &mut nodes,
-                        &mut |id| terms.token(hashes.get(keys, table, id)),
-                        &mut pattern,
-                    );
-                };
-                record.each(&mut add);
-                patterns.push(pattern);
+                record.each(|id| made.add(table, id, &mut nodes, keys, hashes));
+                made.ends.push(made.tokens.len() as u32);
             } else {
                 let mut mix = keys.begin();
                 record.each(|id| mix.add(hashes.get(keys, table, id)));
@@ -148,12 +144,7 @@ impl Graph {
         }
         made.ground.sort_unstable();
         made.ground.dedup();
-        patterns.sort_unstable();
-        patterns.dedup();
-        for pattern in patterns {
-            made.tokens.extend(pattern);
-            made.ends.push(made.tokens.len() as u32);
-        }
+        made.drop_repeated();
         made
     }
 
@@ -161,28 +152,63 @@ impl Graph {
         &mut self,
         table: &'a TermTable,
         id: TermId,
-        nodes: &mut HashMap<&'a [u8], u32>,
-        term: &mut impl FnMut(TermId) -> Token,
-        pattern: &mut Vec<Token>,
+        nodes: &mut Nodes<'a>,
+        keys: &Keys,
+        hashes: &mut TermHashes,
     ) {
         let found = table.term(id);
-        match found.kind {
+        let token = match found.kind {
             TermKind::Bnode => {
-                let next = self.names.len() as u32;
-                let number = *nodes.entry(table.text_of(found)).or_insert(next);
-                if number == next {
+                let (number, new) = nodes.number(table.text_of(found));
+                if new {
                     self.names.push(id);
                 }
-                pattern.push(Token::node(number));
+                Token::node(number)
             }
             TermKind::TripleTerm if holds_node(table, id) => {
-                pattern.push(Token::TRIPLE);
+                self.tokens.push(Token::TRIPLE);
                 for part in table.triple(found) {
-                    self.add(table, part, nodes, term, pattern);
+                    self.add(table, part, nodes, keys, hashes);
                 }
+                return;
             }
-            _ => pattern.push(term(id)),
+            _ => Token(hashes.get(keys, table, id)),
+        };
+        self.tokens.push(token);
+    }
+
+    /// Drops patterns that were there before; the others keep their order.
+    fn drop_repeated(&mut self) {
+        if self.len() < 2 {
+            return;
         }
+        let mut sorted: Vec<u32> = (0..self.len() as u32).collect();
+        let by_pattern = |one: &u32, other: &u32| {
+            let patterns = [one, other].map(|at| self.pattern(*at as usize));
+            patterns[0].cmp(patterns[1]).then(one.cmp(other))
+        };
+        sorted.sort_unstable_by(by_pattern);
+        let is_repeated =
+            |pair: &[u32]| self.pattern(pair[0] as usize) == self.pattern(pair[1] as usize);
+        let repeated: Vec<u32> = sorted
+            .windows(2)
+            .filter(|pair| is_repeated(pair))
+            .map(|pair| pair[1])
+            .collect();
+        if repeated.is_empty() {
+            return;
+        }
+        let mut kept = Self::default();
+        let mut drop = vec![false; self.len()];
+        for at in repeated {
+            drop[at as usize] = true;
+        }
+        for at in (0..self.len()).filter(|at| !drop[*at]) {
+            kept.tokens.extend_from_slice(self.pattern(at));
+            kept.ends.push(kept.tokens.len() as u32);
+        }
+        self.tokens = kept.tokens;
+        self.ends = kept.ends;
     }
 
     /// The number of patterns.
@@ -191,23 +217,84 @@ impl Graph {
     }
 
     /// The parts of a pattern.
+    #[inline]
     pub fn pattern(&self, at: usize) -> &[Token] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.tokens[start as usize..self.ends[at] as usize]
     }
 
-    /// The patterns that each blank node is in.
-    pub fn incident(&self) -> Vec<Vec<u32>> {
-        let mut incident = vec![Vec::new(); self.names.len()];
-        for at in 0..self.len() {
-            for node in self.pattern(at).iter().filter_map(|token| token.as_node()) {
-                let patterns: &mut Vec<u32> = &mut incident[node as usize];
-                if patterns.last() != Some(&(at as u32)) {
-                    patterns.push(at as u32);
-                }
+    /// The patterns with other blank nodes, sorted.
+    pub fn renamed(&self, name: impl Fn(u32) -> u32) -> Vec<Vec<Token>> {
+        let token = |token: &Token| {
+            token
+                .as_node()
+                .map_or(*token, |node| Token::node(name(node)))
+        };
+        let mut patterns: Vec<Vec<Token>> = (0..self.len())
+            .map(|at| self.pattern(at).iter().map(token).collect())
+            .collect();
+        patterns.sort_unstable();
+        patterns
+    }
+}
+
+/// The patterns that each blank node is in.
+#[derive(Debug, Default)]
+pub struct Incident {
+    ends: Vec<u32>,
+    patterns: Vec<u32>,
+}
+
+impl Incident {
+    /// Of messages whose blank nodes and patterns are counted one behind the other.
+    pub fn of(graphs: &[&Graph]) -> Self {
+        let nodes = graphs.iter().map(|graph| graph.names.len()).sum();
+        // The last pattern of each node, so that a node that is in it twice counts once.
+        let mut last = vec![u32::MAX; nodes];
+        let mut ends = vec![0u32; nodes];
+        each(graphs, |node, pattern| {
+            if std::mem::replace(&mut last[node], pattern) != pattern {
+                ends[node] += 1;
+            }
+        });
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut patterns = vec![0u32; sum as usize];
+        last.fill(u32::MAX);
+        each(graphs, |node, pattern| {
+            if std::mem::replace(&mut last[node], pattern) != pattern {
+                patterns[ends[node] as usize] = pattern;
+                ends[node] += 1;
+            }
+        });
+        Self { ends, patterns }
+    }
+
+    /// The patterns of a node.
+    #[inline]
+    pub fn get(&self, node: u32) -> &[u32] {
+        let start = if node == 0 {
+            0
+        } else {
+            self.ends[node as usize - 1]
+        };
+        &self.patterns[start as usize..self.ends[node as usize] as usize]
+    }
+}
+
+/// Gives each blank node of each pattern.
+fn each(graphs: &[&Graph], mut take: impl FnMut(usize, u32)) {
+    let (mut nodes, mut patterns) = (0, 0);
+    for graph in graphs {
+        for at in 0..graph.len() {
+            for node in graph.pattern(at).iter().filter_map(|token| token.as_node()) {
+                take(nodes + node as usize, patterns + at as u32);
             }
         }
-        incident
+        nodes += graph.names.len();
+        patterns += graph.len() as u32;
     }
 }
 

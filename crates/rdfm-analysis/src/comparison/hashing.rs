@@ -4,46 +4,45 @@
 //! - Cost: each term of a batch once.
 //! - Law: nobody outside of the process can choose terms whose numbers are equal.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher as _, RandomState};
 
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind, flags};
 
 /// The secret keys.
 #[derive(Clone, Debug)]
-pub struct Keys {
-    texts: [RandomState; 2],
-    numbers: [u64; 4],
-}
+pub struct Keys([u64; 4]);
 
 impl Keys {
     /// Keys that no other process has.
     pub fn new() -> Self {
-        let texts = [RandomState::new(), RandomState::new()];
-        let number = |seed: u64| texts[0].hash_one((seed, "number"));
-        let numbers = [1, 2, 3, 4].map(number);
-        Self { texts, numbers }
+        let secret = RandomState::new();
+        Self([1u64, 2, 3, 4].map(|number| secret.hash_one(number)))
     }
 
     /// A hash of bytes, of one kind of several.
     pub fn text(&self, kind: u8, parts: [&[u8]; 2]) -> u128 {
-        let half = |state: &RandomState| {
-            let mut hasher = state.build_hasher();
-            hasher.write_u8(kind);
-            for part in parts {
-                hasher.write_usize(part.len());
-                hasher.write(part);
+        let mut mix = self.begin();
+        for part in parts {
+            let (chunks, rest) = part.as_chunks::<16>();
+            for chunk in chunks {
+                mix.add(u128::from_le_bytes(*chunk));
             }
-            hasher.finish()
-        };
-        join(half(&self.texts[0]), half(&self.texts[1]))
+            let mut last = [0; 16];
+            last[..rest.len()].copy_from_slice(rest);
+            mix.add(u128::from_le_bytes(last));
+        }
+        // What the parts are filled up with is told from what they hold by their lengths.
+        let [first, second] = parts.map(|part| part.len() as u128);
+        mix.add(first << 64 | second << 8 | u128::from(kind));
+        mix.end()
     }
 
     /// Begins a hash of a sequence.
     pub const fn begin(&self) -> Mix {
         Mix {
-            keys: [self.numbers[0], self.numbers[1]],
-            halves: [self.numbers[2], self.numbers[3]],
+            keys: [self.0[0], self.0[1]],
+            halves: [self.0[2], self.0[3]],
         }
     }
 

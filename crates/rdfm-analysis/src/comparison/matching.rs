@@ -7,14 +7,15 @@
 //!   tried at a time.
 //! - Law: every "yes" is checked against the quads. Which mapping is found depends on the messages alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::TermId;
 use rustc_hash::FxHashMap;
 
-use super::graph::{Compared, Graph, Terms, Token};
+use super::graph::{Compared, Graph, Incident, Token};
 use super::hashing::{Keys, TermHashes};
+use super::signature;
 
 /// Choices within choices; more count as too much work.
 const MAX_DEPTH: usize = 1000;
@@ -36,19 +37,10 @@ pub fn isomorphism<R: Compared>(
     max_steps: u64,
 ) -> Result<Option<Vec<(TermId, TermId)>>, Exhausted> {
     let keys = Keys::new();
-    let mut terms = Terms::default();
-    let mut graph = |records, table| {
-        Graph::of(
-            records,
-            table,
-            &keys,
-            &mut TermHashes::default(),
-            &mut terms,
-        )
-    };
+    let graph = |records, table| Graph::of(records, table, &keys, &mut TermHashes::default());
     let (left, right) = (graph(a, ours), graph(b, theirs));
     Ok(
-        mapping(&left, &right, [ours, theirs], max_steps)?.map(|pairs| {
+        mapping(&left, &right, [ours, theirs], &keys, max_steps)?.map(|pairs| {
             let name =
                 |(one, other): (u32, u32)| (left.names[one as usize], right.names[other as usize]);
             pairs.into_iter().map(name).collect()
@@ -61,6 +53,7 @@ pub fn mapping(
     left: &Graph,
     right: &Graph,
     tables: [&TermTable; 2],
+    keys: &Keys,
     max_steps: u64,
 ) -> Result<Option<Vec<(u32, u32)>>, Exhausted> {
     let sizes = |graph: &Graph| (graph.names.len(), graph.len());
@@ -70,6 +63,11 @@ pub fn mapping(
     if let Some(pairs) = same_labels(left, right, tables) {
         return Ok(Some(pairs));
     }
+    match by_colours(left, right, keys) {
+        Coloured::Apart => return Ok(None),
+        Coloured::Same(pairs) => return Ok(Some(pairs)),
+        Coloured::Open => {}
+    }
     let mut matcher = Matcher::new(left, right, max_steps);
     let nodes: Vec<Node> = (0..matcher.side.len() as u32).collect();
     Ok(matcher.solve(&nodes, None, 0)?.then(|| matcher.pairs()))
@@ -77,29 +75,55 @@ pub fn mapping(
 
 /// The mapping of labels to themselves, if it is one.
 fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<Vec<(u32, u32)>> {
-    let label = |table: &'_ TermTable, id| table.text(id).to_vec();
-    let there: std::collections::HashMap<Vec<u8>, u32> = (0..)
-        .zip(&right.names)
-        .map(|(node, id)| (label(tables[1], *id), node))
+    let there: HashMap<&[u8], u32> = right
+        .names
+        .iter()
+        .map(|id| tables[1].text(*id))
+        .zip(0..)
         .collect();
-    let mut found = Vec::with_capacity(left.names.len());
-    for id in &left.names {
-        found.push(*there.get(tables[0].text(*id))?);
+    let of = |id: &TermId| there.get(tables[0].text(*id)).copied();
+    let found: Vec<u32> = left.names.iter().map(of).collect::<Option<_>>()?;
+    is_mapping(left, right, &found).then(|| (0..).zip(found).collect())
+}
+
+/// Whether the blank nodes that are given for each of a message make it the other one.
+fn is_mapping(left: &Graph, right: &Graph, found: &[u32]) -> bool {
+    left.renamed(|node| found[node as usize]) == right.renamed(|node| node)
+}
+
+/// What a few rounds of colouring say of two messages.
+enum Coloured {
+    /// They differ.
+    Apart,
+    /// They are the same, by this mapping.
+    Same(Vec<(u32, u32)>),
+    /// Nothing: some blank nodes have the same colour.
+    Open,
+}
+
+fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> Coloured {
+    let sides = [left, right].map(|graph| {
+        let colours = signature::few_rounds(graph, keys);
+        let mut sorted: Vec<(u128, u32)> = colours.into_iter().zip(0..).collect();
+        sorted.sort_unstable();
+        sorted
+    });
+    let [ours, theirs] = &sides;
+    if ours.iter().zip(theirs).any(|(one, other)| one.0 != other.0) {
+        return Coloured::Apart;
     }
-    let mut renamed: Vec<Vec<Token>> = (0..left.len())
-        .map(|at| {
-            let tokens = left.pattern(at).iter();
-            tokens
-                .map(|token| match token.as_node() {
-                    Some(node) => Token::node(found[node as usize]),
-                    None => *token,
-                })
-                .collect()
-        })
-        .collect();
-    renamed.sort_unstable();
-    let same = (0..right.len()).all(|at| renamed[at] == right.pattern(at));
-    same.then(|| (0..).zip(found).collect())
+    if ours.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Coloured::Open;
+    }
+    let mut found = vec![0; ours.len()];
+    for (one, other) in ours.iter().zip(theirs) {
+        found[one.1 as usize] = other.1;
+    }
+    if is_mapping(left, right, &found) {
+        Coloured::Same((0..).zip(found).collect())
+    } else {
+        Coloured::Apart
+    }
 }
 
 /// Both messages, with a class of blank nodes that look alike so far.
@@ -110,7 +134,7 @@ struct Matcher<'a> {
     nodes: u32,
     patterns: u32,
     side: Vec<u8>,
-    incident: Vec<Vec<u32>>,
+    incident: Incident,
     class: Vec<Class>,
     /// The nodes of each class, and where each node is among those of its class.
     members: Vec<Vec<Node>>,
@@ -127,13 +151,6 @@ impl<'a> Matcher<'a> {
     fn new(left: &'a Graph, right: &'a Graph, max_steps: u64) -> Self {
         let (nodes, patterns) = (left.names.len() as u32, left.len() as u32);
         let count = left.names.len() + right.names.len();
-        let mut incident = left.incident();
-        incident.extend(
-            right
-                .incident()
-                .into_iter()
-                .map(|found| found.into_iter().map(|at| at + patterns).collect()),
-        );
         Self {
             steps: max_steps,
             graphs: [left, right],
@@ -142,7 +159,7 @@ impl<'a> Matcher<'a> {
             side: (0..count)
                 .map(|at| u8::from(at >= nodes as usize))
                 .collect(),
-            incident,
+            incident: Incident::of(&[left, right]),
             class: vec![0; count],
             members: vec![(0..count as u32).collect()],
             place: (0..count).collect(),
@@ -355,8 +372,10 @@ impl<'a> Matcher<'a> {
 
     /// What a node's quads look like, itself apart. Equal where they look alike; the reverse is likely.
     fn look(&mut self, node: Node) -> Result<u64, Exhausted> {
-        self.spend(self.incident[node as usize].len())?;
-        let mut shapes: Vec<u64> = self.incident[node as usize]
+        self.spend(self.incident.get(node).len())?;
+        let mut shapes: Vec<u64> = self
+            .incident
+            .get(node)
             .iter()
             .map(|&at| {
                 let (tokens, first) = self.pattern(at);
@@ -364,7 +383,7 @@ impl<'a> Matcher<'a> {
                     let part = match token.as_node() {
                         Some(other) if other + first == node => u64::MAX,
                         Some(other) => 1 << 40 | self.class[(other + first) as usize] as u64,
-                        None => u64::from(token.number()),
+                        None => token.hash() as u64,
                     };
                     mixed(hash, part)
                 })
@@ -378,7 +397,7 @@ impl<'a> Matcher<'a> {
     fn is_verified(&mut self, nodes: &[Node]) -> Result<bool, Exhausted> {
         let mut patterns: Vec<u32> = nodes
             .iter()
-            .flat_map(|&node| self.incident[node as usize].iter().copied())
+            .flat_map(|&node| self.incident.get(node).iter().copied())
             .collect();
         patterns.sort_unstable();
         patterns.dedup();
@@ -428,8 +447,8 @@ impl<'a> Matcher<'a> {
 
     /// Adds the nodes that share quads with one, itself among them.
     fn neighbours(&mut self, node: Node, found: &mut Vec<Node>) -> Result<(), Exhausted> {
-        self.spend(self.incident[node as usize].len())?;
-        for &at in &self.incident[node as usize] {
+        self.spend(self.incident.get(node).len())?;
+        for &at in self.incident.get(node) {
             let (tokens, first) = self.pattern(at);
             let nodes = tokens.iter().filter_map(|token| token.as_node());
             found.extend(nodes.map(|other| other + first));

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::graph::{Graph, Terms};
+use super::graph::{Graph, Incident};
 use super::hashing::Keys;
 use super::matching::Exhausted;
 
@@ -18,29 +18,38 @@ const ROUGH_ROUNDS: usize = 4;
 const MAX_DEPTH: usize = 1000;
 
 /// The signature of a message by a few rounds of refinement: messages that are the same have the same.
-pub fn rough(graph: &Graph, terms: &Terms, keys: &Keys) -> u128 {
-    let mut colours = Colours::new(graph, terms, keys, u64::MAX);
+pub fn rough(graph: &Graph, keys: &Keys) -> u128 {
+    if graph.names.is_empty() {
+        return keys.of(&[ground(graph), 0, 0]);
+    }
+    let of = few_rounds(graph, keys);
+    let patterns = (0..graph.len() as u32).map(|at| shape(graph, keys, at, &of, None));
+    let sum = patterns.fold(0, u128::wrapping_add);
+    keys.of(&[ground(graph), sum, of.len() as u128])
+}
+
+/// The colours of blank nodes after a few rounds of refinement: equal for those that are the same.
+pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
     let every: Vec<u32> = (0..graph.names.len() as u32).collect();
     let mut of = vec![0; every.len()];
+    let mut colours = Colours::new(graph, keys, u64::MAX);
     for _ in 0..ROUGH_ROUNDS {
         if colours.round(&every, &mut of).unwrap_or(true) {
             break;
         }
     }
-    let all: Vec<u32> = (0..graph.len() as u32).collect();
-    let patterns = colours.sum(&all, &of);
-    keys.of(&[ground(graph), patterns.unwrap_or(0), every.len() as u128])
+    of
 }
 
 /// The signature of a message that no other message has.
 ///
 /// # Errors
 /// It needs more than `max_steps`, in quads looked at.
-pub fn whole(graph: &Graph, terms: &Terms, keys: &Keys, max_steps: u64) -> Result<u128, Exhausted> {
+pub fn whole(graph: &Graph, keys: &Keys, max_steps: u64) -> Result<u128, Exhausted> {
     if graph.names.is_empty() {
         return Ok(keys.of(&[ground(graph), 0, 0]));
     }
-    let mut colours = Colours::new(graph, terms, keys, max_steps);
+    let mut colours = Colours::new(graph, keys, max_steps);
     let every: Vec<u32> = (0..graph.names.len() as u32).collect();
     let mut of = vec![0; every.len()];
     let patterns = colours.canonical(&every, &mut of, Follow::Every, 0)?;
@@ -63,11 +72,26 @@ enum Follow {
     First,
 }
 
+/// A pattern with colours for blank nodes, `own` apart.
+fn shape(graph: &Graph, keys: &Keys, at: u32, colours: &[u128], own: Option<u32>) -> u128 {
+    let mut mix = keys.begin();
+    for token in graph.pattern(at as usize) {
+        match token.as_node() {
+            Some(node) if Some(node) == own => mix.add(2),
+            Some(node) => {
+                mix.add(3);
+                mix.add(colours[node as usize]);
+            }
+            None => mix.add(token.hash()),
+        }
+    }
+    mix.end()
+}
+
 struct Colours<'a> {
     graph: &'a Graph,
-    terms: &'a Terms,
     keys: &'a Keys,
-    incident: Vec<Vec<u32>>,
+    incident: Incident,
     /// What each node hung together with last.
     group: Vec<u64>,
     last_group: u64,
@@ -75,43 +99,29 @@ struct Colours<'a> {
 }
 
 impl<'a> Colours<'a> {
-    fn new(graph: &'a Graph, terms: &'a Terms, keys: &'a Keys, steps: u64) -> Self {
+    fn new(graph: &'a Graph, keys: &'a Keys, steps: u64) -> Self {
         Self {
             graph,
-            terms,
             keys,
-            incident: graph.incident(),
-            group: vec![0; graph.names.len()],
+            incident: Incident::of(&[graph]),
+            group: Vec::new(),
             last_group: 0,
             steps,
         }
     }
 
-    /// A pattern with colours for blank nodes, `own` apart.
-    fn shape(&self, at: u32, colours: &[u128], own: Option<u32>) -> u128 {
-        let mut mix = self.keys.begin();
-        for token in self.graph.pattern(at as usize) {
-            match token.as_node() {
-                Some(node) if Some(node) == own => mix.add(2),
-                Some(node) => {
-                    mix.add(3);
-                    mix.add(colours[node as usize]);
-                }
-                None => mix.add(self.terms.hash(*token).unwrap_or(0)),
-            }
-        }
-        mix.end()
-    }
-
     /// Colours some nodes by what their quads look like. Gives whether nothing more will come of it.
     fn round(&mut self, nodes: &[u32], colours: &mut [u128]) -> Result<bool, Exhausted> {
         let before = distinct(nodes, colours);
+        if before == nodes.len() {
+            return Ok(true);
+        }
         let mut made = Vec::with_capacity(nodes.len());
         for &node in nodes {
-            self.spend(self.incident[node as usize].len())?;
-            let patterns = self.incident[node as usize].iter();
+            self.spend(self.incident.get(node).len())?;
+            let patterns = self.incident.get(node).iter();
             let sum = patterns.fold(0u128, |sum, &at| {
-                sum.wrapping_add(self.shape(at, colours, Some(node)))
+                sum.wrapping_add(shape(self.graph, self.keys, at, colours, Some(node)))
             });
             made.push(self.keys.of(&[colours[node as usize], sum]));
         }
@@ -130,7 +140,9 @@ impl<'a> Colours<'a> {
     /// Some patterns, with colours.
     fn sum(&mut self, patterns: &[u32], colours: &[u128]) -> Result<u128, Exhausted> {
         self.spend(patterns.len())?;
-        let shapes = patterns.iter().map(|&at| self.shape(at, colours, None));
+        let shapes = patterns
+            .iter()
+            .map(|&at| shape(self.graph, self.keys, at, colours, None));
         Ok(shapes.fold(0, u128::wrapping_add))
     }
 
@@ -147,6 +159,7 @@ impl<'a> Colours<'a> {
             return Err(Exhausted);
         }
         self.refine(nodes, colours)?;
+        self.group.resize(self.graph.names.len(), 0);
         let base = self.last_group;
         let components = self.components(nodes, colours)?;
         // Those that have their colour alone are told apart; the others by what hangs together.
@@ -185,8 +198,8 @@ impl<'a> Colours<'a> {
             let mut at = 0;
             while at < component.len() {
                 let node = component[at];
-                self.spend(self.incident[node as usize].len())?;
-                for &pattern in &self.incident[node as usize] {
+                self.spend(self.incident.get(node).len())?;
+                for &pattern in self.incident.get(node) {
                     let tokens = self.graph.pattern(pattern as usize);
                     for other in tokens.iter().filter_map(|token| token.as_node()) {
                         if self.group[other as usize] == waiting {
@@ -262,7 +275,7 @@ impl<'a> Colours<'a> {
     fn patterns(&self, nodes: &[u32], wanted: &dyn Fn(&[u32]) -> bool) -> Vec<u32> {
         let incident = nodes
             .iter()
-            .flat_map(|&node| self.incident[node as usize].iter().copied());
+            .flat_map(|&node| self.incident.get(node).iter().copied());
         let mut found: Vec<u32> = incident.collect();
         found.sort_unstable();
         found.dedup();
