@@ -445,6 +445,94 @@ fn truncation_and_bit_flips_change_nothing_by_the_cutting() {
     }
 }
 
+/// Statements that are well formed, with what looks like delimiters in their tokens.
+const STATEMENTS: [&str; 14] = [
+    "e:s e:p \"\"\"a\n# @message\nMESSAGE\n\"\"\" .",
+    "e:s e:p '''\n@message .\n\\'''\n# @message \"\"\" '''@en , \"\"\"\"\"\" .",
+    "e:s e:p \"# @message\" , 'MESSAGE \\'' , \"\"@message .",
+    "<a:#@message> e:p <a:MESSAGE#> .",
+    "e:MESSAGE e:a.MESSAGE _:MESSAGE . # see # @message",
+    "e:a\\#\\@message a e:\\'x .",
+    "e:g { e:s e:p ( 1.5 -2e3 true \"x\"^^e:d ) }",
+    "[ e:p [] ; e:q <<( e:s e:p \"o\"@en--ltr )>> ] .",
+    "<< e:s e:p e:o ~ e:r >> e:p \"\" {| e:q 1 |} .",
+    "# message\ne:s e:p 1 , 2 ; e:q .5 ;.",
+    "MESSAGE:s MESSAGE:p message:o .",
+    "VERSION:s e:p PREFIX:o , BASE: .",
+    "PREFIX e: <http://e/> @base <b:/> .",
+    "e:s e:p '\\'' , \"\\\"\" , \"\\\\\" .",
+];
+
+/// What breaks a message wherever it stands between two statements, and hides nothing behind its line.
+const BROKEN: [&str; 9] = [
+    "]",
+    "\"oops",
+    "'",
+    "<a:b c> <",
+    "e:s e:p e:o",
+    "@oops",
+    "e:s e:p \"\\x\" .",
+    "e:s e:p '''\\x\n# @message\n''' .",
+    "undeclared:s",
+];
+
+#[test]
+fn all_but_the_broken_message_are_read_as_without_the_error() {
+    let head = "BASE <b:/> PREFIX e: <http://e/> PREFIX MESSAGE: <m:> PREFIX message: <n:> \
+                PREFIX VERSION: <v:> PREFIX PREFIX: <p:> PREFIX BASE: <q:> e:first a e:message .";
+    let mut random = 1u64;
+    let mut below = |most: usize| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) as usize % most
+    };
+    for round in 0..400 {
+        let (announced, delimiters) = if round % 2 == 0 {
+            let delimiters = ["\nMESSAGE\n", "\n@message .\n", " message # x\n"];
+            ("VERSION \"1.2-messages\"\n", delimiters)
+        } else {
+            ("", ["\n# @message\n", "# @messages\n", "\r\n#\t@message\r"])
+        };
+        let mut messages: Vec<Vec<&str>> = vec![vec![head]];
+        messages.extend((0..4).map(|_| {
+            let length = 1 + below(3);
+            (0..length)
+                .map(|_| STATEMENTS[below(STATEMENTS.len())])
+                .collect()
+        }));
+        let between: Vec<_> = (0..4).map(|_| delimiters[below(3)]).collect();
+        let written = |messages: &[Vec<&str>]| {
+            let mut log = announced.to_owned();
+            for (at, message) in messages.iter().enumerate() {
+                // A comment runs to the end of its line.
+                log += &format!("{}\n", message.join("\n"));
+                log += between.get(at).copied().unwrap_or_default();
+            }
+            log
+        };
+        let read = |log: &str| skipping_every_way("trig", &Options::default(), log.as_bytes());
+        let whole = read(&written(&messages));
+        assert!(
+            whole.iter().all(|(_, text)| !text.contains("skipped ")),
+            "{whole:?}"
+        );
+        let broken = 1 + below(4);
+        let place = below(messages[broken].len() + 1);
+        messages[broken].insert(place, BROKEN[below(BROKEN.len())]);
+        let log = written(&messages);
+        let mut seen = read(&log);
+        let at = seen.iter().position(|(index, _)| *index == broken as u64);
+        let (_, skipped) = seen.remove(at.expect("the broken message"));
+        assert!(skipped.starts_with("skipped "), "{log}");
+        let others: Vec<_> = whole
+            .into_iter()
+            .filter(|(index, _)| *index != broken as u64)
+            .collect();
+        assert_eq!(seen, others, "{log}");
+    }
+}
+
 // --- JSON-LD ---
 
 const A: &str = "\"@id\":\"a:s\",\"p\":\"x\"";
