@@ -61,6 +61,7 @@ pub struct Statistics {
     rdf_type: u32,
     default_graph: bool,
     type_order: Vec<u32>,
+    aux_order: Vec<u32>,
     predicate_order: Vec<u32>,
     numbers: Vec<u64>,
 }
@@ -239,14 +240,14 @@ impl Statistics {
 
     #[inline]
     fn occurs(&mut self, slot: u32, position: u16, sums: &mut Sums) -> u64 {
-        self.counting.occurs(&mut self.terms, slot, position);
-        let of = &self.terms.slots[slot as usize];
-        if of.extra != 0 {
-            let extra = self.terms.extras[of.extra as usize];
+        let of = self.counting.occurs(&mut self.terms, slot, position);
+        let (extra, written) = (of.extra, of.written);
+        if extra != 0 {
+            let extra = self.terms.extras[extra as usize];
             sums.controls = sums.controls.saturating_add(extra.controls);
             sums.triples = sums.triples.saturating_add(extra.triples);
         }
-        of.written
+        written
     }
 
     /// The message is complete.
@@ -290,50 +291,55 @@ impl Statistics {
     /// Takes what was counted by slot.
     fn end_batch(&mut self, table: &TermTable) {
         let slots = &mut self.terms.slots;
-        for slot in (0..slots.len()).rev() {
-            let (kind, count, aux) = (slots[slot].kind, slots[slot].count, slots[slot].aux);
-            if kind == bits::TRIPLE && count > 0 {
-                for part in self.terms.triples[aux as usize] {
-                    let of = &mut slots[part as usize]; // it was met before
-                    of.count = of.count.saturating_add(count);
+        if !self.terms.triples.is_empty() {
+            for slot in (0..slots.len()).rev() {
+                let (kind, count, aux) = (slots[slot].kind, slots[slot].count, slots[slot].aux);
+                if kind == bits::TRIPLE && count > 0 {
+                    for part in self.terms.triples[aux as usize] {
+                        let of = &mut slots[part as usize]; // it was met before
+                        of.count = of.count.saturating_add(count);
+                    }
                 }
             }
         }
         self.numbers.clear();
         self.numbers.resize(slots.len(), 0);
-        let mut space = Space::default();
+        let mut spaces = Spaces::default();
         for slot in slots.iter().filter(|slot| slot.count > 0) {
             let all = &mut self.occurrences;
-            let (count, numbers) = (slot.count, &mut self.numbers);
-            if slot.kind == bits::IRI {
-                all.iris += count;
-                space.add(&mut self.namespaces, table.text(slot.term), count);
-            } else if slot.kind == bits::BNODE {
-                all.blank_nodes += count;
-            } else if slot.kind == bits::TRIPLE {
-                all.quoted_triples += count;
-            } else if slot.kind & bits::TYPED != 0 {
-                all.datatype_literals += count;
-                numbers[slot.aux as usize] += count;
-            } else if slot.kind & bits::LANGUAGE != 0 {
-                all.language_literals += count;
-                let directions = flags::LTR | flags::RTL;
-                if table.term(slot.term).flags & directions != 0 {
-                    all.directed_literals += count;
+            let count = slot.count;
+            match slot.kind {
+                bits::IRI => {
+                    all.iris += count;
+                    spaces.add(&mut self.namespaces, table.text(slot.term), count);
                 }
-                numbers[slot.aux as usize] += count;
-            } else {
-                all.simple_literals += count;
+                bits::BNODE => all.blank_nodes += count,
+                bits::TRIPLE => all.quoted_triples += count,
+                kind if kind & bits::SIMPLE != 0 => all.simple_literals += count,
+                kind => {
+                    if kind & bits::TYPED != 0 {
+                        all.datatype_literals += count;
+                    } else {
+                        all.language_literals += count;
+                        if table.term(slot.term).flags & (flags::LTR | flags::RTL) != 0 {
+                            all.directed_literals += count;
+                        }
+                    }
+                    let number = &mut self.numbers[slot.aux as usize];
+                    if *number == 0 {
+                        self.aux_order.push(slot.aux);
+                    }
+                    *number += count;
+                }
             }
         }
-        space.flush(&mut self.namespaces);
-        let aux = self.numbers.iter().zip(slots.iter());
-        for (count, slot) in aux.filter(|(count, _)| **count > 0) {
-            let names = match table.term(slot.term).kind {
+        for slot in self.aux_order.drain(..) {
+            let of = &slots[slot as usize];
+            let names = match table.term(of.term).kind {
                 TermKind::Language => &mut self.languages,
                 _ => &mut self.datatypes,
             };
-            names.add(table.text(slot.term), *count);
+            names.add(table.text(of.term), self.numbers[slot as usize]);
         }
         for slot in self.predicate_order.drain(..) {
             let slot = &slots[slot as usize];
@@ -418,29 +424,31 @@ fn estimated_statements(open: &Open, sums: &Sums) -> u64 {
     }
 }
 
-/// The namespace of the IRIs before, and how often they occur: many that follow each other have one.
-#[derive(Default)]
-struct Space<'a> {
-    namespace: &'a [u8],
-    count: u64,
+/// Namespaces that a batch has lately met.
+const SPACES: usize = 64;
+
+/// Namespaces of a batch, and where they are counted.
+struct Spaces<'a>([(&'a [u8], u32); SPACES]);
+
+impl Default for Spaces<'_> {
+    fn default() -> Self {
+        Self([(&[], u32::MAX); SPACES])
+    }
 }
 
-impl<'a> Space<'a> {
+impl<'a> Spaces<'a> {
     #[inline]
     fn add(&mut self, names: &mut Names, iri: &'a [u8], count: u64) {
         let namespace = namespace(iri);
-        if namespace != self.namespace {
-            self.flush(names);
-            self.namespace = namespace;
+        let mut key = namespace.len();
+        if let Some([.., one, other, _]) = namespace.get(..) {
+            key ^= (usize::from(*one) << 2) ^ (usize::from(*other) * 5);
         }
-        self.count += count;
-    }
-
-    fn flush(&mut self, names: &mut Names) {
-        if self.count > 0 {
-            names.add(self.namespace, self.count);
-            self.count = 0;
+        let known = &mut self.0[key % SPACES];
+        if known.0 != namespace || namespace.is_empty() {
+            *known = (namespace, names.place(namespace));
         }
+        names.count(known.1, count);
     }
 }
 

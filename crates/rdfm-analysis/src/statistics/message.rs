@@ -5,7 +5,7 @@
 //! - Law: a message in parts counts as it would in one, exactly up to [`EXACT`](super::EXACT) terms and as many quads.
 
 use super::distinct::{Distinct, SERIES, bits, for_each};
-use super::terms::{Terms, mix};
+use super::terms::{Slot, Terms, mix};
 
 /// Series as bits of a slot's stamp; the message is above them.
 pub const STAMP_BITS: u32 = 16;
@@ -79,9 +79,9 @@ impl Counting {
         self.counts = [0; SERIES];
     }
 
-    /// A term occurs.
+    /// A term occurs; gives its slot.
     #[inline]
-    pub fn occurs(&mut self, terms: &mut Terms, slot: u32, position: u16) {
+    pub fn occurs<'a>(&mut self, terms: &'a mut Terms, slot: u32, position: u16) -> &'a Slot {
         let of = &mut terms.slots[slot as usize];
         of.count += 1;
         let wanted = of.kind | position;
@@ -94,6 +94,7 @@ impl Counting {
             of.stamp = known | u64::from(fresh);
             self.first(terms, slot, fresh);
         }
+        &terms.slots[slot as usize]
     }
 
     /// A term is in the message, besides what occurs.
@@ -110,32 +111,38 @@ impl Counting {
     }
 
     /// A term is new in series of the message, or of its part.
+    #[inline]
     fn first(&mut self, terms: &mut Terms, slot: u32, fresh: u16) {
         let of = &mut terms.slots[slot as usize];
-        let (hash, aux) = (of.hash, of.aux);
-        let (own, fresh_in_log) = if of.scoped {
-            match self.scope {
+        if of.scoped {
+            let (own, fresh) = match self.scope {
                 // No other message has it, so that the numbers of messages add up.
-                Scope::Message(index) => (mix(hash, index), fresh & !bits::BNODE),
-                Scope::Log(number) => (mix(hash, number), fresh),
+                Scope::Message(index) => (mix(of.hash, index), fresh & !bits::BNODE),
+                Scope::Log(number) => (mix(of.hash, number), fresh),
+            };
+            if fresh != 0 {
+                self.log.add(own, fresh);
             }
-        } else {
-            let fresh_in_log = fresh & !of.done;
+        } else if fresh & !of.done != 0 {
+            self.log.add(of.hash, fresh & !of.done);
             of.done |= fresh;
-            (hash, fresh_in_log)
-        };
-        if fresh_in_log != 0 {
-            self.log.add(own, fresh_in_log);
         }
-        match &mut self.open {
-            Some(open) => {
-                open.terms.add(hash, fresh);
-            }
-            None => for_each(fresh, |series| self.counts[series] += 1),
+        if let Some(open) = &mut self.open {
+            open.terms.add(of.hash, fresh);
+        } else {
+            for_each(fresh, |series| self.counts[series] += 1);
         }
+        if fresh & (bits::TYPED | bits::TRIPLE) != 0 {
+            self.parts(terms, slot, fresh);
+        }
+    }
+
+    /// What a term that is new in the message has within.
+    fn parts(&mut self, terms: &mut Terms, slot: u32, fresh: u16) {
+        let aux = terms.slots[slot as usize].aux;
         if fresh & bits::TYPED != 0 {
             self.holds(terms, aux, bits::DATATYPE);
-        } else if fresh & bits::TRIPLE != 0 {
+        } else {
             let parts = terms.triples[aux as usize];
             for (part, position) in parts.into_iter().zip(POSITIONS) {
                 let wanted = terms.slots[part as usize].kind | position;

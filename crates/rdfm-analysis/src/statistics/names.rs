@@ -13,10 +13,14 @@ const HELD_BYTES: usize = 2 << 20;
 /// Counts names.
 #[derive(Debug, Default)]
 pub struct Names {
-    held: FxHashMap<Box<[u8]>, u64>,
+    held: FxHashMap<Box<[u8]>, u32>,
+    counts: Vec<u64>,
     bytes: usize,
     others: u64,
 }
+
+/// Where a name is counted that is not held.
+const NOT_HELD: u32 = u32::MAX;
 
 /// Names and how often each occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,13 +36,31 @@ pub struct NamesReport {
 impl Names {
     /// Takes a name that occurs so often.
     pub fn add(&mut self, name: &[u8], count: u64) {
-        if let Some(known) = self.held.get_mut(name) {
-            *known += count;
-        } else if self.held.len() < HELD && self.bytes + name.len() <= HELD_BYTES {
-            self.bytes += name.len();
-            self.held.insert(name.into(), count);
-        } else {
-            self.others += count;
+        let at = self.place(name);
+        self.count(at, count);
+    }
+
+    /// Where a name is counted.
+    pub fn place(&mut self, name: &[u8]) -> u32 {
+        if let Some(known) = self.held.get(name) {
+            return *known;
+        }
+        if self.counts.len() >= HELD || self.bytes + name.len() > HELD_BYTES {
+            return NOT_HELD;
+        }
+        let at = self.counts.len() as u32;
+        self.bytes += name.len();
+        self.counts.push(0);
+        self.held.insert(name.into(), at);
+        at
+    }
+
+    /// A name that is counted there occurs so often.
+    #[inline]
+    pub fn count(&mut self, place: u32, count: u64) {
+        match self.counts.get_mut(place as usize) {
+            Some(known) => *known += count,
+            None => self.others += count,
         }
     }
 
@@ -53,7 +75,7 @@ impl Names {
         let mut names: Vec<(&[u8], u64)> = self
             .held
             .iter()
-            .map(|(name, count)| (&**name, *count))
+            .map(|(name, at)| (&**name, self.counts[*at as usize]))
             .chain(more.copied())
             .collect();
         names.sort_unstable_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));

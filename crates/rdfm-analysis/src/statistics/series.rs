@@ -46,22 +46,17 @@ impl Series {
     /// Takes a number.
     #[inline]
     pub fn add(&mut self, value: u64) {
-        self.minimum = if self.count == 0 {
-            value
-        } else {
-            self.minimum.min(value)
-        };
-        self.maximum = self.maximum.max(value);
+        if value < self.minimum || self.count == 0 {
+            self.minimum = value;
+        }
         self.count += 1;
+        if value == 0 {
+            return; // as most series have it
+        }
+        self.maximum = self.maximum.max(value);
         self.sum += u128::from(value);
-        self.squares = self
-            .squares
-            .saturating_add(u128::from(value) * u128::from(value));
-    }
-
-    /// How many numbers there were.
-    pub const fn count(&self) -> u64 {
-        self.count
+        let square = u128::from(value) * u128::from(value);
+        self.squares = self.squares.wrapping_add(square); // of fewer than 2^48 numbers below 2^40
     }
 
     /// What it comes to.

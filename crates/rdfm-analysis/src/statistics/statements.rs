@@ -9,7 +9,7 @@ const FEW: usize = 8;
 /// The quads of a message so far.
 #[derive(Debug, Default)]
 pub struct Statements {
-    quads: Vec<[u32; 4]>,
+    quads: Vec<u128>,
     /// The number of a quad, from 1, below the number of its message.
     table: Vec<u64>,
     message: u64,
@@ -33,7 +33,8 @@ impl Statements {
 
     /// Whether a quad is new; it is known then.
     #[inline]
-    pub fn is_new(&mut self, quad: [u32; 4]) -> bool {
+    pub fn is_new(&mut self, [s, p, o, g]: [u32; 4]) -> bool {
+        let quad = u128::from(s) << 96 | u128::from(p) << 64 | u128::from(o) << 32 | u128::from(g);
         let new = if self.mask == 0 {
             !self.quads.contains(&quad)
         } else {
@@ -45,7 +46,7 @@ impl Statements {
         new
     }
 
-    fn insert(&mut self, quad: [u32; 4]) -> bool {
+    fn insert(&mut self, quad: u128) -> bool {
         let mut at = hash(quad) as usize & self.mask;
         loop {
             let found = self.table[at];
@@ -62,10 +63,10 @@ impl Statements {
 }
 
 #[inline]
-fn hash([s, p, o, g]: [u32; 4]) -> u64 {
-    let one = u64::from(s) << 32 | u64::from(o);
-    let other = u64::from(p) << 32 | u64::from(g);
-    let product =
-        u128::from(one ^ 0x9e37_79b9_7f4a_7c15) * u128::from(other ^ 0xd6e8_feb8_6659_fd93);
+fn hash(quad: u128) -> u64 {
+    // Subject and object on one side, predicate and graph on the other.
+    let (upper, lower) = ((quad >> 64) as u64, quad as u64);
+    let product = u128::from(upper ^ 0x9e37_79b9_7f4a_7c15)
+        * u128::from(lower.rotate_left(32) ^ 0xd6e8_feb8_6659_fd93);
     (product as u64) ^ ((product >> 64) as u64)
 }

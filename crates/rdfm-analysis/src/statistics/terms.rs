@@ -62,7 +62,8 @@ pub struct Terms {
     pub triples: Vec<[u32; 3]>,
     pub extras: Vec<Extra>,
     by_id: Vec<u32>,
-    by_hash: Vec<u32>,
+    /// The upper half of a hash and a slot.
+    by_hash: Vec<(u32, u32)>,
     mask: usize,
     text: Vec<u8>,
 }
@@ -87,7 +88,7 @@ impl Terms {
         self.by_id.resize(terms, NONE);
         let size = (2 * terms).next_power_of_two().max(16);
         self.by_hash.clear();
-        self.by_hash.resize(size, NONE);
+        self.by_hash.resize(size, (0, NONE));
         self.mask = size - 1;
     }
 
@@ -111,19 +112,20 @@ impl Terms {
             _ => self.simple(table, id, term),
         };
         let mut at = slot.hash as usize & self.mask;
+        let tag = (slot.hash >> 32) as u32;
         loop {
-            let found = self.by_hash[at];
+            let (its, found) = self.by_hash[at];
             if found == NONE {
                 break;
             }
-            if self.same(&self.slots[found as usize], &slot, table) {
+            if its == tag && self.same(&self.slots[found as usize], &slot, table) {
                 self.by_id[id.index()] = found;
                 return found;
             }
             at = (at + 1) & self.mask;
         }
         let number = self.slots.len() as u32;
-        self.by_hash[at] = number;
+        self.by_hash[at] = (tag, number);
         self.by_id[id.index()] = number;
         self.slots.push(slot);
         number
