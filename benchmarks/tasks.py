@@ -561,6 +561,7 @@ def document_rows() -> list[Row[Task]]:
 def rows() -> list[Row[Task]]:
     """Every row that compares rates."""
     import comparing
+    import counting
     import kinds
 
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
@@ -666,4 +667,5 @@ def rows() -> list[Row[Task]]:
         *document_rows(),
         *kinds.rows(),
         *comparing.rows(),
+        *counting.rows(),
     ]

@@ -104,3 +104,13 @@ def test_both_sides_of_rows_of_comparisons_count_alike(tasks, data):
     for row in rows:
         messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
         assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name
+
+
+def test_both_sides_of_rows_of_statistics_count_alike(tasks, data):
+    import counting
+
+    rows = counting.rows()
+    assert len(rows) == 5
+    for row in rows:
+        messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
+        assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name

@@ -10,9 +10,12 @@ const EXACT_BITS: u32 = 12;
 /// Percentiles that are given.
 pub const PERCENTILES: [u8; 6] = [5, 25, 50, 75, 95, 99];
 
-/// A series of whole numbers.
+/// A series of whole numbers. The last number is added when another one comes: many messages are alike.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
+    last: u64,
+    /// How often the last number came, one after the other.
+    run: u64,
     count: u64,
     minimum: u64,
     maximum: u64,
@@ -46,24 +49,40 @@ impl Series {
     /// Takes a number.
     #[inline]
     pub fn add(&mut self, value: u64) {
-        if value < self.minimum || self.count == 0 {
-            self.minimum = value;
+        if value != self.last {
+            self.end_run();
+            self.last = value;
         }
-        self.count += 1;
-        if value == 0 {
-            return; // as most series have it
+        self.run += 1;
+    }
+
+    /// Adds the last number as often as it came.
+    fn end_run(&mut self) {
+        if self.run == 0 {
+            return;
         }
-        self.maximum = self.maximum.max(value);
-        self.sum += u128::from(value);
-        let square = u128::from(value) * u128::from(value);
-        self.squares = self.squares.wrapping_add(square); // of fewer than 2^48 numbers below 2^40
+        let (value, run) = (u128::from(self.last), u128::from(self.run));
+        self.minimum = if self.count == 0 {
+            self.last
+        } else {
+            self.minimum.min(self.last)
+        };
+        self.maximum = self.maximum.max(self.last);
+        self.count += self.run;
+        self.sum += value * run;
+        self.squares = self
+            .squares
+            .saturating_add((value * value).saturating_mul(run));
+        self.run = 0;
     }
 
     /// What it comes to.
     pub fn report(&self) -> SeriesReport {
+        let mut whole = self.clone();
+        whole.end_run();
         SeriesReport {
-            spread: (self.count > 0).then(|| self.spread()),
-            sum: u64::try_from(self.sum).unwrap_or(u64::MAX),
+            spread: (whole.count > 0).then(|| whole.spread()),
+            sum: u64::try_from(whole.sum).unwrap_or(u64::MAX),
         }
     }
 
@@ -189,7 +208,7 @@ impl Sizes {
     }
 
     fn percentile(&self, percent: u8, spread: &Spread) -> u64 {
-        let count = u128::from(self.series.count);
+        let count: u128 = self.counts.iter().map(|count| u128::from(*count)).sum();
         let rank = (count * u128::from(percent)).div_ceil(100).max(1);
         let mut before = 0;
         for (index, count) in self.counts.iter().enumerate() {

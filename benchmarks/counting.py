@@ -1,0 +1,111 @@
+"""Statistics of logs, beside decoding alone and beside a loop in Python over what pyoxigraph parses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tasks import Row, Task, Work, batches, sample
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+
+
+def data_of(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
+    """The bytes of a log, and its format."""
+    format = log.rpartition(".")[2]
+    data = (folder / log).read_bytes() if format == "jelly" else sample(folder, log, messages)
+    return data, format
+
+
+def decoding(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to batches, as statistics read them."""
+    data, format = data_of(log, folder, messages)
+    return Work(lambda: sum(len_of(each) for each in batches(format, data, parts=True)), len(data))
+
+
+def len_of(batch: Any) -> int:
+    """Quads of a batch."""
+    count: int = batch.quad_count
+    return count
+
+
+def statistics(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to statistics."""
+    from rdfm.analysis.statistics import Collector
+
+    data, format = data_of(log, folder, messages)
+
+    def run() -> int:
+        collector = Collector()
+        for batch in batches(format, data, parts=True):
+            collector.add(batch)
+        return collector.statistics().quads
+
+    return Work(run, len(data))
+
+
+def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:
+    """The same of N-Quads: a message at a time, the different terms in sets."""
+    import pyoxigraph as ox
+
+    data = sample(folder, log, messages)
+    format = ox.RdfFormat.N_QUADS
+
+    def run() -> int:
+        unique: dict[str, set[Any]] = {}
+        series: dict[str, list[int]] = {}
+        names: Counter[Any] = Counter()
+        quads = 0
+        for index, text in enumerate(data.split(b"# @message\n")):
+            found: dict[str, set[Any]] = {name: set() for name in KINDS}
+            statements = set(ox.parse(text, format))
+            quads += len(statements)
+            for quad in statements:
+                for position, term in zip(POSITIONS, quad, strict=True):
+                    found[position].add(term)
+                    if isinstance(term, ox.NamedNode):
+                        found["iris"].add(term)
+                        names["space", namespace(term.value)] += 1
+                    elif isinstance(term, ox.BlankNode):
+                        found["bnodes"].add((index, term))
+                    elif isinstance(term, ox.Literal):
+                        found["literals"].add(term)
+                        kind = term.language or term.datatype
+                        found["datatypes"].add(kind)
+                        names["kind", kind] += 1
+                names["predicate", quad.predicate] += 1
+                if quad.predicate.value == TYPE:
+                    names["type", quad.object] += 1
+            for name, terms in found.items():
+                unique.setdefault(name, set()).update(terms)
+                series.setdefault(name, []).append(len(terms))
+            series.setdefault("statements", []).append(len(statements))
+        for values in series.values():
+            mean = sum(values) / len(values)
+            _ = min(values), max(values), sum((value - mean) ** 2 for value in values)
+        return quads
+
+    return Work(run, len(data))
+
+
+POSITIONS = ("subjects", "predicates", "objects", "graphs")
+KINDS = (*POSITIONS, "iris", "bnodes", "literals", "datatypes")
+
+
+def namespace(iri: str) -> str:
+    """An IRI up to its last # or /."""
+    return iri[: max(iri.rfind("#"), iri.rfind("/")) + 1]
+
+
+def rows() -> list[Row[Task]]:
+    """Statistics beside both."""
+    found = []
+    for name, format in (("iot", "jelly"), ("osm", "jelly"), ("iot", "nq"), ("nanopubs", "trig")):
+        log = f"{name}.{format}"
+        peer = ("rdfm, decoding alone", partial(decoding, log))
+        title = f"statistics of {format} beside decoding ({name})"
+        found.append(Row(title, partial(statistics, log), peer, 0.4))
+    sets = ("pyoxigraph, sets", partial(oxigraph_statistics, "iot.nq"))
+    return [*found, Row("statistics of nq (iot)", partial(statistics, "iot.nq"), sets, 4)]

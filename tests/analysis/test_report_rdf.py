@@ -1,0 +1,117 @@
+"""The Turtle of statistics says what they say: read by rdflib and by rdfm itself."""
+
+from __future__ import annotations
+
+import pytest
+import rdflib
+
+import rdfm
+from rdfm.analysis.report_rdf import CLASSES
+
+RB = rdflib.Namespace("https://w3id.org/riverbench/schema/metadata#")
+VOID = rdflib.Namespace("http://rdfs.org/ns/void#")
+TYPE = rdflib.RDF.type
+LOG = "".join(
+    f"<urn:s{number}> <{TYPE}> <urn:T{number % 3}> <urn:g> .\n"
+    f'_:b <urn:p> "{number}" .\n' + "# @message\n" * (number % 2)
+    for number in range(20)
+)
+
+
+@pytest.fixture
+def found():
+    return rdfm.statistics(LOG.encode(), "nq")
+
+
+def test_the_series_are_riverbenchs(found):
+    graph = rdflib.Graph().parse(data=found.to_rdf("http://example.org/log"), format="turtle")
+    log = rdflib.URIRef("http://example.org/log")
+    assert (log, TYPE, VOID.Dataset) in graph
+    (statistics,) = graph.objects(log, RB.hasStatisticsSet)
+    assert (statistics, TYPE, RB.StatisticsSet) in graph
+    nodes = list(graph.objects(statistics, RB.hasStatistics))
+    assert len(nodes) == len(CLASSES) == 15
+    for node in nodes:
+        name = str(graph.value(node, TYPE)).removeprefix(str(RB))
+        series = found.series[CLASSES[name]]
+        for key, value in (
+            (RB.minimum, series.minimum),
+            (RB.maximum, series.maximum),
+            (RB.mean, series.mean),
+            (RB.standardDeviation, series.standard_deviation),
+            (RB.sum, series.sum),
+        ):
+            term = graph.value(node, key)
+            assert (None if term is None else term.toPython()) == value, (name, key)
+        distinct = found.distinct.get(CLASSES[name])
+        unique = graph.value(node, RB.uniqueCount)
+        if name in UNIQUE:
+            assert unique.toPython() == distinct.number
+            bounds = (graph.value(node, RB[f"uniqueCount{end}Bound"]) for end in ("Lower", "Upper"))
+            found_bounds = [None if bound is None else bound.toPython() for bound in bounds]
+            exact = name == "DatatypeCountStatistics"
+            assert found_bounds == ([None] * 2 if exact else [distinct.lower, distinct.upper])
+        else:
+            assert unique is None, name
+
+
+# Those that have a number of different terms in RiverBench.
+UNIQUE = {
+    f"{name}Statistics"
+    for name in (
+        *("IriCount", "LiteralCount", "SimpleLiteralCount", "DatatypeLiteralCount"),
+        *("LanguageLiteralCount", "DatatypeCount", "SubjectCount", "PredicateCount"),
+        *("ObjectCount", "GraphCount"),
+    )
+}
+
+
+def test_the_dataset_is_described(found):
+    graph = rdflib.Graph().parse(data=found.to_rdf(), format="turtle")
+    (log,) = graph.subjects(TYPE, VOID.Dataset)
+    assert isinstance(log, rdflib.BNode)
+    for key, value in (
+        (VOID.triples, found.series["statements"].sum),
+        (VOID.distinctSubjects, found.distinct["subjects"].number),
+        (VOID.distinctObjects, found.distinct["objects"].number),
+        (VOID.properties, 2),
+        (VOID.classes, 3),
+        (RB.hasStreamElementCount, found.messages),
+    ):
+        assert graph.value(log, key).toPython() == value, key
+    partitions = {
+        str(graph.value(node, VOID["class"])): graph.value(node, VOID.entities).toPython()
+        for node in graph.objects(log, VOID.classPartition)
+    }
+    assert partitions == found.types.counts
+    assert len(list(graph.objects(log, VOID.propertyPartition))) == 2
+
+
+def test_rdfm_reads_it(found):
+    turtle = found.to_rdf()
+    peer = rdflib.Graph().parse(data=turtle, format="turtle")
+    with rdfm.open_log(turtle.encode(), "ttl") as log:
+        (message,) = log
+        assert len(message) == len(peer)
+    assert found.to_rdf() == turtle
+
+
+def test_names_of_files_are_escaped(tmp_path):
+    path = tmp_path / 'a"b\\c\n.nq'
+    path.write_text(LOG)
+    turtle = rdfm.statistics(path).to_rdf()
+    graph = rdflib.Graph().parse(data=turtle, format="turtle")
+    (title,) = graph.objects(None, rdflib.DCTERMS.title)
+    assert str(title) == str(path)
+
+
+@pytest.mark.parametrize("iri", ["relative", "http://a b", "http://a>", ""])
+def test_the_name_is_an_absolute_iri(found, iri):
+    with pytest.raises(rdfm.OptionError, match="iri is an absolute IRI"):
+        found.to_rdf(iri)
+
+
+def test_other_kinds_have_no_rdf():
+    found = rdfm.statistics(b"A <urn:s> <urn:p> <urn:o> .\n", "rdf-patch")
+    with pytest.raises(rdfm.OptionError, match="statistics as RDF are those of messages"):
+        found.to_rdf()

@@ -1,0 +1,108 @@
+"""`rdfm inspect --stats`, `--rdf` and `--html`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rdfm
+
+LOG = (
+    '<http://e/s> <http://e/p> "a"@en, "b" .\n# @message\n'
+    "<http://e/s> a <http://e/T> .\n# @message\n# @message\n"
+)
+
+
+@pytest.fixture
+def log():
+    Path("log.ttl").write_text(f"@prefix ex: <http://e/> .\n{LOG}")
+    return "log.ttl"
+
+
+def test_for_people(rdfm, log):
+    run = rdfm("inspect", "--stats", log)
+    assert (run.code, run.err) == (0, "")
+    for line in (
+        "  messages           3 (1 empty)",
+        "  quads              3",
+        "  quads a message    0 to 2, median 1, mean 1.00, deviation 0.82",
+        "  types                       1  http://e/T",
+        "  namespaces                  6  http://e/ (ex:)",
+        "  languages                   1  en",
+    ):
+        assert line in run.out.splitlines()
+
+
+def test_as_json(rdfm, log):
+    run = rdfm("inspect", "--stats", "--json", log, log)
+    first, second = map(json.loads, run.out.splitlines())
+    assert first == second
+    assert first["series"]["statements"]["sum"] == 3
+    assert first["quads_per_message"]["histogram"] == [[0, 0, 1], [1, 1, 1], [2, 3, 1]]
+
+
+def test_json_is_what_python_gives(rdfm, log):
+    printed = json.loads(rdfm("inspect", "--stats", "--json", "--top", "20", log).out)
+    assert printed == json.loads(json.dumps(as_dict(log)))
+
+
+def as_dict(log):
+    return rdfm.statistics(log).to_dict()
+
+
+def test_top_cuts_lists(rdfm, log):
+    found = json.loads(rdfm("inspect", "--stats", "--json", "--top", "1", log).out)
+    assert found["predicates"] == {"counts": {"http://e/p": 2}, "number": 2, "others": 0}
+
+
+def test_rdf_and_html_count_without_being_told_twice(rdfm, log):
+    assert rdfm("inspect", "--rdf", log).out.startswith("PREFIX rb:")
+    run = rdfm("inspect", "--html", "page.html", log)
+    assert (run.code, run.out, run.err) == (0, "", "")
+    page = Path("page.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert rdfm("inspect", "--html", "-", log).out == page
+
+
+def test_the_quick_look_stays(rdfm, log):
+    run = rdfm("inspect", log)
+    assert "quads a message  0 to 2, 1.0 on average" in run.out
+    assert "median" not in run.out
+
+
+@pytest.mark.parametrize("words", [("--stats",), ("--rdf",), ("--html", "page.html")])
+def test_a_log_that_breaks_has_exit_code_1(rdfm, words):
+    Path("b.nq").write_text("<http://e/s> <http://e/p> <http://e/o> .\n# @message\noops\n")
+    run = rdfm("inspect", *words, "b.nq")
+    assert run.code == 1
+    assert "line 3" in (run.out if words == ("--stats",) else run.error)
+
+
+def test_patches_have_no_rdf(rdfm):
+    Path("c.rdfp").write_text("A <http://e/s> <http://e/p> <http://e/o> .\n")
+    run = rdfm("inspect", "--rdf", "c.rdfp")
+    assert run.code == 2
+    assert "c.rdfp holds patches, and statistics as RDF are those of messages" in run.error
+    run = rdfm("inspect", "--stats", "c.rdfp")
+    assert "  operations         1 A" in run.out.splitlines()
+
+
+def test_results_have_variables(rdfm):
+    Path("r.tsv").write_text("?a\t?b\n<urn:s>\t1\n<urn:s>\t\n")
+    run = rdfm("inspect", "--stats", "r.tsv")
+    assert "  ?a                 bound in 2 rows, 1 different" in run.out.splitlines()
+
+
+def test_what_a_log_says_moves_no_cursor(rdfm):
+    Path("e.nq").write_text("<http://e/s> <http://e/p\\u202E> <http://e/o> .\n", "utf-8")
+    run = rdfm("inspect", "--stats", "e.nq")
+    assert "\u202e" not in run.out
+    assert "\\u202e" in run.out
+
+
+def test_help_says_what_there_is(rdfm):
+    text = rdfm("inspect", "--help").out
+    assert "Statistics" in text
+    assert "--html FILE" in text
