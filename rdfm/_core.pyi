@@ -28,6 +28,7 @@ __all__ = [
     "Regrouper",
     "ResultBatch",
     "Slices",
+    "StatisticsCounter",
     "TarMembers",
     "Term",
     "ToMessages",
