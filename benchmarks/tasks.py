@@ -560,6 +560,7 @@ def document_rows() -> list[Row[Task]]:
 
 def rows() -> list[Row[Task]]:
     """Every row that compares rates."""
+    import checking
     import comparing
     import counting
     import kinds
@@ -668,4 +669,5 @@ def rows() -> list[Row[Task]]:
         *kinds.rows(),
         *comparing.rows(),
         *counting.rows(),
+        *checking.rows(),
     ]

@@ -445,7 +445,7 @@ class Validation:
             column=column,
             frame=error.frame,
             row=error.row,
-            follows=bool(getattr(error, "follows", False)),
+            follows=error.follows,
             error=error,
         )
 

@@ -69,6 +69,52 @@ def test_every_error_of_a_log_that_goes_on():
     assert not checked.ok
 
 
+@pytest.mark.parametrize("name", ["ttl", "trig"])
+def test_what_only_follows_is_marked(name):
+    log = (
+        "oops .\n@prefix e: <http://e/> .\ne:s e:p e:o .\n" + NEXT + "e:s e:p e:o .\n" + NEXT + GOOD
+    )
+    checked = rdfm.validate(log.encode(), name)
+    assert [(each.message, each.line, each.follows) for each in checked] == [
+        (0, 1, False),
+        (1, 5, True),
+    ]
+    assert checked.messages == 1
+
+
+@pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
+def test_text_goes_on_with_the_next_message(name):
+    log = GOOD + NEXT + "oops .\n" + NEXT + GOOD + NEXT + f"{S} .\n" + NEXT + GOOD
+    assert [each[:4] for each in found(log, name)] == [
+        ("error", "syntax", 1, 3),
+        ("error", "syntax", 3, 7),
+    ]
+
+
+def test_lines_and_documents_go_on_with_the_next_message():
+    line = '{"@id":"http://e/s","http://e/p":1}\n'
+    assert [each[:4] for each in found(line + "oops\n" + line + "{]\n", "ndjsonld")] == [
+        ("error", "syntax", 1, 2),
+        ("error", "syntax", 3, 4),
+    ]
+    document = '"@id": http://e/s\nhttp://e/p: 1\n'
+    log = document + "---\n*oops\n---\n" + document
+    assert [each[:4] for each in found(log, "yamlld")] == [("error", "syntax", 1, 4)]
+
+
+def test_how_a_log_is_cut_changes_nothing():
+    bad = f'{S} "x"^^<{XSD}int>, "{"y" * 300}", "a"@en-a .\n_:alice <http://e/p> 1 .\n'
+    log = (NEXT.join([bad, GOOD, "oops", bad, "# @Message\n" + GOOD]) * 2).encode()
+    whole = list(rdfm.validate(log, "trig"))
+    assert len({each.rule for each in whole}) == 5
+    for size in (1, 7, 100):
+        pieces = io.BytesIO(log)
+        pieces.read1 = lambda _, pieces=pieces, size=size: io.BytesIO.read(pieces, size)
+        pieces.name = "bytes"
+        found = list(rdfm.validate(pieces, "trig"))
+        assert sorted(found, key=str) == sorted(whole, key=str)
+
+
 def test_a_delimiter_in_a_long_string_ends_no_message():
     log = f'{S} """a\n# @message\n"""@en_US .\n# @message\n{GOOD}'
     assert found(log, "trig") == [("error", "syntax", 0, 3, 4)]

@@ -114,3 +114,11 @@ def test_both_sides_of_rows_of_statistics_count_alike(tasks, data):
     for row in rows:
         messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
         assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name
+
+
+def test_both_sides_of_rows_of_checks_count_alike(tasks, data):
+    import checking
+
+    for row in checking.rows():
+        messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
+        assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name

@@ -11,6 +11,7 @@ COMMANDS = [
     ("cat", "LOG", "--sample", "1%"),
     ("cat", "LOG", "--sample", "100"),
     ("inspect", "LOG", "--stats"),
+    ("validate", "LOG", "--quiet"),
     ("diff", "LOG", "LOG.gz", "--quiet"),
 ]
 

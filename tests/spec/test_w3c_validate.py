@@ -1,5 +1,7 @@
 """`validate` on the W3C's suites: every negative syntax test is reported, and no positive one is an error."""
 
+import json
+
 import pyoxigraph as ox
 import pytest
 from support import needs_shared, w3c_files
@@ -59,3 +61,46 @@ def test_every_wrong_document_is_reported_and_no_right_one(format):
         assert all(each.line is not None for each in errors), path
         right, wrong = right + (not is_wrong), wrong + is_wrong
     assert (right, wrong) == NUMBERS[format]
+
+
+def of_json_ld():
+    """Path, document and whether it is wrong, of the suite's cases that need no other document and no option."""
+    files = w3c_files("w3c-json-ld-api-rdf.tar.gz")
+    for case in json.loads(files.get("toRdf-manifest.jsonld", '{"sequence":[]}'))["sequence"]:
+        options = case.get("option", {})
+        old = "json-ld-1.0" in (options.get("specVersion"), options.get("processingMode"))
+        alone = set(options) <= {"specVersion", "processingMode", "base"}
+        if not old and alone and case["input"] in files:
+            wrong = "jld:NegativeEvaluationTest" in case["@type"]
+            yield case["@id"].removeprefix("#"), files[case["input"]], wrong
+
+
+def test_json_ld_documents():
+    # These are read with `lenient` alone: IRIs that are none, and relative ones without a base.
+    lenient = {"te060", "te068", "te111", "te112", "te122", "tli12", "tli14"}
+    lenient |= {"twf01", "twf02", "twf03", "twf04", "twf05", "twf07"}
+    right = wrong = 0
+    for name, data, is_wrong in of_json_ld():
+        base = "https://w3c.github.io/json-ld-api/tests/"
+        checked = rdfm.validate(data, "jsonld", base=base, rdf_direction="none")
+        errors = [each for each in checked if each.severity == "error"]
+        if any("--context" in each.shown("command") for each in errors):
+            continue  # of another document
+        assert bool(errors) == (is_wrong or name in lenient), (name, errors)
+        right, wrong = right + (not is_wrong), wrong + is_wrong
+    assert right > 250
+    assert wrong > 70
+
+
+def test_yaml_ld_documents():
+    files = w3c_files("w3c-yaml-ld-tests.tar.gz")
+    wrong = 0
+    for case in json.loads(files["manifest.jsonld"])["sequence"]:
+        if not case["input"].endswith(".yamlld"):
+            continue
+        if "jld:NegativeEvaluationTest" in case["@type"]:
+            assert rdfm.validate(files[case["input"]], "yamlld").run().errors, case["@id"]
+            wrong += 1
+        elif "jld:ToRDFTest" in case["@type"] and "scalar" not in case["@id"]:
+            assert rdfm.validate(files[case["input"]], "yamlld").run().ok, case["@id"]
+    assert wrong >= 12

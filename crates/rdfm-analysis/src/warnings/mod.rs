@@ -142,3 +142,107 @@ impl Checker {
         self.counts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    use rdfm_core::model::batch::MessageBatch;
+    use rdfm_core::model::builder::LogBuilder;
+    use rdfm_core::model::limits::Limits;
+    use rdfm_core::model::term::{Quad, TermId, TermKind};
+
+    use super::*;
+
+    /// A message with something wrong of every rule, the same six times, and a message that is right between them.
+    fn batch() -> MessageBatch {
+        let mut builder = LogBuilder::<Quad>::new(Limits::default());
+        for message in 0..12 {
+            builder.begin_message(message * 10);
+            let odd = message % 2 == 0;
+            let iri: &[u8] = if odd { b"relative" } else { b"http://e/" };
+            let iri = builder.add_simple(TermKind::Iri, iri, 0).unwrap();
+            let bnode = builder.add_simple(TermKind::Bnode, b"alice", 0).unwrap();
+            let datatype = b"http://www.w3.org/2001/XMLSchema#int";
+            let datatype = builder.add_simple(TermKind::Iri, datatype, 0).unwrap();
+            let number: &[u8] = if odd { b"x" } else { b"1" };
+            let number = builder
+                .add_with_aux(TermKind::TypedLiteral, number, datatype.0, 0)
+                .unwrap();
+            let tag: &[u8] = if odd { b"en_US" } else { b"en-US" };
+            let tag = builder.add_simple(TermKind::Language, tag, 0).unwrap();
+            let word = builder
+                .add_with_aux(TermKind::LangLiteral, b"a", tag.0, 0)
+                .unwrap();
+            let inner = builder.add_triple_term([bnode, iri, number]).unwrap();
+            let outer = builder.add_triple_term([bnode, iri, inner]).unwrap();
+            for object in [word, outer, outer] {
+                let quad = Quad {
+                    subject: bnode,
+                    predicate: datatype,
+                    object,
+                    graph: TermId::DEFAULT_GRAPH,
+                };
+                builder.add_quad(quad).unwrap();
+            }
+            let namespace: &[u8] = if odd { b"http://a/" } else { b"http://b/" };
+            builder.add_namespace(b"p", namespace).unwrap();
+            builder.end_message();
+        }
+        builder.take().unwrap()
+    }
+
+    fn findings(checker: &mut Checker, batches: &[MessageBatch]) -> Vec<(Rule, u64, u64)> {
+        let found = batches
+            .iter()
+            .flat_map(|batch| checker.check(batch, BlankNodes::Chosen));
+        let mut found: Vec<_> = found
+            .map(|finding| (finding.rule, finding.message, finding.position))
+            .collect();
+        found.sort_unstable_by_key(|found| (found.1, found.0 as u8));
+        found
+    }
+
+    #[test]
+    fn a_message_has_each_finding_once() {
+        let mut checker = Checker::new(100);
+        let found = findings(&mut checker, &[batch()]);
+        let of_terms = [Rule::RelativeIri, Rule::IllTypedLiteral, Rule::LanguageTag];
+        let first: Vec<_> = of_terms.map(|rule| (rule, 0, 0)).to_vec();
+        let second = [
+            (Rule::SharedBlankNode, 1, 10),
+            (Rule::RedeclaredNamespace, 1, 10),
+        ];
+        assert_eq!(found[..5], [first, second.to_vec()].concat());
+        assert_eq!(checker.counts(), [6, 6, 6, 1, 1]);
+    }
+
+    #[test]
+    fn how_messages_are_cut_into_batches_changes_nothing() {
+        let whole = batch();
+        let expected = findings(&mut Checker::new(100), std::slice::from_ref(&whole));
+        for size in [1, 2, 5] {
+            let cut: Vec<_> = (0..whole.len())
+                .step_by(size)
+                .map(|start| whole.slice(start..(start + size).min(whole.len())))
+                .collect();
+            assert_eq!(findings(&mut Checker::new(100), &cut), expected, "{size}");
+        }
+    }
+
+    #[test]
+    fn findings_beyond_the_limit_are_counted() {
+        let mut checker = Checker::new(2);
+        assert_eq!(findings(&mut checker, &[batch()]).len(), 2 + 2 + 2 + 1 + 1);
+        assert_eq!(checker.counts(), [6, 6, 6, 1, 1]);
+    }
+
+    #[test]
+    fn logs_have_labels_and_prefixes_of_their_own() {
+        let mut checker = Checker::new(100);
+        for _ in 0..2 {
+            checker.begin_log();
+            let first = batch().slice(0..1);
+            assert_eq!(findings(&mut checker, &[first]).len(), 3);
+        }
+    }
+}

@@ -79,7 +79,7 @@ impl Terms {
                         .any(|part| self.wrong[part.index()] != Wrong::Nothing)
                 {
                     self.wrong[index] = Wrong::Part;
-                    changed = matches!(term.kind, TermKind::TripleTerm);
+                    changed |= term.kind == TermKind::TripleTerm;
                 }
             }
         }

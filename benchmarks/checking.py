@@ -1,0 +1,54 @@
+"""What is measured of checking logs: `rdfm.validate` with all its warnings, beside reading the same log alone."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from tasks import Row, Task, Work, sample, translated
+
+
+def held(log: str, format: str, folder: Path, messages: int) -> bytes:
+    """A log in memory."""
+    if log.endswith(f".{format}"):
+        return sample(folder, log, messages)
+    return translated(log, format, folder, messages)
+
+
+def validating(log: str, format: str, folder: Path, messages: int) -> Work:
+    import rdfm
+
+    data = held(log, format, folder, messages)
+
+    def run() -> int:
+        checked = rdfm.validate(data, format).run()
+        assert checked.ok
+        return checked.records
+
+    return Work(run, len(data))
+
+
+def reading(log: str, format: str, folder: Path, messages: int) -> Work:
+    import rdfm
+
+    data = held(log, format, folder, messages)
+
+    def run() -> int:
+        with rdfm.open_log(data, format, parts=True) as opened:
+            return sum(batch.quad_count for batch in opened.batches())
+
+    return Work(run, len(data))
+
+
+def rows() -> list[Row[Task]]:
+    """Logs in text and in Jelly."""
+    logs = [("iot.nq", "nq"), ("iot.nq", "jelly"), ("osm.nq", "jelly"), ("nanopubs.trig", "trig")]
+    return [
+        Row(
+            f"{format} validated ({log.partition('.')[0]})",
+            partial(validating, log, format),
+            ("rdfm, read only", partial(reading, log, format)),
+            0.7,
+        )
+        for log, format in logs
+    ]
