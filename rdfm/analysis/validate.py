@@ -256,7 +256,7 @@ class Validation:
                 if self.max_errors is not None and told >= self.max_errors:
                     self.stopped = True
                     return
-        if self.stream_options is not None and not self._matched and not self.rules:
+        if self.stream_options is not None and not self._matched and self.ok:
             raise OptionError(
                 f"options_from is for logs in {self.stream_options[0]}; no input is one"
             )

@@ -371,6 +371,9 @@ def test_stream_options_need_a_jelly_log():
         rdfm.OptionError, match="options_from is for logs in jelly; no input is one"
     ):
         list(rdfm.validate(GOOD.encode(), "nq", options_from=jelly()))
+    warned = f'{S} "x"^^<{XSD}int> .\n'.encode()
+    with pytest.raises(rdfm.OptionError, match="no input is one"):
+        list(rdfm.validate(warned, "nq", options_from=jelly()))
     with pytest.raises(rdfm.OptionError, match="holds no stream options"):
         rdfm.validate(GOOD.encode(), "nq", options_from=GOOD.encode())
     with pytest.raises(rdfm.OptionError, match="options_from cannot be read: missing"):

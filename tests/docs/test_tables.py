@@ -232,3 +232,20 @@ def test_the_docs_name_every_public_name():
         path.read_text("utf-8") for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
     )
     assert not [name for name in rdfm.__all__ if not re.search(rf"\b{name}\b", pages)]
+
+
+def test_the_page_of_checks_names_every_rule():
+    from rdfm.analysis.findings import RULES
+
+    rows = re.findall(
+        r"^\| `([a-z-]+)` \| (\w+)", section(read("docs/validate.md"), "The rules"), re.MULTILINE
+    )
+    assert rows == [(name, rule.severity) for name, rule in RULES.items()]
+
+
+def test_the_page_of_checks_names_every_field_of_a_finding():
+    from rdfm.analysis.findings import Finding
+
+    table = section(read("docs/validate.md"), "For programs")
+    named = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
+    assert {*named, "error"} == {*Finding.__dataclass_fields__, "summary", "error"}
