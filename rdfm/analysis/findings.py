@@ -38,6 +38,7 @@ RULES: dict[str, Rule] = {
     "shacl": Rule(
         "error", "A message does not conform to the shapes, which may also call that a warning."
     ),
+    "no-logs": Rule("warning", "A folder or an archive holds no log."),
     "look-alike": Rule("warning", "A comment looks like a delimiter of messages and is none."),
     "key-without-iri": Rule(
         "warning", "Keys of JSON-LD that no context maps to an IRI are dropped."

@@ -269,6 +269,7 @@ class Validation:
         driver = Driver([given], replace(self._reading, watch=self._watch))
         self._log = None
         here = 0
+        before = self.logs, sum(self.rules.values())
         try:
             for item in driver:
                 here = self._take(item, here)
@@ -280,6 +281,9 @@ class Validation:
         finally:
             driver.close()
         self._end_log()
+        if (self.logs, sum(self.rules.values())) == before and not self._new:
+            text = "there is no log in it"
+            self._new.append(Finding(driver.name, RULES["no-logs"].severity, "no-logs", text))
         yield from self._found()
         self._done += here
 

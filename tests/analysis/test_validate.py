@@ -177,6 +177,20 @@ def test_a_file_of_a_folder_that_cannot_be_opened_is_one_error(tmp_path, monkeyp
         list(log)
 
 
+def test_a_folder_or_an_archive_without_logs_is_a_warning(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with tarfile.open(tmp_path / "empty.tar", "w"):
+        pass
+    (tmp_path / "empty.nq").write_text("")  # a log without messages
+    names = ["empty", "empty.tar", "empty.nq"]
+    checked = rdfm.validate([tmp_path / name for name in names])
+    assert [(Path(each.source).name, each.severity, each.rule) for each in checked] == [
+        ("empty", "warning", "no-logs"),
+        ("empty.tar", "warning", "no-logs"),
+    ]
+    assert (checked.logs, checked.messages) == (1, 0)
+
+
 def test_a_log_that_is_cut_off():
     log = written("jelly", [GOOD, GOOD])
     assert [each[:2] for each in found(log[:-3], "jelly")] == [("error", "truncated")]
