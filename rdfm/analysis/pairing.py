@@ -415,7 +415,7 @@ def pair_in_any_order(findings: Findings) -> None:
             side.skip_batch()
             findings.tick()
     left = findings.left
-    counts["equal"], counts["only_a"], counts["only_b"] = comparer.settle(left)
+    counts["equal"], counts["only_a"], counts["only_b"] = comparer.settle()
     if not (counts["only_a"] or counts["only_b"] or counts["undecided"]):
         counts["records"] = total_records
     if not left:

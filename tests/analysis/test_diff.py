@@ -234,6 +234,42 @@ def test_random_logs_beside_pyoxigraph(seed, batch):
     assert len(left[0]) == unordered.equal
 
 
+def in_order(message):
+    """The quads of a message in order, with labels by their first places."""
+    names = {}
+
+    def term(value):
+        return (
+            Bnode(str(names.setdefault(value, len(names)))) if isinstance(value, Bnode) else value
+        )
+
+    return [tuple(map(term, quad)) for quad in message]
+
+
+@given(seed=st.integers(0, 1 << 32))
+def test_random_logs_of_ordered_quads(seed):
+    draw = random.Random(seed)
+    a = [dataset(draw) for _ in range(draw.randint(1, 4))]
+    b = edited(draw, a) if draw.random() < 0.5 else [list(message) for message in a]
+    if draw.random() < 0.5:
+        b = [renamed_in_place(message) for message in b]
+    forms = [[in_order(message) for message in side] for side in (a, b)]
+    logs = [written(side, "nq") for side in (a, b)]
+    found = rdfm.diff(*logs, quads="ordered", from_format="nq", limit=EVERYTHING)
+    assert found.same == (forms[0] == forms[1])
+    for each in found:
+        if each.kind == "changed":
+            assert forms[0][each.a] != forms[1][each.b]
+            assert each.removed or each.added
+
+
+def renamed_in_place(quads):
+    def term(value):
+        return Bnode(f"z{value.value}") if isinstance(value, Bnode) else value
+
+    return [Quad(*map(term, quad)) for quad in quads]
+
+
 @given(seed=st.integers(0, 1 << 32))
 def test_random_messages_beside_rdflib(seed):
     from rdflib.compare import isomorphic
@@ -414,6 +450,12 @@ def test_the_limit_bounds_what_is_held():
         )
         assert len(found) == len(found.differences) == 7
         assert found.count == (100 if unordered else 50)
+
+
+def test_the_first_messages_of_unordered_logs_are_shown():
+    a, b = numbered(*range(90), *range(90)), numbered(*range(90))
+    assert told(a, b, unordered=True, limit=4) == [("only_a", at, None) for at in range(4)]
+    assert told(b, a, unordered=True, limit=4) == [("only_b", None, at) for at in range(4)]
 
 
 @pytest.mark.parametrize(

@@ -161,3 +161,32 @@ def test_help_says_what_it_is_for(rdfm):
     run = rdfm("diff", "--help")
     assert "The exit status is 0 if the logs are the same" in " ".join(run.out.split())
     assert "--ignore-namespaces" in run.out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("a.nq rows.tsv", "rows.tsv holds results, and a.nq holds messages; compare logs of one"),
+        ("p.rdfp a.nq", "a.nq holds messages, and p.rdfp holds patches; compare logs of one kind"),
+        ("p.rdfp p.rdfp --quads ordered", "the logs hold patches, and quads is for messages"),
+        ("mixed rows.tsv", "holds messages, and what was read before it are results"),
+        ("results rows.tsv", "has other variables, or another answer, than the results before"),
+        ("a.nq noname", "noname shows its format neither by its name nor by its content; --from"),
+        ("a.nq rows.tsv --from nq", "rows.tsv: nq: expected"),
+        ("a.nq nowhere/", "nowhere"),
+    ],
+)
+def test_wrong_uses_of_files(rdfm, words, text):
+    Path("rows.tsv").write_text('?a\n"1"\n')
+    Path("p.rdfp").write_text("TX .\nTC .\n")
+    Path("noname").write_text("what is this\n")
+    for folder, files in (
+        ("mixed", {"1.tsv": '?a\n"1"\n', "2.nq": "<a:s> <a:p> <a:o> .\n"}),
+        ("results", {"1.tsv": '?a\n"1"\n', "2.tsv": '?b\n"1"\n'}),
+    ):
+        Path(folder).mkdir()
+        for name, content in files.items():
+            Path(folder, name).write_text(content)
+    run = rdfm("diff", *words.split())
+    assert text in run.error
+    assert run.code == 2

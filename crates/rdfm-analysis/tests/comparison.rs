@@ -17,7 +17,7 @@ const STEPS: u64 = 1_000_000;
 
 /// The messages of a log of N-Quads in a short form: `;` ends a quad, `|` a message.
 fn log(text: &str) -> MessageBatch {
-    let lines = text.replace(';', " .\n").replace('|', "\n# @message\n");
+    let lines = text.replace(';', " .\n").replace('|', " .\n# @message\n");
     batches(&format!("{lines} .\n"), 8192).pop().unwrap()
 }
 
@@ -68,7 +68,7 @@ fn signed_apart(a: &str, b: &str) -> bool {
         assert!(undecided.is_empty());
         comparer.next_batch(side);
     }
-    comparer.settle(0)
+    comparer.settle()
         != Settled {
             same: 1,
             only: [0, 0],
@@ -230,4 +230,30 @@ fn what_needs_too_much_work_is_said() {
     assert_eq!(bounded(STEPS), Ok(Some(10)));
     let mut comparer = Comparer::new(Mode::Sets, false, false, 100);
     assert_eq!(comparer.collect(Side::A, &a), [0]);
+}
+
+#[test]
+fn messages_that_one_side_has_more_often_are_picked_in_order() {
+    let make = |values: &[u32]| {
+        let messages: Vec<String> = values
+            .iter()
+            .map(|value| format!("<a:s> <a:p> \"{value}\""))
+            .collect();
+        log(&messages.join("|"))
+    };
+    let (a, b) = (make(&[1, 2, 2, 3, 2, 9]), make(&[3, 2, 1, 4]));
+    let mut comparer = Comparer::new(Mode::Sets, false, false, STEPS);
+    assert!(comparer.collect(Side::A, &a).is_empty());
+    assert!(comparer.collect(Side::B, &b).is_empty());
+    let settled = comparer.settle();
+    assert_eq!(
+        settled,
+        Settled {
+            same: 3,
+            only: [3, 1]
+        }
+    );
+    assert_eq!(comparer.pick(Side::A, &a), [1, 2, 5]);
+    assert_eq!(comparer.pick(Side::B, &b), [3]);
+    assert!(comparer.pick(Side::B, &b).is_empty());
 }

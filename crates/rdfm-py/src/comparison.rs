@@ -250,14 +250,14 @@ impl Comparer {
         self.with_one(py, side_number, batch, Collect(side(side_number)))
     }
 
-    /// Compare the multisets, and keep so many messages of each side that only it has.
+    /// Compare the multisets; messages that only one side has can be picked then.
     ///
     /// Returns:
     ///     The number of messages that both have, that only `a` has, and that only `b` has.
-    fn settle(&self, py: Python<'_>, kept: u64) -> PyResult<(u64, u64, u64)> {
+    fn settle(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
-        let settled = errors::guarded(py, || core.settle(kept))?;
+        let settled = errors::guarded(py, || core.settle())?;
         Ok((settled.same, settled.only[0], settled.only[1]))
     }
 

@@ -224,9 +224,9 @@ impl Comparer {
         undecided
     }
 
-    /// Compares the multisets; up to so many messages of each side that only it has are found again then.
-    pub fn settle(&mut self, kept: u64) -> Settled {
-        self.multiset.settle(kept)
+    /// Compares the multisets; messages that only one side has can be picked then.
+    pub fn settle(&mut self) -> Settled {
+        self.multiset.settle()
     }
 
     /// The messages of a batch that only its side has, each told once.

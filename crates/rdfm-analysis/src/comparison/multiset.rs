@@ -3,14 +3,16 @@
 //! - In: signatures of the messages of two logs. Out: how many only one of them has, and which.
 //! - Cost: 16 bytes a message, sorted once.
 
+use std::cmp::Ordering;
+
 use rustc_hash::FxHashMap;
 
-/// The signatures of both sides.
+/// The signatures of both sides; after they are compared, those of messages that only one side has, sorted.
 #[derive(Debug, Default)]
 pub struct Multiset {
     sides: [Vec<u128>; 2],
-    /// What is left over on each side: signatures and how many messages have them.
-    left: [FxHashMap<u128, u64>; 2],
+    /// How many messages of a signature are told already.
+    taken: [FxHashMap<u128, usize>; 2],
 }
 
 /// How the multisets compare.
@@ -28,49 +30,47 @@ impl Multiset {
         self.sides[side].push(signature);
     }
 
-    /// Compares the sides, and forgets all but what is left over: of at most so many messages of each.
-    pub fn settle(&mut self, kept: u64) -> Settled {
-        let [mut a, mut b] = std::mem::take(&mut self.sides);
+    /// Compares the sides, and forgets what both have.
+    pub fn settle(&mut self) -> Settled {
+        let [a, b] = &mut self.sides;
         a.sort_unstable();
         b.sort_unstable();
-        let mut settled = Settled::default();
-        let [mut ours, mut theirs] = [a, b].map(|side| side.into_iter().peekable());
-        loop {
-            let next = (ours.peek().copied(), theirs.peek().copied());
-            let side = match next {
-                (None, None) => break,
-                (Some(one), Some(other)) if one == other => {
-                    settled.same += 1;
-                    ours.next();
-                    theirs.next();
-                    continue;
-                }
-                (Some(one), other) if other.is_none_or(|other| one < other) => 0,
-                _ => 1,
-            };
-            let Some(signature) = (if side == 0 {
-                ours.next()
-            } else {
-                theirs.next()
-            }) else {
-                break;
-            };
-            settled.only[side] += 1;
-            if settled.only[side] <= kept {
-                *self.left[side].entry(signature).or_default() += 1;
+        let mut same = 0;
+        // Where each side is, and how much of it is left over.
+        let (mut at, mut left) = ([0, 0], [0, 0]);
+        while let (Some(&one), Some(&other)) = (a.get(at[0]), b.get(at[1])) {
+            let order = one.cmp(&other);
+            same += u64::from(order == Ordering::Equal);
+            if order == Ordering::Less {
+                a[left[0]] = one;
+                left[0] += 1;
             }
+            if order == Ordering::Greater {
+                b[left[1]] = other;
+                left[1] += 1;
+            }
+            at[0] += usize::from(order != Ordering::Greater);
+            at[1] += usize::from(order != Ordering::Less);
         }
-        settled
+        for (number, side) in [a, b].into_iter().enumerate() {
+            let rest = side.len() - at[number];
+            side.copy_within(at[number].., left[number]);
+            side.truncate(left[number] + rest);
+        }
+        let only = [0, 1].map(|side| self.sides[side].len() as u64);
+        Settled { same, only }
     }
 
-    /// Whether a message is one of those that are left over on a side; it is told once.
+    /// Whether a message is one of those that only its side has; it is told once.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
-        match self.left[side].get_mut(&signature) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                true
-            }
-            _ => false,
+        let left = &self.sides[side];
+        let start = left.partition_point(|&known| known < signature);
+        let count = left[start..].partition_point(|&known| known == signature);
+        if count == 0 {
+            return false;
         }
+        let taken = self.taken[side].entry(signature).or_default();
+        *taken += 1;
+        *taken <= count
     }
 }
