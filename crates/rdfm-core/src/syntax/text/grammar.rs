@@ -129,6 +129,7 @@ pub(crate) fn decoder<G: Grammar + 'static>(
         invalid: false,
         done: false,
         lines: Lines::default(),
+        here: 0,
         parts,
         skipped: None,
     };
@@ -142,8 +143,10 @@ struct TextReader<G> {
     /// The byte after the checked text is no UTF-8.
     invalid: bool,
     done: bool,
-    /// Where the bytes at hand begin.
+    /// Where a byte at hand is, by its index: the first one, or the one where reading went on behind an error, so that
+    /// many errors cost no more than their bytes.
     lines: Lines,
+    here: usize,
     parts: bool,
     /// On the way to where reading goes on.
     skipped: Option<Skipped>,
@@ -166,10 +169,11 @@ impl<G: Grammar> TextReader<G> {
 
     /// Finds the lines of what was noted, before the bytes go.
     fn locate(&mut self, input: &Buffer) {
+        let rest = input.bytes.get(self.here..).unwrap_or_default();
         self.grammar.locate(|offset| {
             let before = offset.saturating_sub(self.lines.offset()) as usize;
             self.lines
-                .position(input.bytes.get(..before).unwrap_or_default())
+                .position(rest.get(..before).unwrap_or_default())
                 .0
         });
     }
@@ -211,6 +215,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.invalid = false;
         self.done = false;
         self.lines = Lines::default();
+        self.here = 0;
         self.skipped = None;
     }
 
@@ -242,7 +247,10 @@ impl<G: Grammar> Reader for TextReader<G> {
         };
         let GrammarError { at, class, reason } = error;
         let follows = reason.follows();
-        let error = self.lines.error(&input.bytes, at, class, reason);
+        let rest = input.bytes.get(self.here..).unwrap_or_default();
+        let error = self
+            .lines
+            .error(rest, at.saturating_sub(self.here), class, reason);
         let begin = self.begin(input);
         let resumable = self.grammar.stop(&input.bytes[..self.valid], follows);
         if resumable {
@@ -269,9 +277,14 @@ impl<G: Grammar> Reader for TextReader<G> {
             .grammar
             .skip(&input.bytes, input.finished, &mut skipped);
         input.at = self.grammar.consumed();
-        self.valid = input.at;
-        self.invalid = false;
+        if input.at > self.valid {
+            self.valid = input.at;
+            self.invalid = false;
+        }
         self.locate(input);
+        self.lines
+            .advance(input.bytes.get(self.here..input.at).unwrap_or_default());
+        self.here = input.at;
         if !found {
             self.skipped = Some(skipped);
             return Ok(None);
@@ -284,8 +297,11 @@ impl<G: Grammar> Reader for TextReader<G> {
     }
 
     fn forget(&mut self, gone: &[u8]) {
-        self.lines.advance(gone);
-        self.grammar.forget(gone, self.lines.offset());
+        self.lines
+            .advance(gone.get(self.here..).unwrap_or_default());
+        self.here = self.here.saturating_sub(gone.len());
+        let start = self.lines.offset() - self.here as u64;
+        self.grammar.forget(gone, start);
         self.valid -= gone.len();
     }
 
