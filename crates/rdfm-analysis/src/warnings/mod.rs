@@ -3,7 +3,7 @@
 //!
 //! - In: batches of a log, in order. Out: [`Finding`]s, those of a batch by message.
 //! - Cost: a look at each term of a batch's table; the quads are looked at only where a term is suspicious, or where
-//!   labels are compared. Memory: 1 MiB of labels, the last [`prefixes::MAX_PREFIXES`] prefixes.
+//!   labels are compared. Memory: 1 MiB of labels, 4 MiB of prefixes.
 //! - Law: how messages are cut into batches changes nothing.
 
 mod blanks;
