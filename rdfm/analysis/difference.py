@@ -78,7 +78,8 @@ class Difference:
         only_a: Messages that only the first log has.
         only_b: Messages that only the second log has.
         undecided: Pairs whose blank nodes need more than `max_steps`; with `unordered` messages.
-        records: Quads of the messages that are the same; of patches operations, of results rows.
+        records: Quads of the messages that are the same; of patches operations, of results rows. With `unordered` they are
+            counted where all messages are the same.
         head: Of results, what differs in the variables or the answer: a line beginning with - and one with +.
         differences: The first of them.
         notes: What was not compared.
