@@ -570,7 +570,8 @@ def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...
 @final
 class Checker:
     def __new__(cls, limit: int) -> Checker: ...
-    def begin_log(self) -> None: ...  # labels and prefixes are of one log
+    # labels and prefixes are of one log; own: what IRIs begin with that the log's address completed
+    def begin_log(self, own: str) -> None: ...
     # rule, message, its first byte, text, how the term is written in text logs
     def check(
         self,

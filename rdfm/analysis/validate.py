@@ -126,6 +126,14 @@ def validate(
     )
 
 
+def _own_folder(source: Source, reading: Reading) -> str:
+    """What relative IRIs of a log begin with, when its own file completed them."""
+    url = source.input.url or ""
+    if reading.options.get("base") is not None or "base" not in source.format.spec.options("read"):
+        return ""
+    return url.rpartition("/")[0] + "/" if url.startswith("file:") else ""
+
+
 def _listed(inputs: Any) -> list[Readable]:
     """The inputs, also where there is one."""
     is_one = isinstance(inputs, (str, bytes, bytearray, memoryview)) or hasattr(inputs, "read")
@@ -343,7 +351,7 @@ class Validation:
         if not source.format.spec.binary:
             lines = watched[1] if watched and watched[0] is source.input else Lines()
         self._log = _Log(source, lines)
-        self._checker.begin_log()
+        self._checker.begin_log(_own_folder(source, self._reading))
         self.logs += source.input.refusal is None
 
     def _end_log(self) -> None:

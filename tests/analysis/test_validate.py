@@ -248,6 +248,16 @@ def test_relative_iris_in_binary_logs(name):
     assert [each[:2] for each in found(log, name)] == [("warning", "relative-iri")]
 
 
+def test_iris_that_the_file_completed(tmp_path):
+    path = tmp_path / "a.ttl"
+    path.write_text("<http://e/s> <http://e/p> <http://e/o>,\n  <other#it> .\n")
+    (warning,) = rdfm.validate(path)
+    assert (warning.rule, warning.line, warning.column) == ("relative-iri", 2, 3)
+    assert "the IRI 'other#it' is relative to the file" in warning.text
+    assert list(rdfm.validate(path, base="http://e/")) == []
+    assert list(rdfm.validate(path.read_bytes(), "ttl", base="file:///tmp/a.ttl")) == []
+
+
 def test_relative_iris_in_text():
     assert found(f"{GOOD}<a> <http://e/p> <a> .\n", lenient=True) == [
         ("warning", "relative-iri", 0, 2, 1)

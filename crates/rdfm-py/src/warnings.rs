@@ -33,8 +33,11 @@ impl Checker {
     }
 
     /// Begin another log: labels and prefixes are of one log.
-    fn begin_log(&self) {
-        self.lock().begin_log();
+    ///
+    /// Args:
+    ///     own: What IRIs begin with that the log's own address completed; empty where there are none.
+    fn begin_log(&self, own: &str) {
+        self.lock().begin_log(own.as_bytes());
     }
 
     /// Check the next batch of the log.

@@ -114,8 +114,10 @@ impl Checker {
         }
     }
 
-    /// Begins another log: labels and prefixes are of one log.
-    pub fn begin_log(&mut self) {
+    /// Begins another log: labels and prefixes are of one log. `own` is what IRIs begin with that the log's own address
+    /// completed; empty where there are none.
+    pub fn begin_log(&mut self, own: &[u8]) {
+        self.terms.begin_log(own);
         self.labels.clear();
         self.prefixes.clear();
     }
@@ -240,7 +242,7 @@ mod tests {
     fn logs_have_labels_and_prefixes_of_their_own() {
         let mut checker = Checker::new(100);
         for _ in 0..2 {
-            checker.begin_log();
+            checker.begin_log(b"");
             let first = batch().slice(0..1);
             assert_eq!(findings(&mut checker, &[first]).len(), 3);
         }

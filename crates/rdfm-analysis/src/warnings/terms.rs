@@ -24,6 +24,8 @@ pub(super) struct Terms {
     datatypes: FxHashMap<u32, Option<Datatype>>,
     /// Terms that were reported of the message at hand.
     reported: FxHashSet<(u8, Box<[u8]>)>,
+    /// What IRIs begin with that the log's own address completed; empty where there are none.
+    own: Vec<u8>,
 }
 
 /// What is wrong with a term.
@@ -36,6 +38,12 @@ enum Wrong {
 }
 
 impl Terms {
+    /// Begins a log; relative IRIs of it were completed to begin so.
+    pub fn begin_log(&mut self, own: &[u8]) {
+        self.own.clear();
+        self.own.extend_from_slice(own);
+    }
+
     /// Reports suspicious terms; gives whether the batch has blank nodes.
     pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut Sink) -> bool {
         let table = batch.table();
@@ -44,7 +52,7 @@ impl Terms {
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate() {
             has_bnodes |= term.kind == TermKind::Bnode;
-            if wrong_itself(table, term, &mut datatypes).is_some() {
+            if wrong_itself(table, term, &mut datatypes, &self.own).is_some() {
                 first.get_or_insert(index);
             }
         }
@@ -64,7 +72,7 @@ impl Terms {
         self.wrong.resize(table.terms().len(), Wrong::Nothing);
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate().skip(first) {
-            if let Some(rule) = wrong_itself(table, term, &mut datatypes) {
+            if let Some(rule) = wrong_itself(table, term, &mut datatypes, &self.own) {
                 self.wrong[index] = Wrong::Itself(rule);
             }
         }
@@ -87,7 +95,10 @@ impl Terms {
 
     fn report<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut Sink) {
         let Self {
-            wrong, reported, ..
+            wrong,
+            reported,
+            own,
+            ..
         } = self;
         let table = batch.table();
         let mut open = Vec::new();
@@ -118,7 +129,7 @@ impl Terms {
                     }
                     if reported.insert((rule as u8, table.text_of(term).into())) {
                         sink.add(rule, || {
-                            finding(rule, table, term, index, batch.position(message))
+                            finding(rule, table, term, own, index, batch.position(message))
                         });
                     }
                 }
@@ -175,9 +186,17 @@ impl<'a> Datatypes<'a> {
 
 /// What is wrong with a term, whatever it refers to.
 #[inline]
-fn wrong_itself(table: &TermTable, term: Term, datatypes: &mut Datatypes) -> Option<Rule> {
+fn wrong_itself(
+    table: &TermTable,
+    term: Term,
+    datatypes: &mut Datatypes,
+    own: &[u8],
+) -> Option<Rule> {
     match term.kind {
-        TermKind::Iri => (!is_absolute(table.text_of(term))).then_some(Rule::RelativeIri),
+        TermKind::Iri => {
+            let iri = table.text_of(term);
+            (!is_absolute(iri) || is_own(iri, own)).then_some(Rule::RelativeIri)
+        }
         TermKind::TypedLiteral => {
             let datatype = datatypes.of(table, term.aux)?;
             (!datatype.allows(table.text_of(term))).then_some(Rule::IllTypedLiteral)
@@ -205,6 +224,12 @@ pub(super) fn is_absolute(iri: &[u8]) -> bool {
     end.is_some_and(|end| iri[end] == b':' && iri[0].is_ascii_alphabetic())
 }
 
+/// Whether an IRI begins as those do that the log's own address completed.
+#[inline]
+fn is_own(iri: &[u8], own: &[u8]) -> bool {
+    !own.is_empty() && iri.starts_with(own)
+}
+
 /// Whether a tag is well-formed by BCP 47, as most are at a glance.
 #[inline]
 fn is_well_formed_tag(tag: &[u8]) -> bool {
@@ -220,7 +245,14 @@ fn written(write: impl FnOnce(&mut Vec<u8>), behind: &[u8]) -> Vec<u8> {
     out
 }
 
-fn finding(rule: Rule, table: &TermTable, term: Term, message: u64, position: u64) -> Finding {
+fn finding(
+    rule: Rule,
+    table: &TermTable,
+    term: Term,
+    own: &[u8],
+    message: u64,
+    position: u64,
+) -> Finding {
     let text = table.text_of(term);
     let (said, written) = match rule {
         Rule::IllTypedLiteral => {
@@ -237,6 +269,16 @@ fn finding(rule: Rule, table: &TermTable, term: Term, message: u64, position: u6
             format!("{} is no well-formed language tag (BCP 47)", quote(text)),
             [b"\"@", text].concat(),
         ),
+        Rule::RelativeIri if is_own(text, own) => {
+            let relative = &text[own.len()..];
+            (
+                format!(
+                    "the IRI {} is relative to the file: what it names changes when the file is moved; base gives it a fixed one",
+                    quote(relative)
+                ),
+                written(|out| write_iri(relative, false, out), b""),
+            )
+        }
         Rule::RelativeIri | Rule::SharedBlankNode | Rule::RedeclaredNamespace => (
             format!(
                 "the IRI {} is relative: what it names depends on where it is read",
