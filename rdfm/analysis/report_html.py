@@ -41,7 +41,7 @@ min-width:0}
 .rdfm-stats .tiles b{display:block;font-size:1.35rem;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .rdfm-stats .tiles span{color:var(--soft);font-size:.85rem}
 .rdfm-stats svg{display:block;width:100%;height:auto}
-.rdfm-stats svg text{fill:var(--soft);font:11px system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
+.rdfm-stats svg text{fill:var(--soft);font:13px system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
 .rdfm-stats .bar{fill:var(--bar)}.rdfm-stats .track{fill:var(--track)}
 .rdfm-stats .axis{stroke:var(--line);stroke-width:1}
 .rdfm-stats .k0{fill:var(--bar);background:var(--bar)}.rdfm-stats .k1{fill:var(--b);background:var(--b)}
@@ -61,7 +61,7 @@ min-width:0}
 background:none}
 .rdfm-stats th,.rdfm-stats td{padding:.35rem .6rem;text-align:right;border:0;border-top:1px solid var(--line);
 white-space:nowrap;background:none}
-.rdfm-stats thead th{border-top:0;color:var(--soft);font-weight:500}
+.rdfm-stats thead th{white-space:normal;vertical-align:bottom;border-top:0;color:var(--soft);font-weight:500}
 .rdfm-stats th:first-child,.rdfm-stats td:first-child{text-align:left;padding-left:0;font-weight:500}
 .rdfm-stats .bad{color:var(--bad);background:var(--badback);border-radius:8px;padding:.6rem .8rem;margin:1rem 0}
 """

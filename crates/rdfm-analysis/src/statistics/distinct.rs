@@ -14,6 +14,9 @@ pub const EXACT: usize = 1 << 16;
 /// Distinct values of one series up to which its count stays exact, whatever the others have.
 const EXACT_APART: usize = 1 << 12;
 
+/// Distinct values from which on there is room for all that are counted exactly.
+const FEW: usize = 1 << 13;
+
 /// Registers of a sketch, as a power of two: those of `RiverBench`.
 const LG_K: u8 = 16;
 
@@ -129,6 +132,10 @@ impl Distinct {
         let fresh = series & !*known;
         *known |= series;
         for_each(fresh, |index| self.counts[index] += 1);
+        if self.seen.len() == FEW {
+            // All at once, rather than in many moves.
+            self.seen.reserve(self.limit.saturating_sub(FEW) + 1);
+        }
         if self.seen.len() > self.limit {
             self.part();
         }

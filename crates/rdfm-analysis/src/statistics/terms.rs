@@ -86,7 +86,7 @@ impl Terms {
         self.extras.push(Extra::default());
         self.by_id.clear();
         self.by_id.resize(terms, NONE);
-        let size = (2 * terms).next_power_of_two().max(16);
+        let size = (terms + terms / 4).next_power_of_two().max(16); // at most four fifths full
         self.by_hash.clear();
         self.by_hash.resize(size, (0, NONE));
         self.mask = size - 1;
