@@ -506,7 +506,8 @@ fn all_but_the_broken_message_are_read_as_without_the_error() {
             let mut log = announced.to_owned();
             for (at, message) in messages.iter().enumerate() {
                 // A comment runs to the end of its line.
-                log += &format!("{}\n", message.join("\n"));
+                log += &message.join("\n");
+                log.push('\n');
                 log += between.get(at).copied().unwrap_or_default();
             }
             log
