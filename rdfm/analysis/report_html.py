@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,55 +22,9 @@ _TOOLTIP = 500
 # Bars up to which each says from where to where it goes.
 _RANGES = 6
 
-_STYLE = """
-.rdfm-stats{--ink:#1d2733;--soft:#5b6875;--line:#dde3ea;--card:#fff;--bar:#2f6fb0;--track:#edf1f5;
---b:#d98a1f;--c:#3f9166;--d:#8a5fb5;--e:#b5485d;--bad:#a61f2c;--badback:#fdeced;
-color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;
-max-width:62rem;margin:0 auto;overflow-wrap:anywhere;text-align:left}
-@media (prefers-color-scheme:dark){.rdfm-stats{--ink:#e6ebf0;--soft:#9aa7b4;--line:#323b45;--card:#1b2128;
---bar:#5f9fe0;--track:#29313a;--b:#e3a24a;--c:#66b98c;--d:#b292d8;--e:#dd7f90;--bad:#ff9aa3;--badback:#3a1e22}}
-.rdfm-stats *{box-sizing:border-box}
-.rdfm-stats h1{font-size:1.45rem;line-height:1.25;margin:0 0 .15rem;font-weight:650}
-.rdfm-stats h2{font-size:1rem;margin:0 0 .75rem;font-weight:650}
-.rdfm-stats p{margin:.15rem 0;color:var(--soft)}
-.rdfm-stats .card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem 1.1rem;margin:1rem 0;
-min-width:0}
-.rdfm-stats .tiles,.rdfm-stats .two{display:grid;gap:1rem;margin:1rem 0}
-.rdfm-stats .tiles{grid-template-columns:repeat(auto-fit,minmax(7.4rem,1fr))}
-.rdfm-stats .two{grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr))}
-.rdfm-stats .tiles .card,.rdfm-stats .two .card{margin:0}
-.rdfm-stats .tiles b{display:block;font-size:1.35rem;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
-.rdfm-stats .tiles span{color:var(--soft);font-size:.85rem}
-.rdfm-stats svg{display:block;width:100%;height:auto}
-.rdfm-stats svg text{fill:var(--soft);font:13px system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
-.rdfm-stats .bar{fill:var(--bar)}.rdfm-stats .track{fill:var(--track)}
-.rdfm-stats .axis{stroke:var(--line);stroke-width:1}
-.rdfm-stats .k0{fill:var(--bar);background:var(--bar)}.rdfm-stats .k1{fill:var(--b);background:var(--b)}
-.rdfm-stats .k2{fill:var(--c);background:var(--c)}.rdfm-stats .k3{fill:var(--d);background:var(--d)}
-.rdfm-stats .k4{fill:var(--e);background:var(--e)}.rdfm-stats .k5{fill:var(--soft);background:var(--soft)}
-.rdfm-stats .key{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;margin-top:.7rem;font-size:.87rem}
-.rdfm-stats .key i{display:inline-block;width:.7rem;height:.7rem;border-radius:2px;margin-right:.4rem}
-.rdfm-stats .key b,.rdfm-stats .nums b{font-weight:600;font-variant-numeric:tabular-nums}
-.rdfm-stats .nums{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin-top:.6rem;font-size:.85rem;color:var(--soft)}
-.rdfm-stats .nums b{color:var(--ink)}
-.rdfm-stats .row{margin:.5rem 0 0}
-.rdfm-stats .row div{display:flex;justify-content:space-between;gap:1rem;font-size:.87rem;line-height:1.4}
-.rdfm-stats .row div span:last-child{font-variant-numeric:tabular-nums;white-space:nowrap}
-.rdfm-stats .row small{color:var(--soft)}
-.rdfm-stats .scroll{overflow-x:auto}
-.rdfm-stats table{border-collapse:collapse;width:100%;font-size:.87rem;font-variant-numeric:tabular-nums;color:inherit;
-background:none}
-.rdfm-stats th,.rdfm-stats td{padding:.35rem .6rem;text-align:right;border:0;border-top:1px solid var(--line);
-white-space:nowrap;background:none}
-.rdfm-stats thead th{white-space:normal;vertical-align:bottom;border-top:0;color:var(--soft);font-weight:500}
-.rdfm-stats th:first-child,.rdfm-stats td:first-child{text-align:left;padding-left:0;font-weight:500}
-.rdfm-stats .bad{color:var(--bad);background:var(--badback);border-radius:8px;padding:.6rem .8rem;margin:1rem 0}
-"""
-_PAGE = """
-html{background:#f5f7f9;color-scheme:light dark}
-body{margin:0;padding:1.2rem clamp(.7rem,3vw,2rem) 2rem}
-@media (prefers-color-scheme:dark){html{background:#12161b}}
-"""
+_STYLE, _PAGE = (
+    Path(__file__).with_name(name).read_text("utf-8") for name in ("report.css", "report_page.css")
+)
 
 _TITLES = {
     "iris": "IRIs",

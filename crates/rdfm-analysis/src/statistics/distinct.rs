@@ -5,7 +5,7 @@
 //! - Law: what was added before, and where between others it is added again, changes nothing.
 
 use datasketches::common::NumStdDev;
-use datasketches::hll::{Coupon, HllSketch, HllType};
+use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Distinct values up to which counts are exact.
@@ -29,7 +29,7 @@ pub mod bits {
     pub const IRI: u16 = 1;
     /// Blank nodes.
     pub const BNODE: u16 = 1 << 1;
-    /// Literals.
+    /// Literals: those of the next three, and no others.
     pub const LITERAL: u16 = 1 << 2;
     /// Literals of xsd:string.
     pub const SIMPLE: u16 = 1 << 3;
@@ -125,7 +125,9 @@ impl Distinct {
     pub fn add(&mut self, hash: u64, series: u16) -> u16 {
         if let Some(apart) = &mut self.apart {
             let coupon = Coupon::from_value(hash);
-            for_each(series, |index| apart[index].add(hash, coupon));
+            for_each(series & !bits::LITERAL, |index| {
+                apart[index].add(hash, coupon)
+            });
             return series;
         }
         let known = self.seen.entry(hash).or_default();
@@ -146,10 +148,13 @@ impl Distinct {
     #[cold]
     fn part(&mut self) {
         let few = self.limit.min(EXACT_APART);
+        self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // those of its kinds
         let mut apart = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
         for (hash, series) in std::mem::take(&mut self.seen) {
             let coupon = Coupon::from_value(hash);
-            for_each(series, |index| apart[index].add(hash, coupon));
+            for_each(series & !bits::LITERAL, |index| {
+                apart[index].add(hash, coupon)
+            });
         }
         self.apart = Some(apart);
     }
@@ -160,18 +165,61 @@ impl Distinct {
         let Some(apart) = &self.apart else {
             return Estimate::exact(self.counts[index]);
         };
+        if series == bits::LITERAL {
+            let kinds = [bits::SIMPLE, bits::TYPED, bits::LANGUAGE];
+            return union(&kinds.map(|kind| &apart[kind.trailing_zeros() as usize]));
+        }
         match &apart[index] {
             Counter::Exact(seen) => Estimate::exact(seen.len() as u64),
             Counter::Sketch(sketch) => {
-                #[allow(clippy::cast_sign_loss, reason = "it is not negative")]
-                let whole = |number: f64| number.round().max(0.0) as u64;
-                Estimate {
-                    value: whole(sketch.estimate()),
-                    lower: whole(sketch.lower_bound(NumStdDev::Two).floor()),
-                    upper: whole(sketch.upper_bound(NumStdDev::Two).ceil()),
+                let bound = |bound: fn(&HllSketch, NumStdDev) -> f64| bound(sketch, NumStdDev::Two);
+                estimate(
+                    sketch.estimate(),
+                    bound(HllSketch::lower_bound),
+                    bound(HllSketch::upper_bound),
+                )
+            }
+        }
+    }
+}
+
+/// How many values several counters have that share none.
+fn union(counters: &[&Counter]) -> Estimate {
+    let mut exact = 0;
+    let mut all: Option<HllUnion> = None;
+    for counter in counters {
+        match counter {
+            Counter::Exact(seen) => exact += seen.len() as u64,
+            Counter::Sketch(sketch) => {
+                if all.is_none() {
+                    all = HllUnion::new(LG_K).ok(); // 16 is allowed
+                }
+                if let Some(all) = &mut all {
+                    all.update(sketch);
                 }
             }
         }
+    }
+    let Some(all) = all else {
+        return Estimate::exact(exact);
+    };
+    let two = NumStdDev::Two;
+    let of = estimate(all.estimate(), all.lower_bound(two), all.upper_bound(two));
+    Estimate {
+        value: of.value + exact,
+        lower: of.lower + exact,
+        upper: of.upper + exact,
+    }
+}
+
+/// An estimate and its bounds as whole numbers.
+fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
+    #[allow(clippy::cast_sign_loss, reason = "it is not negative")]
+    let whole = |number: f64| number.round().max(0.0) as u64;
+    Estimate {
+        value: whole(value),
+        lower: whole(lower.floor()),
+        upper: whole(upper.ceil()),
     }
 }
 
