@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch, StatisticsCounter
 from rdfm.errors import DecodeError, OptionError, RdfmError
+from rdfm.logs.ahead import ahead
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Readable
 from rdfm.logs.notes import Notes
@@ -357,8 +358,9 @@ def statistics(
     def far() -> Progress:
         return Progress(done, total, messages, records, collector.kind or kind)
 
+    items = ahead(driver)
     try:
-        for item in driver:
+        for item in items:
             if item.source is not last:
                 last, logs = item.source, logs + 1
                 kind = last.format.spec.kinds[0]  # else as the messages say
@@ -381,6 +383,7 @@ def statistics(
             raise
         error = str(met)
     finally:
+        items.close()
         driver.close()
     tell(far, force=True)
     return collector.statistics(

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import MessageBatch, Regrouper, ResultBatch
 from rdfm.conversion import regroup
-from rdfm.conversion.channel import Channel, Stopped, feeding_thread
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats._spec import listed
 from rdfm.logs import remedies
+from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.driver import Broken, Driver, Lost, Piece, Read, cost
 from rdfm.logs.input import Readable
 from rdfm.logs.kinds import other_kind

@@ -135,7 +135,7 @@ STUCK = """
 import sys, threading
 from pathlib import Path
 from rdfm.cli import main
-from rdfm.conversion.channel import Channel
+from rdfm.logs.channel import Channel
 from rdfm.analysis.inspect import _Counts
 def stuck(*_, **__):
     Path("stuck").touch()

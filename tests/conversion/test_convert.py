@@ -19,7 +19,7 @@ from rdfm import (
     convert,
     formats,
 )
-from rdfm.conversion.channel import Channel, Stopped
+from rdfm.logs.channel import Channel, Stopped
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 MARK = b"# @message\n"

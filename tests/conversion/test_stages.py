@@ -11,8 +11,8 @@ import pytest
 
 import rdfm
 from rdfm import convert
-from rdfm.conversion.channel import Channel
 from rdfm.formats import jelly, nquads
+from rdfm.logs.channel import Channel
 
 stages = importlib.import_module("rdfm.conversion.pipeline")
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
