@@ -33,17 +33,10 @@ def len_of(batch: Any) -> int:
 
 def statistics(log: str, folder: Path, messages: int) -> Work:
     """Bytes to statistics."""
-    from rdfm.analysis.statistics import Collector
+    import rdfm
 
     data, format = data_of(log, folder, messages)
-
-    def run() -> int:
-        collector = Collector()
-        for batch in batches(format, data, parts=True):
-            collector.add(batch)
-        return collector.statistics().quads
-
-    return Work(run, len(data))
+    return Work(lambda: rdfm.statistics(data, format).quads, len(data))
 
 
 def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:

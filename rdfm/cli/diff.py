@@ -61,7 +61,6 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import standard_input
     from rdfm.cli._run import Coded
-    from rdfm.errors import RdfmError
 
     if a == "-" == b:
         raise click.UsageError("standard input (-) can be read only once")
@@ -85,7 +84,7 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
         )
     except BrokenPipeError:
         raise
-    except (RdfmError, OSError) as error:
+    except Exception as error:  # whatever it is, the logs may be the same
         raise Coded(error, COULD_NOT) from error
     finally:
         if bar is not None:

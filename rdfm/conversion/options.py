@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rdfm import formats
@@ -76,6 +76,9 @@ SHOWING_FIRST = {
     name: STAGES[name]
     for name in ("from_format", "to_format", "message_per_file", "default_graph_as", "on_error")
 }
+SHOWING_FIRST["to_format"] = replace(
+    STAGES["to_format"], help="Format of what is shown, such as nq; else TriG, RDF Patch or TSV."
+)
 SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "sample", "seed")}}
 
 
