@@ -126,7 +126,7 @@ impl Distinct {
         if let Some(apart) = &mut self.apart {
             let coupon = Coupon::from_value(hash);
             for_each(series & !bits::LITERAL, |index| {
-                apart[index].add(hash, coupon)
+                apart[index].add(hash, coupon);
             });
             return series;
         }
@@ -153,7 +153,7 @@ impl Distinct {
         for (hash, series) in std::mem::take(&mut self.seen) {
             let coupon = Coupon::from_value(hash);
             for_each(series & !bits::LITERAL, |index| {
-                apart[index].add(hash, coupon)
+                apart[index].add(hash, coupon);
             });
         }
         self.apart = Some(apart);
