@@ -242,6 +242,8 @@ def _carried(
     sides: list[Side], values: Mapping[str, Any]
 ) -> tuple[dict[str, bool], tuple[str, ...]]:
     """Whether metadata and namespaces are compared, and what is to be said about that."""
+    if not all(side.met for side in sides):  # there is no log
+        return {"metadata": False, "namespaces": False}, ()
     carried = {}
     notes = []
     for what in ("metadata", "namespaces"):

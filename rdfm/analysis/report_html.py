@@ -114,7 +114,7 @@ def _parts(of: Statistics) -> Iterator[str]:
         yield f'<div class="two">{"".join(lists)}</div>\n'
     if of.approximate_messages:
         yield (
-            f"<p>{of.approximate_messages:,} {plural} had more than 65,536 different terms or quads: some of their"
+            f"<p>{of.approximate_messages:,} {plural} had more than 65,536 different terms or 262,144 quads: some of their"
             " numbers are estimates.</p>\n"
         )
     for note in of.notes:

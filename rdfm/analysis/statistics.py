@@ -130,7 +130,8 @@ class Statistics:
         bytes: Bytes read (compressed).
         messages: Number of messages: patches, rows. One that is broken, and what is behind it, does not count.
         empty_messages: Those without quads, operations or bound cells.
-        approximate_messages: Those of more than 65,536 different terms or quads, of which some numbers are estimates.
+        approximate_messages: Those of more than 65,536 different terms or 262,144 different quads, of which some numbers
+            are estimates, and repeated quads count in names and occurrences.
         quads: Number of quads, repeated ones included; of patches those added and deleted; of results 0.
         quads_per_message: Quads of each message; of patches operations, of results bound cells.
         bytes_per_message: Bytes of each message as N-Quads without repeated quads, and 8 for its delimiter, whatever

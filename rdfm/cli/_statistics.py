@@ -95,7 +95,7 @@ def lines(of: Statistics) -> list[str]:
     if of.approximate_messages:
         number = plural(of.approximate_messages, message)
         shown.append(
-            f"  {'estimated':18} some numbers of {number}, of more than 65,536 terms or quads"
+            f"  {'estimated':18} some numbers of {number}, of more than 65,536 terms or 262,144 quads"
         )
     for position, note in enumerate(of.notes):
         shown.append(f"  {'' if position else 'notes':18} {safe(note)}")

@@ -2,7 +2,8 @@
 //!
 //! - In: occurrences of a message's terms, slots of its batch. Out: a number a series at its end.
 //! - Cost: a comparison an occurrence; more where a term is new in the message.
-//! - Law: a message in parts counts as it would in one, exactly up to [`EXACT`](super::EXACT) terms and as many quads.
+//! - Law: a message in parts counts as it would in one, exactly up to [`EXACT`](super::EXACT) terms and
+//!   [`EXACT_QUADS`] quads; beyond, repeated quads count.
 
 use super::distinct::{Distinct, SERIES, bits, for_each};
 use super::terms::{Slot, Terms, mix};
@@ -10,8 +11,11 @@ use super::terms::{Slot, Terms, mix};
 /// Series as bits of a slot's stamp; the message is above them.
 pub const STAMP_BITS: u32 = 16;
 
+/// Quads up to which repetitions are found in a message in parts.
+pub const EXACT_QUADS: usize = 1 << 18;
+
 /// A message whose first part was read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Open {
     /// Its terms.
     pub terms: Distinct,
@@ -19,6 +23,16 @@ pub struct Open {
     pub quads: Distinct,
     /// What is added up over its parts.
     pub sums: Sums,
+}
+
+impl Default for Open {
+    fn default() -> Self {
+        Self {
+            terms: Distinct::default(),
+            quads: Distinct::with_limit(EXACT_QUADS),
+            sums: Sums::default(),
+        }
+    }
 }
 
 /// What is added up over a message.
