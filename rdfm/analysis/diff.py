@@ -162,7 +162,7 @@ def compare(
         found.source_a, found.source_b = (side.driver.name for side in sides)
         if found.kind != "messages" and given.get("quads") == "ordered":
             raise OptionError(
-                f"the logs hold {found.kind}, and quads is for messages; the order of operations always counts"
+                f"the logs hold {found.kind}, and quads is for messages; leave it out"
             )
         carried, found.notes = _carried(sides, values)
         shower = Shower(found.kind, ordered=values["quads"] == "ordered", tell=tell)

@@ -173,6 +173,7 @@ def _plan(
         from_format=stages.get("from_format"),
         default_graph_as=graph,
         selection=selection,
+        counts_broken="messages" in stages and regrouper is None,
         skip_errors=skip_errors,
         keep_partial=stages.get("keep_partial", False),
         stays_flat=stays_flat,

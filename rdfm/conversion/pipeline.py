@@ -61,6 +61,7 @@ class Plan:
         from_format: The format of all inputs, if it is given.
         default_graph_as: The name of the graph for what is in the default graph, if that is asked for.
         selection: The messages to write.
+        counts_broken: Whether messages that are left out since they are broken keep their numbers in the selection.
         skip_errors: Whether what is broken is left out.
         keep_partial: Whether what was written before an error is kept.
         stays_flat: Whether a log that is one message of many frames may stay that.
@@ -76,6 +77,7 @@ class Plan:
     from_format: str | None
     default_graph_as: str | None
     selection: Selection
+    counts_broken: bool
     skip_errors: bool
     keep_partial: bool
     stays_flat: bool
@@ -358,6 +360,8 @@ class Pipeline:
 
     def _encode(self, encoder: Any, decoded: _Decoded, out: list[_Bytes]) -> None:
         read, errors = decoded
+        if self._plan.counts_broken:
+            self._plan.selection.pass_over(errors.skipped)
         chosen = [] if read.batch is None else list(self._plan.selection.choose(read))
         if read.lost is not _NOT_LOST or errors is not _NO_ERRORS:
             # Of a message that is not wanted nothing is dropped.

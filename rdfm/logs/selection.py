@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from rdfm._core import ResultBatch
 from rdfm.errors import OptionError
-from rdfm.logs.driver import Item, Read
+from rdfm.logs.driver import Item, Read, Skipped
 
 __all__ = [
     "FromEnd",
@@ -58,9 +58,13 @@ class Selection:
 
     def choose(self, read: Read) -> Iterator[Read]:
         """Give what is wanted of the next messages, in slices."""
+        assert read.batch is not None
+        yield from self.at(self._seen - read.batch.continued, read)
+
+    def at(self, first: int, read: Read) -> Iterator[Read]:
+        """Give what is wanted of messages, the first of which has that number."""
         batch = read.batch
         assert batch is not None
-        first = self._seen - batch.continued
         self._seen = first + len(batch)
         # The last message may go on in the next batch.
         passed = self._seen - batch.continues
@@ -79,6 +83,10 @@ class Selection:
         if not given and isinstance(batch, ResultBatch):
             # The variables of results are told, though no row is.
             yield read._replace(batch=batch.slice(0, 0))
+
+    def pass_over(self, count: int) -> None:
+        """Count messages that were not read, since they are broken: each keeps its number."""
+        self._seen += count
 
     def rest(self) -> Iterator[Read]:
         """Give what is wanted of the last messages, at the end.
@@ -99,6 +107,8 @@ class Selection:
 def selected(items: Iterable[Item], selection: Selection) -> Iterator[Item]:
     """Give what a driver gives, with the wanted messages alone; ends behind the last of them."""
     for item in items:
+        if isinstance(item, Skipped):
+            selection.pass_over(1)
         if not isinstance(item, Read) or item.batch is None:
             yield item
             continue
@@ -139,7 +149,7 @@ class FromEnd(Selection):
                 break
             self._held.popleft()
             self._held_bytes -= held.batch.memory_bytes
-            yield from self._early.choose(held)
+            yield from self._early.at(first, held)
         if self._held_bytes > MAX_HELD_BYTES:
             raise OptionError(
                 f"the last {self._most:,} messages take more than {MAX_HELD_BYTES >> 20} MiB of memory; "
@@ -151,15 +161,13 @@ class FromEnd(Selection):
         self._check()
         if not self._held:
             return
-        first, read = self._held[0]
-        assert read.batch is not None
+        first, _ = self._held[0]
         wanted = range(*self._chosen.indices(self._seen))
         before = max(first - wanted.start, 0)
         start = wanted.start + -(-before // wanted.step) * wanted.step
-        ranges = _ranges(start, wanted.stop, wanted.step)
-        last = Selection(ranges, first=first + read.batch.continued)
-        for _, held in self._held:
-            yield from last.choose(held)
+        last = Selection(_ranges(start, wanted.stop, wanted.step))
+        for first, held in self._held:
+            yield from last.at(first, held)
 
 
 def _ranges(start: int, stop: int, step: int) -> Ranges:

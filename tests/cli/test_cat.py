@@ -118,6 +118,17 @@ def test_what_is_left_out_is_said(rdfm):
     assert run.err == "rdfm: dropped: 1 graph name\n"
 
 
+def test_broken_messages_keep_their_numbers(rdfm):
+    for slice_ in ("2", "-1", "1:", "-2:"):
+        run = rdfm("cat", "bad.nq", "-m", slice_, "--on-error", "skip", "--to", "nq")
+        assert run.out == "<http://e/3> <http://e/p> <http://e/o> .\n", slice_
+    with library.open_log("bad.nq", messages="2") as log:
+        with pytest.raises(library.DecodeError):
+            list(log)
+        log.skip_message()
+        assert [message.index for message in log] == [2]
+
+
 def test_an_error_comes_after_the_messages_before_it(rdfm):
     run = rdfm("cat", "bad.nq", "--to", "nq")
     assert run.code == 1
