@@ -34,7 +34,7 @@ __all__ = [
     "statistics",
 ]
 
-TOP = 20
+TOP = 10
 MAX_PREFIXES = 10_000
 
 
@@ -331,7 +331,7 @@ def statistics(
     Args:
         source: What `open_log` takes.
         format: Such as "nq"; found from the suffix, then from the content, unless given.
-        top: How many names of each list to give.
+        top: How many names of each list to give, from 0 on.
         progress: Called about ten times a second.
         **options: Those of the format's decoder.
 
@@ -345,6 +345,8 @@ def statistics(
         >>> found.messages, found.quads, found.series["statements"].sum
         (1, 2, 1)
     """
+    if top < 0:
+        raise OptionError(f"top is a number from 0 on, not {top}")
     tell = Reporter(progress)
     total = total_bytes([source])
     driver = Driver([source], Reading(format, options, parts="always"))

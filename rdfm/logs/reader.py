@@ -41,7 +41,7 @@ def open_log(
     compression: str | None = None,
     split: Split | None = None,
     parts: bool = False,
-    messages: str | None = None,
+    messages: str | int | None = None,
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[ReadOptions],
 ) -> LogReader:

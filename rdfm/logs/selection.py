@@ -177,8 +177,8 @@ def _ranges(start: int, stop: int, step: int) -> Ranges:
     return ((number, number + 1) for number in range(start, stop, step))
 
 
-def parse_messages(text: str) -> int | slice:
-    """Give the number of a message, or the slice, that a text says.
+def parse_messages(text: str | int) -> int | slice:
+    """Give the number of a message, or the slice, that a text says; a number is one.
 
     Raises:
         OptionError: It says none.
@@ -187,11 +187,14 @@ def parse_messages(text: str) -> int | slice:
         >>> parse_messages("5000"), parse_messages("-10:")
         (5000, slice(-10, None, None))
     """
-    if re.fullmatch(r"-?\d+", text):
+    if isinstance(text, int):
+        return text
+    if isinstance(text, str) and re.fullmatch(r"-?\d+", text):
         return int(text)
-    if not re.fullmatch(r"(-?\d+)?:(-?\d+)?(:\d*)?", text):
+    if not isinstance(text, str) or not re.fullmatch(r"(-?\d+)?:(-?\d+)?(:\d*)?", text):
         raise OptionError(
-            f"messages is a number such as 5000, or a slice such as 100:200, -10: or ::100, not '{text[:40]}'"
+            "messages is a number such as 5000, or a slice such as 100:200, -10: or ::100, "
+            f"not '{str(text)[:40]}'"
         )
     parts = [int(part) if part else None for part in text.split(":")]
     if len(parts) == 3 and parts[2] == 0:
