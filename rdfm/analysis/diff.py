@@ -42,9 +42,9 @@ def diff(
     limit: int | str = 10,
     window: int | str = 1000,
     max_steps: int | str = MAX_STEPS,
-    from_format: str | None = None,
-    from_format_a: str | None = None,
-    from_format_b: str | None = None,
+    format: str | None = None,
+    format_a: str | None = None,
+    format_b: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Difference:
@@ -64,9 +64,9 @@ def diff(
         limit: How many differences to hold; the others are counted.
         window: After a difference, how many messages of both logs are looked at, at least, for where they meet again.
         max_steps: Work that two messages may take, in quads looked at; over it they are undecided.
-        from_format: The format of both logs; else as each shows.
-        from_format_a: The format of the first.
-        from_format_b: The format of the second.
+        format: The format of both logs; else as each shows.
+        format_a: The format of the first.
+        format_b: The format of the second.
         progress: Called about ten times a second.
         **options: Those of the formats' decoders; each log takes what its format knows.
 
@@ -93,9 +93,9 @@ def diff(
         "limit": limit,
         "window": window,
         "max_steps": max_steps,
-        "from_format": from_format,
-        "from_format_a": from_format_a,
-        "from_format_b": from_format_b,
+        "from_format": format,
+        "from_format_a": format_a,
+        "from_format_b": format_b,
     }
     held: list[MessageDifference] = []
     found = compare(a, b, given, dict(options), held.append, progress=progress)
@@ -130,7 +130,7 @@ def compare(
         for name, value in {**dict.fromkeys(DIFF), **given}.items()
     }
     if values["from_format"] and (values["from_format_a"] or values["from_format_b"]):
-        raise OptionError("from_format is the format of both logs; leave out from_format_a and _b")
+        raise OptionError("a format of both logs and one of A or B: leave one of them out")
     names = [values[name] or values["from_format"] for name in ("from_format_a", "from_format_b")]
     if values["unordered"] and values["limit"]:
         for log in (a, b):
@@ -138,7 +138,7 @@ def compare(
                 name = getattr(log, "name", "an input")
                 raise OptionError(
                     f"{name} can be read only once, and to show messages of unordered logs they are read twice; "
-                    "give a file, or limit=0 for the counts alone"
+                    "give a file, or a limit of 0 for the counts alone"
                 )
     known = [readers([log], name) for log, name in zip((a, b), names, strict=True)]
     readings = _readings(known, names, options)

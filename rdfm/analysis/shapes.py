@@ -120,6 +120,13 @@ class Shapes:
                     raise OptionError(
                         f"a query in the shapes of {name} says {found[1].upper()}; shapes reach no other graphs here"
                     )
+        for pattern in graph.objects(None, self._rdflib.URIRef(f"{SHACL}pattern")):
+            try:
+                re.compile(str(pattern))
+            except re.error as error:
+                raise OptionError(
+                    f"the shapes of {name} are broken: the pattern {_shown(pattern)}: {error}"
+                ) from error
         try:
             with _quiet():
                 self._results(self._rdflib.Graph(bind_namespaces="none"), meta_shacl=True)
@@ -219,13 +226,14 @@ def _quiet() -> Iterator[None]:
     loggers = [
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")
     ]
-    levels = [each.level for each in loggers]
+    # pyshacl sets levels itself.
+    before = [each.disabled for each in loggers]
     for each in loggers:
-        each.setLevel(logging.CRITICAL + 1)
+        each.disabled = True
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        for each, level in zip(loggers, levels, strict=True):
-            each.setLevel(level)
+        for each, disabled in zip(loggers, before, strict=True):
+            each.disabled = disabled

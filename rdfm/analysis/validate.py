@@ -64,7 +64,7 @@ def validate(
     Args:
         inputs: What `open_log` takes, or several of that.
         format: The format of all of them, such as "nq"; else as each shows by its suffix, then by its content.
-        strict: Count warnings as errors.
+        strict: Count warnings as errors, and give all of them.
         max_errors: Stop at so many errors.
         max_warnings: Give so many warnings of each rule; the others are counted.
         options_from: A Jelly log, whose stream options no Jelly log may go beyond.
@@ -218,7 +218,8 @@ class Validation:
         """Begin before the first log."""
         self._tell = Reporter(self.progress)
         self._total = None if self.progress is None else total_bytes(self._inputs)
-        self._checker = Checker(self.max_warnings)
+        # As errors they are all told.
+        self._checker = Checker(sys.maxsize if self.strict else self.max_warnings)
         self._counted: dict[str, int] = {}  # by the checker, so far
         self._log: _Log | None = None
         self._watched: tuple[Input, Lines] | None = None  # of a log that is not begun
@@ -229,7 +230,9 @@ class Validation:
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error so far."""
+        """Whether there is no error; of what is not begun all is read, else it is said of what was read so far."""
+        if not self._begun:
+            self.run()
         return self.errors == 0
 
     def summary(self) -> dict[str, Any]:
@@ -407,10 +410,15 @@ class Validation:
     def _is_told(self, rule: str) -> bool:
         """Whether another warning of a rule is told, else counted."""
         told = self.rules.get(rule, 0) - self.left_out.get(rule, 0)
-        if told + sum(each.rule == rule for each in self._new) < self.max_warnings:
+        if self.strict or told + sum(each.rule == rule for each in self._new) < self.max_warnings:
             return True
         self._leave_out(rule, 1)
         return False
+
+    def _is_enough(self) -> bool:
+        """Whether the errors found so far end it."""
+        new = sum(self.strict or each.severity == "error" for each in self._new)
+        return self.max_errors is not None and self.errors + new >= self.max_errors
 
     def _where(
         self, log: _Log, position: int, stop: int | None, rule: str, written: bytes
@@ -518,6 +526,8 @@ class Validation:
             raise OptionError(f"shapes are for messages, and {log.source.name} holds {batch.kind}")
         assert self.shapes is not None
         for number, message in enumerate(batch):
+            if self._is_enough():
+                break
             index, position = batch.first_index + number, batch.position(number)
             stop = _end_of(batch, index)
             try:

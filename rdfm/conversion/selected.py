@@ -58,7 +58,7 @@ def select(
         skips = stages.get("on_error") == "skip"
         return some(drawn, _count(inputs, reading, make_regrouper(), skips=skips), seed), reading
     if "seed" in stages:
-        raise OptionError("seed is for a sample; add sample, such as sample=1%")
+        raise OptionError("seed is for a sample; ask for one, such as 1%")
     if (text := stages.get("messages")) is None:
         skip, take = stages.get("skip", 0), stages.get("take")
         return sliced(slice(skip, None if take is None else skip + take)), reading

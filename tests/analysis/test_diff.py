@@ -31,7 +31,7 @@ def numbered(*numbers):
 
 def told(a, b, **options):
     """The differences in short: kind and indexes."""
-    found = rdfm.diff(a, b, from_format="nq", **options)
+    found = rdfm.diff(a, b, format="nq", **options)
     return [(each.kind, each.a, each.b) for each in found]
 
 
@@ -203,8 +203,8 @@ def test_random_logs_beside_pyoxigraph(seed, batch):
     forms = [[canonical(message) for message in side] for side in (a, b)]
     logs = [written(side, format) for side, format in ((a, "nq"), (b, "jelly"))]
     options = {
-        "from_format_a": "nq",
-        "from_format_b": "jelly",
+        "format_a": "nq",
+        "format_b": "jelly",
         "limit": EVERYTHING,
         "batch_messages": batch,
     }
@@ -255,7 +255,7 @@ def test_random_logs_of_ordered_quads(seed):
         b = [renamed_in_place(message) for message in b]
     forms = [[in_order(message) for message in side] for side in (a, b)]
     logs = [written(side, "nq") for side in (a, b)]
-    found = rdfm.diff(*logs, quads="ordered", from_format="nq", limit=EVERYTHING)
+    found = rdfm.diff(*logs, quads="ordered", format="nq", limit=EVERYTHING)
     assert found.same == (forms[0] == forms[1])
     for each in found:
         if each.kind == "changed":
@@ -279,7 +279,7 @@ def test_random_messages_beside_rdflib(seed):
     graphs.append(permuted(draw, graphs[0]) if draw.random() < 0.5 else dataset(draw))
     graphs[1] = [quad for quad in graphs[1] if quad.graph is None]
     theirs = isomorphic(*(Message(each).to_rdflib().default_graph for each in graphs))
-    ours = rdfm.diff(*(written([each], "nt") for each in graphs), from_format="nt")
+    ours = rdfm.diff(*(written([each], "nt") for each in graphs), format="nt")
     assert ours.same == theirs
 
 
@@ -304,10 +304,10 @@ def test_metadata_count_where_both_have_them():
     assert rdfm.diff(a, b, unordered=True, ignore_metadata=True).same
     text = io.BytesIO()
     rdfm.convert(b, text, to_format="trig")
-    other = rdfm.diff(a, text.getvalue(), from_format_b="trig")
+    other = rdfm.diff(a, text.getvalue(), format_b="trig")
     assert other.same
     assert other.notes == ("metadata are not compared: TriG has none",)
-    assert rdfm.diff(a, text.getvalue(), from_format_b="trig", ignore_metadata=True).notes == ()
+    assert rdfm.diff(a, text.getvalue(), format_b="trig", ignore_metadata=True).notes == ()
 
 
 def test_namespaces_are_told_once():
@@ -316,21 +316,21 @@ def test_namespaces_are_told_once():
         b"@prefix ex: <http://e/> . @prefix no: <http://n/> .\n"
         + b'ex:s ex:p "1" .\n# @message\n' * 3
     )
-    found = rdfm.diff(a, b, from_format="ttl")
+    found = rdfm.diff(a, b, format="ttl")
     assert [(each.a, each.namespaces) for each in found] == [(0, {"no": (None, "http://n/")})]
     assert found.equal == 2
-    assert rdfm.diff(a, b, from_format="ttl", ignore_namespaces=True).same
-    assert rdfm.diff(a, b, from_format="ttl", unordered=True).notes == (
+    assert rdfm.diff(a, b, format="ttl", ignore_namespaces=True).same
+    assert rdfm.diff(a, b, format="ttl", unordered=True).notes == (
         "namespaces are not compared: which are in force depends on the order",
     )
     again = a.replace(b"# @message\nex:s", b"# @message\n@prefix ex: <http://e/> .\nex:s", 1)
-    assert rdfm.diff(a, again, from_format="ttl").same
+    assert rdfm.diff(a, again, format="ttl").same
 
 
 def test_a_namespace_that_changes_is_told_where_it_does():
     a = b"@prefix ex: <http://e/> .\n<a:s> <a:p> 1 .\n# @message\n<a:s> <a:p> 2 .\n"
     b = a.replace(b"# @message\n", b"# @message\n@prefix ex: <http://f/> .\n")
-    found = rdfm.diff(a, b, from_format="ttl")
+    found = rdfm.diff(a, b, format="ttl")
     assert [(each.a, each.namespaces) for each in found] == [
         (1, {"ex": ("http://e/", "http://f/")})
     ]
@@ -342,16 +342,14 @@ def test_a_namespace_that_changes_is_told_where_it_does():
 def test_patches_are_compared_in_order_and_with_labels():
     a = b"TX .\nA _:a <a:p> <a:o> .\nTC .\n"
     renamed, moved = a.replace(b"_:a", b"_:b"), b"TX .\nTC .\nA _:a <a:p> <a:o> .\n"
-    assert rdfm.diff(a, a, from_format="rdf-patch").same
-    (found,) = rdfm.diff(a, renamed, from_format="rdf-patch")
+    assert rdfm.diff(a, a, format="rdf-patch").same
+    (found,) = rdfm.diff(a, renamed, format="rdf-patch")
     assert found.removed == ("A _:a <a:p> <a:o> .",)
     assert found.added == ("A _:b <a:p> <a:o> .",)
-    assert not rdfm.diff(a, moved, from_format="rdf-patch").same
+    assert not rdfm.diff(a, moved, format="rdf-patch").same
     jelly = io.BytesIO()
     rdfm.convert(a, jelly, from_format="rdf-patch", to_format="jelly-patch")
-    assert rdfm.diff(
-        a, jelly.getvalue(), from_format_a="rdf-patch", from_format_b="jelly-patch"
-    ).same
+    assert rdfm.diff(a, jelly.getvalue(), format_a="rdf-patch", format_b="jelly-patch").same
 
 
 def results(variables, *rows, boolean=None):
@@ -369,18 +367,18 @@ def test_results_are_compared_as_rows():
     a = results(["x", "y"], (one, two), (two, None))
     swapped = results(["y", "x"], (two, one), (None, two))
     moved = results(["x", "y"], (two, None), (one, two))
-    assert rdfm.diff(a, swapped, from_format="results-json").same
-    found = rdfm.diff(a, moved, from_format="results-json")
+    assert rdfm.diff(a, swapped, format="results-json").same
+    found = rdfm.diff(a, moved, format="results-json")
     assert [each.removed + each.added for each in found] == [('?x="1" ?y="2"',)] * 2
     assert found.kind == "results"
-    assert rdfm.diff(a, moved, from_format="results-json", unordered=True).same
+    assert rdfm.diff(a, moved, format="results-json", unordered=True).same
     other = results(["x", "z"], (one, two))
-    found = rdfm.diff(a, other, from_format="results-json")
+    found = rdfm.diff(a, other, format="results-json")
     assert found.head == ("-variables: ?x ?y", "+variables: ?x ?z")
     assert not found.same
     yes, no = results([], boolean=True), results([], boolean=False)
-    assert rdfm.diff(yes, yes, from_format="results-json").same
-    assert rdfm.diff(yes, no, from_format="results-json").head == (
+    assert rdfm.diff(yes, yes, format="results-json").same
+    assert rdfm.diff(yes, no, format="results-json").head == (
         "-answer: true",
         "+answer: false",
     )
@@ -438,7 +436,7 @@ def test_unordered_files_are_read_again_and_pipes_are_not():
     a, b = numbered(1, 2, 3), numbered(3, 2, 4)
     with pytest.raises(rdfm.OptionError, match="can be read only once"):
         rdfm.diff(io.BytesIO(a), b, unordered=True)
-    found = rdfm.diff(io.BytesIO(a), b, unordered=True, limit=0, from_format="nq")
+    found = rdfm.diff(io.BytesIO(a), b, unordered=True, limit=0, format="nq")
     assert (found.only_a, found.only_b, found.equal) == (1, 1, 2)
     assert told(a, b, unordered=True) == [("only_a", 0, None), ("only_b", None, 2)]
 
@@ -465,10 +463,10 @@ def test_the_first_messages_of_unordered_logs_are_shown():
         ({"limit": -1}, "limit is a number from 0 on"),
         ({"window": 0}, "window is a number from 1 to 100000"),
         ({"max_steps": "lots"}, "max_steps is a number from 1 on"),
-        ({"from_format": "nq", "from_format_b": "nt"}, "from_format is the format of both"),
+        ({"format": "nq", "format_b": "nt"}, "a format of both logs and one of A or B"),
         ({"name_table": 8}, "the option name_table is for writing Jelly"),
         ({"progress": 1}, "progress is a function"),
-        ({"rdf_direction": "none", "from_format": "nq"}, "rdf_direction is for reading"),
+        ({"rdf_direction": "none", "format": "nq"}, "rdf_direction is for reading"),
     ],
 )
 def test_wrong_options(options, text):
