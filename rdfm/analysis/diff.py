@@ -176,6 +176,8 @@ def compare(
         finally:
             vars(found).update(findings.counts)
             found.messages_a, found.messages_b = (side.messages for side in sides)
+        if findings.only_namespaces and findings.only_namespaces == found.count:
+            found.notes += ("the quads are the same: only namespaces differ, and may be ignored",)
         _refuse_unused(sides, options)
     finally:
         for side in sides:

@@ -228,6 +228,7 @@ class Findings:
         self.counts = dict.fromkeys(
             ("equal", "changed", "only_a", "only_b", "undecided", "records"), 0
         )
+        self.only_namespaces = 0  # pairs that differ in nothing else
         self.tick = tick
         self.shower = shower
         mode = "exact"
@@ -269,6 +270,7 @@ class Findings:
         """Tell that the next messages of both are a pair that differs, and go on behind them."""
         undecided = bool(found & UNDECIDED)
         self.counts["undecided" if undecided else "changed"] += 1
+        self.only_namespaces += found == NAMESPACES
         if self.left:
             self.left -= 1
             one, other = self.a.place(), self.b.place()

@@ -319,6 +319,7 @@ def test_namespaces_are_told_once():
     found = rdfm.diff(a, b, format="ttl")
     assert [(each.a, each.namespaces) for each in found] == [(0, {"no": (None, "http://n/")})]
     assert found.equal == 2
+    assert found.notes == ("the quads are the same: only namespaces differ, and may be ignored",)
     assert rdfm.diff(a, b, format="ttl", ignore_namespaces=True).same
     assert rdfm.diff(a, b, format="ttl", unordered=True).notes == (
         "namespaces are not compared: which are in force depends on the order",
