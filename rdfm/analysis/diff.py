@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm import formats
@@ -45,6 +46,8 @@ def diff(
     format: str | None = None,
     format_a: str | None = None,
     format_b: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Difference:
@@ -67,6 +70,8 @@ def diff(
         format: The format of both logs; else as each shows.
         format_a: The format of the first.
         format_b: The format of the second.
+        compression: Of both, as in `open_log`.
+        storage_options: Of both, as in `open_log`.
         progress: Called about ten times a second.
         **options: Those of the formats' decoders; each log takes what its format knows.
 
@@ -98,7 +103,8 @@ def diff(
         "from_format_b": format_b,
     }
     held: list[MessageDifference] = []
-    found = compare(a, b, given, dict(options), held.append, progress=progress)
+    storage = compression, storage_options
+    found = compare(a, b, given, dict(options), held.append, storage=storage, progress=progress)
     found.differences = held
     return found
 
@@ -110,6 +116,7 @@ def compare(
     options: Mapping[str, Any],
     tell: Callable[[MessageDifference], object],
     *,
+    storage: tuple[str | None, Mapping[str, Any] | None] = (None, None),
     begin: Callable[[Difference], object] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Difference:
@@ -121,6 +128,7 @@ def compare(
         given: The options of `diff`, as values or as text.
         options: Those of the formats.
         tell: Takes each difference, up to the limit.
+        storage: The compression of both logs, and the storage options, as in `open_log`.
         begin: Called when the logs are opened and are of one kind.
         progress: Called about ten times a second.
     """
@@ -141,7 +149,10 @@ def compare(
                     "give a file, or a limit of 0 for the counts alone"
                 )
     known = [readers([log], name) for log, name in zip((a, b), names, strict=True)]
-    readings = _readings(known, names, options)
+    readings = [
+        replace(reading, compression=storage[0], storage_options=storage[1])
+        for reading in _readings(known, names, options)
+    ]
     report = Reporter(progress)
     total = None if progress is None else total_bytes([a, b])
     found = Difference()

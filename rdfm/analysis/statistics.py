@@ -7,7 +7,7 @@ no number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -323,6 +323,8 @@ def statistics(
     format: str | None = None,
     *,
     top: int = TOP,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Statistics:
@@ -332,6 +334,8 @@ def statistics(
         source: What `open_log` takes.
         format: Such as "nq"; found from the suffix, then from the content, unless given.
         top: How many names of each list to give, from 0 on.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
         progress: Called about ten times a second.
         **options: Those of the format's decoder.
 
@@ -349,7 +353,8 @@ def statistics(
         raise OptionError(f"top is a number from 0 on, not {top}")
     tell = Reporter(progress)
     total = total_bytes([source])
-    driver = Driver([source], Reading(format, options, parts="always"))
+    reading = Reading(format, options, compression, storage_options, parts="always")
+    driver = Driver([source], reading)
     collector = Collector()
     notes = Notes()
     found: dict[str, None] = {}

@@ -515,3 +515,18 @@ def test_a_real_log_with_a_loss_and_a_change(tmp_path):
         ("changed", changed, changed - 1),
     ]
     assert found.differences[1].added == (str(Quad(P[0], P[0], P[0])),)
+
+
+def test_compression_and_storage_are_those_of_open_log():
+    import gzip
+
+    log = b'<a:s> <a:p> "1" .\n'
+    packed = gzip.compress(log)
+    assert rdfm.diff(packed, packed, format="nq", compression="gzip").same
+    assert rdfm.statistics(packed, "nq", compression="gzip").quads == 1
+    for function in (
+        lambda **given: rdfm.diff(log, log, **given),
+        lambda **given: rdfm.statistics(log, **given),
+    ):
+        with pytest.raises(rdfm.OptionError, match="storage_options are for URLs"):
+            function(format="nq", storage_options={"anon": True})

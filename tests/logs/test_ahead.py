@@ -1,0 +1,54 @@
+"""What is decoded ahead in a thread is what the driver gives, its errors and its end too."""
+
+import threading
+import time
+
+import pytest
+
+import rdfm
+from rdfm.logs.ahead import ahead
+from rdfm.logs.driver import Broken, Driver, Read, Reading
+
+LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % at for at in range(30_000))
+
+
+def counted(items):
+    return sum(len(item.batch) for item in items if isinstance(item, Read) and item.batch)
+
+
+def test_items_are_those_of_the_driver():
+    driver = Driver([LOG], Reading("nq"))
+    assert counted(ahead(driver)) == 30_000
+    broken = LOG + b"oops\n# @message\n" + LOG
+    kinds = [
+        [type(item) for item in make(Driver([broken], Reading("nq")))] for make in (iter, ahead)
+    ]
+    assert kinds[0] == kinds[1]
+    assert Broken in kinds[0]
+
+
+def test_errors_come_behind_what_was_before():
+    driver = Driver([LOG, "/nowhere/a.nq"], Reading("nq"))
+    items = ahead(driver)
+    seen = 0
+    with pytest.raises(FileNotFoundError):
+        for item in items:
+            seen += counted([item])
+    assert seen == 30_000
+
+
+def test_the_thread_ends_with_its_reader():
+    before = threading.active_count()
+    items = ahead(Driver([LOG * 20], Reading("nq")))
+    next(items)
+    items.close()
+    end = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < end:
+        time.sleep(0.01)
+    assert threading.active_count() == before
+
+
+def test_statistics_end_at_an_error_as_before(tmp_path):
+    found = rdfm.statistics(LOG + b"oops\n", "nq")
+    assert found.error is not None
+    assert found.messages == 29_999
