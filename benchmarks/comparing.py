@@ -43,8 +43,8 @@ def comparing(
         found = rdfm.diff(
             text,
             other,
-            from_format_a="nq",
-            from_format_b="nq" if turn else "jelly",
+            format_a="nq",
+            format_b="nq" if turn else "jelly",
             unordered=unordered,
         )
         assert found.same
