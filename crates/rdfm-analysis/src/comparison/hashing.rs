@@ -2,7 +2,7 @@
 //!
 //! - In: terms of a table. Out: numbers that are equal where the terms are.
 //! - Cost: each term of a batch once.
-//! - Law: nobody outside of the process can choose terms whose numbers are equal.
+//! - Law: the keys are secret, so that terms with equal hashes cannot be constructed.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -32,7 +32,7 @@ impl Keys {
             last[..rest.len()].copy_from_slice(rest);
             mix.add(u128::from_le_bytes(last));
         }
-        // What the parts are filled up with is told from what they hold by their lengths.
+        // The lengths tell a text from the same text with zeros behind it.
         let [first, second] = parts.map(|part| part.len() as u128);
         mix.add(first << 64 | second << 8 | u128::from(kind));
         mix.end()

@@ -9,6 +9,8 @@ mod names;
 mod numbers;
 mod times;
 
+use rdfm_core::model::chars::is_language_tag;
+
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
@@ -89,7 +91,7 @@ impl Datatype {
                 .iter()
                 .any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')),
             Check::Token => names::is_token(text),
-            Check::Language => names::is_language(text),
+            Check::Language => is_language_tag(text),
             Check::NmToken => names::is_nmtoken(text),
             Check::Name => names::is_name(text, true),
             Check::NcName => names::is_name(text, false),

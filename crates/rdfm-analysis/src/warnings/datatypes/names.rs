@@ -12,17 +12,6 @@ pub fn is_token(text: &[u8]) -> bool {
     text.is_empty() || !space
 }
 
-pub fn is_language(text: &[u8]) -> bool {
-    text.split(|&byte| byte == b'-')
-        .enumerate()
-        .all(|(at, part)| {
-            matches!(part.len(), 1..=8)
-                && part
-                    .iter()
-                    .all(|byte| byte.is_ascii_alphabetic() || (at > 0 && byte.is_ascii_digit()))
-        })
-}
-
 pub fn is_nmtoken(text: &[u8]) -> bool {
     let text = std::str::from_utf8(text).unwrap_or_default();
     !text.is_empty() && text.chars().all(is_name_char)
