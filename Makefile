@@ -57,7 +57,7 @@ test-rust: ## The tests of the Rust crates alone
 	cargo test --quiet --locked
 
 test-fast: build ## Fast tests of both languages
-	cargo test --quiet --locked -p rdfm-core -p rdfm-arrow -p rdfm-analysis
+	cargo test --quiet --locked -p rdfm-core -p rdfm-arrow -p rdfm-analysis -p rdfm-query
 	$(PY) -m pytest --quiet -m 'not slow and not spark and not peers'
 
 test-spark: build ## The tests with a Spark session alone

@@ -1,4 +1,4 @@
-"""What a conversion left out, on standard error."""
+"""What a conversion did and what it left out, on standard error."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from rdfm.cli._io import all_dropped, safe
+from rdfm.cli._io import WORDS, all_dropped, counted, plural, safe, several, size
 
-__all__ = ["say_dropped", "say_skipped"]
+__all__ = ["say_dropped", "say_skipped", "say_summary"]
 
 
 def say_skipped(summary: Any) -> None:
@@ -30,3 +30,24 @@ def say_dropped(summary: Any) -> None:
         if summary.dropped_key is not None:
             dropped += f" without an IRI, such as {safe(summary.dropped_key)}"
         click.echo(f"rdfm: dropped: {dropped}", err=True)
+
+
+def say_summary(summary: Any, quiet: bool) -> None:
+    """What was done and what was left out, on standard error."""
+    say_skipped(summary)
+    if quiet:
+        return
+    speed = ""
+    if summary.seconds >= 0.5 and summary.quads >= 10_000:
+        record = several(WORDS[summary.kind][1])
+        speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M {record}/s)"
+    line = (
+        f"{counted(summary.kind, summary.messages, summary.quads)}: "
+        f"{size(summary.bytes_in)} read, {size(summary.bytes_out)} written in {summary.seconds:.2f} s{speed}"
+    )
+    if summary.skipped:
+        line += f", {plural(summary.skipped, 'error')} skipped"
+    click.echo(f"rdfm: {line}", err=True)
+    say_dropped(summary)
+    for note in summary.notes:
+        click.echo(f"rdfm: note: {safe(note)}", err=True)

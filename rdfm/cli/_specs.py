@@ -8,7 +8,7 @@ Law: values stay text; whoever knows the format checks them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import click
@@ -85,12 +85,16 @@ class SpecCommand(GroupedCommand):
         from rdfm import formats
         from rdfm.formats._spec import is_of_one_side
 
-        for option in self._stage_options():
+        stages = self._stage_options()
+        for option in stages:
             yield _option(option, option.name, option.option)
         found = formats.every() if with_plug_ins else formats.built_in()
         by_side = {side: _options(side, [format.spec for format in found]) for side in self._sides}
+        own = {option.name for option in stages}
         names = dict.fromkeys(name for options in by_side.values() for name in options)
         for name in names:
+            if name in own:
+                continue
             specs = {side: options[name] for side, options in by_side.items() if name in options}
             first = next(iter(specs.values()))
             if first.python_only:
@@ -102,7 +106,7 @@ class SpecCommand(GroupedCommand):
                 named = f"{prefix}-{spec.option}"
                 yield _option(spec, f"{prefix}_{name}", named, prefix=prefix, hidden=not both)
 
-    def _stage_options(self) -> Iterable[OptionSpec]:
+    def _stage_options(self) -> Collection[OptionSpec]:
         if not self._stages:
             return ()
         from importlib import import_module

@@ -16,6 +16,7 @@ _COMMANDS = {
     "cat": "Show messages as text; head and tail show the first and the last ones.",
     "validate": "Check logs: every error, and what is legal and suspicious.",
     "diff": "Compare two logs message by message.",
+    "filter": "Keep the messages that hold what is asked for.",
     "inspect": "Say what is in a log: format, messages, quads, sizes, names, first error.",
     "patch": "Apply, make and compare changes of datasets.",
     "formats": "List the formats and what each can carry.",

@@ -66,6 +66,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         standard_input,
         standard_output,
     )
+    from rdfm.cli._losses import say_summary
     from rdfm.cli._signals import unwinding
     from rdfm.conversion.convert import convert
     from rdfm.conversion.usual import usual_format
@@ -89,7 +90,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     finally:
         if bar is not None:
             bar.close()
-    _report(summary, quiet)
+    say_summary(summary, quiet)
 
 
 def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
@@ -112,27 +113,3 @@ def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
     if names.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
     return names, output
-
-
-def _report(summary: Any, quiet: bool) -> None:
-    """What was done and what was left out, on standard error."""
-    from rdfm.cli._io import WORDS, counted, plural, safe, several, size
-    from rdfm.cli._losses import say_dropped, say_skipped
-
-    say_skipped(summary)
-    if quiet:
-        return
-    speed = ""
-    if summary.seconds >= 0.5 and summary.quads >= 10_000:
-        record = several(WORDS[summary.kind][1])
-        speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M {record}/s)"
-    line = (
-        f"{counted(summary.kind, summary.messages, summary.quads)}: "
-        f"{size(summary.bytes_in)} read, {size(summary.bytes_out)} written in {summary.seconds:.2f} s{speed}"
-    )
-    if summary.skipped:
-        line += f", {plural(summary.skipped, 'error')} skipped"
-    click.echo(f"rdfm: {line}", err=True)
-    say_dropped(summary)
-    for note in summary.notes:
-        click.echo(f"rdfm: note: {safe(note)}", err=True)

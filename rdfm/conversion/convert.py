@@ -6,20 +6,22 @@ In: logs in any format. Out: one log in another, and a `Summary`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
 from rdfm._core import MessageBatch, Regrouper
 from rdfm.conversion import regroup
-from rdfm.conversion.options import divide, readers
+from rdfm.conversion.options import STAGES, divide, readers
 from rdfm.conversion.own_input import refuse_own_input
 from rdfm.conversion.pipeline import Pipeline, Plan
 from rdfm.conversion.selected import select
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
+from rdfm.formats import OptionSpec
 from rdfm.logs.driver import Driver, Reading
+from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.progress import Progress, Reporter, total_bytes
@@ -27,7 +29,9 @@ from rdfm.logs.progress import Progress, Reporter, total_bytes
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ConvertOptions
 
-__all__ = ["convert"]
+__all__ = ["convert", "plan"]
+
+_FILTERING = frozenset(option.name for option in FILTERING)
 
 
 def convert(
@@ -106,17 +110,32 @@ def convert(
     refuse_own_input(sources, output)
     report = Reporter(progress)
     total = None if progress is None else total_bytes(sources)
-    return Pipeline(_plan(sources, output, dict(options), total), report).run()
+    return Pipeline(plan(sources, output, dict(options), total), report).run()
 
 
-def _plan(
-    inputs: list[Readable], output: Writable, options: dict[str, Any], total: int | None
+def plan(
+    inputs: list[Readable],
+    output: Writable,
+    options: dict[str, Any],
+    total: int | None,
+    declared: Mapping[str, OptionSpec] = STAGES,
 ) -> Plan:
-    """What a conversion does, with all that the options say."""
+    """Give what a conversion does, with all that the options say.
+
+    Args:
+        inputs: What is read.
+        output: What is written.
+        options: The options, by name.
+        total: Bytes of all inputs, if known.
+        declared: The options of the stages; those of filters among them make it one.
+
+    Raises:
+        OptionError, UnknownFormatError, OSError, DecodeError: As `convert`.
+    """
     known = readers(inputs, options.get("from_format"))
     kind = known[0].kinds[0] if known else "messages"
     target_format = output_format(output, options.get("to_format"), kind)
-    divided = divide(options, known, target_format.spec)
+    divided = divide(options, known, target_format.spec, declared)
     stages, reads = divided.stages, divided.reads
     shape = Shape(
         output,
@@ -125,15 +144,25 @@ def _plan(
         stages.get("split_bytes"),
         stages.get("overwrite", False),
     )
+    filtering = None
+    if not _FILTERING.isdisjoint(declared):
+        filtering = Filtering(stages)
+        if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
+            divided.writes["prefixes"] = stages["prefixes"]
     target = Target(output, target_format, divided.writes, shape)
     group_by = stages.get("group_by") or "message"
     regrouping = group_by != "message"
     stays_flat = (
-        target.may_stay_flat and not regrouping and len(inputs) == 1 and not holds_files(inputs[0])
+        target.may_stay_flat
+        and filtering is None
+        and not regrouping
+        and len(inputs) == 1
+        and not holds_files(inputs[0])
     )
     # Half a broken message cannot be taken back, so skipping holds each message whole.
     skip_errors = stages.get("on_error") == "skip"
-    wanted = target.takes_parts or regrouping
+    # A message is kept or not by all of it.
+    wanted = (target.takes_parts and filtering is None) or regrouping
 
     def make_regrouper() -> Regrouper | None:
         if not regrouping and stages.get("skolemize") is None:
@@ -172,6 +201,7 @@ def _plan(
         regrouper=regrouper,
         from_format=stages.get("from_format"),
         default_graph_as=graph,
+        filtering=filtering,
         selection=selection,
         counts_broken="messages" in stages and regrouper is None,
         skip_errors=skip_errors,

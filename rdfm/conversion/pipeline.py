@@ -28,6 +28,7 @@ from rdfm.formats._spec import listed
 from rdfm.logs import remedies
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.driver import Broken, Driver, Lost, Piece, Read, cost
+from rdfm.logs.filtering import Filtering
 from rdfm.logs.input import Readable
 from rdfm.logs.kinds import other_kind
 from rdfm.logs.notes import Notes
@@ -60,6 +61,7 @@ class Plan:
         regrouper: What moves the boundaries of messages, if anything is to.
         from_format: The format of all inputs, if it is given.
         default_graph_as: The name of the graph for what is in the default graph, if that is asked for.
+        filtering: What keeps messages as they are read, if anything does.
         selection: The messages to write.
         counts_broken: Whether messages that are left out since they are broken keep their numbers in the selection.
         skip_errors: Whether what is broken is left out.
@@ -76,6 +78,7 @@ class Plan:
     regrouper: Regrouper | None
     from_format: str | None
     default_graph_as: str | None
+    filtering: Filtering | None
     selection: Selection
     counts_broken: bool
     skip_errors: bool
@@ -272,6 +275,23 @@ class Pipeline:
         if kind != "messages" and self._plan.default_graph_as is not None:
             raise OptionError(f"{read.source.name} holds {kind}; default_graph_as is for messages")
 
+    def _filter(self, batches: Iterable[list[_Decoded]]) -> Iterator[list[_Decoded]]:
+        """What was decoded, with the messages that are kept alone."""
+        filtering = self._plan.filtering
+        if filtering is None:
+            yield from batches
+            return
+        for some in batches:
+            kept = []
+            for read, errors in some:
+                if read.batch is not None:
+                    chosen = filtering.choose(read)
+                    kept += [_Decoded(each._replace(lost=_NOT_LOST), _NO_ERRORS) for each in chosen]
+                # What was left out on the way, and how far the reader is.
+                kept.append(_Decoded(read._replace(batch=None), errors))
+            yield kept
+        filtering.check()
+
     def _regroup(self, batches: Iterable[list[_Decoded]]) -> Iterator[list[_Decoded]]:
         """What was decoded, with the messages that `group_by` asks for."""
         regrouper = self._regrouper
@@ -324,11 +344,11 @@ class Pipeline:
         encoder: Any = None
         selection = self._plan.selection
         try:
-            for some in self._regroup(self._noting(batches)):
+            for some in self._regroup(self._filter(self._noting(batches))):
                 out: list[_Bytes] = []
                 try:
                     for decoded in some:
-                        if encoder is None:
+                        if encoder is None and decoded.read.batch is not None:
                             encoder = self._make_encoder(decoded.read.batch)
                         if selection.done and not isinstance(decoded.read.batch, ResultBatch):
                             break

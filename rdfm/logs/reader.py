@@ -7,6 +7,7 @@ Cost: one decoder's memory. Law: each message is whole, and every one before an 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
@@ -16,6 +17,7 @@ from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
 from rdfm.logs.arrow import arrow_stream
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
+from rdfm.logs.filtering import FILTERING, Filtering, filtered
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.selection import Selection, as_slice, parse_messages, selected, sliced
 from rdfm.logs.split import Split
@@ -180,6 +182,40 @@ class LogReader:
             finally:  # the loop was left: the next one goes on here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
+
+    def filter(self, **asked: Any) -> LogReader:
+        r"""Give a reader of the messages that hold a quad with everything that is asked for, before any was read.
+
+        Args:
+            **asked: `subject`, `predicate`, `object`, `graph` ("default" is the default graph), `any`: terms as
+                N-Triples, as names with a namespace of the log or of `prefixes` (a dict), or numbers; `contains`,
+                `regex`: of a literal that is the object; `after`, `before`, with the predicate `time`: dates or times,
+                of another quad of the message. `invert=True` keeps the others, `quads=True` of each message the
+                matching quads alone.
+
+        Raises:
+            OptionError: Something asked for is no term, expression or time, or nothing is asked for. While reading: the
+                messages are patches or results; or, at the end, nothing declares the namespace of a name.
+            ValueError: Messages were read before.
+
+        Example:
+            >>> log = open_log(b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n', "nq")
+            >>> [message.index for message in log.filter(subject="<x:b>")]
+            [1]
+        """
+        if self._begun:
+            raise ValueError(f"{self.source}: filter a log before it is read")
+        declared = {option.name: option for option in FILTERING}
+        for name in asked:
+            if name not in declared:
+                raise OptionError(f"filters ask for {', '.join(declared)}, not for {name[:40]}")
+        values = {
+            name: declared[name].value(value) for name, value in asked.items() if value is not None
+        }
+        filtering = Filtering(values)
+        made = copy(self)
+        made._items = filtered(self._items, filtering)
+        return made
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Hand the messages to Arrow, read on as somebody takes them: rows as those of `batches()`, with their source.

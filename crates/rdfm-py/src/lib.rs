@@ -7,6 +7,7 @@
 //! - [`contexts`]: remote contexts of JSON-LD.
 //! - [`regroup`]: other boundaries of messages. [`comparison`]: messages compared.
 //! - [`statistics`]: what logs hold, in numbers.
+//! - [`filter`]: messages by pattern.
 //! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
 //! - [`warnings`]: what is legal and suspicious in batches.
 //! - [`errors`]: the one table from error classes to exceptions.
@@ -33,6 +34,7 @@ mod codecs;
 mod comparison;
 mod contexts;
 mod errors;
+mod filter;
 mod options;
 mod records;
 mod regroup;
@@ -56,6 +58,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arrow_rows::register(module)?;
     values::register(module)?;
     archive::register(module)?;
+    filter::register(module)?;
     regroup::register(module)?;
     statistics::register(module)?;
     warnings::register(module)?;

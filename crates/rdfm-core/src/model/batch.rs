@@ -339,6 +339,25 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
+    /// The same messages with those of their records that are wanted, by their numbers in the batch.
+    #[must_use]
+    pub fn with_records(&self, wanted: impl Fn(usize) -> bool) -> Self {
+        let mut records = Vec::new();
+        let mut message_ends = Vec::with_capacity(self.len());
+        for message in 0..self.len() {
+            let kept = self.range(message).filter(|at| wanted(*at));
+            records.extend(kept.map(|at| self.records[at]));
+            message_ends.push(records.len() as u32);
+        }
+        let mut graphs = records.iter().map(|record| record.graph());
+        Self {
+            has_graphs: graphs.any(|graph| graph != TermId::DEFAULT_GRAPH),
+            records,
+            message_ends,
+            ..self.clone()
+        }
+    }
+
     /// Bytes of memory the batch holds, near enough for queue bounds.
     pub fn memory_bytes(&self) -> usize {
         self.table.arena.len()

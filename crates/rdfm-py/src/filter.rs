@@ -1,0 +1,153 @@
+//! Messages by pattern, for Python.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use rdfm_query::filter::{self, Period, Position};
+
+use crate::batch::MessageBatch;
+use crate::errors;
+
+/// What messages are kept by: quads that match patterns.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct Filter {
+    state: Mutex<filter::Filter>,
+}
+
+impl Filter {
+    fn state(&self) -> MutexGuard<'_, filter::Filter> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Filter {
+    /// Takes the namespaces of prefixed names; others are those of the logs.
+    #[new]
+    fn new(prefixes: BTreeMap<String, String>) -> Self {
+        let bytes = |(name, iri): (String, String)| (name.into_bytes(), iri.into_bytes());
+        Self {
+            state: Mutex::new(filter::Filter::new(prefixes.into_iter().map(bytes))),
+        }
+    }
+
+    /// What is asked from here on is asked of another quad.
+    fn begin_pattern(&self) {
+        self.state().begin_pattern();
+    }
+
+    /// Ask for a term: as N-Triples, a prefixed name, a number, `true`, `false` or `a`.
+    ///
+    /// Raises:
+    ///     OptionError: The text is no term.
+    fn term(&self, position: &str, text: &str) -> PyResult<()> {
+        let position = match position {
+            "subject" => Position::Subject,
+            "predicate" => Position::Predicate,
+            "object" => Position::Object,
+            "graph" => Position::Graph,
+            "any" => Position::Any,
+            _ => return Err(errors::option(format!("there is no position '{position}'"))),
+        };
+        self.state().term(position, text).map_err(errors::option)
+    }
+
+    /// Ask for the default graph.
+    fn default_graph(&self) {
+        self.state().default_graph();
+    }
+
+    /// Ask for a literal whose lexical form holds a text.
+    fn contains(&self, text: &str) {
+        self.state().contains(text);
+    }
+
+    /// Ask for a literal whose lexical form holds what a regular expression describes.
+    ///
+    /// Raises:
+    ///     OptionError: It is none.
+    fn matches(&self, expression: &str) -> PyResult<()> {
+        self.state().matches(expression).map_err(errors::option)
+    }
+
+    /// Ask for a moment from the first one on, and before the end.
+    ///
+    /// Raises:
+    ///     OptionError: A text is neither an xsd:dateTime nor an xsd:date.
+    #[pyo3(signature = (first, end))]
+    fn within(&self, first: Option<&str>, end: Option<&str>) -> PyResult<()> {
+        let read = |text: Option<&str>| {
+            text.map(|text| {
+                filter::moment(text).ok_or_else(|| {
+                    errors::option(format!(
+                        "'{text}' is no date or time; write 2026-06-01 or 2026-06-01T13:00:00Z"
+                    ))
+                })
+            })
+            .transpose()
+        };
+        self.state().within(Period {
+            from: read(first)?,
+            until: read(end)?,
+        });
+        Ok(())
+    }
+
+    /// The runs of messages (first, end) that hold what is asked for, or of those that do not.
+    fn runs(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, MessageBatch>,
+        inverted: bool,
+    ) -> PyResult<Vec<(usize, usize)>> {
+        let batch = batch.get().inner();
+        errors::guarded(py, || {
+            runs(
+                self.state()
+                    .messages(batch)
+                    .into_iter()
+                    .map(|kept| kept != inverted),
+            )
+        })
+    }
+
+    /// The messages with the quads that match alone, or with those that do not, and the runs of those that have some.
+    fn quads(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, MessageBatch>,
+        inverted: bool,
+    ) -> PyResult<(MessageBatch, Vec<(usize, usize)>)> {
+        let batch = batch.get().inner();
+        let (kept, runs) = errors::guarded(py, || {
+            let wanted = self.state().quads(batch);
+            let kept = batch.with_records(|at| wanted[at] != inverted);
+            let runs = runs((0..kept.len()).map(|message| !kept.range(message).is_empty()));
+            (kept, runs)
+        })?;
+        Ok((MessageBatch::new(kept), runs))
+    }
+
+    /// The prefixes that no log declared so far.
+    fn undeclared(&self) -> Vec<String> {
+        let text = |prefix: &[u8]| String::from_utf8_lossy(prefix).into_owned();
+        self.state().undeclared().map(text).collect()
+    }
+}
+
+/// The runs of what is kept: first, end.
+fn runs(kept: impl Iterator<Item = bool>) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in kept.enumerate().filter(|(_, kept)| *kept) {
+        match found.last_mut() {
+            Some((_, end)) if *end == at => *end += 1,
+            _ => found.push((at, at + 1)),
+        }
+    }
+    found
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Filter>()
+}

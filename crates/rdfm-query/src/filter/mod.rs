@@ -1,0 +1,341 @@
+//! Messages, or quads, by pattern.
+//!
+//! - In: what is asked for, and batches of messages.
+//! - Out: for each message whether it holds what is asked for; for each quad whether it matches.
+//! - Cost: each distinct term is tested once a batch, and again where a namespace that a pattern uses changes.
+//! - Law: how messages are cut into batches changes nothing.
+
+mod term;
+
+use memchr::memmem::Finder;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::remedy::Reason;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{Quad, TermId};
+use regex::bytes::RegexBuilder;
+
+pub use term::{Period, moment};
+use term::{Test, Wanted};
+
+/// Most memory of a compiled expression, in bytes.
+const REGEX_BYTES: usize = 10 << 20;
+
+/// Where a term stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Subject.
+    Subject,
+    /// Predicate.
+    Predicate,
+    /// Object.
+    Object,
+    /// Graph.
+    Graph,
+    /// One of them.
+    Any,
+}
+
+/// A prefixed name that is asked for.
+struct Name {
+    prefix: Vec<u8>,
+    local: Vec<u8>,
+    /// Whether a log declared the prefix.
+    found: bool,
+}
+
+struct Condition {
+    position: Position,
+    test: Test,
+    /// Of each term of the batch: whether it is wanted, or not known yet.
+    known: Vec<Known>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Unknown,
+    Wanted,
+    Unwanted,
+}
+
+impl Condition {
+    fn holds(&mut self, table: &TermTable, quad: Quad, names: &[Option<Vec<u8>>]) -> bool {
+        match self.position {
+            Position::Subject => self.wants(table, quad.subject, names),
+            Position::Predicate => self.wants(table, quad.predicate, names),
+            Position::Object => self.wants(table, quad.object, names),
+            Position::Graph => self.wants(table, quad.graph, names),
+            Position::Any => [quad.subject, quad.predicate, quad.object, quad.graph]
+                .into_iter()
+                .any(|id| self.wants(table, id, names)),
+        }
+    }
+
+    #[inline]
+    fn wants(&mut self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
+        let known = &mut self.known[id.index()];
+        if *known == Known::Unknown {
+            *known = if self.test.holds(table, id, names) {
+                Known::Wanted
+            } else {
+                Known::Unwanted
+            };
+        }
+        *known == Known::Wanted
+    }
+
+    fn forget(&mut self, terms: usize) {
+        self.known.clear();
+        self.known.resize(terms, Known::Unknown);
+    }
+}
+
+/// Several things asked of one quad.
+#[derive(Default)]
+struct Pattern(Vec<Condition>);
+
+/// What messages are kept by: each pattern has to have a quad.
+#[derive(Default)]
+pub struct Filter {
+    patterns: Vec<Pattern>,
+    names: Vec<Name>,
+    /// The IRIs of the names, as the namespaces in force have them.
+    bound: Vec<Option<Vec<u8>>>,
+    prefixes: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Filter {
+    /// One that keeps everything, with namespaces for prefixed names: those come before what logs declare.
+    pub fn new(prefixes: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Self {
+        Self {
+            prefixes: prefixes.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// From here on what is asked is asked of another quad.
+    pub fn begin_pattern(&mut self) {
+        self.patterns.push(Pattern::default());
+    }
+
+    /// Asks for a term: as N-Triples, as a prefixed name, a number, `true` or `false` as in Turtle, `a` for rdf:type.
+    ///
+    /// # Errors
+    /// The text is none of them.
+    pub fn term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
+        let asked = self.read(text)?;
+        self.push(position, asked);
+        Ok(())
+    }
+
+    /// Asks for the default graph.
+    pub fn default_graph(&mut self) {
+        self.push(Position::Graph, Test::DefaultGraph);
+    }
+
+    /// Asks for a literal whose lexical form holds a text.
+    pub fn contains(&mut self, text: &str) {
+        let finder = Finder::new(text).into_owned();
+        self.push(Position::Object, Test::Contains(finder));
+    }
+
+    /// Asks for a literal whose lexical form holds what an expression describes.
+    ///
+    /// # Errors
+    /// It is none, or takes too much memory.
+    pub fn matches(&mut self, expression: &str) -> Result<(), Reason> {
+        let regex = RegexBuilder::new(expression)
+            .size_limit(REGEX_BYTES)
+            .build()
+            .map_err(|error| {
+                let text = error.to_string();
+                let last = text.lines().last().unwrap_or_default();
+                format!("regex: {}", last.trim_start_matches("error: "))
+            })?;
+        self.push(Position::Object, Test::Matches(regex));
+        Ok(())
+    }
+
+    /// Asks for a moment of a range.
+    pub fn within(&mut self, period: Period) {
+        self.push(Position::Object, Test::Within(period));
+    }
+
+    fn push(&mut self, position: Position, test: Test) {
+        if self.patterns.is_empty() {
+            self.begin_pattern();
+        }
+        if let Some(pattern) = self.patterns.last_mut() {
+            pattern.0.push(Condition {
+                position,
+                test,
+                known: Vec::new(),
+            });
+        }
+    }
+
+    fn read(&mut self, text: &str) -> Result<Test, Reason> {
+        const RDF_TYPE: &str = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+        let is = |text: &str| Wanted::new(text).map(|term| Test::Is(Box::new(term)));
+        let literal = |datatype: &str| {
+            is(&format!(
+                "\"{text}\"^^<http://www.w3.org/2001/XMLSchema#{datatype}>"
+            ))
+        };
+        match text.as_bytes() {
+            b"a" => return is(RDF_TYPE),
+            b"true" | b"false" => return literal("boolean"),
+            [b'<' | b'"', ..] => return is(text),
+            [b'_', b':', ..] => {
+                return Err(
+                    "a blank node is of its message alone; leave it out, or skolemize the log"
+                        .to_owned()
+                        .into(),
+                );
+            }
+            [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => {
+                if let Some(datatype) = number(text) {
+                    return literal(datatype);
+                }
+            }
+            _ => {}
+        }
+        let Some((prefix, local)) = text.split_once(':') else {
+            return Err(format!(
+                "'{text}' is no term; write <http://example.org/a>, ex:a, \"text\" or 5"
+            )
+            .into());
+        };
+        if local.starts_with("//") {
+            return Err(format!("'{text}' is an IRI without its brackets; write <{text}>").into());
+        }
+        let given = self
+            .prefixes
+            .iter()
+            .find(|(name, _)| name == prefix.as_bytes());
+        if let Some((_, iri)) = given {
+            let iri = String::from_utf8_lossy(iri);
+            return is(&format!("<{iri}{local}>"));
+        }
+        self.names.push(Name {
+            prefix: prefix.into(),
+            local: local.into(),
+            found: false,
+        });
+        self.bound.push(None);
+        Ok(Test::Named(self.names.len() - 1))
+    }
+
+    /// The prefixes that no log declared so far.
+    pub fn undeclared(&self) -> impl Iterator<Item = &[u8]> {
+        self.names
+            .iter()
+            .filter(|name| !name.found)
+            .map(|name| name.prefix.as_slice())
+    }
+
+    /// For each message whether it holds what is asked for.
+    pub fn messages(&mut self, batch: &MessageBatch) -> Vec<bool> {
+        let mut wanted = Vec::with_capacity(batch.len());
+        self.begin(batch);
+        for message in 0..batch.len() {
+            self.enter(batch, message);
+            wanted.push(self.holds(batch, message));
+        }
+        wanted
+    }
+
+    /// For each quad whether it is of a message that holds what is asked for, and matches the first pattern.
+    pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
+        let mut wanted = vec![false; batch.quads().len()];
+        self.begin(batch);
+        for message in 0..batch.len() {
+            self.enter(batch, message);
+            if !self.holds(batch, message) {
+                continue;
+            }
+            for at in batch.range(message) {
+                let quad = batch.quads()[at];
+                let (names, table) = (&self.bound, batch.table());
+                let first = self.patterns.first_mut();
+                wanted[at] = first.is_none_or(|pattern| pattern.matches(table, quad, names));
+            }
+        }
+        wanted
+    }
+
+    fn begin(&mut self, batch: &MessageBatch) {
+        let in_force = batch.namespaces_at_start();
+        for (name, bound) in self.names.iter_mut().zip(&mut self.bound) {
+            *bound = in_force
+                .get(&name.prefix)
+                .map(|iri| [iri, name.local.as_slice()].concat());
+            name.found |= bound.is_some();
+        }
+        let terms = batch.table().terms().len();
+        for condition in self.patterns.iter_mut().flat_map(|pattern| &mut pattern.0) {
+            condition.forget(terms);
+        }
+    }
+
+    /// Takes the namespaces that a message declares.
+    fn enter(&mut self, batch: &MessageBatch, message: usize) {
+        if self.names.is_empty() {
+            return;
+        }
+        let table = batch.table();
+        for change in batch.namespace_changes_of(message) {
+            for number in 0..self.names.len() {
+                let name = &mut self.names[number];
+                if name.prefix != table.span(change.name) {
+                    continue;
+                }
+                name.found = true;
+                self.bound[number] = Some([table.span(change.iri), &name.local].concat());
+                let conditions = self.patterns.iter_mut().flat_map(|pattern| &mut pattern.0);
+                for condition in conditions {
+                    if matches!(condition.test, Test::Named(own) if own == number) {
+                        condition.forget(table.terms().len());
+                    }
+                }
+            }
+        }
+    }
+
+    fn holds(&mut self, batch: &MessageBatch, message: usize) -> bool {
+        let (names, table) = (&self.bound, batch.table());
+        self.patterns.iter_mut().all(|pattern| {
+            let mut quads = batch.message(message).iter();
+            quads.any(|&quad| pattern.matches(table, quad, names))
+        })
+    }
+}
+
+impl Pattern {
+    fn matches(&mut self, table: &TermTable, quad: Quad, names: &[Option<Vec<u8>>]) -> bool {
+        self.0
+            .iter_mut()
+            .all(|condition| condition.holds(table, quad, names))
+    }
+}
+
+/// The datatype of a number, as Turtle has it.
+fn number(text: &str) -> Option<&'static str> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if !is_digits(whole) || !is_digits(fraction) || whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    match exponent {
+        Some(exponent) => {
+            let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            (!digits.is_empty() && is_digits(digits)).then_some("double")
+        }
+        None if mantissa.contains('.') => (!fraction.is_empty()).then_some("decimal"),
+        None => Some("integer"),
+    }
+}

@@ -1,0 +1,164 @@
+//! Patterns over messages: which messages and which quads are kept, however the log is cut into batches.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::values::Values;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::registry;
+use rdfm_query::filter::{Filter, Period, Position, moment};
+
+const LOG: &str = r#"
+PREFIX ex: <http://e/>
+ex:a ex:value 5 ; ex:name "Kingfisher"@en .
+# @message
+ex:b ex:value 7.0 ; ex:at "2026-01-02T03:04:05Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
+GRAPH ex:g { ex:b a ex:Bird . }
+# @message
+PREFIX ex: <http://other/>
+ex:a ex:value true ; ex:at "2026-01-02"^^<http://www.w3.org/2001/XMLSchema#date> .
+# @message
+"#;
+
+/// The log, whole or in batches of a message.
+fn batches(small: bool) -> Vec<MessageBatch> {
+    let spec = registry::find("trig").unwrap();
+    let values = Values::default();
+    let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
+    decoder.feed(LOG.as_bytes());
+    decoder.finish();
+    let mut found = Vec::new();
+    while let Some(batch) = decoder.next_of().unwrap() {
+        found.push(batch);
+    }
+    if small {
+        let slices = |batch: &MessageBatch| {
+            let one = |at| batch.slice(at..at + 1);
+            (0..batch.len()).map(one).collect::<Vec<_>>()
+        };
+        found = found.iter().flat_map(slices).collect();
+    }
+    found
+}
+
+/// The numbers of the messages that are kept.
+fn kept(make: impl Fn(&mut Filter)) -> Vec<usize> {
+    let [whole, cut] = [false, true].map(|small| {
+        let mut filter = Filter::new([(b"given".to_vec(), b"http://e/".to_vec())]);
+        make(&mut filter);
+        let batches = batches(small);
+        let wanted = batches.iter().flat_map(|batch| filter.messages(batch));
+        let kept = wanted.enumerate().filter(|(_, kept)| *kept);
+        kept.map(|(at, _)| at).collect::<Vec<_>>()
+    });
+    assert_eq!(whole, cut);
+    whole
+}
+
+fn of(position: Position, text: &str) -> Vec<usize> {
+    kept(|filter| filter.term(position, text).unwrap())
+}
+
+#[test]
+fn terms_in_their_positions() {
+    for (position, text, expected) in [
+        (Position::Subject, "<http://e/a>", vec![0]),
+        (Position::Subject, "<http://e/b>", vec![1]),
+        (Position::Object, "<http://e/a>", vec![]),
+        (Position::Any, "<http://e/Bird>", vec![1]),
+        (Position::Predicate, "a", vec![1]),
+        (Position::Object, "5", vec![0]),
+        (Position::Object, "7.0", vec![1]),
+        (Position::Object, "7", vec![]),
+        (Position::Object, "true", vec![2]),
+        (Position::Object, "\"Kingfisher\"@en", vec![0]),
+        (Position::Object, "\"Kingfisher\"", vec![]),
+        (Position::Graph, "ex:g", vec![1]),
+        (Position::Subject, "ex:a", vec![0, 2]),
+        (Position::Subject, "given:a", vec![0]),
+        (Position::Subject, "none:a", vec![]),
+    ] {
+        assert_eq!(of(position, text), expected, "{position:?} {text}");
+    }
+}
+
+#[test]
+fn what_is_asked_is_asked_of_one_quad() {
+    let both = |split: bool| {
+        kept(move |filter| {
+            filter.term(Position::Predicate, "ex:value").unwrap();
+            if split {
+                filter.begin_pattern();
+            }
+            filter.contains("fish");
+        })
+    };
+    assert_eq!(both(false), [] as [usize; 0]);
+    assert_eq!(both(true), [0]);
+    assert_eq!(kept(|_| ()), [0, 1, 2], "nothing is asked");
+    assert_eq!(kept(Filter::default_graph), [0, 1, 2]);
+}
+
+#[test]
+fn texts_and_moments() {
+    assert_eq!(kept(|filter| filter.contains("2026-01")), [1, 2]);
+    assert_eq!(kept(|filter| filter.contains("example")), [] as [usize; 0]);
+    assert_eq!(kept(|filter| filter.matches("^[Kk]ing").unwrap()), [0]);
+    let within = |from, until| {
+        let period = Period {
+            from: moment(from),
+            until: moment(until),
+        };
+        kept(move |filter| filter.within(period))
+    };
+    assert_eq!(within("2026-01-02", "2026-01-03"), [1, 2]);
+    assert_eq!(within("2026-01-02T03:04:05Z", ""), [1]);
+    assert_eq!(within("2026-01-02T03:04:06", ""), [] as [usize; 0]);
+    assert_eq!(within("", "2026-01-02T04:04:05+01:00"), [2]);
+}
+
+#[test]
+fn quads_of_the_messages_that_are_kept() {
+    let batch = &batches(false)[0];
+    let mut filter = Filter::default();
+    filter.term(Position::Predicate, "ex:value").unwrap();
+    let wanted = filter.quads(batch);
+    assert_eq!(wanted.iter().filter(|kept| **kept).count(), 3);
+    filter.begin_pattern();
+    filter.within(Period::default());
+    let wanted = filter.quads(batch);
+    let kept: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at]).collect();
+    assert_eq!(kept, [2, 5], "those of the first pattern");
+}
+
+#[test]
+fn what_says_no_term_is_refused() {
+    for text in [
+        "",
+        "x",
+        "_:b",
+        "http://e/a",
+        "\"open",
+        "<a b>",
+        "1.2.3",
+        "-",
+    ] {
+        let mut filter = Filter::default();
+        assert!(filter.term(Position::Any, text).is_err(), "{text}");
+    }
+    assert!(Filter::default().matches("(").is_err());
+    assert!(Filter::default().matches("(a{1000}){1000}").is_err());
+}
+
+#[test]
+fn prefixes_that_no_log_declares_are_told() {
+    let mut filter = Filter::default();
+    for text in ["ex:a", "none:a"] {
+        filter.term(Position::Any, text).unwrap();
+    }
+    for batch in batches(false) {
+        filter.messages(&batch);
+    }
+    assert_eq!(filter.undeclared().collect::<Vec<_>>(), [b"none"]);
+}

@@ -1,0 +1,73 @@
+"""`rdfm filter`: the messages that hold what is asked for."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from rdfm.cli._options import option
+from rdfm.cli._specs import SpecCommand, given
+
+_EPILOG = """Examples:
+  rdfm filter birds.jelly --object ex:crane -o cranes.jelly
+  rdfm filter nanopubs.trig.gz --any '<https://orcid.org/0000-0002-1267-0234>' | less
+  rdfm filter sensors.jelly --time sosa:resultTime --after 2026-06-01 --before 2026-07-01 -o june.jelly
+  rdfm filter log.nq --contains error --count"""
+
+
+@click.command(
+    "filter",
+    cls=SpecCommand,
+    stages="rdfm.conversion.filter:FILTER",
+    sides=("read", "write"),
+    epilog=_EPILOG,
+    short_help="Keep the messages that hold what is asked for.",
+)
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+@option(
+    "-o",
+    "--output",
+    group="Formats",
+    metavar="OUT",
+    default="-",
+    type=click.Path(),
+    help="The file to write; else standard output.",
+)
+@option("--count", group="Other options", is_flag=True, help="Print only how many there are.")
+@option("-q", "--quiet", group="Other options", is_flag=True, help="Print errors only.")
+def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **options: Any) -> None:
+    """Keep the messages of each LOG that hold a quad with everything that is asked for.
+
+    A term is written as in N-Triples (<http://example.org/a>, "text"@en), as a name with a namespace of the log or of
+    --prefix (ex:crane), or as a number. Messages are written as they are, in order.
+    """
+    from rdfm.cli._bar import Bar
+    from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
+    from rdfm.cli._losses import say_summary
+    from rdfm.cli._signals import unwinding
+    from rdfm.conversion.filter import count as count_kept
+    from rdfm.conversion.filter import filter_logs
+    from rdfm.conversion.usual import usual_format
+
+    if logs.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    options = given(options)
+    inputs: list[Any] = [standard_input() if name == "-" else name for name in logs]
+    if count:
+        click.echo(count_kept(inputs, **options))
+        return
+    if output == "-":
+        if "to_format" not in options:
+            options["to_format"] = usual_format(logs, options.get("from_format"))
+        refuse_terminal(options)
+    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    try:
+        with unwinding():
+            target = standard_output() if output == "-" else output
+            summary = filter_logs(inputs, target, progress=bar, **options)
+    finally:
+        if bar is not None:
+            bar.close()
+    say_summary(summary, quiet)

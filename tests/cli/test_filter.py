@@ -1,0 +1,132 @@
+"""rdfm filter: the messages that hold what is asked for, and no others."""
+
+from pathlib import Path
+
+import pytest
+
+import rdfm as library
+
+LOG = """PREFIX ex: <http://e/>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+ex:s1 ex:species ex:crane ; ex:at "2026-06-01T10:00:00Z"^^xsd:dateTime ; ex:note "one Crane"@en .
+# @message
+ex:s2 ex:species ex:wren ; ex:at "2026-06-02T10:00:00+02:00"^^xsd:dateTime ; ex:count 5 .
+# @message
+GRAPH ex:g { ex:s3 ex:species ex:crane ; ex:at "2026-06-03"^^xsd:date ; ex:count 5.0 . }
+# @message
+ex:s4 ex:species "crane" .
+"""
+
+
+@pytest.fixture
+def log(rdfm):
+    Path("log.trig").write_text(LOG)
+    library.convert("log.trig", "log.jelly")
+    library.convert("log.trig", "log.nq")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--object", "ex:crane"], [0, 2]),
+        (["--object", "<http://e/crane>"], [0, 2]),
+        (["--object", '"crane"'], [3]),
+        (["--object", "x:crane", "--prefix", "x=http://e/"], [0, 2]),
+        (["--object", "ex:crane", "--graph", "ex:g"], [2]),
+        (["--object", "ex:crane", "--graph", "default"], [0]),
+        (["--any", "ex:g"], [2]),
+        (["--subject", "ex:s2"], [1]),
+        (["--predicate", "ex:count"], [1, 2]),
+        (["--object", "5"], [1]),
+        (["--object", "5.0"], [2]),
+        (["--object", '"one Crane"@en'], [0]),
+        (["--contains", "rane"], [0, 3]),
+        (["--regex", "(?i)^.*crane$"], [0, 3]),
+        (["--contains", "rane", "--predicate", "ex:note"], [0]),
+        (["--time", "ex:at", "--after", "2026-06-02"], [1, 2]),
+        (["--time", "ex:at", "--before", "2026-06-02T08:00:00Z"], [0]),
+        (["--time", "ex:at", "--before", "2026-06-02T08:00:01Z"], [0, 1]),
+        (["--time", "ex:at", "--after", "2026-06-01", "--object", "ex:crane"], [0, 2]),
+        (["--object", "ex:crane", "--invert"], [1, 3]),
+        (["--object", "ex:none"], []),
+    ],
+)
+@pytest.mark.parametrize("name", ["log.trig", "log.jelly"])
+@pytest.mark.usefixtures("log")
+def test_messages(rdfm, name, words, expected):
+    run = rdfm("filter", name, *words, "-o", "out.trig", "--quiet")
+    assert (run.code, run.out, run.err) == (0, "", "")
+    with library.open_log("log.trig") as opened:
+        messages = [list(message.quads) for message in opened]
+    with library.open_log("out.trig") as opened:
+        assert [list(message.quads) for message in opened] == [messages[at] for at in expected]
+    assert rdfm("filter", name, *words, "--count").out == f"{len(expected)}\n"
+
+
+@pytest.mark.usefixtures("log")
+def test_the_reader_gives_the_same(rdfm):
+    with library.open_log("log.jelly") as log:
+        found = log.filter(time="ex:at", after="2026-06-02", predicate="ex:count")
+        assert [message.index for message in found] == [1, 2]
+    with library.open_log("log.jelly", messages="1:") as log:
+        assert [message.index for message in log.filter(object="ex:crane")] == [2]
+    with library.open_log("log.jelly") as log:
+        next(iter(log))
+        with pytest.raises(ValueError, match="filter a log before it is read"):
+            log.filter(object="ex:crane")
+    with (
+        library.open_log("log.jelly") as log,
+        pytest.raises(library.OptionError, match="not for subjekt"),
+    ):
+        log.filter(subjekt="ex:a")
+
+
+@pytest.mark.usefixtures("log")
+def test_matching_quads_alone(rdfm):
+    run = rdfm("filter", "log.nq", "--predicate", "<http://e/species>", "--quads", "--to", "nq")
+    assert run.out == (
+        "<http://e/s1> <http://e/species> <http://e/crane> .\n# @message\n"
+        "<http://e/s2> <http://e/species> <http://e/wren> .\n# @message\n"
+        "<http://e/s3> <http://e/species> <http://e/crane> <http://e/g> .\n# @message\n"
+        '<http://e/s4> <http://e/species> "crane" .\n'
+    )
+    run = rdfm(
+        "filter", "log.nq", "--predicate", "<http://e/species>", "--quads", "--invert", "--count"
+    )
+    assert run.out == "3\n"
+
+
+@pytest.mark.usefixtures("log")
+def test_namespaces_come_with_the_first_message(rdfm):
+    run = rdfm("filter", "log.jelly", "--object", "ex:wren", "-o", "out.jelly")
+    assert run.code == 0
+    with library.open_log("out.jelly") as log:
+        (message,) = log
+        assert dict(message.namespaces)["ex"] == "http://e/"
+
+
+def test_names_are_those_of_each_message(rdfm):
+    Path("a.trig").write_text(
+        "PREFIX ex: <http://one/>\nex:a ex:p 1 .\n# @message\n"
+        "PREFIX ex: <http://two/>\nex:a ex:p 2 .\n# @message\n<http://one/a> ex:p 3 .\n"
+    )
+    assert rdfm("filter", "a.trig", "--subject", "ex:a", "--count").out == "2\n"
+    assert (
+        rdfm("filter", "a.trig", "--subject", "ex:a", "--prefix", "ex=http://one/", "--count").out
+        == "2\n"
+    )
+
+
+@pytest.mark.usefixtures("log")
+def test_several_logs_and_errors(rdfm):
+    run = rdfm("filter", "log.jelly", "log.trig", "--object", "ex:wren", "--count")
+    assert run.out == "2\n"
+    assert rdfm("filter", "bad.nq", "--any", "<http://e/3>", "--count").code == 1
+    run = rdfm("filter", "bad.nq", "--any", "<http://e/3>", "--count", "--on-error", "skip")
+    assert run.out == "1\n"
+    Path("p.rdfp").write_text("TX .\nTC .\n")
+    assert (
+        "p.rdfp holds patches, and messages are filtered"
+        in rdfm("filter", "p.rdfp", "--any", "<a:b>", "-o", "out.rdfp").error
+    )
+    assert not Path("out.rdfp").exists()
