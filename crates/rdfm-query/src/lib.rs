@@ -1,6 +1,7 @@
-//! Questions about what messages hold: [`filter`].
+//! Questions about what messages hold: [`filter`] and [`query`].
 //!
-//! - In: batches of messages. Out: the messages, or the quads, that are wanted.
-//! - Cost: each distinct term of a batch is tested once; then a look at each quad.
+//! - In: batches of messages. Out: the messages or quads that are wanted, or the results of a query.
+//! - Cost: each distinct term of a batch is looked at once; then a look at each quad.
 
 pub mod filter;
+pub mod query;

@@ -1,0 +1,275 @@
+//! Classes of equal terms of a batch.
+//!
+//! - In: the terms that stand in the quads of a batch. Out: for each the class of those equal to it, and the class of
+//!   a term of a query.
+//! - Cost: each distinct term is hashed once a batch.
+//! - Law: terms are equal as RDF 1.2 has it: language tags are compared without case. Blank nodes are compared by
+//!   label, so a class means the same blank node within one message only.
+
+use std::hash::{Hash, Hasher};
+
+use hashbrown::HashTable;
+use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{TermId, TermKind, flags};
+use rustc_hash::FxHasher;
+
+/// The class of the default graph.
+pub const DEFAULT_GRAPH: u32 = TermId::DEFAULT_GRAPH.0;
+/// A cell of a row that has no value.
+pub const UNBOUND: u32 = u32::MAX;
+const RDF_LANG_STRINGS: u8 = flags::LTR | flags::RTL;
+
+/// What a term is, by which it is found.
+#[derive(Clone, Copy)]
+enum Content<'a> {
+    DefaultGraph,
+    Iri(&'a [u8]),
+    Bnode(&'a [u8]),
+    Plain(&'a [u8]),
+    Typed(&'a [u8], &'a [u8]),
+    Tagged(&'a [u8], &'a [u8], u8),
+    Triple([u32; 3]),
+}
+
+impl Content<'_> {
+    fn hash(self) -> u64 {
+        let mut state = FxHasher::default();
+        match self {
+            Self::DefaultGraph => 0_u8.hash(&mut state),
+            Self::Iri(text) => (1_u8, text).hash(&mut state),
+            Self::Bnode(text) => (2_u8, text).hash(&mut state),
+            Self::Plain(text) => (3_u8, text).hash(&mut state),
+            Self::Typed(text, datatype) => (4_u8, text, datatype).hash(&mut state),
+            Self::Tagged(text, tag, direction) => {
+                (5_u8, text, tag.len(), direction).hash(&mut state);
+            }
+            Self::Triple(triple) => (6_u8, triple).hash(&mut state),
+        }
+        state.finish()
+    }
+
+    fn is(self, other: Content<'_>) -> bool {
+        match (self, other) {
+            (Self::DefaultGraph, Content::DefaultGraph) => true,
+            (Self::Iri(a), Content::Iri(b))
+            | (Self::Bnode(a), Content::Bnode(b))
+            | (Self::Plain(a), Content::Plain(b)) => a == b,
+            (Self::Typed(a, x), Content::Typed(b, y)) => a == b && x == y,
+            (Self::Tagged(a, x, i), Content::Tagged(b, y, j)) => {
+                a == b && x.eq_ignore_ascii_case(y) && i == j
+            }
+            (Self::Triple(a), Content::Triple(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// What a term of a table is. `class` gives those of the parts of a triple term.
+fn content(table: &TermTable, id: TermId, class: impl FnMut(TermId) -> u32) -> Content<'_> {
+    let term = table.term(id);
+    let text = table.text_of(term);
+    match term.kind {
+        TermKind::DefaultGraph => Content::DefaultGraph,
+        TermKind::Iri | TermKind::Language => Content::Iri(text),
+        TermKind::Bnode => Content::Bnode(text),
+        TermKind::Literal => Content::Plain(text),
+        TermKind::TypedLiteral => Content::Typed(text, table.text(TermId(term.aux))),
+        TermKind::LangLiteral => Content::Tagged(
+            text,
+            table.text(TermId(term.aux)),
+            term.flags & RDF_LANG_STRINGS,
+        ),
+        TermKind::TripleTerm => Content::Triple(table.triple(term).map(class)),
+    }
+}
+
+/// Classes by what their terms are.
+#[derive(Default)]
+struct Index(HashTable<(u64, u32)>);
+
+impl Index {
+    fn find(&self, content: Content<'_>, of: impl Fn(u32) -> bool) -> Option<u32> {
+        let hash = content.hash();
+        let found = self.0.find(hash, |entry| entry.0 == hash && of(entry.1));
+        found.map(|entry| entry.1)
+    }
+
+    fn insert(&mut self, content: Content<'_>, class: u32) {
+        let hash = content.hash();
+        self.0.insert_unique(hash, (hash, class), |entry| entry.0);
+    }
+}
+
+/// Classes of equal terms of a batch.
+pub struct Dictionary<'b> {
+    table: &'b TermTable,
+    /// Of each term of the table that stands in a quad; [`UNBOUND`] for the others.
+    classes: Vec<u32>,
+    index: Index,
+    /// Whether a class has terms that are written in different ways.
+    varies: bool,
+}
+
+impl<'b> Dictionary<'b> {
+    /// The classes of the terms in a batch's quads.
+    pub fn of(batch: &'b MessageBatch) -> Self {
+        let table = batch.table();
+        let mut dictionary = Self {
+            table,
+            classes: vec![UNBOUND; table.terms().len()],
+            index: Index::default(),
+            varies: false,
+        };
+        dictionary.add(TermId::DEFAULT_GRAPH);
+        for quad in batch.quads() {
+            for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
+                if dictionary.classes[id.index()] == UNBOUND {
+                    dictionary.add(id);
+                }
+            }
+        }
+        dictionary
+    }
+
+    /// Recursion is as deep as triple terms nest.
+    fn add(&mut self, id: TermId) -> u32 {
+        let known = self.classes[id.index()];
+        if known != UNBOUND {
+            return known;
+        }
+        let table = self.table;
+        let what = content(table, id, |part| self.add(part));
+        let same = |class: u32| what.is(self.content(class));
+        let class = match self.index.find(what, same) {
+            Some(class) => {
+                self.varies |= self.is_other(TermId(class), id);
+                class
+            }
+            None => {
+                self.index.insert(what, id.0);
+                id.0
+            }
+        };
+        self.classes[id.index()] = class;
+        class
+    }
+
+    fn content(&self, class: u32) -> Content<'_> {
+        content(self.table, TermId(class), |part| self.classes[part.index()])
+    }
+
+    /// Whether equal terms are written in different ways: their tags are.
+    fn is_other(&self, a: TermId, b: TermId) -> bool {
+        !self.table.same_term(a, self.table, b)
+    }
+
+    /// The class of a term that stands in a quad.
+    #[inline]
+    pub fn class(&self, id: TermId) -> u32 {
+        self.classes[id.index()]
+    }
+
+    /// How many terms the table has: every class is below.
+    pub fn len(&self) -> u32 {
+        self.classes.len() as u32
+    }
+
+    /// Whether there is no term.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Whether a class has terms that are written in different ways.
+    pub fn varies(&self) -> bool {
+        self.varies
+    }
+
+    /// The terms.
+    pub fn table(&self) -> &'b TermTable {
+        self.table
+    }
+
+    /// The class of a term, if one of the batch is equal to it.
+    pub fn find(&self, term: &Term) -> Option<u32> {
+        let what = match term {
+            Term::NamedNode(iri) => Content::Iri(iri.as_str().as_bytes()),
+            Term::BlankNode(node) => Content::Bnode(node.as_str().as_bytes()),
+            Term::Literal(literal) => {
+                let text = literal.value().as_bytes();
+                match (literal.language(), literal.datatype()) {
+                    (Some(tag), _) => {
+                        Content::Tagged(text, tag.as_bytes(), direction(literal.direction()))
+                    }
+                    (None, oxrdf::vocab::xsd::STRING) => Content::Plain(text),
+                    (None, datatype) => Content::Typed(text, datatype.as_str().as_bytes()),
+                }
+            }
+            Term::Triple(triple) => Content::Triple([
+                self.find(&triple.subject.clone().into())?,
+                self.find(&triple.predicate.clone().into())?,
+                self.find(&triple.object)?,
+            ]),
+        };
+        self.index.find(what, |class| what.is(self.content(class)))
+    }
+
+    /// A term of the table. None for a triple term that RDF 1.2 does not have, such as one with a literal as its
+    /// subject. Recursion is as deep as triple terms nest.
+    pub fn term(&self, id: u32) -> Option<Term> {
+        let term = self.table.term(TermId(id));
+        let text = owned(self.table.text_of(term));
+        Some(match term.kind {
+            TermKind::DefaultGraph => return None,
+            TermKind::Iri | TermKind::Language => NamedNode::new_unchecked(text).into(),
+            TermKind::Bnode => BlankNode::new_unchecked(text).into(),
+            TermKind::Literal => Literal::new_simple_literal(text).into(),
+            TermKind::TypedLiteral => {
+                let datatype = owned(self.table.text(TermId(term.aux)));
+                Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)).into()
+            }
+            TermKind::LangLiteral => {
+                let tag = owned(self.table.text(TermId(term.aux)));
+                let direction = match term.flags & RDF_LANG_STRINGS {
+                    flags::LTR => Some(BaseDirection::Ltr),
+                    flags::RTL => Some(BaseDirection::Rtl),
+                    _ => None,
+                };
+                match direction {
+                    None => Literal::new_language_tagged_literal_unchecked(text, tag),
+                    Some(direction) => Literal::new_directional_language_tagged_literal_unchecked(
+                        text, tag, direction,
+                    ),
+                }
+                .into()
+            }
+            TermKind::TripleTerm => {
+                let [subject, predicate, object] = self.table.triple(term);
+                let subject = match self.term(subject.0)? {
+                    Term::NamedNode(iri) => NamedOrBlankNode::from(iri),
+                    Term::BlankNode(node) => node.into(),
+                    _ => return None,
+                };
+                let Term::NamedNode(predicate) = self.term(predicate.0)? else {
+                    return None;
+                };
+                Triple::new(subject, predicate, self.term(object.0)?).into()
+            }
+        })
+    }
+}
+
+/// The flag of a base direction.
+pub(super) const fn direction(direction: Option<BaseDirection>) -> u8 {
+    match direction {
+        None => 0,
+        Some(BaseDirection::Ltr) => flags::LTR,
+        Some(BaseDirection::Rtl) => flags::RTL,
+    }
+}
+
+/// A text of a table, which is valid UTF-8.
+fn owned(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}

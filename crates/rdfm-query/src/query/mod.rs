@@ -1,0 +1,4 @@
+//! SPARQL over messages.
+
+pub mod dictionary;
+pub mod message;
