@@ -1,10 +1,11 @@
-"""Checks that imports point down: the floors of the core, of `rdfm-arrow`, of `rdfm-analysis` and of the Python package.
+"""Checks that imports point down: the floors of the core, of the crates above it and of the Python package.
 
 In: the sources of the crates, and `rdfm`. Every `crate::` and `super::` path counts, in `use` trees and inline, as do
 Python's imports at any depth and `import_module` with a text; tests within Rust files do not.
 Out: a line for each import that points up, for each between two families of formats, for each file without a floor,
-for each circle through several folders, and for each circle of the binding, which has no floors; status 1 if there is one that `ALLOWED` does not name, or if `ALLOWED`
-names one that is gone.
+for each circle through several folders, for each circle of the binding, which has no floors, and for Python or the
+system in any other crate; status 1 if there is one that `ALLOWED` does not name, or if `ALLOWED` names one that is
+gone.
 """
 
 import ast
@@ -35,6 +36,12 @@ ANALYSIS = [
     {"statistics", "comparison", "warnings"},
     {"lib"},
 ]
+QUERY = [
+    {"filter", "query"},
+    {"lib"},
+]
+# What no crate but the binding may use.
+OUTSIDE = re.compile(r"\b(?:pyo3|std::(?:fs|net|process|env))\b")
 PACKAGE = [
     {"errors", "_core"},
     {"message"},
@@ -87,6 +94,14 @@ def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield (*base, first, *rest)
         elif first == "crate":
             yield tuple(rest)
+
+
+def outside(source: Path) -> Iterator[str]:
+    """What the files of a crate use of Python or of the system, by their names."""
+    for path in sorted(source.rglob("*.rs")):
+        text = re.sub(r"//[^\n]*", "", path.read_text()).split("#[cfg(test)]")[0]
+        for used in sorted(set(OUTSIDE.findall(text))):
+            yield f"{path.relative_to(source)} uses {used}"
 
 
 def leaves(head: str, tree: str) -> Iterator[str]:
@@ -201,8 +216,8 @@ def without_allowed(edges: Edges, base: Path) -> Edges:
 
 def main() -> None:
     crates, package = ROOT / "crates", ROOT / "rdfm"
-    core, arrow, analysis = (
-        crates / name / "src" for name in ("rdfm-core", "rdfm-arrow", "rdfm-analysis")
+    core, arrow, analysis, query = (
+        crates / f"rdfm-{name}/src" for name in ("core", "arrow", "analysis", "query")
     )
     binding = crates / "rdfm-py/src"
     found = [
@@ -210,11 +225,14 @@ def main() -> None:
         for ring in rings(rust_edges(binding))
         if len({path.relative_to(binding).with_suffix("").parts[0] for path in ring}) > 1
     ]
+    for source in (core, arrow, analysis, query):
+        found += outside(source)
     gone = set(ALLOWED)
     for edges, base, floors in (
         (rust_edges(core), core, CORE),
         (rust_edges(arrow), arrow, ARROW),
         (rust_edges(analysis), analysis, ANALYSIS),
+        (rust_edges(query), query, QUERY),
         (python_edges(package), package, PACKAGE),
     ):
         gone -= set(wrong(edges, base, floors))

@@ -145,6 +145,8 @@ def _option(
         settings |= {"multiple": True, "type": Prefix()}
     elif spec.kind == "files":
         settings |= {"multiple": True, "type": ContextFile()}
+    elif spec.kind == "texts":
+        settings |= {"multiple": True, "metavar": spec.placeholder}
     elif spec.choices:
         settings["type"] = Words([word.replace("_", "-") for word in spec.choices])
     elif spec.metavar == "FORMAT":
@@ -174,9 +176,13 @@ def _help(spec: OptionSpec) -> str:
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given, those that may be repeated as dicts."""
+    """The options that were given: those that may be repeated as dicts, or as lists of texts."""
     return {
-        name: dict(value) if isinstance(value, tuple) else value
+        name: _together(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if value is not None and value != ()
     }
+
+
+def _together(values: tuple[Any, ...]) -> Any:
+    return dict(values) if isinstance(values[0], tuple) else list(values)

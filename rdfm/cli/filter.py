@@ -45,7 +45,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     """
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
-    from rdfm.cli._losses import say_summary
+    from rdfm.cli._losses import say_skipped, say_summary
     from rdfm.cli._signals import unwinding
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
@@ -56,7 +56,12 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     options = given(options)
     inputs: list[Any] = [standard_input() if name == "-" else name for name in logs]
     if count:
-        click.echo(count_kept(inputs, **options))
+        if output != "-":
+            raise click.UsageError("--count writes no log; leave out -o")
+        with unwinding():
+            counted = count_kept(inputs, **options)
+        say_skipped(counted)
+        click.echo(counted.messages)
         return
     if output == "-":
         if "to_format" not in options:

@@ -5,15 +5,16 @@ In: logs. Out: one log, and a `Summary`; or how many messages there are.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rdfm.conversion.convert import plan
 from rdfm.conversion.options import STAGES
 from rdfm.conversion.own_input import refuse_own_input
-from rdfm.conversion.pipeline import Pipeline
+from rdfm.conversion.pipeline import MAX_LISTED_ERRORS, Pipeline
 from rdfm.conversion.summary import Summary
-from rdfm.errors import OptionError
+from rdfm.errors import LimitError, OptionError
 from rdfm.logs.driver import Broken, Driver, Read, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable
@@ -22,21 +23,19 @@ from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 __all__ = ["FILTER", "count", "filter_logs"]
 
-_OTHERS = (
-    "from_format",
+# Of what is read, and of what is written.
+_READ = ("from_format", "message_per_file", "take", "on_error")
+_WRITTEN = (
     "to_format",
     "compression",
     "split_messages",
     "split_bytes",
     "overwrite",
-    "message_per_file",
-    "take",
-    "on_error",
     "keep_partial",
 )
 FILTER = {
     **{option.name: option for option in FILTERING},
-    **{name: STAGES[name] for name in _OTHERS},
+    **{name: STAGES[name] for name in (*_READ, *_WRITTEN)},
 }
 
 
@@ -65,34 +64,67 @@ def filter_logs(
     return Pipeline(made, Reporter(progress)).run()
 
 
-def count(inputs: Sequence[Readable], **options: Any) -> int:
-    """Give the number of messages of logs that hold what is asked for.
+def count(inputs: Sequence[Readable], **options: Any) -> Summary:
+    """Count the messages of logs that hold what is asked for.
 
     Args:
         inputs: What `open_log` takes.
         **options: Those of `FILTER` but those of the output, and reading options of the formats.
 
+    Returns:
+        How many there are, with their quads, and what was skipped.
+
     Raises:
-        OptionError: What is asked for is no term, expression or time; nothing declares the namespace of a name.
+        OptionError: What is asked for is no term, expression or time; nothing declares the namespace of a name; an
+            option is for what is written.
         RdfmError, OSError: As `open_log`.
     """
     stages = {name: FILTER[name].value(value) for name, value in options.items() if name in FILTER}
     reads = {
         name.removeprefix("from_"): value for name, value in options.items() if name not in FILTER
     }
-    if "to_format" in stages:
-        raise OptionError("nothing is written when messages are counted; leave out to_format")
+    for name in stages:
+        if name in _WRITTEN:
+            raise OptionError(
+                f"{name} is for what is written, and nothing is where messages are counted"
+            )
     filtering = Filtering(stages)
     each = stages.get("message_per_file", False)
     driver = Driver(list(inputs), Reading(stages.get("from_format"), reads, message_per_file=each))
-    found = 0
+    most = stages.get("take")
+    found = quads = bytes_in = 0
+    skipped, errors = 0, []
+    abandoned = []
+    start = time.perf_counter()
     try:
-        for item in driver:
-            if isinstance(item, Broken) and stages.get("on_error") != "skip":
-                raise item.error
-            if isinstance(item, Read) and item.batch is not None:
-                found += sum(len(kept.batch or ()) for kept in filtering.choose(item))
+        for item in () if most == 0 else driver:
+            if isinstance(item, Broken):
+                if stages.get("on_error") != "skip" or isinstance(item.error, LimitError):
+                    raise item.error
+                skipped += 1
+                if skipped <= MAX_LISTED_ERRORS:
+                    errors.append(str(item.error))
+            elif isinstance(item, Read):
+                bytes_in = item.bytes_in
+                for batch in filtering.batches(item):
+                    taken = batch if most is None else batch.slice(0, most - found)
+                    found += len(taken)
+                    quads += taken.quad_count
+                if found == most:
+                    break
+            elif item.abandoned:
+                abandoned.append(item.source.name)
+        else:
+            filtering.check()
     finally:
         driver.close()
-    filtering.check()
-    return found
+    return Summary(
+        found,
+        quads,
+        bytes_in,
+        0,
+        time.perf_counter() - start,
+        skipped=skipped,
+        errors=tuple(errors),
+        abandoned=tuple(abandoned),
+    )

@@ -32,6 +32,7 @@ KINDS = (
     "choice",
     "choice or number",
     "text",
+    "texts",
     "iri",
     "namespaces",
     "files",
@@ -46,6 +47,7 @@ _PLACEHOLDERS = {
     "count": "N",
     "bytes": "BYTES",
     "text": "TEXT",
+    "texts": "TEXT",
     "iri": "IRI",
     "namespaces": "NAME=IRI",
     "files": "URL=FILE",
@@ -65,7 +67,7 @@ class OptionSpec:
     Attributes:
         name: The keyword in Python: lower case, words joined by `_`.
         kind: What a value is: "switch", "count", "bytes" (such as `64M`), "choice", "choice or number", "text",
-            "iri", "namespaces" (a dict of names and IRIs), "files" (a dict of URLs and files), "file", "context" (of
+            "texts" (one, or several of them), "iri", "namespaces" (a dict of names and IRIs), "files" (a dict of URLs and files), "file", "context" (of
             JSON-LD: its file, its text or a dict), "log" (of the format, whose stream options are taken), "moment" (a
             date and time), "object" (of JSON, or a dict).
         help: What it does, in a sentence.
@@ -140,7 +142,7 @@ class OptionSpec:
     @property
     def repeatable(self) -> bool:
         """Whether it may be given several times on the command line."""
-        return self.kind in ("namespaces", "files")
+        return self.kind in ("namespaces", "files", "texts")
 
     @property
     def placeholder(self) -> str:
@@ -167,6 +169,8 @@ class OptionSpec:
             from rdfm.storage.contexts import context_text  # costly to import
 
             return context_text(given, called)
+        if self.kind == "texts":
+            return _texts(called, given)
         if self.repeatable and isinstance(given, str):
             try:
                 given = json.loads(given)
@@ -192,6 +196,14 @@ def _moment(called: str, given: Any) -> datetime:
             f"2026-06-01T13:00:00+02:00, not '{str(given)[:40]}'"
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _texts(called: str, given: Any) -> list[str]:
+    """A text, or several."""
+    found = [given] if isinstance(given, str) else given
+    if isinstance(found, (list, tuple)) and all(isinstance(text, str) for text in found):
+        return list(found)
+    raise OptionError(f"{called} is a text, or a list of texts, not {type(given).__name__}")
 
 
 def _object(called: str, given: Any) -> dict[str, Any]:

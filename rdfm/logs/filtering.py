@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rdfm._core import Filter, MessageBatch
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, Remedy
 from rdfm.formats import OptionSpec
-from rdfm.logs.driver import Item, Read
+from rdfm.logs.driver import Item, Read, Source
+from rdfm.logs.input import Input
 from rdfm.logs.kinds import other_kind
 
 __all__ = ["FILTERING", "Filtering", "filtered"]
@@ -33,7 +34,13 @@ FILTERING = (
         metavar="TERM",
         group=_QUADS,
     ),
-    OptionSpec("any", help="Of quads with this term anywhere.", metavar="TERM", group=_QUADS),
+    OptionSpec(
+        "any",
+        "texts",
+        "Of quads with this term anywhere, in a triple term too; may be repeated, and is of the same quad then.",
+        metavar="TERM",
+        group=_QUADS,
+    ),
     OptionSpec(
         "contains", help="Of quads whose object is a literal that holds this text.", group=_QUADS
     ),
@@ -67,7 +74,7 @@ FILTERING = (
         group=_QUADS,
     ),
 )
-_POSITIONS = ("subject", "predicate", "object", "graph", "any")
+_GIVEN = Remedy("stage", "prefixes", "NAME=IRI", "gives it")
 
 
 class Filtering:
@@ -83,60 +90,107 @@ class Filtering:
         self._filter = Filter(asked.get("prefixes") or {})
         self._invert = asked.get("invert", False)
         self._quads = asked.get("quads", False)
-        begun = False
-        for name in _POSITIONS:
-            if (text := asked.get(name)) is not None:
-                begun = True
-                if name == "graph" and text == "default":
+        self._input: Input | None = None  # the log that was read last
+        self._some = False  # whether there was a message
+        terms = [(name, asked.get(name)) for name in ("subject", "predicate", "object", "graph")]
+        terms += [("any", text) for text in asked.get("any") or ()]
+        asks = False
+        for position, text in terms:
+            if text is not None:
+                asks = True
+                if (position, text) == ("graph", "default"):
                     self._filter.default_graph()
                 else:
-                    self._filter.term(name, text)
-        for name, take in (("contains", self._filter.contains), ("regex", self._filter.matches)):
+                    self._filter.term(position, text)
+        for name, ask in (("contains", self._filter.contains), ("regex", self._filter.matches)):
             if (text := asked.get(name)) is not None:
-                begun = True
-                take(text)
-        times = asked.get("after"), asked.get("before")
-        if times == (None, None):
-            if asked.get("time") is not None:
-                raise OptionError("time is the predicate for after and before; add one of them")
-        elif asked.get("time") is None:
-            raise OptionError(
-                "after and before need the predicate of a message's time; add time, such as time=sosa:resultTime"
-            )
-        else:
-            self._filter.begin_pattern()
-            self._filter.term("predicate", asked["time"])
-            self._filter.within(*times)
-            begun = True
-        if not begun:
-            raise OptionError("nothing is asked for: name a term, such as predicate=ex:species")
+                asks = True
+                ask(text)
+        if self._ask_time(asked.get("time"), asked.get("after"), asked.get("before")) or asks:
+            return
+        raise OptionError(
+            "nothing is asked for",
+            remedies=[Remedy("stage", "any", "TERM", "asks for a term, for instance")],
+        )
 
-    def choose(self, read: Read) -> Iterator[Read]:
-        """Give what is kept of messages.
+    def _ask_time(self, predicate: str | None, after: str | None, before: str | None) -> bool:
+        """Ask for the time of a message; gives whether one is asked for.
 
         Raises:
-            OptionError: They are patches or results.
+            OptionError: A text is no term or no time; or there is no predicate, or nothing but it.
+        """
+        if after is None and before is None:
+            if predicate is None:
+                return False
+            raise OptionError(
+                f"{predicate} is where messages have their time, and no time is asked for",
+                remedies=[
+                    Remedy("stage", "after", "TIME", "asks for this one or a later one"),
+                    Remedy("stage", "before", "TIME", "asks for an earlier one"),
+                ],
+            )
+        if predicate is None:
+            raise OptionError(
+                "times are asked for, and not where messages have theirs",
+                remedies=[Remedy("stage", "time", "PREDICATE", "says it")],
+            )
+        self._filter.begin_pattern()
+        self._filter.term("predicate", predicate)
+        self._filter.within(after, before)
+        return True
+
+    def choose(self, read: Read) -> Iterator[Read]:
+        """Give what is kept of messages; errors as in `batches`."""
+        for batch in self.batches(read):
+            yield read._replace(batch=batch)
+
+    def batches(self, read: Read) -> Iterator[MessageBatch]:
+        """Give what is kept of messages; of the end of a log nothing.
+
+        Raises:
+            OptionError: They are patches or results, or in parts; or a name's namespace is to come from a log whose
+                format has none.
         """
         batch = read.batch
+        if batch is None:
+            return
         if not isinstance(batch, MessageBatch):
-            kind = "messages" if batch is None else batch.kind
-            raise other_kind(read.source.name, kind, "messages are filtered")
+            raise other_kind(read.source.name, batch.kind, "messages are filtered")
+        if batch.continues or batch.continued:
+            raise OptionError("messages are filtered whole, not in parts; leave out parts")
+        if read.source.input is not self._input:
+            self._enter(read.source)
+        self._some = True
         if self._quads:
             batch, runs = self._filter.quads(batch, self._invert)
         else:
             runs = self._filter.runs(batch, self._invert)
+        if runs == [(0, len(batch))]:
+            yield batch
+            return
         for start, end in runs:
-            yield read._replace(batch=batch.slice(start, end))
+            yield batch.slice(start, end)
+
+    def _enter(self, source: Source) -> None:
+        """Refuse names whose namespaces a log cannot say."""
+        self._input = source.input
+        spec = source.format.spec
+        if (names := self._filter.prefixes()) and not spec.carries.get("namespaces", True):
+            raise OptionError(
+                f"{source.name}: {spec.title} has no namespaces, and so none for {names[0]}:",
+                remedies=[_GIVEN],
+            )
 
     def check(self) -> None:
         """Refuse what no message could hold, at the end.
 
         Raises:
-            OptionError: No log declares the namespace of a name.
+            OptionError: There were messages, and no log declared the namespace of a name.
         """
-        if missing := self._filter.undeclared():
+        if self._some and (missing := self._filter.undeclared()):
             raise OptionError(
-                f"nothing declares the prefix {missing[0]}; add prefix {missing[0]}=IRI, or write the whole IRI"
+                f"no log declares the namespace {missing[0]}:, and so nothing is called so; write <IRI>",
+                remedies=[_GIVEN],
             )
 
 

@@ -35,6 +35,8 @@ def log(rdfm):
         (["--object", "ex:crane", "--graph", "ex:g"], [2]),
         (["--object", "ex:crane", "--graph", "default"], [0]),
         (["--any", "ex:g"], [2]),
+        (["--any", "ex:crane", "--any", "ex:g"], [2]),
+        (["--any", "ex:crane", "--any", "ex:note"], []),
         (["--subject", "ex:s2"], [1]),
         (["--predicate", "ex:count"], [1, 2]),
         (["--object", "5"], [1]),
@@ -124,9 +126,74 @@ def test_several_logs_and_errors(rdfm):
     assert rdfm("filter", "bad.nq", "--any", "<http://e/3>", "--count").code == 1
     run = rdfm("filter", "bad.nq", "--any", "<http://e/3>", "--count", "--on-error", "skip")
     assert run.out == "1\n"
+    run = rdfm("filter", "bad.nq", "--any", "<http://e/3>", "--count", "--on-error", "skip")
+    assert run.err.startswith("rdfm: skipped: bad.nq: nq: ")
     Path("p.rdfp").write_text("TX .\nTC .\n")
     assert (
         "p.rdfp holds patches, and messages are filtered"
         in rdfm("filter", "p.rdfp", "--any", "<a:b>", "-o", "out.rdfp").error
     )
     assert not Path("out.rdfp").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ([], "nothing is asked for; --any TERM asks for a term"),
+        (["--time", "ex:at"], "--after TIME asks for this one or a later one, or --before TIME"),
+        (["--after", "2026-06-01"], "--time PREDICATE says it"),
+        (["--time", "ex:at", "--after", "June"], "'June' is no date or time; write 2026-06-01 or"),
+        (["--any", "_:b"], "a blank node is of its message alone"),
+        (["--any", "http://e/a"], "an IRI without its brackets; write <http://e/a>"),
+        (["--any", "x:y"], "no log declares the namespace x:"),
+        (["--any", "x:y"], "--prefix NAME=IRI gives it"),
+        (["--regex", "("], "regex: unclosed group"),
+        (["--any", "ex:s1", "--count", "--to", "nq"], "to_format is for what is written"),
+        (["--any", "ex:s1", "--count", "-o", "out.nq"], "--count writes no log; leave out -o"),
+        (["--any", "ex:s1", "--count", "--indent", "2"], "No such option '--indent'"),
+    ],
+)
+@pytest.mark.usefixtures("log")
+def test_what_cannot_be_asked_for(rdfm, words, text):
+    run = rdfm("filter", "log.trig", *words, *([] if "--count" in words else ["-o", "out.trig"]))
+    assert run.code == 2
+    assert text in run.error
+    assert not Path("out.trig").exists()
+
+
+@pytest.mark.usefixtures("log")
+def test_a_log_without_namespaces_gives_none_for_a_name(rdfm):
+    run = rdfm("filter", "log.trig", "log.nq", "--any", "ex:crane", "--count")
+    assert run.code == 2
+    assert "log.nq: N-Quads has no namespaces, and so none for ex:; --prefix" in run.error
+    run = rdfm(
+        "filter", "log.trig", "log.nq", "--any", "ex:crane", "--count", "--prefix", "ex=http://e/"
+    )
+    assert run.out == "4\n"
+    Path("empty.trig").write_text("")
+    assert rdfm("filter", "empty.trig", "--any", "ex:crane", "--count").out == "0\n"
+
+
+@pytest.mark.usefixtures("log")
+def test_at_most_so_many_are_counted(rdfm):
+    run = rdfm("filter", "log.trig", "--predicate", "ex:species", "--count", "--take", "3")
+    assert run.out == "3\n"
+    assert rdfm("filter", "log.trig", "--any", "x:y", "--count", "--take", "0").out == "0\n"
+
+
+@pytest.mark.usefixtures("log")
+def test_messages_in_parts_are_not_filtered():
+    data = b"".join(b"<x:a> <x:p> <x:%d> .\n" % at for at in range(20_000))
+    with library.open_log(data, "nq", parts=True) as log:
+        with pytest.raises(library.OptionError, match="messages are filtered whole"):
+            list(log.filter(any="<x:1>"))
+
+
+@pytest.mark.usefixtures("log")
+def test_filters_of_filters(rdfm):
+    with library.open_log("log.trig") as log:
+        found = log.filter(any=["ex:crane"]).filter(predicate="ex:note")
+        assert [message.index for message in found] == [0]
+    with library.open_log("log.trig") as log:
+        with pytest.raises(library.OptionError, match="any is a text, or a list of texts, not int"):
+            log.filter(any=5)

@@ -7,6 +7,7 @@ from rdfm import OptionError, UnknownFormatError, formats
 from rdfm.conversion.options import STAGES
 from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.formats._reserved import RESERVED
+from rdfm.logs.filtering import FILTERING
 
 
 @pytest.mark.parametrize(
@@ -149,6 +150,8 @@ def test_options_have_no_name_that_rdfm_itself_uses(name):
 
 def test_the_names_that_rdfm_itself_uses_are_reserved():
     assert set(STAGES) <= RESERVED | {name for name in STAGES if name.startswith(("from_", "to_"))}
+    # `prefixes` is of filters, and of the formats that are written.
+    assert {option.name for option in FILTERING} - {"prefixes"} <= RESERVED
 
 
 def test_a_format_is_an_attribute_by_its_name_or_an_alias():

@@ -76,3 +76,11 @@ def test_an_import_that_points_up_in_the_package_is_told(line, tmp_path):
     floors = [{"low"}, {"high"}, {"__init__"}]
     found = sorted(check_imports.wrong(check_imports.python_edges(root), root, floors))
     assert found == ["low.py -> high.py", "new.py has no floor"]
+
+
+def test_a_crate_that_opens_files_is_told(tmp_path):
+    (tmp_path / "lib.rs").write_text(
+        "// std::fs\nuse std::{fmt, mem};\nfn f() { std::fs::read(x) }\n"
+    )
+    (tmp_path / "own.rs").write_text("use std::fmt;\n#[cfg(test)]\nmod tests { use std::env; }\n")
+    assert list(check_imports.outside(tmp_path)) == ["lib.rs uses std::fs"]

@@ -13,6 +13,8 @@ COMMANDS = [
     ("inspect", "LOG", "--stats"),
     ("validate", "LOG", "--quiet"),
     ("diff", "LOG", "LOG.gz", "--quiet"),
+    ("filter", "LOG", "--any", "<http://e/none>", "--count"),
+    ("filter", "LOG", "--contains", "1", "--quads", "-o", "LOG.jelly", "--quiet"),
 ]
 
 

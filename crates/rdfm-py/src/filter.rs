@@ -129,6 +129,12 @@ impl Filter {
         Ok((MessageBatch::new(kept), runs))
     }
 
+    /// The prefixes whose namespaces are those of the logs.
+    fn prefixes(&self) -> Vec<String> {
+        let text = |prefix: &[u8]| String::from_utf8_lossy(prefix).into_owned();
+        self.state().prefixes().map(text).collect()
+    }
+
     /// The prefixes that no log declared so far.
     fn undeclared(&self) -> Vec<String> {
         let text = |prefix: &[u8]| String::from_utf8_lossy(prefix).into_owned();

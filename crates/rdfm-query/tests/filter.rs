@@ -17,7 +17,7 @@ ex:b ex:value 7.0 ; ex:at "2026-01-02T03:04:05Z"^^<http://www.w3.org/2001/XMLSch
 GRAPH ex:g { ex:b a ex:Bird . }
 # @message
 PREFIX ex: <http://other/>
-ex:a ex:value true ; ex:at "2026-01-02"^^<http://www.w3.org/2001/XMLSchema#date> .
+ex:a ex:value true ; ex:said <<( ex:x ex:y <<( ex:x ex:z "deep" )>> )>> ; ex:at "2026-01-02"^^<http://www.w3.org/2001/XMLSchema#date> .
 # @message
 "#;
 
@@ -75,6 +75,10 @@ fn terms_in_their_positions() {
         (Position::Object, "\"Kingfisher\"@en", vec![0]),
         (Position::Object, "\"Kingfisher\"", vec![]),
         (Position::Graph, "ex:g", vec![1]),
+        (Position::Any, "<http://other/z>", vec![2]),
+        (Position::Any, "\"deep\"", vec![2]),
+        (Position::Any, "ex:y", vec![2]),
+        (Position::Object, "\"deep\"", vec![]),
         (Position::Subject, "ex:a", vec![0, 2]),
         (Position::Subject, "given:a", vec![0]),
         (Position::Subject, "none:a", vec![]),
@@ -143,6 +147,8 @@ fn what_says_no_term_is_refused() {
         "<a b>",
         "1.2.3",
         "-",
+        "ex:a b",
+        "ex:a>",
     ] {
         let mut filter = Filter::default();
         assert!(filter.term(Position::Any, text).is_err(), "{text}");
@@ -161,4 +167,5 @@ fn prefixes_that_no_log_declares_are_told() {
         filter.messages(&batch);
     }
     assert_eq!(filter.undeclared().collect::<Vec<_>>(), [b"none"]);
+    assert_eq!(filter.prefixes().collect::<Vec<_>>(), [&b"ex"[..], b"none"]);
 }

@@ -31,7 +31,7 @@ pub enum Position {
     Object,
     /// Graph.
     Graph,
-    /// One of them.
+    /// One of them, or in a triple term there.
     Any,
 }
 
@@ -74,7 +74,10 @@ impl Condition {
     fn wants(&mut self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let known = &mut self.known[id.index()];
         if *known == Known::Unknown {
-            *known = if self.test.holds(table, id, names) {
+            let deep = self.position == Position::Any;
+            *known = if self.test.holds(table, id, names)
+                || (deep && self.test.within(table, id, names))
+            {
                 Known::Wanted
             } else {
                 Known::Unwanted
@@ -216,6 +219,8 @@ impl Filter {
             let iri = String::from_utf8_lossy(iri);
             return is(&format!("<{iri}{local}>"));
         }
+        Wanted::new(&format!("<x:{local}>"))
+            .map_err(|_| format!("'{text}' is no prefixed name; write the IRI in <>"))?;
         self.names.push(Name {
             prefix: prefix.into(),
             local: local.into(),
@@ -223,6 +228,11 @@ impl Filter {
         });
         self.bound.push(None);
         Ok(Test::Named(self.names.len() - 1))
+    }
+
+    /// The prefixes whose namespaces are those of the logs.
+    pub fn prefixes(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(|name| name.prefix.as_slice())
     }
 
     /// The prefixes that no log declared so far.
@@ -290,7 +300,11 @@ impl Filter {
                     continue;
                 }
                 name.found = true;
-                self.bound[number] = Some([table.span(change.iri), &name.local].concat());
+                let bound = [table.span(change.iri), &name.local].concat();
+                if self.bound[number].as_ref() == Some(&bound) {
+                    continue;
+                }
+                self.bound[number] = Some(bound);
                 let conditions = self.patterns.iter_mut().flat_map(|pattern| &mut pattern.0);
                 for condition in conditions {
                     if matches!(condition.test, Test::Named(own) if own == number) {

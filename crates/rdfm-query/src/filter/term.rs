@@ -120,6 +120,16 @@ impl Test {
             }
         }
     }
+
+    /// Whether a term in a triple term is wanted.
+    pub fn within(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
+        let term = table.term(id);
+        term.kind == TermKind::TripleTerm
+            && table
+                .triple(term)
+                .into_iter()
+                .any(|part| self.holds(table, part, names) || self.within(table, part, names))
+    }
 }
 
 const fn is_literal(kind: TermKind) -> bool {

@@ -1,0 +1,184 @@
+"""A filter keeps what a loop over the quads of each message keeps, however the log is cut into batches."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rdfm
+from rdfm import OptionError
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+IRIS = [f"<http://{host}/{name}>" for host in ("one", "two") for name in "ab"]
+TIMES = {
+    f'"2026-06-01"^^<{XSD}date>': datetime(2026, 6, 1, tzinfo=UTC),
+    f'"2026-06-01T10:00:00"^^<{XSD}dateTime>': datetime(2026, 6, 1, 10, tzinfo=UTC),
+    f'"2026-06-01T10:00:00+02:00"^^<{XSD}dateTime>': datetime(2026, 6, 1, 8, tzinfo=UTC),
+    f'" 2026-06-02T00:00:00Z "^^<{XSD}dateTime>': datetime(2026, 6, 2, tzinfo=UTC),
+}
+LITERALS = ['"x"', '"xy"', '"X"@en', '"X"@de', f'"5"^^<{XSD}integer>', f'"5.0"^^<{XSD}decimal>']
+TEXTS = [
+    *LITERALS,
+    *TIMES,
+    f'"noon"^^<{XSD}dateTime>',
+    '"2026-06-01"',
+    '<<( <http://one/a> <http://two/b> "x" )>>',
+]
+QUADS = st.tuples(
+    st.sampled_from(IRIS),
+    st.sampled_from(IRIS),
+    st.sampled_from([*IRIS, *TEXTS]),
+    st.sampled_from([None, *IRIS[:2]]),
+)
+# The namespace of ex: that a message declares, and its quads.
+MESSAGES = st.lists(
+    st.tuples(
+        st.sampled_from([None, None, "http://one/", "http://two/"]), st.lists(QUADS, max_size=4)
+    ),
+    max_size=6,
+)
+NAMES = st.sampled_from(["ex:a", "ex:b", "given:a"])
+TERMS = st.sampled_from([*IRIS, *LITERALS, "5", "5.0"]) | NAMES
+MOMENTS = st.sampled_from(["2026-06-01", "2026-06-01T08:00:00Z", "2026-06-01T12:00:00+02:00"])
+
+
+@st.composite
+def questions(draw):
+    """What is asked for, with something in it."""
+    asked = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "subject": TERMS,
+                "predicate": TERMS,
+                "object": TERMS,
+                "graph": st.sampled_from(["default", *IRIS[:2]]) | NAMES,
+                "any": TERMS | st.lists(TERMS, min_size=1, max_size=2),
+                "contains": st.sampled_from(["x", "X", "5", "-06-"]),
+                "regex": st.sampled_from(["^x$", "(?i)x", r"\d"]),
+            },
+        )
+    )
+    if not asked or draw(st.booleans()):
+        asked["time"] = draw(st.sampled_from(["<http://one/a>", "ex:a"]))
+        bounds = draw(st.sampled_from([("after",), ("before",), ("after", "before")]))
+        asked |= {name: draw(MOMENTS) for name in bounds}
+    return asked | {name: True for name in ("invert", "quads") if draw(st.booleans())}
+
+
+def written(messages):
+    """The log as TriG."""
+    texts = []
+    for iri, quads in messages:
+        lines = [] if iri is None else [f"PREFIX ex: <{iri}>"]
+        for subject, predicate, object, graph in quads:
+            triple = f"{subject} {predicate} {object} ."
+            lines.append(triple if graph is None else f"GRAPH {graph} {{ {triple} }}")
+        texts.append("\n".join(lines))
+    # A delimiter more where the first message is empty, and one behind the last.
+    first = [""] if messages and not messages[0][1] else []
+    return "\n# @message\n".join([*first, *texts, ""]).encode() if texts else b""
+
+
+def is_term(quad_term, asked, namespaces):
+    text = {"5": LITERALS[4], "5.0": LITERALS[5]}.get(asked, asked)
+    prefix, _, local = text.partition(":")
+    if prefix in ("ex", "given"):
+        return prefix in namespaces and quad_term == f"<{namespaces[prefix]}{local}>"
+    return quad_term == text
+
+
+def matches(quad, asked, namespaces):
+    """Whether a quad is all that is asked for, but for the time."""
+    parts = dict(zip(("subject", "predicate", "object", "graph"), quad, strict=True))
+    for name, part in parts.items():
+        wanted = asked.get(name)
+        if wanted == "default" and name == "graph":
+            if part is not None:
+                return False
+        elif wanted is not None and not is_term(part, wanted, namespaces):
+            return False
+    anywhere = [
+        *quad,
+        *(re.findall(r"<[^<>() ]+>|\"x\"", quad[2]) if quad[2].startswith("<<(") else ()),
+    ]
+    several = asked.get("any", [])
+    for wanted in [several] if isinstance(several, str) else several:
+        if not any(is_term(part, wanted, namespaces) for part in anywhere):
+            return False
+    lexical = re.match('"([^"]*)"', quad[2])
+    for name, found in (
+        ("contains", str.__contains__),
+        ("regex", lambda text, regex: re.search(regex, text)),
+    ):
+        if name in asked and not (lexical and found(lexical[1], asked[name])):
+            return False
+    return True
+
+
+def in_time(quad, asked, namespaces):
+    moment = TIMES.get(quad[2])
+    if moment is None or not is_term(quad[1], asked["time"], namespaces):
+        return False
+    read = {
+        name: datetime.fromisoformat(asked[name]) for name in ("after", "before") if name in asked
+    }
+    read = {name: time if time.tzinfo else time.replace(tzinfo=UTC) for name, time in read.items()}
+    return (
+        read.get("after", moment) <= moment
+        and not read.get("before", datetime.max.replace(tzinfo=UTC)) <= moment
+    )
+
+
+def kept(messages, asked):
+    """What is kept: index and quads."""
+    namespaces = {"given": "http://one/"}
+    tests = []
+    if asked.keys() & {"subject", "predicate", "object", "graph", "any", "contains", "regex"}:
+        tests.append(matches)
+    if "time" in asked:
+        tests.append(in_time)
+    for index, (iri, quads) in enumerate(messages):
+        namespaces |= {} if iri is None else {"ex": iri}
+        holds = all(any(test(quad, asked, namespaces) for quad in quads) for test in tests)
+        if not asked.get("quads"):
+            if holds != asked.get("invert", False):
+                yield index, quads
+            continue
+        chosen = [holds and tests[0](quad, asked, namespaces) for quad in quads]
+        left = [
+            quad
+            for quad, each in zip(quads, chosen, strict=True)
+            if each != asked.get("invert", False)
+        ]
+        if left:
+            yield index, left
+
+
+@settings(max_examples=200)
+@given(messages=MESSAGES, asked=questions(), size=st.sampled_from([1, 2, 100]))
+def test_a_filter_is_a_loop_over_quads(messages, asked, size):
+    data = written(messages)
+    texts = str(asked)
+    with rdfm.open_log(data, "trig", batch_messages=size) as log:
+        made = log.filter(**asked, prefixes={"given": "http://one/"})
+        if messages and "'ex:" in texts and all(iri is None for iri, _ in messages):
+            with pytest.raises(OptionError, match="no log declares the namespace ex:"):
+                list(made)
+            return
+        found = [
+            (
+                message.index,
+                [
+                    tuple(
+                        None if term is None else str(term)
+                        for term in (q.subject, q.predicate, q.object, q.graph)
+                    )
+                    for q in message
+                ],
+            )
+            for message in made
+        ]
+    assert found == list(kept(messages, asked))
