@@ -17,7 +17,7 @@ from rdfm.logs.driver import Item, Read, Source
 from rdfm.logs.input import Input
 from rdfm.logs.kinds import other_kind
 
-__all__ = ["FILTERING", "Filtering", "filtered"]
+__all__ = ["FILTERING", "Filtering", "filter_values", "filtered"]
 
 _QUADS = "Which messages"
 _TERM = 'write <http://example.org/a>, ex:a, "text" or 5'
@@ -192,6 +192,19 @@ class Filtering:
                 f"no log declares the namespace {missing[0]}:, and so nothing is called so; write <IRI>",
                 remedies=[_GIVEN],
             )
+
+
+def filter_values(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what is asked for as values of `FILTERING`; None leaves one out.
+
+    Raises:
+        OptionError: There is no such option, or its value does not fit.
+    """
+    declared = {option.name: option for option in FILTERING}
+    for name in asked:
+        if name not in declared:
+            raise OptionError(f"filters ask for {', '.join(declared)}, not for {name[:40]}")
+    return {name: declared[name].value(value) for name, value in asked.items() if value is not None}
 
 
 def filtered(items: Iterable[Item], filtering: Filtering) -> Iterator[Item]:

@@ -17,7 +17,7 @@ from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
 from rdfm.logs.arrow import arrow_stream
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
-from rdfm.logs.filtering import FILTERING, Filtering, filtered
+from rdfm.logs.filtering import Filtering, filter_values, filtered
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.selection import Selection, as_slice, parse_messages, selected, sliced
 from rdfm.logs.split import Split
@@ -188,7 +188,8 @@ class LogReader:
 
         Args:
             **asked: `subject`, `predicate`, `object`, `graph` ("default" is the default graph), `any`: terms as
-                N-Triples, as names with a namespace of the log or of `prefixes` (a dict), or numbers; `contains`,
+                N-Triples, as names with a namespace of the log or of `prefixes` (a dict), or numbers (of `any` also a
+                list of them); `contains`,
                 `regex`: of a literal that is the object; `after`, `before`, with the predicate `time`: dates or times,
                 of another quad of the message. `invert=True` keeps the others, `quads=True` of each message the
                 matching quads alone.
@@ -205,14 +206,7 @@ class LogReader:
         """
         if self._begun:
             raise ValueError(f"{self.source}: filter a log before it is read")
-        declared = {option.name: option for option in FILTERING}
-        for name in asked:
-            if name not in declared:
-                raise OptionError(f"filters ask for {', '.join(declared)}, not for {name[:40]}")
-        values = {
-            name: declared[name].value(value) for name, value in asked.items() if value is not None
-        }
-        filtering = Filtering(values)
+        filtering = Filtering(filter_values(asked))
         made = copy(self)
         made._items = filtered(self._items, filtering)
         return made

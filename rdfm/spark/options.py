@@ -89,6 +89,11 @@ READING = {
             "An error ends its file, with a warning, not the query; with FAILFAST files are not split then.",
             default=False,
         ),
+        OptionSpec(
+            "filter",
+            "object",
+            "Only messages that hold what is asked for: what LogReader.filter takes, by name.",
+        ),
         _STORAGE,
     ),
 }

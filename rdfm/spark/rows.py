@@ -33,6 +33,7 @@ from rdfm.errors import (
 )
 from rdfm.logs.driver import Driver
 from rdfm.logs.driver import Reading as LogReading
+from rdfm.logs.filtering import Filtering, filter_values
 from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
@@ -69,6 +70,7 @@ class Reading(FromDriver):
         compression: As `open_log` takes it.
         storage: fsspec's options.
         mode: A word of `MODE`: what happens to a message with an error.
+        filter: What messages have to hold, as `LogReader.filter` takes it; None for all messages.
         ignore_missing: Pass over files that are gone.
         ignore_corrupt: With the mode FAILFAST, an error ends its file instead of the query.
     """
@@ -82,6 +84,7 @@ class Reading(FromDriver):
     compression: str | None
     storage: Mapping[str, Any] = field(repr=False)
     mode: str
+    filter: Mapping[str, Any] | None
     ignore_missing: bool
     ignore_corrupt: bool
 
@@ -118,10 +121,13 @@ class Reading(FromDriver):
             compression=compression(values["compression"]),
             storage=values["storage_options"] or {},
             mode=mode,
+            filter=_asked(values["filter"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
         )
         kind, variables = reading._found(schema, corrupt, first)
+        if kind in ("patches", "results") and reading.filter is not None:
+            raise OptionError(f"the rows are of {kind}, and the option filter chooses messages")
         if schema is None:
             rows = kind != "results"
             schema = default_schema(kind=kind or "messages") if rows else result_schema(variables)
@@ -247,6 +253,8 @@ class Reading(FromDriver):
             if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
                 yield from errors.unreadable(error)
             return
+        if self.filter is not None:
+            log = log.filter(**self.filter)
         with log:
             batches: Iterator[AnyBatch] = log.batches()
             while True:
@@ -293,6 +301,22 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
             with contextlib.suppress(MissingExtraError):  # whoever reads such a file says so
                 each.decoder(known)
     return values
+
+
+def _asked(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What messages have to hold; it is checked here, in the driver.
+
+    Raises:
+        OptionError: It does not fit.
+    """
+    if given is None:
+        return None
+    try:
+        asked = filter_values(given)
+        Filtering(asked)
+    except OptionError as error:
+        raise OptionError(f"the option filter: {error}") from None
+    return asked
 
 
 class _Rows:

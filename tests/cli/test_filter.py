@@ -184,9 +184,11 @@ def test_at_most_so_many_are_counted(rdfm):
 @pytest.mark.usefixtures("log")
 def test_messages_in_parts_are_not_filtered():
     data = b"".join(b"<x:a> <x:p> <x:%d> .\n" % at for at in range(20_000))
-    with library.open_log(data, "nq", parts=True) as log:
-        with pytest.raises(library.OptionError, match="messages are filtered whole"):
-            list(log.filter(any="<x:1>"))
+    with (
+        library.open_log(data, "nq", parts=True) as log,
+        pytest.raises(library.OptionError, match="messages are filtered whole"),
+    ):
+        list(log.filter(any="<x:1>"))
 
 
 @pytest.mark.usefixtures("log")
@@ -194,6 +196,8 @@ def test_filters_of_filters(rdfm):
     with library.open_log("log.trig") as log:
         found = log.filter(any=["ex:crane"]).filter(predicate="ex:note")
         assert [message.index for message in found] == [0]
-    with library.open_log("log.trig") as log:
-        with pytest.raises(library.OptionError, match="any is a text, or a list of texts, not int"):
-            log.filter(any=5)
+    with (
+        library.open_log("log.trig") as log,
+        pytest.raises(library.OptionError, match="any is a text, or a list of texts, not int"),
+    ):
+        log.filter(any=5)

@@ -1,0 +1,99 @@
+"""The option filter: only messages that hold what is asked for become rows."""
+
+import json
+
+import pytest
+
+import rdfm
+import rdfm.spark
+from rdfm import OptionError
+
+LOG = "".join(
+    f"<http://e/s{n}> <http://e/species> <http://e/{'crane' if n % 10 == 3 else 'wren'}> .\n# @message\n"
+    for n in range(1000)
+)
+CRANE = {"object": "ex:crane", "prefixes": {"ex": "http://e/"}}
+CRANES = list(range(3, 1000, 10))
+
+
+@pytest.fixture
+def log(tmp_path):
+    (tmp_path / "logs").mkdir()
+    path = tmp_path / "logs/log.nq"
+    path.write_text(LOG)
+    return path
+
+
+@pytest.mark.parametrize("options", [{}, {"splitBytes": "4k"}, {"mode": "PERMISSIVE"}])
+def test_rows_are_those_of_the_reader(spark, log, options):
+    reader = spark.read.format("rdfm").option("filter", json.dumps(CRANE)).options(**options)
+    rows = reader.load(str(log)).orderBy("offset").collect()
+    with rdfm.open_log(log) as opened:
+        kept = [
+            (message.index, str(message.quads[0].subject)) for message in opened.filter(**CRANE)
+        ]
+    assert [(row.offset, row.quads[0].subject) for row in rows] == kept
+    assert [index for index, _ in kept] == CRANES
+
+
+def test_nothing_else_leaves_the_reader(spark, log):
+    found = rdfm.spark.read(spark, log, filter={**CRANE, "invert": True}, schema="offset bigint")
+    assert found.count() == 900
+    quads = rdfm.spark.read(spark, log, filter={"predicate": "<http://e/none>", "quads": "true"})
+    assert quads.count() == 0
+
+
+def test_in_streams(spark, log, tmp_path):
+    given = {"filter": json.dumps(CRANE), "schema": "offset bigint"}
+    read = rdfm.spark.read_stream(spark, str(log.parent), **given)
+    reader = spark.readStream.format("rdfm").option("filter", given["filter"])
+    source = reader.option("stateLocation", str(tmp_path / "state")).load(str(log.parent))
+    for name, rows in (("one", read), ("other", source.select("offset"))):
+        query = (
+            rows.writeStream.format("memory")
+            .queryName(f"filtered_{name}")
+            .option("checkpointLocation", str(tmp_path / name))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        kept = spark.table(f"filtered_{name}").orderBy("offset").collect()
+        assert [row.offset for row in kept] == CRANES
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("oops", "the option filter is a JSON object"),
+        ({}, "the option filter: nothing is asked for"),
+        ({"objekt": "<x:y>"}, "the option filter: filters ask for subject, .*not for objekt"),
+        ({"object": "http://e/crane"}, "an IRI without its brackets"),
+        ({"any": 5}, "any is a text, or a list of texts, not int"),
+        ({"regex": "("}, "the option filter: regex: unclosed group"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_read(spark, log, asked, text):
+    with pytest.raises(OptionError, match=text):
+        rdfm.spark.read(spark, log, filter=asked)
+
+
+def test_what_is_no_message_is_refused(spark, tmp_path):
+    path = tmp_path / "log.rdfp"
+    path.write_text("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n")
+    with pytest.raises(OptionError, match="the rows are of patches, and the option filter chooses"):
+        rdfm.spark.read(spark, path, filter=CRANE)
+
+
+def test_a_name_without_a_namespace_is_an_error(spark, log):
+    rows = rdfm.spark.read(spark, log, filter={"object": "ex:crane"})
+    with pytest.raises(Exception, match="N-Quads has no namespaces, and so none for ex:"):
+        rows.collect()
+
+
+def test_an_error_is_a_row_still(spark, tmp_path):
+    path = tmp_path / "broken.nq"
+    path.write_text(LOG[:3000] + "\noops\n# @message\n" + LOG[:3000])
+    found = rdfm.spark.read(spark, path, filter=CRANE, mode="PERMISSIVE").collect()
+    broken = [row for row in found if row._corrupt_record is not None]
+    assert len(broken) >= 1
+    assert {row.quads[0].object for row in found if row not in broken} == {"<http://e/crane>"}
