@@ -2,3 +2,4 @@
 
 pub mod dictionary;
 pub mod message;
+pub mod native;

@@ -1,0 +1,207 @@
+//! Expressions of filters.
+//!
+//! - In: an expression, and which of its variables are in scope. Out: whether it holds for terms.
+//! - Cost: it is evaluated by `spareval`, once a batch for each term, or each combination of terms. A constant regular
+//!   expression is compiled once, where `spareval` would compile it each time.
+//! - Law: nothing else than these terms decides: no dataset, no clock, no chance, no base IRI.
+
+use oxrdf::vocab::{rdf, xsd};
+use oxrdf::{Literal, NamedNode, NamedNodeRef, Term, Variable};
+use regex::{Regex, RegexBuilder};
+use spareval::QueryEvaluator;
+use spargebra::algebra::{Expression, Function, GraphPattern};
+
+/// How deep expressions may nest.
+const DEPTH: usize = 100;
+/// As `spareval` has it.
+const REGEX_BYTES: usize = 1_000_000;
+/// Constructor functions that SPARQL has.
+const CASTS: [NamedNodeRef<'_>; 7] = [
+    xsd::STRING,
+    xsd::BOOLEAN,
+    xsd::INTEGER,
+    xsd::DECIMAL,
+    xsd::FLOAT,
+    xsd::DOUBLE,
+    xsd::DATE_TIME,
+];
+
+/// An expression that is to hold.
+pub(super) struct Filter {
+    expression: sparopt::algebra::Expression,
+    evaluator: QueryEvaluator,
+    /// Those in scope, with their numbers; others have no value.
+    pub(super) variables: Vec<(Variable, u32)>,
+}
+
+impl Filter {
+    /// An expression, with the numbers of its variables in scope. None where its value depends on more than terms.
+    pub(super) fn new(
+        expression: &Expression,
+        number: impl Fn(&Variable) -> Option<u32>,
+    ) -> Option<Self> {
+        let mut expression = expression.clone();
+        let mut variables: Vec<(Variable, u32)> = Vec::new();
+        let mut regexes = Vec::new();
+        let is_covered = every(&mut expression, DEPTH, &mut |part| {
+            if let Expression::Variable(name) | Expression::Bound(name) = part
+                && variables.iter().all(|(other, _)| other != name)
+            {
+                variables.extend(number(name).map(|number| (name.clone(), number)));
+            }
+            let is_covered = depends_on_terms(part);
+            compile(part, &mut regexes);
+            is_covered
+        });
+        let mut evaluator = QueryEvaluator::new();
+        for (name, regex) in regexes {
+            evaluator = evaluator.with_custom_function(name, move |given| found(&regex, given));
+        }
+        is_covered.then_some(Self {
+            expression: translated(expression)?,
+            evaluator,
+            variables,
+        })
+    }
+
+    /// Whether it holds for terms of its variables.
+    pub(super) fn holds(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
+        let given = self.variables.iter().zip(terms);
+        let given = given.filter_map(|((name, _), term)| Some((name, term?)));
+        self.evaluator
+            .evaluate_effective_boolean_value_expression(&self.expression, given)
+            .unwrap_or(false)
+    }
+}
+
+/// The expressions that have to hold, one by one, for an expression to hold.
+pub(super) fn conjuncts(expression: &Expression) -> Vec<&Expression> {
+    let mut found = Vec::new();
+    let mut rest = vec![expression];
+    while let Some(next) = rest.pop() {
+        match next {
+            Expression::And(left, right) => rest.extend([right.as_ref(), left.as_ref()]),
+            other => found.push(other),
+        }
+    }
+    found
+}
+
+/// An expression as `sparopt` has it, which translates patterns only.
+fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
+    let inner = Box::default();
+    match sparopt::algebra::GraphPattern::from(&GraphPattern::Filter { expr, inner }) {
+        sparopt::algebra::GraphPattern::Filter { expression, .. } => Some(expression),
+        _ => None,
+    }
+}
+
+/// Whether the value of an expression depends on those of its parts alone. `sameTerm` is left out: it tells tags of
+/// another case apart where terms are not compared by class.
+fn depends_on_terms(expression: &Expression) -> bool {
+    match expression {
+        Expression::Exists(_) | Expression::SameTerm(..) => false,
+        Expression::FunctionCall(function, _) => match function {
+            Function::Iri
+            | Function::BNode
+            | Function::Rand
+            | Function::Now
+            | Function::Uuid
+            | Function::StrUuid => false,
+            Function::Custom(name) => CASTS.contains(&name.as_ref()),
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
+/// Makes a call of `REGEX` with constants the call of a function of its own.
+fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
+    let Expression::FunctionCall(function @ Function::Regex, arguments) = expression else {
+        return;
+    };
+    let mut constants = arguments.iter().skip(1).map(|argument| match argument {
+        Expression::Literal(literal) if literal.datatype() == xsd::STRING => Some(literal.value()),
+        _ => None,
+    });
+    let (Some(Some(pattern)), Some(flags)) =
+        (constants.next(), constants.next().unwrap_or(Some("")))
+    else {
+        return;
+    };
+    if let Some(regex) = regex(pattern, flags) {
+        let name = format!("urn:uuid:00000000-0000-0000-0000-{:012}", regexes.len());
+        let name = NamedNode::new_unchecked(name);
+        arguments.truncate(1);
+        *function = Function::Custom(name.clone());
+        regexes.push((name, regex));
+    }
+}
+
+/// A regular expression as `spareval` compiles it.
+fn regex(pattern: &str, flags: &str) -> Option<Regex> {
+    let mut builder = if flags.contains('q') {
+        RegexBuilder::new(&regex::escape(pattern))
+    } else {
+        RegexBuilder::new(pattern)
+    };
+    builder.size_limit(REGEX_BYTES);
+    for flag in flags.chars() {
+        match flag {
+            's' => builder.dot_matches_new_line(true),
+            'm' => builder.multi_line(true),
+            'i' => builder.case_insensitive(true),
+            'x' => builder.ignore_whitespace(true),
+            'q' => &mut builder,
+            _ => return None,
+        };
+    }
+    builder.build().ok()
+}
+
+fn found(regex: &Regex, given: &[Term]) -> Option<Term> {
+    const TEXTS: [NamedNodeRef<'_>; 3] = [xsd::STRING, rdf::LANG_STRING, rdf::DIR_LANG_STRING];
+    match given {
+        [Term::Literal(text)] if TEXTS.contains(&text.datatype()) => {
+            Some(Literal::from(regex.is_match(text.value())).into())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a test holds of an expression and all its parts, each before its own parts; false where they nest deeper.
+fn every(
+    expression: &mut Expression,
+    depth: usize,
+    test: &mut impl FnMut(&mut Expression) -> bool,
+) -> bool {
+    if depth == 0 || !test(expression) {
+        return false;
+    }
+    let mut each = |part: &mut Expression| every(part, depth - 1, test);
+    match expression {
+        Expression::NamedNode(_)
+        | Expression::Literal(_)
+        | Expression::Variable(_)
+        | Expression::Bound(_)
+        | Expression::Exists(_) => true,
+        Expression::Or(left, right)
+        | Expression::And(left, right)
+        | Expression::Equal(left, right)
+        | Expression::SameTerm(left, right)
+        | Expression::Greater(left, right)
+        | Expression::GreaterOrEqual(left, right)
+        | Expression::Less(left, right)
+        | Expression::LessOrEqual(left, right)
+        | Expression::Add(left, right)
+        | Expression::Subtract(left, right)
+        | Expression::Multiply(left, right)
+        | Expression::Divide(left, right) => each(left) && each(right),
+        Expression::UnaryPlus(one) | Expression::UnaryMinus(one) | Expression::Not(one) => {
+            each(one)
+        }
+        Expression::If(one, two, three) => each(one) && each(two) && each(three),
+        Expression::In(one, list) => each(one) && list.iter_mut().all(each),
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter_mut().all(each),
+    }
+}

@@ -1,0 +1,481 @@
+//! Matching of a plan over the quads of a message.
+//!
+//! - In: a plan, the dictionary of a batch, the quads of its messages. Out: rows of classes.
+//! - Cost: a step scans the quads of its message, or those of an index where there are many and it is taken often.
+//!   Rows are found one by one: nothing but rows of the result is kept.
+
+use hashbrown::HashTable;
+use oxrdf::Term;
+
+use super::chains::{Chains, hash};
+use super::groups::{Cell, QuadPattern};
+use super::plan::{Lookup, Plan, Step};
+use crate::query::dictionary::{DEFAULT_GRAPH, Dictionary, UNBOUND};
+use crate::query::message::{Message, Quad};
+
+/// Quads that are scanned rather than looked up.
+const FEW_QUADS: usize = 32;
+/// Times that quads are scanned before they get an index.
+const FEW_SCANS: u32 = 2;
+/// Rows of a table that are compared one by one.
+const FEW_ROWS: usize = 4;
+/// Quads looked at between two questions whether to stop.
+const QUADS_A_STOP: usize = 1024;
+/// Combinations of terms that are remembered.
+const COMBINATIONS: usize = 1 << 16;
+
+/// What is known of a filter.
+#[derive(Default)]
+struct Known {
+    /// By term: 0 unknown, 1 holds, 2 does not.
+    terms: Vec<u8>,
+    combinations: hashbrown::HashMap<Vec<u32>, bool, rustc_hash::FxBuildHasher>,
+}
+
+/// Quads by what stands at some of their positions.
+#[derive(Default)]
+struct Index {
+    /// The positions, as bits.
+    positions: u8,
+    chains: Chains,
+}
+
+/// Matches a plan.
+pub struct Matcher<'p> {
+    plan: &'p Plan,
+    /// Of each constant the class.
+    constants: Vec<u32>,
+    tables: Vec<Chains>,
+    known: Vec<Known>,
+    row: Vec<u32>,
+    bound: Vec<u32>,
+    matched: Vec<bool>,
+    scans: Vec<u32>,
+    indexes: Vec<Index>,
+    indexed: usize,
+    distinct: HashTable<u32>,
+}
+
+/// Why matching ends before all rows are found.
+enum Halt<E> {
+    Enough,
+    Stopped(E),
+}
+
+impl<'p> Matcher<'p> {
+    /// One for a plan.
+    pub fn new(plan: &'p Plan) -> Self {
+        let mut known = Vec::new();
+        known.resize_with(plan.filters.len(), Known::default);
+        let mut tables = Vec::new();
+        tables.resize_with(plan.tables.len(), Chains::default);
+        Self {
+            plan,
+            constants: Vec::new(),
+            tables,
+            known,
+            row: vec![UNBOUND; plan.variables],
+            bound: Vec::new(),
+            matched: vec![false; plan.optionals],
+            scans: vec![0; plan.patterns],
+            indexes: Vec::new(),
+            indexed: 0,
+            distinct: HashTable::new(),
+        }
+    }
+
+    /// Begins a batch.
+    pub fn begin(&mut self, dictionary: &Dictionary<'_>) {
+        let terms = dictionary.len();
+        self.constants.clear();
+        let constants = self.plan.constants.iter().zip(terms..);
+        let classes = constants.map(|(term, absent)| dictionary.find(term).unwrap_or(absent));
+        self.constants.extend(classes);
+        for (known, filter) in self.known.iter_mut().zip(&self.plan.filters) {
+            known.terms.clear();
+            known.combinations.clear();
+            if filter.variables.len() == 1 {
+                known
+                    .terms
+                    .resize(terms as usize + self.constants.len() + 1, 0);
+            }
+        }
+        for (chains, lookup) in self.tables.iter_mut().zip(&self.plan.tables) {
+            let rows = &lookup.table.rows;
+            if is_looked_up(lookup) {
+                let value = |row: usize, key: usize| {
+                    rows[row][key].map_or(UNBOUND, |number| self.constants[number as usize])
+                };
+                chains.fill(rows.len(), |row| {
+                    hash(lookup.keys.iter().map(|key| value(row, *key)))
+                });
+            }
+        }
+    }
+
+    /// Adds the rows of a message, at most so many, to `rows`, and says how many they are. A row has a cell for each
+    /// variable that is asked for: a class, [`UNBOUND`], or `dictionary.len() + k` for constant `k` that the batch
+    /// lacks. `stop` is asked now and then, and at each row, with the number of rows found so far.
+    ///
+    /// # Errors
+    /// Those of `stop`.
+    pub fn run<E>(
+        &mut self,
+        dictionary: &Dictionary<'_>,
+        message: &Message,
+        most: usize,
+        rows: &mut Vec<u32>,
+        stop: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        self.row.fill(UNBOUND);
+        self.bound.clear();
+        self.scans.fill(0);
+        self.indexed = 0;
+        self.distinct.clear();
+        let mut run = Run {
+            plan: self.plan,
+            dictionary,
+            message,
+            quads: &message.quads,
+            first: rows.len(),
+            found: 0,
+            looked: 0,
+            most,
+            rows,
+            stop,
+            state: self,
+        };
+        let halt = if most == 0 { Ok(()) } else { run.from(0) };
+        let found = run.found;
+        match halt {
+            Ok(()) | Err(Halt::Enough) => Ok(found),
+            Err(Halt::Stopped(error)) => Err(error),
+        }
+    }
+}
+
+fn is_looked_up(lookup: &Lookup) -> bool {
+    !lookup.keys.is_empty() && lookup.table.rows.len() > FEW_ROWS
+}
+
+struct Run<'r, 'p, S> {
+    plan: &'p Plan,
+    dictionary: &'r Dictionary<'r>,
+    message: &'r Message,
+    quads: &'r [Quad],
+    state: &'r mut Matcher<'p>,
+    rows: &'r mut Vec<u32>,
+    /// Cells of other messages before those of this one.
+    first: usize,
+    found: usize,
+    most: usize,
+    looked: usize,
+    stop: &'r mut S,
+}
+
+impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
+    /// The rows that come of the values so far by the steps from one on.
+    fn from(&mut self, mut at: usize) -> Result<(), Halt<E>> {
+        let plan = self.plan;
+        loop {
+            match plan.steps.get(at) {
+                None => return self.emit(),
+                Some(Step::Filter(number)) => {
+                    if !self.holds(*number) {
+                        return Ok(());
+                    }
+                    at += 1;
+                }
+                Some(Step::Quads(pattern, number)) => return self.quads(at, pattern, *number),
+                Some(Step::Values(number)) => return self.values(at, *number),
+                Some(Step::Optional(number, after)) => {
+                    self.state.matched[*number] = false;
+                    self.from(at + 1)?;
+                    if self.state.matched[*number] {
+                        return Ok(());
+                    }
+                    at = *after;
+                }
+                Some(Step::Matched(number)) => {
+                    self.state.matched[*number] = true;
+                    at += 1;
+                }
+                Some(Step::Union(starts)) => {
+                    return starts.iter().try_for_each(|start| self.from(*start));
+                }
+                Some(Step::Goto(other)) => at = *other,
+                Some(Step::Never) => return Ok(()),
+            }
+        }
+    }
+
+    fn stop(&mut self) -> Result<(), Halt<E>> {
+        self.looked = 0;
+        (self.stop)(self.found).map_err(Halt::Stopped)
+    }
+
+    #[inline]
+    fn look(&mut self, quads: usize) -> Result<(), Halt<E>> {
+        self.looked += quads;
+        if self.looked >= QUADS_A_STOP {
+            self.stop()?;
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self) -> Result<(), Halt<E>> {
+        let (width, number) = (self.plan.columns.len(), self.found as u32);
+        let row = &self.state.row;
+        let cells = self.plan.columns.iter();
+        let cells = cells.map(|column| column.map_or(UNBOUND, |number| row[number as usize]));
+        self.rows.extend(cells);
+        if self.plan.distinct {
+            let (before, own) = self.rows[self.first..].split_at(number as usize * width);
+            let other = |number: u32| &before[number as usize * width..][..width];
+            let own_hash = hash(own.iter().copied());
+            let same = self
+                .state
+                .distinct
+                .find(own_hash, |number| other(*number) == own);
+            if same.is_some() {
+                self.rows.truncate(self.rows.len() - width);
+                return self.look(1);
+            }
+            self.state
+                .distinct
+                .insert_unique(own_hash, number, |number| {
+                    hash(other(*number).iter().copied())
+                });
+        }
+        self.found += 1;
+        self.stop()?;
+        if self.found == self.most {
+            return Err(Halt::Enough);
+        }
+        Ok(())
+    }
+
+    fn class(&self, cell: Cell) -> u32 {
+        match cell {
+            Cell::Constant(number) => self.state.constants[number as usize],
+            Cell::Variable(number) => self.state.row[number as usize],
+            Cell::DefaultGraph => DEFAULT_GRAPH,
+        }
+    }
+
+    fn quads(&mut self, at: usize, pattern: &QuadPattern, number: usize) -> Result<(), Halt<E>> {
+        let mut wanted = Wanted::default();
+        for (position, cell) in pattern.cells.into_iter().enumerate() {
+            let class = self.class(cell);
+            if class != UNBOUND {
+                if class >= self.dictionary.len() {
+                    return Ok(());
+                }
+                wanted.set(position, class);
+            }
+        }
+        let quads = self.quads;
+        let scans = self.state.scans[number];
+        if quads.len() <= FEW_QUADS || scans < FEW_SCANS || wanted.positions == 0 {
+            self.state.scans[number] = scans.saturating_add(1);
+            self.look(quads.len())?;
+            for quad in quads {
+                if wanted.is(quad) {
+                    self.take(at, pattern, &wanted, quad)?;
+                }
+            }
+            return Ok(());
+        }
+        let index = self.index(wanted.positions);
+        let mut next = self.state.indexes[index].chains.first(wanted.hash());
+        while let Some(found) = next {
+            self.look(1)?;
+            if wanted.is(&quads[found]) {
+                self.take(at, pattern, &wanted, &quads[found])?;
+            }
+            next = self.state.indexes[index].chains.after(found);
+        }
+        Ok(())
+    }
+
+    /// Goes on with what a quad gives to the variables that have no value.
+    #[inline]
+    fn take(
+        &mut self,
+        at: usize,
+        pattern: &QuadPattern,
+        wanted: &Wanted,
+        quad: &Quad,
+    ) -> Result<(), Halt<E>> {
+        let graph = pattern.cells[3];
+        if graph != Cell::DefaultGraph && quad[3] == DEFAULT_GRAPH {
+            return Ok(());
+        }
+        for (one, other) in &pattern.same {
+            if quad[*one] != quad[*other] {
+                return Ok(());
+            }
+        }
+        for (position, cell) in pattern.cells.into_iter().enumerate() {
+            if let Cell::Variable(number) = cell
+                && !wanted.has(position)
+            {
+                self.state.row[number as usize] = quad[position];
+            }
+        }
+        let result = self.from(at + 1);
+        for (position, cell) in pattern.cells.into_iter().enumerate() {
+            if let Cell::Variable(number) = cell
+                && !wanted.has(position)
+            {
+                self.state.row[number as usize] = UNBOUND;
+            }
+        }
+        result
+    }
+
+    /// The index of some positions.
+    fn index(&mut self, positions: u8) -> usize {
+        let state = &mut *self.state;
+        let made = &state.indexes[..state.indexed];
+        if let Some(at) = made.iter().position(|index| index.positions == positions) {
+            return at;
+        }
+        if state.indexed == state.indexes.len() {
+            state.indexes.push(Index::default());
+        }
+        let index = &mut state.indexes[state.indexed];
+        index.positions = positions;
+        let quads = self.quads;
+        index
+            .chains
+            .fill(quads.len(), |number| hash_of(&quads[number], positions));
+        state.indexed += 1;
+        self.looked += quads.len();
+        state.indexed - 1
+    }
+
+    fn values(&mut self, at: usize, number: usize) -> Result<(), Halt<E>> {
+        let lookup = &self.plan.tables[number];
+        let rows = lookup.table.rows.len();
+        if !is_looked_up(lookup) {
+            self.look(rows)?;
+            return (0..rows).try_for_each(|row| self.join(at, lookup, row));
+        }
+        let columns = lookup.keys.iter().map(|key| lookup.table.columns[*key]);
+        let key = hash(columns.map(|column| self.state.row[column as usize]));
+        let mut next = self.state.tables[number].first(key);
+        while let Some(row) = next {
+            self.look(1)?;
+            self.join(at, lookup, row)?;
+            next = self.state.tables[number].after(row);
+        }
+        Ok(())
+    }
+
+    /// Goes on with a row of a table, if it is compatible with the values so far.
+    fn join(&mut self, at: usize, lookup: &Lookup, row: usize) -> Result<(), Halt<E>> {
+        let before = self.state.bound.len();
+        let mut fits = true;
+        for (column, term) in lookup.table.columns.iter().zip(&lookup.table.rows[row]) {
+            let Some(term) = term else { continue };
+            let class = self.state.constants[*term as usize];
+            let cell = &mut self.state.row[*column as usize];
+            if *cell == UNBOUND {
+                *cell = class;
+                self.state.bound.push(*column);
+            } else if *cell != class {
+                fits = false;
+                break;
+            }
+        }
+        let result = if fits { self.from(at + 1) } else { Ok(()) };
+        for column in self.state.bound.drain(before..) {
+            self.state.row[column as usize] = UNBOUND;
+        }
+        result
+    }
+
+    fn holds(&mut self, number: usize) -> bool {
+        let filter = &self.plan.filters[number];
+        if let [(_, variable)] = filter.variables.as_slice() {
+            let term = self.written(*variable);
+            let terms = self.state.known[number].terms.len();
+            let at = (term as usize).min(terms - 1);
+            if self.state.known[number].terms[at] == 0 {
+                let holds = filter.holds([self.term(term)]);
+                self.state.known[number].terms[at] = if holds { 1 } else { 2 };
+            }
+            return self.state.known[number].terms[at] == 1;
+        }
+        let variables = filter.variables.iter();
+        let terms: Vec<u32> = variables.map(|(_, own)| self.written(*own)).collect();
+        if let Some(&holds) = self.state.known[number].combinations.get(&terms) {
+            return holds;
+        }
+        let holds = filter.holds(terms.iter().map(|term| self.term(*term)));
+        let combinations = &mut self.state.known[number].combinations;
+        if combinations.len() >= COMBINATIONS {
+            combinations.clear();
+        }
+        combinations.insert(terms, holds);
+        holds
+    }
+
+    /// The value of a variable, as the message has it.
+    fn written(&self, variable: u32) -> u32 {
+        let class = self.state.row[variable as usize];
+        if class < self.dictionary.len() && self.dictionary.varies() {
+            return self.message.written(class).0;
+        }
+        class
+    }
+
+    fn term(&self, number: u32) -> Option<Term> {
+        if number == UNBOUND {
+            return None;
+        }
+        match number.checked_sub(self.dictionary.len()) {
+            Some(constant) => self.plan.constants.get(constant as usize).cloned(),
+            None => self.dictionary.term(number),
+        }
+    }
+}
+
+/// What is known of a quad that is looked for.
+#[derive(Default)]
+struct Wanted {
+    classes: Quad,
+    mask: Quad,
+    positions: u8,
+}
+
+impl Wanted {
+    #[inline]
+    fn set(&mut self, position: usize, class: u32) {
+        self.classes[position] = class;
+        self.mask[position] = u32::MAX;
+        self.positions |= 1 << position;
+    }
+
+    #[inline]
+    fn has(&self, position: usize) -> bool {
+        self.positions & 1 << position != 0
+    }
+
+    #[inline]
+    fn is(&self, quad: &Quad) -> bool {
+        let [s, p, o, g] = [0, 1, 2, 3].map(|at| (quad[at] ^ self.classes[at]) & self.mask[at]);
+        s | p | o | g == 0
+    }
+
+    fn hash(&self) -> u64 {
+        hash_of(&self.classes, self.positions)
+    }
+}
+
+/// The hash of some positions.
+fn hash_of(quad: &Quad, positions: u8) -> u64 {
+    let chosen = (0..4).filter(|position| positions & 1 << position != 0);
+    hash(chosen.map(|position| quad[position]))
+}

@@ -1,0 +1,237 @@
+//! The steps by which a pattern is matched.
+//!
+//! - In: a pattern, and the variables that are asked for. Out: [`Plan`], or None for a pattern that is not covered.
+//! - Cost: made once a query; patterns with much that is known come first, filters as early as they can.
+
+use oxrdf::{Term, Variable};
+use spargebra::algebra::GraphPattern;
+
+use super::filters::Filter;
+use super::groups::{Cell, Groups, Part, QuadPattern, Set, Table, only};
+
+/// Most steps: each takes some of the stack.
+const STEPS: usize = 300;
+
+/// One step. Each row that comes out of it goes on to the next one.
+pub(super) enum Step {
+    /// The quads that match, with their number among such steps.
+    Quads(QuadPattern, usize),
+    /// The rows that match, of the table of a number.
+    Values(usize),
+    /// Whether the filter of a number holds.
+    Filter(usize),
+    /// The steps up to a [`Step::Matched`] of the same number; where they give no row, on at a step.
+    Optional(usize, usize),
+    /// The end of an optional part.
+    Matched(usize),
+    /// The steps from each of these on.
+    Union(Vec<usize>),
+    /// On at another step.
+    Goto(usize),
+    /// No row.
+    Never,
+}
+
+/// A table, and the columns by which its rows are found.
+pub(super) struct Lookup {
+    pub(super) table: Table,
+    /// Columns that have a value when the step is reached.
+    pub(super) keys: Vec<usize>,
+}
+
+/// How a pattern is matched.
+pub struct Plan {
+    pub(super) steps: Vec<Step>,
+    /// Steps of quads.
+    pub(super) patterns: usize,
+    pub(super) optionals: usize,
+    pub(super) tables: Vec<Lookup>,
+    pub(super) filters: Vec<Filter>,
+    pub(super) constants: Vec<Term>,
+    pub(super) variables: usize,
+    /// For each variable that is asked for its number, if the pattern has it.
+    pub(super) columns: Vec<Option<u32>>,
+    pub(super) distinct: bool,
+}
+
+impl Plan {
+    /// The plan of a pattern, for rows of these variables. None where the pattern has something that is not covered.
+    pub fn of(pattern: &GraphPattern, variables: &[Variable]) -> Option<Self> {
+        let (mut pattern, mut distinct) = (pattern, false);
+        if let GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } = pattern {
+            (pattern, distinct) = (inner, true);
+        }
+        if let GraphPattern::Project { inner, .. } = pattern {
+            pattern = inner;
+        }
+        let mut groups = Groups::default();
+        let group = groups.group(pattern)?;
+        let mut plan = Self {
+            steps: Vec::new(),
+            patterns: 0,
+            optionals: 0,
+            tables: Vec::new(),
+            filters: Vec::new(),
+            variables: groups.variables(),
+            columns: variables.iter().map(|name| groups.variable(name)).collect(),
+            constants: groups.constants,
+            distinct,
+        };
+        plan.add(group, 0);
+        (plan.steps.len() <= STEPS).then_some(plan)
+    }
+
+    /// The constants that rows may hold, among others: constant `k` is `dictionary.len() + k` where a batch lacks it.
+    pub fn constants(&self) -> &[Term] {
+        &self.constants
+    }
+
+    /// Adds the steps of a group, before which some variables have values, and gives those that have them after it.
+    fn add(&mut self, group: Vec<Part>, before: Set) -> Set {
+        let mut certain = before;
+        let mut free = Vec::new();
+        let mut rest = Vec::new();
+        for part in group {
+            match part {
+                Part::Free(filter) => free.push(Some(filter)),
+                Part::Never => self.steps.push(Step::Never),
+                other => rest.push(other),
+            }
+        }
+        self.add_filters(&mut free, certain);
+        let mut block = Block::default();
+        for part in rest {
+            match part {
+                Part::Quads(quads) => block.quads.push(quads),
+                Part::Values(table) => block.tables.push(table),
+                other => {
+                    self.add_block(&mut block, &mut certain, &mut free);
+                    certain |= self.add_other(other, certain);
+                    self.add_filters(&mut free, certain);
+                }
+            }
+        }
+        self.add_block(&mut block, &mut certain, &mut free);
+        certain
+    }
+
+    fn add_other(&mut self, part: Part, certain: Set) -> Set {
+        match part {
+            Part::Optional(group) => {
+                let number = self.optionals;
+                self.optionals += 1;
+                let start = self.steps.len();
+                self.steps.push(Step::Optional(number, 0));
+                self.add(group, certain);
+                self.steps.push(Step::Matched(number));
+                self.steps[start] = Step::Optional(number, self.steps.len());
+                0
+            }
+            Part::Union(sides) => {
+                let start = self.steps.len();
+                self.steps.push(Step::Never);
+                let (mut starts, mut ends, mut after) = (Vec::new(), Vec::new(), Set::MAX);
+                for side in sides {
+                    starts.push(self.steps.len());
+                    after &= self.add(side, certain);
+                    ends.push(self.steps.len());
+                    self.steps.push(Step::Never);
+                }
+                for end in ends {
+                    self.steps[end] = Step::Goto(self.steps.len());
+                }
+                self.steps[start] = Step::Union(starts);
+                after
+            }
+            Part::Free(filter) | Part::Here(filter) => {
+                self.add_filter(filter);
+                0
+            }
+            Part::Never | Part::Quads(_) | Part::Values(_) => 0,
+        }
+    }
+
+    fn add_filter(&mut self, filter: Filter) {
+        self.steps.push(Step::Filter(self.filters.len()));
+        self.filters.push(filter);
+    }
+
+    /// Adds the filters whose variables all have values.
+    fn add_filters(&mut self, free: &mut [Option<Filter>], certain: Set) {
+        for filter in free {
+            let has_all = |filter: &mut Filter| {
+                let mut numbers = filter.variables.iter().map(|(_, number)| only(*number));
+                numbers.all(|one| certain & one != 0)
+            };
+            if let Some(filter) = filter.take_if(has_all) {
+                self.add_filter(filter);
+            }
+        }
+    }
+
+    fn add_block(&mut self, block: &mut Block, certain: &mut Set, free: &mut [Option<Filter>]) {
+        loop {
+            if let Some(table) = block.next_table(*certain) {
+                *certain |= self.add_table(table, *certain);
+            } else if let Some(quads) = block.next_quads(*certain) {
+                *certain |= quads.variables;
+                self.steps.push(Step::Quads(quads, self.patterns));
+                self.patterns += 1;
+            } else {
+                break;
+            }
+            self.add_filters(free, *certain);
+        }
+    }
+
+    fn add_table(&mut self, table: Table, certain: Set) -> Set {
+        let has_value = |at: &usize| table.certain & certain & only(table.columns[*at]) != 0;
+        let keys = (0..table.columns.len()).filter(has_value).collect();
+        let after = table.certain;
+        self.steps.push(Step::Values(self.tables.len()));
+        self.tables.push(Lookup { table, keys });
+        after
+    }
+}
+
+/// Parts whose order makes no difference to the rows.
+#[derive(Default)]
+struct Block {
+    quads: Vec<QuadPattern>,
+    tables: Vec<Table>,
+}
+
+impl Block {
+    /// A table whose variables have all the values that they get from patterns: then its rows are looked up.
+    fn next_table(&mut self, certain: Set) -> Option<Table> {
+        let coming = self
+            .quads
+            .iter()
+            .fold(0, |all, quads| all | quads.variables);
+        let is_ready = |table: &Table| {
+            let own = table
+                .columns
+                .iter()
+                .fold(0, |all, column| all | only(*column));
+            own & coming & !certain == 0 && (own & certain != 0 || self.quads.is_empty())
+        };
+        let at = self.tables.iter().position(is_ready)?;
+        Some(self.tables.remove(at))
+    }
+
+    /// The pattern of which most is known; of several the first.
+    fn next_quads(&mut self, certain: Set) -> Option<QuadPattern> {
+        let known = |quads: &QuadPattern| {
+            let weights = quads.cells.iter().zip([6, 2, 4, 2]);
+            let known = weights.map(|(cell, weight)| match cell {
+                Cell::Variable(number) if certain & only(*number) == 0 => 0,
+                Cell::DefaultGraph => 0,
+                _ => weight,
+            });
+            known.sum::<u32>() + u32::from(quads.variables & certain != 0)
+        };
+        let most = self.quads.iter().map(known).max()?;
+        let at = self.quads.iter().position(|quads| known(quads) == most)?;
+        Some(self.quads.remove(at))
+    }
+}

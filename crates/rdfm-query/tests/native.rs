@@ -1,0 +1,382 @@
+//! Patterns matched over batches give the rows that `spareval` gives for each message as a dataset of its own, however
+//! the messages are cut into batches.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::fmt::Write as _;
+
+use oxrdf::{Dataset, GraphName, NamedOrBlankNode, Quad, Term, Variable};
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::values::Values;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::registry;
+use rdfm_query::query::dictionary::{DEFAULT_GRAPH, Dictionary, UNBOUND};
+use rdfm_query::query::message::{Graphs, Message};
+use rdfm_query::query::native::{Matcher, Plan};
+use spareval::{QueryEvaluator, QueryResults};
+use spargebra::algebra::GraphPattern;
+use spargebra::{Query, SparqlParser};
+
+/// Rows of a message: the terms as N-Triples.
+type Rows = Vec<Vec<String>>;
+
+/// Numbers by chance, the same in each run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % end
+    }
+
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len())]
+    }
+}
+
+const SUBJECTS: &[&str] = &["<http://e/a>", "<http://e/b>", "<http://e/c>", "_:x", "_:y"];
+const PREDICATES: &[&str] = &["<http://e/p>", "<http://e/q>", "<http://e/r>"];
+const OBJECTS: &[&str] = &[
+    "<http://e/a>",
+    "<http://e/b>",
+    "<http://e/p>",
+    "_:x",
+    "_:y",
+    "\"1\"^^<http://www.w3.org/2001/XMLSchema#integer>",
+    "\"01\"^^<http://www.w3.org/2001/XMLSchema#integer>",
+    "\"2.5\"^^<http://www.w3.org/2001/XMLSchema#decimal>",
+    "\"text\"",
+    "\"text\"@en",
+    "\"2026-01-01T00:00:00Z\"^^<http://www.w3.org/2001/XMLSchema#dateTime>",
+    "\"?\"^^<http://www.w3.org/2001/XMLSchema#integer>",
+];
+const GRAPHS: &[&str] = &["", "", "", "<http://e/g>", "<http://e/h>", "_:x"];
+const VARIABLES: &[&str] = &["?a", "?b", "?c", "?d"];
+
+/// Messages as N-Quads, some of them of many quads.
+fn messages(chance: &mut Chance) -> Vec<String> {
+    let count = 2 + chance.below(3);
+    let message = |chance: &mut Chance| {
+        let sizes: [usize; 6] = [0, 6, 12, 24, 40, 60];
+        let mut text = String::new();
+        for _ in 0..sizes[chance.below(sizes.len())] {
+            let parts = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS].map(|of| chance.of(of));
+            writeln!(text, "{} .", parts.join(" ")).unwrap();
+        }
+        text
+    };
+    (0..count).map(|_| message(chance)).collect()
+}
+
+fn batches(messages: &[String]) -> Vec<MessageBatch> {
+    let spec = registry::find("nq").unwrap();
+    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    let mut text = messages.join("# @message\n");
+    if messages.first().is_some_and(String::is_empty) {
+        text.insert_str(0, "# @message\n");
+    }
+    if messages.last().is_some_and(String::is_empty) {
+        text.push_str("# @message\n");
+    }
+    decoder.feed(text.as_bytes());
+    decoder.finish();
+    let mut found = Vec::new();
+    while let Some(batch) = decoder.next_of().unwrap() {
+        found.push(batch);
+    }
+    assert_eq!(
+        found.iter().map(MessageBatch::len).sum::<usize>(),
+        messages.len()
+    );
+    found
+}
+
+/// The same messages, each in a batch of its own, with another table.
+fn cut(messages: &[String]) -> Vec<MessageBatch> {
+    const OTHER: &str = "<http://e/h> <http://e/r> <http://e/q> .\n";
+    let one = |message: &String| batches(&[OTHER.into(), message.clone()])[0].slice(1..2);
+    messages.iter().map(one).collect()
+}
+
+fn triple(chance: &mut Chance) -> String {
+    let variable = chance.of(VARIABLES);
+    let subject = match chance.below(6) {
+        0 => chance.of(&SUBJECTS[..3]),
+        1 => "[]",
+        _ => variable,
+    };
+    let predicate = match chance.below(4) {
+        0 => chance.of(VARIABLES),
+        _ => chance.of(PREDICATES),
+    };
+    let object = match chance.below(4) {
+        0 => chance.of(&[&OBJECTS[..3], &OBJECTS[5..]].concat()),
+        _ => chance.of(VARIABLES),
+    };
+    format!("{subject} {predicate} {object} . ")
+}
+
+fn expression(chance: &mut Chance) -> String {
+    let [one, two] = [0; 2].map(|_| chance.of(VARIABLES));
+    match chance.below(12) {
+        0 => format!("{one} > 1"),
+        1 => format!("isIRI({one})"),
+        2 => format!("bound({one})"),
+        3 => format!("!bound({one})"),
+        4 => format!("{one} = {two}"),
+        5 => format!("{one} != {two} || isBlank({one})"),
+        6 => format!("regex(str({one}), \"^HTTP\", \"i\")"),
+        7 => format!("{one} IN (1, <http://e/a>, \"text\")"),
+        8 => format!(
+            "lang({one}) = \"en\" || datatype({two}) = <http://www.w3.org/2001/XMLSchema#integer>"
+        ),
+        9 => format!("{one} >= 1 && {two} != <http://e/b>"),
+        10 => format!("coalesce({one}, 1) = 1"),
+        _ => format!("if(bound({one}), isLiteral({one}), isIRI({two}))"),
+    }
+}
+
+fn group(chance: &mut Chance, depth: usize) -> String {
+    let mut text = String::new();
+    for _ in 0..=chance.below(3) {
+        let kind = if depth == 0 {
+            chance.below(4)
+        } else {
+            chance.below(12)
+        };
+        let inner = |chance: &mut Chance| group(chance, depth - 1);
+        match kind {
+            0..=2 => text.push_str(&triple(chance)),
+            3 => write!(text, "FILTER({}) ", expression(chance)).unwrap(),
+            4..=6 => write!(text, "OPTIONAL {{ {} }} ", inner(chance)).unwrap(),
+            7 => write!(text, "{{ {} }} ", inner(chance)).unwrap(),
+            8 => write!(
+                text,
+                "{{ {} }} UNION {{ {} }} ",
+                inner(chance),
+                inner(chance)
+            )
+            .unwrap(),
+            9 => {
+                let graph = chance.of(&["?g", "?a", "<http://e/g>", "<http://e/none>"]);
+                write!(text, "GRAPH {graph} {{ {} }} ", inner(chance)).unwrap();
+            }
+            _ => {
+                let [one, two] = [["?a", "?b"], ["?b", "?c"], ["?c", "?e"]][chance.below(3)];
+                write!(text, "VALUES ({one} {two}) {{ ").unwrap();
+                for _ in 0..chance.below(8) {
+                    let terms = [0; 2].map(|_| match chance.below(4) {
+                        0 => "UNDEF",
+                        _ => chance.of(&[SUBJECTS[0], OBJECTS[1], OBJECTS[5], "7", OBJECTS[9]]),
+                    });
+                    write!(text, "({}) ", terms.join(" ")).unwrap();
+                }
+                text.push_str("} ");
+            }
+        }
+    }
+    text
+}
+
+fn query(chance: &mut Chance) -> String {
+    let form = chance.of(&[
+        "SELECT *",
+        "SELECT *",
+        "SELECT DISTINCT ?b ?a",
+        "SELECT ?c ?none ?a",
+    ]);
+    format!("{form} {{ {} {} }}", triple(chance), group(chance, 3))
+}
+
+/// What a query's rows are of.
+fn selected(pattern: &GraphPattern) -> &[Variable] {
+    match pattern {
+        GraphPattern::Distinct { inner } => selected(inner),
+        GraphPattern::Project { variables, .. } => variables,
+        other => panic!("{other}"),
+    }
+}
+
+fn matched(plan: &Plan, width: usize, batches: &[MessageBatch]) -> Vec<Rows> {
+    let mut found = Vec::new();
+    let mut matcher = Matcher::new(plan);
+    let mut message = Message::default();
+    for batch in batches {
+        let dictionary = Dictionary::of(batch);
+        let graphs = Graphs::AsTheyAre.by_class(&dictionary);
+        matcher.begin(&dictionary);
+        for index in 0..batch.len() {
+            message.read(&dictionary, &graphs, batch, index);
+            let mut cells = Vec::new();
+            let mut never = |_| Ok::<(), ()>(());
+            let count = matcher
+                .run(&dictionary, &message, usize::MAX, &mut cells, &mut never)
+                .unwrap();
+            assert_eq!(cells.len(), width * count);
+            let text = |class: &u32| match class.checked_sub(dictionary.len()) {
+                _ if *class == UNBOUND => String::new(),
+                Some(constant) => plan.constants()[constant as usize].to_string(),
+                None => dictionary.term(*class).unwrap().to_string(),
+            };
+            let row = |at: usize| cells[at * width..][..width].iter().map(text).collect();
+            found.push((0..count).map(row).collect());
+        }
+    }
+    found
+}
+
+fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<Rows> {
+    let mut found = Vec::new();
+    for batch in batches {
+        let dictionary = Dictionary::of(batch);
+        let node = |term: Term| match term {
+            Term::NamedNode(iri) => NamedOrBlankNode::from(iri),
+            Term::BlankNode(node) => node.into(),
+            other => panic!("{other}"),
+        };
+        for index in 0..batch.len() {
+            let mut dataset = Dataset::new();
+            for quad in batch.message(index) {
+                let ids = [quad.subject, quad.predicate, quad.object];
+                let [subject, predicate, object] = ids.map(|id| dictionary.term(id.0).unwrap());
+                let graph = match quad.graph.0 {
+                    DEFAULT_GRAPH => GraphName::DefaultGraph,
+                    graph => node(dictionary.term(graph).unwrap()).into(),
+                };
+                let Term::NamedNode(predicate) = predicate else {
+                    panic!()
+                };
+                dataset.insert(&Quad::new(node(subject), predicate, object, graph));
+            }
+            let evaluator = QueryEvaluator::new();
+            let QueryResults::Solutions(solutions) =
+                evaluator.prepare(query).execute(&dataset).unwrap()
+            else {
+                panic!()
+            };
+            let Query::Select { pattern, .. } = query else {
+                panic!()
+            };
+            let names = selected(pattern);
+            let rows = solutions.map(|solution| {
+                let solution = solution.unwrap();
+                let text = |name| {
+                    solution
+                        .get(name)
+                        .map(ToString::to_string)
+                        .unwrap_or_default()
+                };
+                names.iter().map(text).collect()
+            });
+            found.push(rows.collect());
+        }
+    }
+    found
+}
+
+#[test]
+fn rows_are_those_of_spareval() {
+    let mut chance = Chance(7);
+    let (mut covered, mut with_rows) = (0, 0);
+    let tries = std::env::var("TRIES").map_or(3000, |tries| tries.parse().unwrap());
+    for number in 0..tries {
+        let text = query(&mut chance);
+        let Ok(query) = SparqlParser::new().parse_query(&text) else {
+            continue;
+        };
+        let Query::Select { pattern, .. } = &query else {
+            panic!("{text}")
+        };
+        let names = selected(pattern);
+        let Some(plan) = Plan::of(pattern, names) else {
+            continue;
+        };
+        covered += 1;
+        let log = messages(&mut chance);
+        let whole = batches(&log);
+        let rows = matched(&plan, names.len(), &whole);
+        assert_eq!(
+            rows,
+            matched(&plan, names.len(), &cut(&log)),
+            "{number}: {text}"
+        );
+        let mut wanted = evaluated(&query, &whole);
+        let mut found = rows;
+        for rows in wanted.iter_mut().chain(&mut found) {
+            rows.sort();
+        }
+        with_rows += usize::from(wanted.iter().any(|rows| !rows.is_empty()));
+        assert_eq!(
+            found,
+            wanted,
+            "{number}: {text}\n{}",
+            log.join("# @message\n")
+        );
+    }
+    assert!(
+        covered > tries / 3 && with_rows > tries / 8,
+        "{covered} {with_rows}"
+    );
+}
+
+/// Rows found, and how often it was asked whether to stop, which it was after so many times.
+fn counted(query: &str, quads: &str, most: usize, stops: usize) -> (usize, usize) {
+    let query = SparqlParser::new().parse_query(query).unwrap();
+    let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = &query else {
+        panic!()
+    };
+    let plan = Plan::of(pattern, &[]).unwrap();
+    let mut matcher = Matcher::new(&plan);
+    let batch = &batches(&[String::new(), quads.to_owned()])[0];
+    let dictionary = Dictionary::of(batch);
+    let mut message = Message::default();
+    let graphs = Graphs::AsTheyAre.by_class(&dictionary);
+    message.read(&dictionary, &graphs, batch, 1);
+    matcher.begin(&dictionary);
+    let mut asked = 0;
+    let mut stop = |found| {
+        asked += 1;
+        if asked == stops { Err(found) } else { Ok(()) }
+    };
+    let found = matcher.run(&dictionary, &message, most, &mut Vec::new(), &mut stop);
+    (found.unwrap_or_else(|found| found), asked)
+}
+
+fn star(quads: usize) -> String {
+    (0..quads).fold(String::new(), |mut text, number| {
+        writeln!(text, "<http://e/{number}> <http://e/in> <http://e/all> .").unwrap();
+        writeln!(text, "<http://e/all> <http://e/has> \"{number}\" .").unwrap();
+        text
+    })
+}
+
+#[test]
+fn matching_ends_when_it_is_told_to_and_with_enough_rows() {
+    const CROSS: &str = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i";
+    let (ask, select) = (
+        format!("ASK {{ {CROSS} }}"),
+        format!("SELECT * {{ {CROSS} }}"),
+    );
+    assert_eq!(counted(&ask, &star(500), 1, usize::MAX).0, 1);
+    assert_eq!(counted(&select, &star(500), 5, usize::MAX).0, 5);
+    let (found, _) = counted(&select, &star(500), usize::MAX, 1000);
+    assert!((900..1000).contains(&found), "{found}");
+    let none = format!("SELECT * {{ {CROSS} FILTER(?a = ?d && ?d = ?g && ?b = ?i) }}");
+    assert_eq!(counted(&none, &star(500), usize::MAX, 50), (0, 50));
+}
+
+#[test]
+fn joins_of_many_quads_are_looked_up() {
+    let query = "SELECT * { ?a <http://e/in> ?all . ?all <http://e/none> ?none }";
+    let (_, small) = counted(query, &star(1000), usize::MAX, usize::MAX);
+    let (_, large) = counted(query, &star(10_000), usize::MAX, usize::MAX);
+    assert!(large <= 20 * small.max(2), "{large} {small}");
+}
