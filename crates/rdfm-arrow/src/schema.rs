@@ -1,7 +1,8 @@
 //! The columns of Arrow rows: names and types.
 //!
 //! - In: columns by name, or a schema that somebody asks for. Out: the schema of the rows.
-//! - Law: all fields are nullable, and none depends on what a batch holds, but for the variables of results.
+//! - Law: all fields are nullable, and none depends on what a batch holds, but for the variables of results. A row is
+//!   a message ([`Layout`]) or a quad ([`QuadLayout`]).
 
 use std::sync::Arc;
 
@@ -10,6 +11,205 @@ use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::error::quote;
 
 use crate::error::Error;
+
+/// How terms stand in columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Terms {
+    /// As canonical N-Triples.
+    #[default]
+    NTriples,
+    /// As structs of kind, value, datatype, language and direction.
+    Structs,
+}
+
+impl Terms {
+    /// The choice of a name: `ntriples` or `structs`.
+    ///
+    /// # Errors
+    /// The name is another; the text says so.
+    pub fn by_name(name: &str) -> Result<Self, String> {
+        match name {
+            "ntriples" => Ok(Self::NTriples),
+            "structs" => Ok(Self::Structs),
+            other => Err(format!(
+                "terms is 'ntriples' or 'structs', not {}",
+                quote(other.as_bytes())
+            )),
+        }
+    }
+
+    /// The type of a column of terms.
+    pub fn data_type(self) -> DataType {
+        match self {
+            Self::NTriples => DataType::Utf8,
+            Self::Structs => DataType::Struct(term_fields()),
+        }
+    }
+}
+
+/// What a row is, of those that somebody asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// A message, a patch, or a row of results.
+    Whole(Layout),
+    /// A quad.
+    Quads(QuadLayout),
+}
+
+impl Rows {
+    /// The rows of a kind of log that are asked for: `messages`, which stands for patches and rows of results too, or
+    /// `quads`, and `terms` as [`Terms::by_name`] knows them; the columns are the usual ones without names.
+    ///
+    /// # Errors
+    /// The kind has no such rows, or a name is unknown; the text says so.
+    pub fn by_name(
+        kind: Kind,
+        names: Option<&[String]>,
+        rows: &str,
+        terms: &str,
+    ) -> Result<Self, String> {
+        let terms = Terms::by_name(terms)?;
+        match rows {
+            "messages" => Ok(Self::Whole(Layout {
+                columns: Column::by_names(kind, names)?,
+                terms,
+            })),
+            "quads" if kind == Kind::Messages => Ok(Self::Quads(QuadLayout {
+                columns: QuadColumn::by_names(names)?,
+                terms,
+            })),
+            "quads" => Err(format!(
+                "rows of quads are of messages, not of {}",
+                kind.name()
+            )),
+            other => Err(format!(
+                "rows is 'messages' or 'quads', not {}",
+                quote(other.as_bytes())
+            )),
+        }
+    }
+}
+
+/// The columns of rows that are a message each, and how terms stand in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// How terms stand in them.
+    pub terms: Terms,
+}
+
+impl Layout {
+    /// These columns.
+    pub fn new(columns: &[Column], terms: Terms) -> Self {
+        Self {
+            columns: columns.to_vec(),
+            terms,
+        }
+    }
+}
+
+/// With terms as N-Triples.
+impl From<Vec<Column>> for Layout {
+    fn from(columns: Vec<Column>) -> Self {
+        Self {
+            columns,
+            terms: Terms::default(),
+        }
+    }
+}
+
+impl From<&Vec<Column>> for Layout {
+    fn from(columns: &Vec<Column>) -> Self {
+        columns.clone().into()
+    }
+}
+
+impl From<&[Column]> for Layout {
+    fn from(columns: &[Column]) -> Self {
+        columns.to_vec().into()
+    }
+}
+
+impl<const N: usize> From<&[Column; N]> for Layout {
+    fn from(columns: &[Column; N]) -> Self {
+        columns.to_vec().into()
+    }
+}
+
+/// A column of rows that are a quad each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuadColumn {
+    /// Where the quad's message is from.
+    Source,
+    /// The index of its message in its log.
+    Message,
+    /// The subject, predicate, object or graph: 0 to 3.
+    Part(usize),
+}
+
+impl QuadColumn {
+    /// Every column, in order.
+    pub const ALL: [Self; 6] = [
+        Self::Source,
+        Self::Message,
+        Self::Part(0),
+        Self::Part(1),
+        Self::Part(2),
+        Self::Part(3),
+    ];
+
+    /// The name in the schema.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Message => "message",
+            Self::Part(part) => PARTS[part],
+        }
+    }
+
+    /// The columns of these names; all without names.
+    ///
+    /// # Errors
+    /// A name is that of no column; the text says which.
+    pub fn by_names(names: Option<&[String]>) -> Result<Vec<Self>, String> {
+        let Some(names) = names else {
+            return Ok(Self::ALL.to_vec());
+        };
+        let column = |name: &String| {
+            let found = Self::ALL.into_iter().find(|column| column.name() == name);
+            found.ok_or_else(|| unknown(name, &Self::ALL.map(Self::name)))
+        };
+        names.iter().map(column).collect()
+    }
+
+    fn field(self, terms: Terms) -> Field {
+        let data_type = match self {
+            Self::Source => DataType::Utf8,
+            Self::Message => DataType::Int64,
+            Self::Part(_) => terms.data_type(),
+        };
+        Field::new(self.name(), data_type, true)
+    }
+}
+
+/// The columns of rows that are a quad each, and how terms stand in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuadLayout {
+    /// The columns.
+    pub columns: Vec<QuadColumn>,
+    /// How terms stand in them.
+    pub terms: Terms,
+}
+
+impl QuadLayout {
+    /// The schema of the rows.
+    pub fn schema(&self) -> SchemaRef {
+        let columns = self.columns.iter();
+        let fields: Vec<Field> = columns.map(|column| column.field(self.terms)).collect();
+        Arc::new(Schema::new(fields))
+    }
+}
 
 /// A column of the row schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +302,7 @@ impl Column {
         let column = |name: &String| {
             Self::by_name(kind, name).ok_or_else(|| {
                 let known: Vec<&str> = Self::of(kind).0.iter().map(|one| one.name()).collect();
-                format!(
-                    "no column is named {}; known: {}",
-                    quote(name.as_bytes()),
-                    known.join(", ")
-                )
+                unknown(name, &known)
             })
         };
         names.iter().map(column).collect()
@@ -121,18 +317,18 @@ impl Column {
         found.filter(|found| !found.is_empty())
     }
 
-    fn fields(self, variables: &[Box<str>]) -> Vec<Field> {
+    fn fields(self, variables: &[Box<str>], terms: Terms) -> Vec<Field> {
         let data_type = match self {
             Self::Source => DataType::Utf8,
             Self::Offset | Self::Position => DataType::Int64,
-            Self::Quads => quads_type(),
-            Self::Operations => DataType::List(item_field(operation_fields())),
+            Self::Quads => DataType::List(item_field(quad_fields(terms))),
+            Self::Operations => DataType::List(item_field(operation_fields(terms))),
             Self::Metadata => DataType::Map(entries_field(DataType::Binary), false),
             Self::Namespaces => DataType::Map(entries_field(DataType::Utf8), false),
             Self::Variables => {
                 let names = variables.iter();
                 return names
-                    .map(|name| Field::new(&**name, DataType::Utf8, true))
+                    .map(|name| Field::new(&**name, terms.data_type(), true))
                     .collect();
             }
         };
@@ -140,20 +336,48 @@ impl Column {
     }
 }
 
-/// The kind of log that rows are of: messages with `quads`, patches with `operations`.
+/// Why a name is that of no column.
+fn unknown(name: &str, known: &[&str]) -> String {
+    format!(
+        "no column is named {}; known: {}",
+        quote(name.as_bytes()),
+        known.join(", ")
+    )
+}
+
+/// What rows that somebody made are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsOf {
+    /// A message each, with a column `quads`.
+    Messages,
+    /// A patch each, with a column `operations`.
+    Patches,
+    /// A quad each, with columns `message`, `subject`, `predicate` and `object`.
+    Quads,
+}
+
+/// What rows are, as their columns say.
 ///
 /// # Errors
-/// There are both columns, or neither.
-pub fn kind_of(schema: &Schema) -> Result<Kind, Error> {
-    let has = |column: Column| schema.column_with_name(column.name()).is_some();
+/// There are both columns of lists, or none that tells.
+pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
+    let named = |name: &str| schema.column_with_name(name).is_some();
+    let has = |column: Column| named(column.name());
     match (has(Column::Quads), has(Column::Operations)) {
-        (true, false) => Ok(Kind::Messages),
-        (false, true) => Ok(Kind::Patches),
+        (true, false) => Ok(RowsOf::Messages),
+        (false, true) => Ok(RowsOf::Patches),
         (true, true) => Err(Error::shape(
             "there are columns 'quads' and 'operations', and a row is a message or a patch; drop one of them"
                 .to_owned(),
         )),
-        (false, false) => Err(missing("'quads' (messages) or 'operations' (patches)", schema)),
+        (false, false) if QuadColumn::ALL[1..5].iter().all(|one| named(one.name())) => {
+            Ok(RowsOf::Quads)
+        }
+        (false, false) => Err(missing(
+            "'quads' (messages) or 'operations' (patches), nor all of 'message', 'subject', 'predicate' and \
+            'object' (quads)",
+            schema,
+        )),
     }
 }
 
@@ -167,24 +391,41 @@ pub(crate) fn missing(column: &str, schema: &Schema) -> Error {
     ))
 }
 
-/// The type of a column of quads.
+/// The type of a column of quads, with terms as N-Triples.
 pub fn quads_type() -> DataType {
-    DataType::List(item_field(quad_fields()))
+    DataType::List(item_field(quad_fields(Terms::NTriples)))
 }
 
-fn strings(names: &[&str]) -> Fields {
-    let names = names.iter();
+/// The names of the fields of a quad.
+pub(crate) const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
+/// The datatype of literals with a language tag.
+pub(crate) const RDF_LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+/// The datatype of literals with a base direction too.
+pub(crate) const RDF_DIR_LANG_STRING: &[u8] =
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
+/// The names of the fields of a term.
+pub(crate) const DETAILS: [&str; 5] = ["kind", "value", "datatype", "language", "direction"];
+
+fn fields_of<'a>(names: impl IntoIterator<Item = &'a str>, data_type: &DataType) -> Vec<Field> {
+    let names = names.into_iter();
     names
-        .map(|name| Field::new(*name, DataType::Utf8, true))
+        .map(|name| Field::new(name, data_type.clone(), true))
         .collect()
 }
 
-pub(crate) fn quad_fields() -> Fields {
-    strings(&["subject", "predicate", "object", "graph"])
+/// The fields of a term that is a struct.
+pub(crate) fn term_fields() -> Fields {
+    fields_of(DETAILS, &DataType::Utf8).into()
 }
 
-pub(crate) fn operation_fields() -> Fields {
-    strings(&["op", "name", "subject", "predicate", "object", "graph"])
+pub(crate) fn quad_fields(terms: Terms) -> Fields {
+    fields_of(PARTS, &terms.data_type()).into()
+}
+
+pub(crate) fn operation_fields(terms: Terms) -> Fields {
+    let mut fields = fields_of(["op", "name"], &DataType::Utf8);
+    fields.extend(fields_of(PARTS, &terms.data_type()));
+    fields.into()
 }
 
 pub(crate) fn item_field(fields: Fields) -> FieldRef {
@@ -207,11 +448,12 @@ pub(crate) fn entries_field(value: DataType) -> FieldRef {
     ))
 }
 
-/// The schema of these columns.
-pub fn schema(columns: &[Column], variables: &[Box<str>]) -> SchemaRef {
-    let columns = columns.iter();
+/// The schema of rows with these columns.
+pub fn schema<L: Into<Layout>>(layout: L, variables: &[Box<str>]) -> SchemaRef {
+    let layout = layout.into();
+    let columns = layout.columns.iter();
     let fields: Vec<Field> = columns
-        .flat_map(|column| column.fields(variables))
+        .flat_map(|column| column.fields(variables, layout.terms))
         .collect();
     Arc::new(Schema::new(fields))
 }

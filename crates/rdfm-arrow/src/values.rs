@@ -21,6 +21,7 @@ use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
 use crate::error::Error;
 use crate::from_arrow::lists::{Listed, Lists};
 use crate::from_arrow::messages::Messages;
+use crate::schema::Terms;
 use crate::to_arrow::limit::{MAX_BYTES, MakeError};
 use crate::to_arrow::lists;
 use crate::to_arrow::terms::Places;
@@ -152,7 +153,7 @@ pub fn decode<R: lists::Listed>(
     on_error: OnError,
     decoder: &mut dyn Decoder,
 ) -> Result<ArrayRef, ValueError> {
-    let mut lists = lists::Lists::<R>::new();
+    let mut lists = lists::Lists::<R>::new(Terms::NTriples);
     let mut valid = Vec::new();
     let mut bytes = 0;
     let mut places = Places::default();

@@ -10,7 +10,7 @@ use arrow_array::{BinaryArray, ListArray, cast::AsArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use rdfm_arrow::from_arrow::{self, RowReader};
-use rdfm_arrow::schema::{Column, kind_of, schema};
+use rdfm_arrow::schema::{Column, RowsOf, rows_of, schema};
 use rdfm_arrow::to_arrow::{self, Coalescer, coalescer};
 use rdfm_arrow::values::{self, OnError};
 use rdfm_core::codec::Opening;
@@ -155,22 +155,31 @@ fn an_operation_that_is_none_is_named() {
 }
 
 #[test]
-fn columns_say_which_kind_of_log_rows_are_of() {
-    let kind = |names: &[&str]| {
+fn columns_say_what_rows_are() {
+    let rows = |names: &[&str]| {
         let fields = names
             .iter()
             .map(|name| Field::new(*name, DataType::Utf8, true));
-        kind_of(&Schema::new(fields.collect::<Vec<_>>()))
+        rows_of(&Schema::new(fields.collect::<Vec<_>>()))
     };
-    assert_eq!(kind(&["a", "quads"]), Ok(Kind::Messages));
-    assert_eq!(kind(&["operations", "metadata"]), Ok(Kind::Patches));
-    let both = kind(&["operations", "quads"]).unwrap_err();
+    assert_eq!(rows(&["a", "quads"]), Ok(RowsOf::Messages));
+    assert_eq!(rows(&["operations", "metadata"]), Ok(RowsOf::Patches));
+    let parts = ["object", "message", "predicate", "subject"];
+    assert_eq!(rows(&parts), Ok(RowsOf::Quads));
+    // What stands beside the quads of messages is not looked at.
+    assert_eq!(
+        rows(&["quads", "message", "subject", "predicate", "object"]),
+        Ok(RowsOf::Messages)
+    );
+    let both = rows(&["operations", "quads"]).unwrap_err();
     assert!(both.reason.to_string().contains("drop one of them"));
-    let neither = kind(&["a", "b"]).unwrap_err();
+    let neither = rows(&["a", "b"]).unwrap_err();
     assert_eq!(
         neither.reason.to_string(),
-        "there is no column 'quads' (messages) or 'operations' (patches); found: a, b"
+        "there is no column 'quads' (messages) or 'operations' (patches), nor all of 'message', 'subject', \
+         'predicate' and 'object' (quads); found: a, b"
     );
+    assert!(rows(&parts[..3]).is_err());
 }
 
 fn term<R: Record>(builder: &mut LogBuilder<R>, text: &str) -> TermId {

@@ -15,10 +15,10 @@ use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
 };
 use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
-use rdfm_arrow::schema::{Column, schema};
+use rdfm_arrow::schema::{Column, Layout, Rows, schema};
 use rdfm_arrow::to_arrow::{self, Rowed};
 use rdfm_core::codec::spec::Kind;
-use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::batch::{LogBatch, MessageBatch};
 use rdfm_core::model::error::ErrorClass;
 
 use crate::errors;
@@ -36,9 +36,17 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
     }
 }
 
-/// The columns of these names, of a kind of log; the usual ones by default.
-pub fn columns(kind: Kind, names: Option<&[String]>) -> PyResult<Vec<Column>> {
-    Column::by_names(kind, names).map_err(errors::option)
+/// The rows that are asked for, of a kind of log; the usual columns by default.
+pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> PyResult<Rows> {
+    Rows::by_name(kind, names, rows, terms).map_err(errors::option)
+}
+
+/// Rows of messages, patches or results with these columns.
+pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Layout> {
+    match rows(kind, names, "messages", terms)? {
+        Rows::Whole(layout) => Ok(layout),
+        Rows::Quads(_) => Err(errors::internal("rows of quads".to_owned())),
+    }
 }
 
 /// The columns that a consumer asks for, and whether its schema can be followed; otherwise the
@@ -68,7 +76,7 @@ pub fn export<'py, R: Rowed>(
     requested: Option<Bound<'py, PyCapsule>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (columns, follow) = requested_columns::<R>(requested.as_ref(), batch.head())?;
-    let rows = record_batch(py, &[batch], &columns, None)?;
+    let rows = record_batch(py, &[batch], &columns.into(), None)?;
     rows.export(py, requested.filter(|_| follow))
 }
 
@@ -79,7 +87,7 @@ pub fn export_stream<'py, R: Rowed>(
     requested: Option<Bound<'py, PyCapsule>>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let (columns, follow) = requested_columns::<R>(requested.as_ref(), batch.head())?;
-    let rows = record_batch(py, &[batch], &columns, None)?;
+    let rows = record_batch(py, &[batch], &columns.into(), None)?;
     rows.export_stream(py, requested.filter(|_| follow))
 }
 
@@ -89,19 +97,8 @@ pub fn export_schema<'py, R: Rowed>(
     batch: &LogBatch<R>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let columns = Column::default_of(R::KIND);
-    schema_capsule(py, &columns, R::variables(batch.head()))
-}
-
-/// The schema of these columns.
-pub fn schema_capsule<'py>(
-    py: Python<'py>,
-    columns: &[Column],
-    variables: &[Box<str>],
-) -> PyResult<Bound<'py, PyCapsule>> {
-    Ok(to_schema_pycapsule(
-        py,
-        schema(columns, variables).as_ref(),
-    )?)
+    let schema = schema(columns, R::variables(batch.head()));
+    Ok(to_schema_pycapsule(py, schema.as_ref())?)
 }
 
 /// An Arrow record batch, behind the PyCapsule interface: `pyarrow.record_batch(…)`,
@@ -202,10 +199,28 @@ impl ArrowBatch {
 pub fn record_batch<R: Rowed>(
     py: Python<'_>,
     batches: &[&LogBatch<R>],
-    columns: &[Column],
+    layout: &Layout,
     source: Option<&str>,
 ) -> PyResult<ArrowBatch> {
-    let made = errors::guarded(py, || to_arrow::record_batch(batches, columns, source))?;
+    let made = errors::guarded(py, || {
+        to_arrow::record_batch(batches, layout.clone(), source)
+    })?;
+    made.map(ArrowBatch::new)
+        .map_err(|error| exception(py, error))
+}
+
+/// Several batches of messages as one Arrow batch, with a row for each message or for each quad.
+pub fn batch_of_rows(
+    py: Python<'_>,
+    batches: &[&MessageBatch],
+    rows: &Rows,
+    source: Option<&str>,
+) -> PyResult<ArrowBatch> {
+    let layout = match rows {
+        Rows::Whole(layout) => return record_batch(py, batches, layout, source),
+        Rows::Quads(layout) => layout,
+    };
+    let made = errors::guarded(py, || to_arrow::quad_record_batch(batches, layout, source))?;
     made.map(ArrowBatch::new)
         .map_err(|error| exception(py, error))
 }

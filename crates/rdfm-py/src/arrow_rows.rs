@@ -6,10 +6,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use rdfm_arrow::from_arrow::RowReader;
-use rdfm_arrow::schema::kind_of;
-use rdfm_arrow::to_arrow::{self, Coalesce};
-use rdfm_core::codec::batch::Batch;
+use rdfm_arrow::from_arrow::{QuadReader, RowReader};
+use rdfm_arrow::schema::{Rows, RowsOf, rows_of};
+use rdfm_arrow::to_arrow::{self, Coalesce, QuadCoalescer};
+use rdfm_core::codec::batch::{Batch, KindOf as _};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::Quad;
@@ -24,16 +24,18 @@ use crate::{errors, options};
 /// Raises:
 ///     LimitError: The strings would pass 2 GiB; see ArrowCoalescer.
 #[pyfunction]
-#[pyo3(signature = (batches, columns=None, source=None))]
+#[pyo3(signature = (batches, columns=None, source=None, *, rows="messages", terms="ntriples"))]
 fn coalesce(
     py: Python<'_>,
     batches: Vec<Bound<'_, MessageBatch>>,
     columns: Option<Vec<String>>,
     source: Option<&str>,
+    rows: &str,
+    terms: &str,
 ) -> PyResult<ArrowBatch> {
-    let columns = arrow::columns(Kind::Messages, columns.as_deref())?;
+    let rows = arrow::rows(Kind::Messages, columns.as_deref(), rows, terms)?;
     let batches: Vec<_> = batches.iter().map(|batch| batch.get().inner()).collect();
-    arrow::record_batch(py, &batches, &columns, source)
+    arrow::batch_of_rows(py, &batches, &rows, source)
 }
 
 /// Regroups messages into Arrow batches of even size: each has `max_rows` rows or passes `max_bytes`
@@ -44,6 +46,8 @@ fn coalesce(
 ///     kind: "messages", "patches" or "results".
 ///     max_rows: Rows after which an Arrow batch ends.
 ///     max_bytes: Bytes of strings after which an Arrow batch ends.
+///     rows: "messages", or "quads" of messages: what a row is.
+///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ArrowCoalescer {
     coalescer: Mutex<Box<dyn Coalesce>>,
@@ -52,16 +56,24 @@ pub struct ArrowCoalescer {
 #[pymethods]
 impl ArrowCoalescer {
     #[new]
-    #[pyo3(signature = (columns=None, *, kind="messages", max_rows=8192, max_bytes=67_108_864))]
+    #[pyo3(signature = (
+        columns=None, *, kind="messages", max_rows=8192, max_bytes=67_108_864, rows="messages", terms="ntriples"
+    ))]
     fn new(
         columns: Option<Vec<String>>,
         kind: &str,
         max_rows: usize,
         max_bytes: usize,
+        rows: &str,
+        terms: &str,
     ) -> PyResult<Self> {
         let kind = options::kind(kind)?;
-        let columns = arrow::columns(kind, columns.as_deref())?;
-        let coalescer = to_arrow::coalescer(kind, columns, max_rows, max_bytes);
+        let rows = arrow::rows(kind, columns.as_deref(), rows, terms)?;
+        let coalescer = match rows {
+            Rows::Whole(layout) => to_arrow::coalescer(kind, layout, max_rows, max_bytes),
+            Rows::Quads(layout) => QuadCoalescer::new(&layout, max_rows, max_bytes)
+                .map(|coalescer| -> Box<dyn Coalesce> { Box::new(coalescer) }),
+        };
         let coalescer = coalescer.map_err(errors::option)?;
         Ok(Self {
             coalescer: Mutex::new(coalescer),
@@ -94,6 +106,12 @@ impl ArrowCoalescer {
         let rest = self.with(py, |coalescer| coalescer.finish())?;
         Ok(rest.map(ArrowBatch::new))
     }
+
+    /// What rows of quads could not hold so far: messages without quads, and entries of metadata.
+    fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let dropped = self.with(py, |coalescer| Ok(coalescer.dropped()))?;
+        Ok((dropped.empty_messages, dropped.metadata))
+    }
 }
 
 impl ArrowCoalescer {
@@ -115,7 +133,7 @@ impl ArrowCoalescer {
 }
 
 /// Batches of the messages of Arrow rows, of the size that a decoder makes: of patches where there is a column
-/// `operations`.
+/// `operations`, of messages whose quads are a row each where there is neither that nor `quads`.
 ///
 /// Args:
 ///     rows: Anything with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
@@ -125,7 +143,7 @@ impl ArrowCoalescer {
 ///     An iterator that reads on when asked for a batch. It raises DecodeError after the messages of
 ///     all rows before the one whose term breaks N-Triples, and again when asked again.
 /// Raises:
-///     TypeError: `rows` is no Arrow, or has no column of `quads` or of `operations`, or both.
+///     TypeError: `rows` is no Arrow, or has no column of `quads` or of `operations`, or both; nor those of quads.
 #[pyfunction]
 #[pyo3(signature = (rows, *, first_index=0, max_depth=64))]
 fn batches_from_arrow(
@@ -142,10 +160,14 @@ fn batches_from_arrow(
     }
     let reader = arrow::reader(rows)?;
     let max_depth = options::depth(max_depth)?;
-    let kind = kind_of(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
-    let rows = match kind {
-        Kind::Patches => read::<Operation>(reader, first_index, max_depth),
-        _ => read::<Quad>(reader, first_index, max_depth),
+    let found = rows_of(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
+    let rows = match found {
+        RowsOf::Patches => read::<Operation>(reader, first_index, max_depth),
+        RowsOf::Messages => read::<Quad>(reader, first_index, max_depth),
+        RowsOf::Quads => Box::new(QuadBatches {
+            reader,
+            quads: QuadReader::within_2_gib(first_index, max_depth),
+        }),
     };
     Ok(ArrowRows {
         rows: Mutex::new(Some(rows)),
@@ -160,6 +182,110 @@ trait Batches: Send {
 impl<R: rdfm_arrow::from_arrow::Listed> Batches for RowReader<Reader, R> {
     fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error> {
         Ok(Self::next_batch(self)?.map(R::any))
+    }
+}
+
+/// Rows of quads on their way into batches.
+struct QuadBatches {
+    reader: Reader,
+    quads: QuadReader,
+}
+
+impl Batches for QuadBatches {
+    fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error> {
+        loop {
+            if let Some(batch) = self.quads.next_batch()? {
+                return Ok(Some(Quad::any(batch)));
+            }
+            match self.reader.next() {
+                Some(rows) => self.quads.feed(&rows?)?,
+                None if self.quads.ended() => return Ok(None),
+                None => self.quads.finish(),
+            }
+        }
+    }
+}
+
+/// Reads messages of Arrow rows that are a quad each, a record batch after the other.
+///
+/// Args:
+///     first_index: The index of the first message.
+///     max_depth: How deep triple terms may nest.
+///     max_message_bytes: The largest message, in decoded bytes.
+///     parts: Give a large message in parts.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct QuadRows {
+    quads: Mutex<QuadReader>,
+}
+
+#[pymethods]
+impl QuadRows {
+    #[new]
+    #[pyo3(signature = (*, max_depth, max_message_bytes, first_index=0, parts=false))]
+    fn new(
+        max_depth: u32,
+        max_message_bytes: u64,
+        first_index: u64,
+        parts: bool,
+    ) -> PyResult<Self> {
+        let max_depth = options::depth(max_depth)?;
+        let quads = QuadReader::new(first_index, max_depth, max_message_bytes, parts);
+        Ok(Self {
+            quads: Mutex::new(quads),
+        })
+    }
+
+    /// Take the next rows, once `next_batch` gave None.
+    ///
+    /// Raises:
+    ///     TypeError: The columns are not those of rows of quads.
+    fn feed(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
+        for rows in arrow::reader(rows)? {
+            let rows = rows.map_err(|error| arrow::exception(py, error.into()))?;
+            self.with(py, |quads| quads.feed(&rows))?;
+        }
+        Ok(())
+    }
+
+    /// Mark the end of the rows.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |quads| {
+            quads.finish();
+            Ok(())
+        })
+    }
+
+    /// The next batch; None means "feed me", and after `finish` "done".
+    ///
+    /// Raises:
+    ///     DecodeError: After the messages before the row that breaks the rules, and again on later calls.
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let batch = self.with(py, QuadReader::next_batch)?;
+        batch
+            .map(|batch| python_batch(py, Quad::any(batch)))
+            .transpose()
+    }
+
+    /// The row of those being read that comes next; None where all were taken.
+    #[getter]
+    fn row(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        self.with(py, |quads| Ok(quads.row()))
+    }
+}
+
+impl QuadRows {
+    /// Works with the rows without the GIL.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut QuadReader) -> Result<T, rdfm_arrow::Error> + Send,
+    ) -> PyResult<T> {
+        // Never waits, since another thread that holds it may wait for the GIL.
+        let Ok(mut quads) = self.quads.try_lock() else {
+            return Err(errors::in_use("reader"));
+        };
+        let quads = &mut *quads;
+        errors::guarded(py, || work(quads))?.map_err(|error| arrow::exception(py, error))
     }
 }
 
@@ -196,6 +322,7 @@ impl ArrowRows {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ArrowCoalescer>()?;
+    module.add_class::<QuadRows>()?;
     module.add_function(wrap_pyfunction!(coalesce, module)?)?;
     module.add_function(wrap_pyfunction!(batches_from_arrow, module)?)
 }

@@ -10,7 +10,8 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
-use rdfm_arrow::from_arrow;
+use rdfm_arrow::from_arrow::{self, QuadReader};
+use rdfm_arrow::schema::{RowsOf, rows_of};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch;
 use rdfm_core::model::namespaces::NamespaceChange;
@@ -261,26 +262,31 @@ impl MessageBatch {
         })
     }
 
-    /// The batch as Arrow, one row a message.
+    /// The batch as Arrow, one row a message or a quad.
     ///
     /// Args:
     ///     columns: Any of "source", "offset", "quads", "metadata", "position", "namespaces", in the
-    ///         order wanted; the first four by default.
+    ///         order wanted; the first four by default. Of rows of quads any of "source", "message", "subject",
+    ///         "predicate", "object", "graph"; all by default.
     ///     source: The text of the source column; null by default.
+    ///     rows: "messages" or "quads": what a row is.
+    ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
     ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
     /// Raises:
     ///     OptionError: An unknown column.
     ///     LimitError: The strings would pass 2 GiB; use smaller batches.
-    #[pyo3(signature = (columns=None, source=None))]
+    #[pyo3(signature = (columns=None, source=None, *, rows="messages", terms="ntriples"))]
     fn to_arrow(
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
         source: Option<&str>,
+        rows: &str,
+        terms: &str,
     ) -> PyResult<ArrowBatch> {
-        let columns = arrow::columns(Kind::Messages, columns.as_deref())?;
-        arrow::record_batch(py, &[&self.batch], &columns, source)
+        let rows = arrow::rows(Kind::Messages, columns.as_deref(), rows, terms)?;
+        arrow::batch_of_rows(py, &[&self.batch], &rows, source)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -305,11 +311,13 @@ impl MessageBatch {
         arrow::export_schema(py, &self.batch)
     }
 
-    /// A batch from Arrow rows, one message a row.
+    /// A batch from Arrow rows, one message or quad a row.
     ///
     /// Args:
     ///     batch: Anything with the Arrow PyCapsule interface (array or stream) and a column `quads`
-    ///         as `to_arrow` makes it; the column `metadata` is taken too, if there.
+    ///         as `to_arrow` makes it; the column `metadata` is taken too, if there. Or rows of quads, with columns
+    ///         `message`, `subject`, `predicate` and `object`: consecutive ones with the same source and message are
+    ///         a message.
     ///     max_depth: How deep triple terms may nest.
     /// Raises:
     ///     DecodeError: A term breaks N-Triples; names row and term.
@@ -319,8 +327,15 @@ impl MessageBatch {
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
         let reader = arrow::reader(batch)?;
         let max_depth = options::depth(max_depth)?;
-        errors::guarded(py, || from_arrow::batch(reader, max_depth))?
-            .map(Self::new)
+        let quads = rows_of(&reader.schema()) == Ok(RowsOf::Quads);
+        let made = errors::guarded(py, || {
+            if quads {
+                QuadReader::batch(reader, max_depth)
+            } else {
+                from_arrow::batch(reader, max_depth)
+            }
+        })?;
+        made.map(Self::new)
             .map_err(|error| arrow::exception(py, error))
     }
 

@@ -222,20 +222,22 @@ impl PatchBatch {
     ///     columns: Any of "source", "offset", "operations", "metadata", "position", "namespaces", in the order
     ///         wanted; the first four by default. Patches have neither metadata nor namespaces.
     ///     source: The text of the source column; null by default.
+    ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
     ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
     /// Raises:
     ///     OptionError: An unknown column.
     ///     LimitError: The strings would pass 2 GiB; use smaller batches.
-    #[pyo3(signature = (columns=None, source=None))]
+    #[pyo3(signature = (columns=None, source=None, *, terms="ntriples"))]
     fn to_arrow(
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
         source: Option<&str>,
+        terms: &str,
     ) -> PyResult<ArrowBatch> {
-        let columns = arrow::columns(Kind::Patches, columns.as_deref())?;
-        arrow::record_batch(py, &[self.inner()], &columns, source)
+        let layout = arrow::layout(Kind::Patches, columns.as_deref(), terms)?;
+        arrow::record_batch(py, &[self.inner()], &layout, source)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -426,17 +428,19 @@ impl ResultBatch {
         Self::new(self.records.batch.slice(start..stop.max(start)))
     }
 
-    /// The batch as Arrow, one row a row of results: a column of canonical N-Triples for each variable, null where it
-    /// is unbound.
+    /// The batch as Arrow, one row a row of results: a column of terms for each variable, null where it is unbound.
     ///
+    /// Args:
+    ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
     ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
     /// Raises:
     ///     ValueError: It is the answer of an ASK query, or a variable occurs twice.
     ///     LimitError: The strings would pass 2 GiB; use smaller batches.
-    fn to_arrow(&self, py: Python<'_>) -> PyResult<ArrowBatch> {
-        let columns = arrow::columns(Kind::Results, None)?;
-        arrow::record_batch(py, &[self.inner()], &columns, None)
+    #[pyo3(signature = (*, terms="ntriples"))]
+    fn to_arrow(&self, py: Python<'_>, terms: &str) -> PyResult<ArrowBatch> {
+        let layout = arrow::layout(Kind::Results, None, terms)?;
+        arrow::record_batch(py, &[self.inner()], &layout, None)
     }
 
     #[pyo3(signature = (requested_schema=None))]

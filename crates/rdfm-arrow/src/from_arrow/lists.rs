@@ -19,11 +19,10 @@ use rdfm_core::model::record::{Operation, OperationCode};
 use rdfm_core::model::remedy::Reason;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
+use super::parts::Part;
 use super::strings::Strings;
 use crate::error::Error;
-
-/// The names of the fields that are terms.
-const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
+use crate::schema::PARTS;
 
 /// Records of which a row has a list.
 pub trait Listed: KindOf {
@@ -86,6 +85,8 @@ impl ItemError {
 /// A column of lists of records.
 pub struct Lists<R: Listed> {
     rows: Arrays,
+    /// The number of the first item of the first row: those before belong to what this is a slice of.
+    start: usize,
     /// Which records are there, if some are not.
     nulls: Option<NullBuffer>,
     items: R::Items,
@@ -103,9 +104,12 @@ impl<R: Listed> Lists<R> {
                 column.data_type()
             ))
         };
+        let within = rows.within();
+        let items = items.slice(within.start, within.len());
         let items: &StructArray = items.as_struct_opt().ok_or_else(shape)?;
         Ok(Self {
             rows,
+            start: within.start,
             nulls: items
                 .nulls()
                 .filter(|nulls| nulls.null_count() > 0)
@@ -132,7 +136,11 @@ impl<R: Listed> Lists<R> {
 
     /// The numbers of a row's records.
     pub fn range(&self, row: usize) -> Range<usize> {
-        self.rows.range(row)
+        let range = self.rows.range(row);
+        if range.is_empty() {
+            return 0..0;
+        }
+        range.start - self.start..range.end - self.start
     }
 
     /// Adds a record to the open message.
@@ -162,16 +170,25 @@ fn field(items: &StructArray, name: &str) -> Result<Option<Strings>, Error> {
 
 /// The terms of quads.
 pub struct Quads {
-    subjects: Strings,
-    predicates: Strings,
-    objects: Strings,
-    graphs: Option<Strings>,
+    subjects: Part,
+    predicates: Part,
+    objects: Part,
+    graphs: Option<Part>,
 }
 
 impl Quads {
     /// The columns of an array; None where one but the graph is missing.
     fn of(items: &StructArray) -> Result<Option<Self>, Error> {
-        let [subjects, predicates, objects, graphs] = PARTS.map(|name| field(items, name));
+        Self::named(|name| items.column_by_name(name))
+    }
+
+    /// The columns of these names; None where one but the graph is missing.
+    pub fn named<'a>(column: impl Fn(&str) -> Option<&'a ArrayRef>) -> Result<Option<Self>, Error> {
+        let part = |name| {
+            let found = column(name);
+            found.map(|array| Part::new(array, name)).transpose()
+        };
+        let [subjects, predicates, objects, graphs] = PARTS.map(part);
         let (Some(subjects), Some(predicates), Some(objects)) = (subjects?, predicates?, objects?)
         else {
             return Ok(None);
@@ -195,9 +212,25 @@ impl Quads {
         ]
     }
 
+    /// Why one of the terms is none.
+    #[cold]
+    fn wrong(&self, at: usize) -> Option<ItemError> {
+        let parts = [
+            Some(&self.subjects),
+            Some(&self.predicates),
+            Some(&self.objects),
+            self.graphs.as_ref(),
+        ];
+        let mut named = PARTS.into_iter().zip(parts);
+        named.find_map(|(name, part)| {
+            let reason = part?.wrong(at)?;
+            Some(ItemError::new(name, reason.to_owned()))
+        })
+    }
+
     /// A quad.
     #[inline]
-    fn quad<R: KindOf>(
+    pub fn quad<R: KindOf>(
         &self,
         at: usize,
         builder: &mut LogBuilder<R>,
@@ -205,7 +238,9 @@ impl Quads {
     ) -> Result<Quad, ItemError> {
         match self.get(at) {
             [Some(subject), Some(predicate), Some(object), graph] => {
-                Ok(cells.quad(builder, [subject, predicate, object], graph)?)
+                let quad = cells.quad(builder, [subject, predicate, object], graph);
+                // What is no term has no text either, which is no term.
+                quad.map_err(|error| self.wrong(at).unwrap_or_else(|| error.into()))
             }
             parts => {
                 let missing = parts.iter().position(Option::is_none).unwrap_or_default();
@@ -284,6 +319,9 @@ impl Items<Operation> for Operations {
             let quad = self.terms.quad(at, builder, cells)?;
             builder.push(Operation::of(code, quad));
             return Ok(());
+        }
+        if let Some(error) = self.terms.wrong(at) {
+            return Err(error);
         }
         let [subject, predicate, object, graph] = self.terms.get(at);
         refuse(code, "subject", subject)?;
@@ -393,6 +431,21 @@ impl Arrays {
                 column.data_type()
             )))
         }
+    }
+
+    /// The items from the first row to the last.
+    fn within(&self) -> Range<usize> {
+        let [first, last] = match self {
+            Self::Small(lists) => {
+                let offsets = lists.value_offsets();
+                [offsets[0], offsets[lists.len()]].map(|offset| offset.unsigned_abs() as usize)
+            }
+            Self::Large(lists) => {
+                let offsets = lists.value_offsets();
+                [offsets[0], offsets[lists.len()]].map(|offset| offset.unsigned_abs() as usize)
+            }
+        };
+        first..last
     }
 
     fn range(&self, row: usize) -> Range<usize> {

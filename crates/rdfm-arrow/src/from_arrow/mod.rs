@@ -1,8 +1,8 @@
 //! Batches of Arrow rows, as [`to_arrow`](crate::to_arrow) makes them and other tools return them.
 //!
-//! - In: record batches. Strings may be utf8, `large_utf8`, `string_view` or dictionaries, lists may be large,
-//!   fields stand in any order; null or missing graph is the default graph, null quads or operations are none.
-//!   Other columns are not looked at.
+//! - In: record batches, a row a message or patch; or a row a quad ([`QuadReader`]). Strings may be utf8, `large_utf8`,
+//!   `string_view` or dictionaries, terms structs, lists may be large, fields stand in any order; null or missing graph
+//!   is the default graph, null quads or operations are none. Other columns are not looked at.
 //! - Out: a message a row, all in one batch ([`batch`]) or in batches of a decoder's size ([`RowReader`]).
 //! - Cost: a comparison for a term that recurs, mostly; parsing of others. Memory holds a record batch and a
 //!   batch.
@@ -12,6 +12,8 @@ mod columns;
 pub(crate) mod lists;
 mod maps;
 pub(crate) mod messages;
+mod parts;
+mod quads;
 mod strings;
 
 use arrow_array::RecordBatch;
@@ -21,6 +23,7 @@ use rdfm_core::model::batch::LogBatch;
 use self::columns::Columns;
 pub use self::lists::Listed;
 use self::messages::Messages;
+pub use self::quads::QuadReader;
 use crate::error::Error;
 
 /// One batch of all rows.

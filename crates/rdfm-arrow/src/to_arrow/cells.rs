@@ -15,9 +15,9 @@ use rdfm_core::model::term::{Quad, TermId};
 
 use super::limit::{MakeError, charge};
 use super::lists::{Listed, Lists};
-use super::terms::{Places, add_optional};
-use super::texts::{Texts, like, nulls};
+use super::terms::{Places, TermColumns};
 use crate::error::Error;
+use crate::schema::Terms;
 
 /// Records that rows can hold.
 pub trait Rowed: KindOf {
@@ -37,7 +37,7 @@ pub trait Rowed: KindOf {
 /// The columns of the records of messages under construction, a row a message.
 pub trait Columns<R: Record>: Sized {
     /// No rows yet.
-    fn new(head: &R::Head) -> Self;
+    fn new(head: &R::Head, terms: Terms) -> Self;
 
     /// No rows yet, with room for about as much.
     fn like(&self) -> Self;
@@ -81,8 +81,8 @@ listed!(Quad);
 listed!(Operation);
 
 impl<R: Listed> Columns<R> for Lists<R> {
-    fn new(_: &R::Head) -> Self {
-        Self::new()
+    fn new(_: &R::Head, terms: Terms) -> Self {
+        Self::new(terms)
     }
 
     fn like(&self) -> Self {
@@ -114,8 +114,7 @@ impl<R: Listed> Columns<R> for Lists<R> {
 
 /// The cells of rows of results: a column of terms for each variable.
 pub struct Cells {
-    terms: Vec<Texts>,
-    valid: Vec<Vec<bool>>,
+    terms: TermColumns,
 }
 
 impl Rowed for TermId {
@@ -144,18 +143,15 @@ impl Rowed for TermId {
 }
 
 impl Columns<TermId> for Cells {
-    fn new(head: &Arc<ResultHead>) -> Self {
-        let variables = &head.variables;
+    fn new(head: &Arc<ResultHead>, terms: Terms) -> Self {
         Self {
-            terms: variables.iter().map(|_| Texts::new()).collect(),
-            valid: vec![Vec::new(); variables.len()],
+            terms: TermColumns::new(head.variables.len(), terms),
         }
     }
 
     fn like(&self) -> Self {
         Self {
-            terms: self.terms.iter().map(Texts::like).collect(),
-            valid: self.valid.iter().map(|valid| like(valid)).collect(),
+            terms: self.terms.like(),
         }
     }
 
@@ -167,30 +163,22 @@ impl Columns<TermId> for Cells {
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         for (column, id) in cells.iter().enumerate() {
-            let (terms, valid) = (&mut self.terms, &mut self.valid);
             // Cells without a term take room too.
             charge(bytes, TermId::BYTES)?;
-            add_optional(terms, valid, table, column, *id, places, bytes)?;
+            self.terms.add_optional(table, column, *id, places, bytes)?;
         }
         Ok(())
     }
 
     fn records(&self) -> usize {
-        self.valid.iter().map(Vec::len).sum()
+        self.terms.count() * self.terms.len()
     }
 
     fn truncate(&mut self, rows: usize, _: usize) {
-        for (terms, valid) in self.terms.iter_mut().zip(&mut self.valid) {
-            terms.truncate(rows);
-            valid.truncate(rows);
-        }
+        self.terms.truncate(rows);
     }
 
     fn finish(self) -> Result<Vec<ArrayRef>, ArrowError> {
-        let columns = self.terms.into_iter().zip(self.valid);
-        let array = |(terms, valid): (Texts, Vec<bool>)| -> Result<ArrayRef, ArrowError> {
-            Ok(Arc::new(terms.strings(nulls(valid))?))
-        };
-        columns.map(array).collect()
+        self.terms.finish()
     }
 }

@@ -19,7 +19,7 @@ use super::rows::Rows;
 use super::terms::Places;
 use super::{TOO_LARGE, accept, other_kind};
 use crate::error::Error;
-use crate::schema::Column;
+use crate::schema::Layout;
 
 /// A [`Coalescer`] of any kind of log.
 pub trait Coalesce: Send {
@@ -41,6 +41,20 @@ pub trait Coalesce: Send {
 
     /// Drops the rows so far.
     fn clear(&mut self);
+
+    /// What rows could not hold so far.
+    fn dropped(&self) -> Dropped {
+        Dropped::default()
+    }
+}
+
+/// What rows of quads cannot hold, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Messages without quads.
+    pub empty_messages: u64,
+    /// Entries of metadata.
+    pub metadata: u64,
 }
 
 impl<R: Rowed> Coalesce for Coalescer<R> {
@@ -67,22 +81,33 @@ impl<R: Rowed> Coalesce for Coalescer<R> {
 ///
 /// # Errors
 /// A bound is 0; the text says so.
-pub fn coalescer(
+pub fn coalescer<L: Into<Layout>>(
     kind: Kind,
-    columns: Vec<Column>,
+    layout: L,
     max_rows: usize,
     max_bytes: usize,
 ) -> Result<Box<dyn Coalesce>, String> {
     Ok(match kind {
-        Kind::Messages => Box::new(Coalescer::<Quad>::new(columns, max_rows, max_bytes)?),
-        Kind::Patches => Box::new(Coalescer::<Operation>::new(columns, max_rows, max_bytes)?),
-        Kind::Results => Box::new(Coalescer::<TermId>::new(columns, max_rows, max_bytes)?),
+        Kind::Messages => Box::new(Coalescer::<Quad>::new(layout, max_rows, max_bytes)?),
+        Kind::Patches => Box::new(Coalescer::<Operation>::new(layout, max_rows, max_bytes)?),
+        Kind::Results => Box::new(Coalescer::<TermId>::new(layout, max_rows, max_bytes)?),
     })
+}
+
+/// The bounds of record batches.
+///
+/// # Errors
+/// One is 0; the text says so.
+pub fn bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), String> {
+    if max_rows == 0 || max_bytes == 0 {
+        return Err("max_rows and max_bytes are at least 1".to_owned());
+    }
+    Ok((max_rows.min(i32::MAX as usize), max_bytes.min(MAX_BYTES)))
 }
 
 /// Regroups rows into record batches of even size.
 pub struct Coalescer<R: Rowed> {
-    columns: Vec<Column>,
+    layout: Layout,
     max_rows: usize,
     max_bytes: usize,
     /// None before the first batch: its head says which columns results have.
@@ -96,16 +121,18 @@ impl<R: Rowed> Coalescer<R> {
     ///
     /// # Errors
     /// A bound is 0; the text says so.
-    pub fn new(columns: Vec<Column>, max_rows: usize, max_bytes: usize) -> Result<Self, String> {
-        if max_rows == 0 || max_bytes == 0 {
-            return Err("max_rows and max_bytes are at least 1".to_owned());
-        }
+    pub fn new<L: Into<Layout>>(
+        layout: L,
+        max_rows: usize,
+        max_bytes: usize,
+    ) -> Result<Self, String> {
+        let (max_rows, max_bytes) = bounds(max_rows, max_bytes)?;
         Ok(Self {
             rows: None,
             needs: Needs::default(),
-            columns,
-            max_rows: max_rows.min(i32::MAX as usize),
-            max_bytes: max_bytes.min(MAX_BYTES),
+            layout: layout.into(),
+            max_rows,
+            max_bytes,
         })
     }
 
@@ -149,7 +176,7 @@ impl<R: Rowed> Coalescer<R> {
     }
 
     fn rows(&mut self, batch: &LogBatch<R>) -> &mut Rows<R> {
-        let new = || Rows::new(&self.columns, batch.head());
+        let new = || Rows::new(&self.layout, batch.head());
         self.rows.get_or_insert_with(new)
     }
 

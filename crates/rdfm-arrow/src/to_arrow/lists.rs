@@ -1,6 +1,6 @@
 //! A column of lists of records under construction: of quads, or of operations.
 //!
-//! - In: records of batches. Out: an array of lists of structs; terms are canonical N-Triples.
+//! - In: records of batches. Out: an array of lists of structs; terms are canonical N-Triples, or structs again.
 //! - Law: a list may be null or empty, a record is never null; a position that it does not have is, as the default
 //!   graph is.
 
@@ -20,9 +20,9 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 
 use super::limit::{MakeError, charge};
-use super::terms::{Places, add_optional, add_term};
+use super::terms::{Places, TermColumns};
 use super::texts::{Texts, like, nulls};
-use crate::schema::{item_field, operation_fields, quad_fields};
+use crate::schema::{Terms, item_field, operation_fields, quad_fields};
 
 /// Records of which a row has a list.
 pub trait Listed: KindOf {
@@ -30,13 +30,13 @@ pub trait Listed: KindOf {
     type Items: Items<Self> + Send;
 
     /// The fields of a struct.
-    fn fields() -> Fields;
+    fn fields(terms: Terms) -> Fields;
 }
 
 /// Structs under construction, one a record.
 pub trait Items<R>: Sized {
     /// None yet.
-    fn new() -> Self;
+    fn new(terms: Terms) -> Self;
 
     /// None yet, with room for about as many.
     fn like(&self) -> Self;
@@ -63,13 +63,15 @@ pub trait Items<R>: Sized {
 /// A column of lists under construction.
 pub struct Lists<R: Listed> {
     items: R::Items,
+    terms: Terms,
     ends: Vec<i32>,
 }
 
 impl<R: Listed> Lists<R> {
-    pub fn new() -> Self {
+    pub fn new(terms: Terms) -> Self {
         Self {
-            items: R::Items::new(),
+            items: R::Items::new(terms),
+            terms,
             ends: vec![0],
         }
     }
@@ -80,6 +82,7 @@ impl<R: Listed> Lists<R> {
         ends.push(0);
         Self {
             items: self.items.like(),
+            terms: self.terms,
             ends,
         }
     }
@@ -117,38 +120,39 @@ impl<R: Listed> Lists<R> {
 
     /// The array; `lists` says which are null.
     pub fn finish(self, lists: Option<NullBuffer>) -> Result<ListArray, ArrowError> {
-        let items = StructArray::try_new(R::fields(), self.items.finish()?, None)?;
+        let fields = R::fields(self.terms);
+        let items = StructArray::try_new(fields.clone(), self.items.finish()?, None)?;
         let ends = Texts::offsets(self.ends);
-        ListArray::try_new(item_field(R::fields()), ends, Arc::new(items), lists)
+        ListArray::try_new(item_field(fields), ends, Arc::new(items), lists)
     }
 }
 
 /// Quads under construction.
 pub struct Quads {
-    terms: [Texts; 4],
-    graph_valid: Vec<bool>,
+    terms: TermColumns,
 }
+
+/// The number of the column of graphs.
+const GRAPH: usize = 3;
 
 impl Listed for Quad {
     type Items = Quads;
 
-    fn fields() -> Fields {
-        quad_fields()
+    fn fields(terms: Terms) -> Fields {
+        quad_fields(terms)
     }
 }
 
 impl Items<Quad> for Quads {
-    fn new() -> Self {
+    fn new(terms: Terms) -> Self {
         Self {
-            terms: std::array::from_fn(|_| Texts::new()),
-            graph_valid: Vec::new(),
+            terms: TermColumns::new(4, terms),
         }
     }
 
     fn like(&self) -> Self {
         Self {
-            terms: self.terms.each_ref().map(Texts::like),
-            graph_valid: like(&self.graph_valid),
+            terms: self.terms.like(),
         }
     }
 
@@ -161,38 +165,22 @@ impl Items<Quad> for Quads {
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         let terms = &mut self.terms;
-        add_term(terms, table, 0, quad.subject, places, bytes)?;
-        add_term(terms, table, 1, quad.predicate, places, bytes)?;
-        add_term(terms, table, 2, quad.object, places, bytes)?;
-        let named = quad.graph != TermId::DEFAULT_GRAPH;
-        self.graph_valid.push(named);
-        if named {
-            add_term(terms, table, 3, quad.graph, places, bytes)?;
-        } else {
-            terms[3].end();
-        }
-        Ok(())
+        terms.add(table, 0, quad.subject, places, bytes)?;
+        terms.add(table, 1, quad.predicate, places, bytes)?;
+        terms.add(table, 2, quad.object, places, bytes)?;
+        terms.add_optional(table, GRAPH, quad.graph, places, bytes)
     }
 
     fn len(&self) -> usize {
-        self.graph_valid.len()
+        self.terms.len()
     }
 
     fn truncate(&mut self, count: usize) {
-        for column in &mut self.terms {
-            column.truncate(count);
-        }
-        self.graph_valid.truncate(count);
+        self.terms.truncate(count);
     }
 
     fn finish(self) -> Result<Vec<ArrayRef>, ArrowError> {
-        let [subjects, predicates, objects, graphs] = self.terms;
-        Ok(vec![
-            Arc::new(subjects.strings(None)?),
-            Arc::new(predicates.strings(None)?),
-            Arc::new(objects.strings(None)?),
-            Arc::new(graphs.strings(nulls(self.graph_valid))?),
-        ])
+        self.terms.finish()
     }
 }
 
@@ -201,26 +189,24 @@ pub struct Operations {
     codes: Texts,
     names: Texts,
     name_valid: Vec<bool>,
-    terms: [Texts; 4],
-    term_valid: [Vec<bool>; 4],
+    terms: TermColumns,
 }
 
 impl Listed for Operation {
     type Items = Operations;
 
-    fn fields() -> Fields {
-        operation_fields()
+    fn fields(terms: Terms) -> Fields {
+        operation_fields(terms)
     }
 }
 
 impl Items<Operation> for Operations {
-    fn new() -> Self {
+    fn new(terms: Terms) -> Self {
         Self {
             codes: Texts::new(),
             names: Texts::new(),
             name_valid: Vec::new(),
-            terms: std::array::from_fn(|_| Texts::new()),
-            term_valid: std::array::from_fn(|_| Vec::new()),
+            terms: TermColumns::new(4, terms),
         }
     }
 
@@ -229,8 +215,7 @@ impl Items<Operation> for Operations {
             codes: self.codes.like(),
             names: self.names.like(),
             name_valid: like(&self.name_valid),
-            terms: self.terms.each_ref().map(Texts::like),
-            term_valid: self.term_valid.each_ref().map(|valid| like(valid)),
+            terms: self.terms.like(),
         }
     }
 
@@ -252,8 +237,7 @@ impl Items<Operation> for Operations {
         let quad = operation.quad();
         let parts = [quad.subject, quad.predicate, quad.object, quad.graph];
         for (column, id) in parts.into_iter().enumerate() {
-            let (terms, valid) = (&mut self.terms, &mut self.term_valid);
-            add_optional(terms, valid, table, column, id, places, bytes)?;
+            self.terms.add_optional(table, column, id, places, bytes)?;
         }
         Ok(())
     }
@@ -266,12 +250,7 @@ impl Items<Operation> for Operations {
         self.codes.truncate(count);
         self.names.truncate(count);
         self.name_valid.truncate(count);
-        for column in &mut self.terms {
-            column.truncate(count);
-        }
-        for valid in &mut self.term_valid {
-            valid.truncate(count);
-        }
+        self.terms.truncate(count);
     }
 
     fn finish(self) -> Result<Vec<ArrayRef>, ArrowError> {
@@ -279,9 +258,7 @@ impl Items<Operation> for Operations {
             Arc::new(self.codes.strings(None)?),
             Arc::new(self.names.strings(nulls(self.name_valid))?),
         ];
-        for (terms, valid) in self.terms.into_iter().zip(self.term_valid) {
-            arrays.push(Arc::new(terms.strings(nulls(valid))?));
-        }
+        arrays.extend(self.terms.finish()?);
         Ok(arrays)
     }
 }

@@ -1,15 +1,17 @@
 //! Batches as Arrow rows.
 //!
 //! - In: batches, the columns wanted, and the text of the source column.
-//! - Out: record batches: one of all messages ([`record_batch`]), or several of even size ([`Coalescer`]).
+//! - Out: record batches: one of all messages ([`record_batch`]), or several of even size ([`Coalescer`]); or with a row
+//!   for each quad ([`QuadCoalescer`]).
 //! - Cost: a term is rendered once a batch, its repetitions are copies of the bytes already there.
-//! - Law: a row a message, in order, and a row a row of results; strings together stay below 2 GiB a record batch.
+//! - Law: a row a message, or a quad, in order, and a row a row of results; strings together stay below 2 GiB a record batch.
 
 mod cells;
 mod coalesce;
 pub(crate) mod limit;
 pub(crate) mod lists;
 mod maps;
+mod quads;
 mod rows;
 pub(crate) mod terms;
 pub(crate) mod texts;
@@ -22,12 +24,13 @@ use rdfm_core::model::record::ResultHead;
 use rdfm_core::syntax::needed::Needs;
 
 pub use self::cells::Rowed;
-pub use self::coalesce::{Coalesce, Coalescer, coalescer};
+pub use self::coalesce::{Coalesce, Coalescer, Dropped, coalescer};
 use self::limit::MakeError;
+pub use self::quads::{QuadCoalescer, quad_record_batch};
 use self::rows::Rows;
 use self::terms::Places;
 use crate::error::Error;
-use crate::schema::Column;
+use crate::schema::Layout;
 
 const TOO_LARGE: &str = "the strings of the messages pass the 2 GiB of an Arrow batch; use smaller batches \
     (batch_quads, batch_bytes), or smaller messages (max_message_bytes)";
@@ -36,13 +39,13 @@ const TOO_LARGE: &str = "the strings of the messages pass the 2 GiB of an Arrow 
 ///
 /// # Errors
 /// The strings would pass 2 GiB, or results have no rows ([`Rowed::check`]) or other variables than those before.
-pub fn record_batch<R: Rowed>(
+pub fn record_batch<R: Rowed, L: Into<Layout>>(
     batches: &[&LogBatch<R>],
-    columns: &[Column],
+    layout: L,
     source: Option<&str>,
 ) -> Result<RecordBatch, Error> {
     let head = batches.first().map(|batch| batch.head().clone());
-    let mut rows = Rows::<R>::new(columns, &head.unwrap_or_default());
+    let mut rows = Rows::<R>::new(&layout.into(), &head.unwrap_or_default());
     for batch in batches {
         accept(batch, rows.variables())?;
     }

@@ -17,11 +17,11 @@ use super::limit::{MakeError, charge};
 use super::maps::Maps;
 use super::terms::Places;
 use super::texts::{Texts, nulls};
-use crate::schema::{Column, schema};
+use crate::schema::{Column, Layout, schema};
 
 /// Rows under construction.
 pub struct Rows<R: Rowed> {
-    columns: Vec<Column>,
+    layout: Layout,
     head: R::Head,
     count: usize,
     /// Bytes of all strings.
@@ -51,9 +51,9 @@ impl Mark {
 
 impl<R: Rowed> Rows<R> {
     /// No rows yet, of these columns, of a log with this head.
-    pub fn new(columns: &[Column], head: &R::Head) -> Self {
+    pub fn new(layout: &Layout, head: &R::Head) -> Self {
         Self {
-            columns: columns.to_vec(),
+            layout: layout.clone(),
             head: head.clone(),
             count: 0,
             bytes: 0,
@@ -61,7 +61,7 @@ impl<R: Rowed> Rows<R> {
             source_valid: Vec::new(),
             indexes: Vec::new(),
             positions: Vec::new(),
-            records: R::Columns::new(head),
+            records: R::Columns::new(head, layout.terms),
             metadata: Maps::new(),
             namespaces: Maps::new(),
         }
@@ -69,7 +69,7 @@ impl<R: Rowed> Rows<R> {
 
     /// No rows of the same columns.
     pub fn none(&self) -> Self {
-        Self::new(&self.columns, &self.head)
+        Self::new(&self.layout, &self.head)
     }
 
     /// The number of rows.
@@ -90,11 +90,11 @@ impl<R: Rowed> Rows<R> {
     }
 
     fn has(&self, column: Column) -> bool {
-        self.columns.contains(&column)
+        self.layout.columns.contains(&column)
     }
 
     fn has_records(&self) -> bool {
-        self.columns.iter().copied().any(is_of_records)
+        self.layout.columns.iter().copied().any(is_of_records)
     }
 
     /// The variables of the log.
@@ -180,10 +180,11 @@ impl<R: Rowed> Rows<R> {
         let mut records = Some(self.records);
         let mut metadata = Some(self.metadata);
         let mut namespaces = Some(self.namespaces);
-        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
-        for (at, column) in self.columns.iter().enumerate() {
+        let columns = &self.layout.columns;
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
+        for (at, column) in columns.iter().enumerate() {
             // A column asked for twice is the same array. Those of variables stand alone.
-            if let Some(first) = self.columns[..at].iter().position(|other| other == column) {
+            if let Some(first) = columns[..at].iter().position(|other| other == column) {
                 arrays.push(Arc::clone(&arrays[first]));
                 continue;
             }
@@ -213,7 +214,7 @@ impl<R: Rowed> Rows<R> {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(self.count));
         Ok(RecordBatch::try_new_with_options(
-            schema(&self.columns, R::variables(&self.head)),
+            schema(self.layout, R::variables(&self.head)),
             arrays,
             &options,
         )?)

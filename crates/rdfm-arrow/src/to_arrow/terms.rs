@@ -1,14 +1,20 @@
-//! Columns of terms under construction, as canonical N-Triples.
+//! Columns of terms under construction, as canonical N-Triples or as structs.
 //!
-//! - In: ids of terms of batches. Out: a value each, in the columns of the caller.
-//! - Cost: a term is rendered once a batch, its repetitions are copies of the bytes already there.
+//! - In: ids of terms of batches. Out: a value each, in one of several columns.
+//! - Cost: as N-Triples a term is rendered once a batch, its repetitions are copies of the bytes already there; as a
+//!   struct its text is copied from the batch, and only triple terms are rendered.
 
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StructArray};
+use arrow_schema::ArrowError;
 use rdfm_core::model::table::TermTable;
-use rdfm_core::model::term::TermId;
-use rdfm_core::model::write::write_term;
+use rdfm_core::model::term::{TermId, TermKind, XSD_STRING, flags};
+use rdfm_core::model::write::{write_label, write_language, write_term};
 
 use super::limit::{MakeError, charge};
-use super::texts::Texts;
+use super::texts::{Texts, like, nulls};
+use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, Terms, term_fields};
 
 /// The position of the rendered form of each term of a batch in the rows under construction.
 #[derive(Default)]
@@ -49,58 +55,319 @@ impl Places {
     }
 }
 
-/// Adds a term to one of the columns. `bytes` counts the strings of the record batch.
-#[inline]
-pub fn add_term(
-    columns: &mut [Texts],
-    table: &TermTable,
-    column: usize,
-    id: TermId,
-    places: &mut Places,
-    bytes: &mut usize,
-) -> Result<(), MakeError> {
-    let place = places.of[id.index()];
-    if place.generation == places.generation {
-        let range = place.start as usize..(place.start + place.length) as usize;
-        charge(bytes, range.len())?;
-        if place.column as usize == column {
-            columns[column].values().extend_from_within(range);
-        } else if let Ok([from, to]) = columns.get_disjoint_mut([place.column as usize, column]) {
-            to.values().extend_from_slice(&from.values()[range]);
-        }
-    } else {
-        let values = columns[column].values();
-        let start = values.len();
-        write_term(table, id, values);
-        let length = values.len() - start;
-        charge(bytes, length)?;
-        places.of[id.index()] = Place {
-            generation: places.generation,
-            column: column as u32,
-            start: start as u32,
-            length: length as u32,
-        };
-    }
-    columns[column].end();
-    Ok(())
+/// Columns of terms under construction.
+pub struct TermColumns {
+    /// The terms, or what they say.
+    texts: Vec<Texts>,
+    /// Which are there, of columns where some are not.
+    valid: Vec<Vec<bool>>,
+    /// What else structs have, of each column; none for N-Triples.
+    details: Vec<Details>,
 }
 
-/// A column of terms or null under construction is one of `columns`, with what says which are null.
-#[inline]
-pub fn add_optional(
-    columns: &mut [Texts],
-    valid: &mut [Vec<bool>],
-    table: &TermTable,
-    column: usize,
-    id: TermId,
-    places: &mut Places,
-    bytes: &mut usize,
-) -> Result<(), MakeError> {
-    let there = id != TermId::DEFAULT_GRAPH;
-    valid[column].push(there);
-    if there {
-        return add_term(columns, table, column, id, places, bytes);
+impl TermColumns {
+    /// So many columns, without terms yet.
+    pub fn new(count: usize, terms: Terms) -> Self {
+        let details = match terms {
+            Terms::NTriples => 0,
+            Terms::Structs => count,
+        };
+        Self {
+            texts: (0..count).map(|_| Texts::new()).collect(),
+            valid: vec![Vec::new(); count],
+            details: (0..details).map(|_| Details::default()).collect(),
+        }
     }
-    columns[column].end();
-    Ok(())
+
+    /// The same columns, empty, with room for about as much.
+    pub fn like(&self) -> Self {
+        Self {
+            texts: self.texts.iter().map(Texts::like).collect(),
+            valid: self.valid.iter().map(|valid| like(valid)).collect(),
+            details: self.details.iter().map(Details::like).collect(),
+        }
+    }
+
+    /// The number of columns.
+    pub const fn count(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// The number of terms of the first column.
+    pub fn len(&self) -> usize {
+        self.texts.first().map_or(0, Texts::len)
+    }
+
+    /// Adds a term to one of the columns. `bytes` counts the strings of the record batch.
+    #[inline]
+    pub fn add(
+        &mut self,
+        table: &TermTable,
+        column: usize,
+        id: TermId,
+        places: &mut Places,
+        bytes: &mut usize,
+    ) -> Result<(), MakeError> {
+        if let Some(details) = self.details.get_mut(column) {
+            return details.add(&mut self.texts[column], table, id, bytes);
+        }
+        let columns = &mut self.texts[..];
+        let place = places.of[id.index()];
+        if place.generation == places.generation {
+            let range = place.start as usize..(place.start + place.length) as usize;
+            charge(bytes, range.len())?;
+            if place.column as usize == column {
+                columns[column].values().extend_from_within(range);
+            } else if let Ok([from, to]) = columns.get_disjoint_mut([place.column as usize, column])
+            {
+                to.values().extend_from_slice(&from.values()[range]);
+            }
+        } else {
+            let values = columns[column].values();
+            let start = values.len();
+            write_term(table, id, values);
+            let length = values.len() - start;
+            charge(bytes, length)?;
+            places.of[id.index()] = Place {
+                generation: places.generation,
+                column: column as u32,
+                start: start as u32,
+                length: length as u32,
+            };
+        }
+        columns[column].end();
+        Ok(())
+    }
+
+    /// Adds a term, or null for the default graph, to a column that gets none by [`add`](Self::add).
+    #[inline]
+    pub fn add_optional(
+        &mut self,
+        table: &TermTable,
+        column: usize,
+        id: TermId,
+        places: &mut Places,
+        bytes: &mut usize,
+    ) -> Result<(), MakeError> {
+        let there = id != TermId::DEFAULT_GRAPH;
+        self.valid[column].push(there);
+        if there {
+            return self.add(table, column, id, places, bytes);
+        }
+        self.texts[column].end();
+        if let Some(details) = self.details.get_mut(column) {
+            details.kinds.push(Kind::None);
+        }
+        Ok(())
+    }
+
+    /// Keeps the first terms of each column.
+    pub fn truncate(&mut self, count: usize) {
+        for texts in &mut self.texts {
+            texts.truncate(count);
+        }
+        for valid in &mut self.valid {
+            valid.truncate(count);
+        }
+        for details in &mut self.details {
+            details.truncate(count);
+        }
+    }
+
+    /// The arrays.
+    pub fn finish(self) -> Result<Vec<ArrayRef>, ArrowError> {
+        let mut details = self.details.into_iter();
+        let columns = self.texts.into_iter().zip(self.valid);
+        let array = |(texts, valid): (Texts, Vec<bool>)| -> Result<ArrayRef, ArrowError> {
+            match details.next() {
+                None => Ok(Arc::new(texts.strings(nulls(valid))?)),
+                Some(details) => Ok(Arc::new(details.finish(texts, valid)?)),
+            }
+        };
+        columns.map(array).collect()
+    }
+}
+
+/// What a term is, and the direction of a literal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    None,
+    Iri,
+    Bnode,
+    Literal,
+    LeftToRight,
+    RightToLeft,
+    TripleTerm,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Iri => "iri",
+            Self::Bnode => "bnode",
+            Self::Literal | Self::LeftToRight | Self::RightToLeft => "literal",
+            Self::TripleTerm => "triple term",
+        }
+    }
+
+    const fn direction(self) -> Option<&'static str> {
+        match self {
+            Self::LeftToRight => Some("ltr"),
+            Self::RightToLeft => Some("rtl"),
+            _ => None,
+        }
+    }
+}
+
+/// What structs have beside the value, of one column.
+#[derive(Default)]
+struct Details {
+    kinds: Vec<Kind>,
+    datatypes: Sparse,
+    languages: Sparse,
+}
+
+/// Bytes of the kind and the direction of a term, at most.
+const NAMED_BYTES: usize = 14;
+
+impl Details {
+    fn like(&self) -> Self {
+        Self {
+            kinds: like(&self.kinds),
+            ..Self::default()
+        }
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.kinds.truncate(count);
+        self.datatypes.truncate(count);
+        self.languages.truncate(count);
+    }
+
+    fn add(
+        &mut self,
+        texts: &mut Texts,
+        table: &TermTable,
+        id: TermId,
+        bytes: &mut usize,
+    ) -> Result<(), MakeError> {
+        let at = texts.len();
+        let term = table.term(id);
+        let text = table.text_of(term);
+        charge(bytes, NAMED_BYTES + text.len())?;
+        let values = texts.values();
+        let kind = match term.kind {
+            TermKind::TripleTerm => {
+                let start = values.len();
+                write_term(table, id, values);
+                charge(bytes, values.len() - start)?;
+                Kind::TripleTerm
+            }
+            TermKind::Bnode => {
+                // The label as it stands in N-Triples.
+                let start = values.len();
+                write_label(text, term.flags & flags::PLAIN != 0, values);
+                values.drain(start..start + 2);
+                charge(bytes, (values.len() - start).saturating_sub(text.len()))?;
+                Kind::Bnode
+            }
+            TermKind::Literal => {
+                values.extend_from_slice(text);
+                self.datatypes.add(at, XSD_STRING, bytes)?;
+                Kind::Literal
+            }
+            TermKind::TypedLiteral => {
+                values.extend_from_slice(text);
+                let datatype = table.text(TermId(term.aux));
+                self.datatypes.add(at, datatype, bytes)?;
+                Kind::Literal
+            }
+            TermKind::LangLiteral => {
+                values.extend_from_slice(text);
+                let tag = table.term(TermId(term.aux));
+                let mut written = Vec::new();
+                write_language(
+                    table.text_of(tag),
+                    tag.flags & flags::PLAIN != 0,
+                    &mut written,
+                );
+                self.languages.add(at, &written[1..], bytes)?;
+                let (kind, datatype) = if term.flags & flags::LTR != 0 {
+                    (Kind::LeftToRight, RDF_DIR_LANG_STRING)
+                } else if term.flags & flags::RTL != 0 {
+                    (Kind::RightToLeft, RDF_DIR_LANG_STRING)
+                } else {
+                    (Kind::Literal, RDF_LANG_STRING)
+                };
+                self.datatypes.add(at, datatype, bytes)?;
+                kind
+            }
+            TermKind::Iri | TermKind::DefaultGraph | TermKind::Language => {
+                values.extend_from_slice(text);
+                Kind::Iri
+            }
+        };
+        texts.end();
+        self.kinds.push(kind);
+        Ok(())
+    }
+
+    fn finish(self, texts: Texts, valid: Vec<bool>) -> Result<StructArray, ArrowError> {
+        let count = self.kinds.len();
+        let nulls = nulls(valid);
+        let mut kinds = Texts::new();
+        let mut directions = Sparse::default();
+        for (at, kind) in self.kinds.iter().enumerate() {
+            kinds.add(kind.name().as_bytes());
+            if let Some(direction) = kind.direction() {
+                directions.push(at, direction.as_bytes());
+            }
+        }
+        let arrays: Vec<ArrayRef> = vec![
+            Arc::new(kinds.strings(nulls.clone())?),
+            Arc::new(texts.strings(nulls.clone())?),
+            self.datatypes.finish(count)?,
+            self.languages.finish(count)?,
+            directions.finish(count)?,
+        ];
+        StructArray::try_new(term_fields(), arrays, nulls)
+    }
+}
+
+/// A column of strings, most of them null perhaps.
+#[derive(Default)]
+struct Sparse {
+    texts: Option<(Texts, Vec<bool>)>,
+}
+
+impl Sparse {
+    /// Sets the value of a row behind all before.
+    fn add(&mut self, at: usize, text: &[u8], bytes: &mut usize) -> Result<(), MakeError> {
+        charge(bytes, text.len())?;
+        self.push(at, text);
+        Ok(())
+    }
+
+    fn push(&mut self, at: usize, text: &[u8]) {
+        let (texts, valid) = self.texts.get_or_insert_with(|| (Texts::new(), Vec::new()));
+        texts.fill(at);
+        texts.add(text);
+        valid.resize(at, false);
+        valid.push(true);
+    }
+
+    fn truncate(&mut self, count: usize) {
+        if let Some((texts, valid)) = &mut self.texts {
+            texts.truncate(count);
+            valid.truncate(count);
+        }
+    }
+
+    fn finish(self, count: usize) -> Result<ArrayRef, ArrowError> {
+        let (mut texts, mut valid) = self.texts.unwrap_or_else(|| (Texts::new(), Vec::new()));
+        texts.fill(count);
+        valid.resize(count, false);
+        Ok(Arc::new(texts.strings(nulls(valid))?))
+    }
 }

@@ -70,6 +70,12 @@ impl Texts {
         self.end();
     }
 
+    /// Adds empty values until there are so many.
+    pub fn fill(&mut self, count: usize) {
+        let end = self.values.len() as i32;
+        self.offsets.resize(self.offsets.len().max(count + 1), end);
+    }
+
     /// Keeps the first values.
     pub fn truncate(&mut self, count: usize) {
         self.offsets.truncate(count + 1);

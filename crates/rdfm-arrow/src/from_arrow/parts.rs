@@ -1,0 +1,221 @@
+//! A column of terms that others made: of N-Triples, or of structs.
+//!
+//! - In: strings, or structs of kind, value, datatype, language and direction, in any order; all but kind and value may
+//!   be missing. Out: the N-Triples form of a term, or none for null.
+//! - Cost: structs are written as N-Triples, once, and read like those, so that one grammar says what a term is.
+//! - Law: what a struct says of a term is said by its N-Triples form, or refused.
+
+use std::collections::BTreeMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, StructArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use rdfm_core::model::error::quote;
+use rdfm_core::model::term::XSD_STRING;
+use rdfm_core::model::write::{write_iri, write_string};
+
+use super::strings::Strings;
+use crate::error::Error;
+use crate::schema::{DETAILS, RDF_DIR_LANG_STRING, RDF_LANG_STRING};
+
+/// A column of terms.
+pub struct Part {
+    texts: Strings,
+    /// What is no term, by its row.
+    wrong: BTreeMap<usize, String>,
+}
+
+impl Part {
+    /// The column of a name.
+    pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
+        let Some(structs) = array.as_struct_opt() else {
+            let texts = Strings::new(array, name)?;
+            let wrong = BTreeMap::new();
+            return Ok(Self { texts, wrong });
+        };
+        let structs = Structs::new(structs, name)?;
+        Ok(structs.written())
+    }
+
+    /// The N-Triples form of a term, unless it is null.
+    #[inline]
+    pub fn get(&self, at: usize) -> Option<&[u8]> {
+        self.texts.get(at)
+    }
+
+    /// Why a row holds no term.
+    #[inline]
+    pub fn wrong(&self, at: usize) -> Option<&str> {
+        if self.wrong.is_empty() {
+            return None;
+        }
+        self.wrong.get(&at).map(String::as_str)
+    }
+}
+
+/// Terms as structs.
+struct Structs {
+    nulls: Option<NullBuffer>,
+    count: usize,
+    kinds: Strings,
+    values: Strings,
+    /// Datatypes, languages and directions, where they are there.
+    details: [Option<Strings>; 3],
+}
+
+impl Structs {
+    fn new(structs: &StructArray, name: &str) -> Result<Self, Error> {
+        let field = |field: &str| {
+            let column = structs.column_by_name(field);
+            let named = || format!("{name}.{field}");
+            column
+                .map(|array| Strings::new(array, &named()))
+                .transpose()
+        };
+        let [kinds, values, datatypes, languages, directions] = DETAILS.map(field);
+        let (Some(kinds), Some(values)) = (kinds?, values?) else {
+            return Err(Error::shape(format!(
+                "{name} is a column of strings, or of structs of kind, value, datatype, language and direction, not of {}",
+                structs.data_type()
+            )));
+        };
+        Ok(Self {
+            nulls: structs.nulls().cloned(),
+            count: structs.len(),
+            kinds,
+            values,
+            details: [datatypes?, languages?, directions?],
+        })
+    }
+
+    fn written(&self) -> Part {
+        let mut bytes = Vec::new();
+        let mut offsets: Vec<i64> = Vec::with_capacity(self.count + 1);
+        offsets.push(0);
+        let mut valid = Vec::with_capacity(self.count);
+        let mut wrong = BTreeMap::new();
+        for at in 0..self.count {
+            let start = bytes.len();
+            let there = match self.write(at, &mut bytes) {
+                Ok(there) => there,
+                Err(reason) => {
+                    bytes.truncate(start);
+                    wrong.insert(at, reason);
+                    true
+                }
+            };
+            valid.push(there);
+            offsets.push((bytes.len() as u64).cast_signed());
+        }
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+        let nulls = NullBuffer::from(valid);
+        let texts = LargeBinaryArray::new(offsets, Buffer::from_vec(bytes), Some(nulls));
+        Part {
+            texts: Strings::Large(texts),
+            wrong,
+        }
+    }
+
+    /// Appends a term; says whether there is one.
+    fn write(&self, at: usize, out: &mut Vec<u8>) -> Result<bool, String> {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
+            return Ok(false);
+        }
+        let [datatype, language, direction] = self
+            .details
+            .each_ref()
+            .map(|strings| strings.as_ref().and_then(|strings| strings.get(at)));
+        let value = self.values.get(at);
+        let Some(kind) = self.kinds.get(at) else {
+            // As tools write a null struct that know structs of nulls only.
+            if [value, datatype, language, direction]
+                .iter()
+                .all(Option::is_none)
+            {
+                return Ok(false);
+            }
+            return Err(format!("expected a kind ({KINDS}), found null"));
+        };
+        let value = value.ok_or_else(|| "expected a value, found null".to_owned())?;
+        if kind == b"literal" {
+            write_literal(value, datatype, language, direction, out)?;
+            return Ok(true);
+        }
+        let known = std::str::from_utf8(kind).unwrap_or_default();
+        match known {
+            "iri" => write_iri(value, false, out),
+            "bnode" => {
+                out.extend_from_slice(b"_:");
+                out.extend_from_slice(value);
+            }
+            "triple term" if value.starts_with(b"<<") => out.extend_from_slice(value),
+            "triple term" => {
+                return Err(format!(
+                    "expected a triple term as N-Triples in value, found {}",
+                    quote(value)
+                ));
+            }
+            _ => return Err(format!("expected a kind ({KINDS}), found {}", quote(kind))),
+        }
+        for (name, found) in DETAILS[2..].iter().zip([datatype, language, direction]) {
+            if let Some(found) = found {
+                return Err(format!(
+                    "expected null as {name}, which literals have and this {known} has not, found {}",
+                    quote(found)
+                ));
+            }
+        }
+        Ok(true)
+    }
+}
+
+const KINDS: &str = "iri, bnode, literal or triple term";
+
+fn write_literal(
+    value: &[u8],
+    datatype: Option<&[u8]>,
+    language: Option<&[u8]>,
+    direction: Option<&[u8]>,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
+    write_string(value, false, out);
+    let Some(language) = language else {
+        if direction.is_some() {
+            return Err("a literal with a direction has a language, found null".to_owned());
+        }
+        match datatype {
+            None | Some(XSD_STRING) => {}
+            Some(datatype) => {
+                out.extend_from_slice(b"^^");
+                write_iri(datatype, false, out);
+            }
+        }
+        return Ok(());
+    };
+    let (expected, name, tagged) = match direction {
+        None => (RDF_LANG_STRING, "langString", "a language"),
+        Some(_) => (RDF_DIR_LANG_STRING, "dirLangString", "a direction"),
+    };
+    if let Some(found) = datatype.filter(|found| *found != expected) {
+        return Err(format!(
+            "expected the datatype rdf:{name} of a literal with {tagged}, or null, found {}",
+            quote(found)
+        ));
+    }
+    out.push(b'@');
+    out.extend_from_slice(language);
+    match direction {
+        None => {}
+        Some(direction @ (b"ltr" | b"rtl")) => {
+            out.extend_from_slice(b"--");
+            out.extend_from_slice(direction);
+        }
+        Some(other) => {
+            return Err(format!(
+                "expected the direction ltr or rtl, found {}",
+                quote(other)
+            ));
+        }
+    }
+    Ok(())
+}

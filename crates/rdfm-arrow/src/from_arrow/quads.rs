@@ -1,0 +1,234 @@
+//! Messages of rows that are a quad each.
+//!
+//! - In: record batches with columns `message`, `subject`, `predicate` and `object`, and `source` and `graph` if there.
+//! - Out: batches: consecutive rows with the same source and message are a message.
+//! - Cost: as of rows that are a message each; memory holds a record batch, a batch and the open message, or with parts
+//!   no more than the batch.
+//! - Law: messages before an error come first, and the error comes again. How rows were cut into record batches
+//!   changes nothing.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, Int64Array, RecordBatch};
+use arrow_schema::DataType;
+use rdfm_core::formats::nquads::CellReader;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::builder::{BatchBuilder, LogBuilder};
+use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::limits::Limits;
+
+use super::lists::Quads;
+use super::strings::Strings;
+use crate::error::Error;
+use crate::schema::{self, QuadColumn};
+
+/// The columns of a record batch.
+struct Columns {
+    rows: usize,
+    sources: Option<Strings>,
+    messages: Int64Array,
+    quads: Quads,
+}
+
+impl Columns {
+    fn new(batch: &RecordBatch) -> Result<Self, Error> {
+        let missing = |name: &str| schema::missing(&format!("'{name}'"), &batch.schema());
+        let source = QuadColumn::Source.name();
+        let sources = batch.column_by_name(source);
+        let sources = sources
+            .map(|array| Strings::new(array, source))
+            .transpose()?;
+        let name = QuadColumn::Message.name();
+        let messages = batch.column_by_name(name).ok_or_else(|| missing(name))?;
+        if !messages.data_type().is_integer() {
+            return Err(Error::shape(format!(
+                "{name} is a column of integers, not of {}",
+                messages.data_type()
+            )));
+        }
+        let messages = arrow_cast::cast(messages, &DataType::Int64)?;
+        let quads = Quads::named(|name| batch.column_by_name(name))?;
+        Ok(Self {
+            rows: batch.num_rows(),
+            sources,
+            messages: messages.as_primitive::<Int64Type>().clone(),
+            quads: quads.ok_or_else(|| missing("subject', 'predicate' or 'object"))?,
+        })
+    }
+
+    fn source(&self, row: usize) -> Option<&[u8]> {
+        self.sources.as_ref().and_then(|sources| sources.get(row))
+    }
+}
+
+/// Rows of quads on their way into batches.
+pub struct QuadReader {
+    builder: BatchBuilder,
+    cells: CellReader,
+    /// Give a large message in parts.
+    parts: bool,
+    /// Give no batch before the end.
+    whole: bool,
+    ended: bool,
+    /// The record batch that is being read, and its next row.
+    open: Option<(Columns, usize)>,
+    /// The source and the number of the open message, and how many quads it has.
+    source: Option<Vec<u8>>,
+    message: i64,
+    quads: u64,
+    failed: Option<Error>,
+}
+
+impl QuadReader {
+    /// Messages numbered from an index, of at most so many decoded bytes, whose triple terms may nest so deep; with
+    /// `parts` a message may come in parts, each of which keeps to the limit.
+    pub fn new(first_index: u64, max_depth: u32, max_message_bytes: u64, parts: bool) -> Self {
+        let limits = Limits {
+            max_message_bytes,
+            max_depth,
+            ..Limits::default()
+        };
+        Self::with(BatchBuilder::new(limits), first_index, max_depth, parts)
+    }
+
+    /// Messages of what is in memory already.
+    pub fn within_2_gib(first_index: u64, max_depth: u32) -> Self {
+        Self::with(LogBuilder::within_2_gib(), first_index, max_depth, false)
+    }
+
+    fn with(mut builder: BatchBuilder, first_index: u64, max_depth: u32, parts: bool) -> Self {
+        builder.start_at(first_index);
+        Self {
+            builder,
+            cells: CellReader::new(max_depth),
+            parts,
+            whole: false,
+            ended: false,
+            open: None,
+            source: None,
+            message: 0,
+            quads: 0,
+            failed: None,
+        }
+    }
+
+    /// One batch of all rows.
+    ///
+    /// # Errors
+    /// A row breaks the rules, the columns are not those of rows, or they hold more than a batch may.
+    pub fn batch(
+        rows: impl Iterator<Item = Result<RecordBatch, arrow_schema::ArrowError>>,
+        max_depth: u32,
+    ) -> Result<MessageBatch, Error> {
+        let mut reader = Self::within_2_gib(0, max_depth);
+        reader.whole = true;
+        for batch in rows {
+            reader.feed(&batch?)?;
+            reader.next_batch()?;
+            if let Some(error) = reader.failed {
+                return Err(error);
+            }
+        }
+        reader.finish();
+        Ok(reader.next_batch()?.unwrap_or_else(MessageBatch::empty))
+    }
+
+    /// Takes the next rows, once [`next_batch`](Self::next_batch) gave None.
+    ///
+    /// # Errors
+    /// The columns are not those of rows; or it did not.
+    pub fn feed(&mut self, rows: &RecordBatch) -> Result<(), Error> {
+        if self.open.is_some() {
+            let reason = "rows were given before those before them were read";
+            return Err(Error::refused(ErrorClass::Internal, reason));
+        }
+        self.open = Some((Columns::new(rows)?, 0));
+        Ok(())
+    }
+
+    /// Marks the end of the rows.
+    pub const fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    /// Whether the end of the rows was marked.
+    pub const fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The row of the record batch being read that comes next.
+    pub fn row(&self) -> Option<usize> {
+        self.open.as_ref().map(|(_, row)| *row)
+    }
+
+    /// The next batch, or None for "feed me", and after [`finish`](Self::finish) for "done".
+    ///
+    /// # Errors
+    /// After the messages before the row that breaks the rules; the same error again on later calls.
+    pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.fill().or_else(|error| {
+            self.builder.discard_message();
+            self.failed = Some(error.clone());
+            self.builder.take().map(Some).ok_or(error)
+        })
+    }
+
+    fn fill(&mut self) -> Result<Option<MessageBatch>, Error> {
+        if let Some((columns, row)) = &mut self.open {
+            while *row < columns.rows {
+                let at = *row;
+                let index = self.builder.message_index();
+                if columns.messages.is_null(at) {
+                    let reason = "expected the message's number in the column message, found null";
+                    return Err(Error::in_row(index, ErrorClass::Malformed, reason));
+                }
+                let (source, message) = (columns.source(at), columns.messages.value(at));
+                let same = self.builder.is_open()
+                    && message == self.message
+                    && source == self.source.as_deref();
+                if !same {
+                    if self.builder.is_open() {
+                        self.builder.end_message();
+                        self.builder.check_2_gib()?;
+                        if !self.whole && self.builder.full() {
+                            return Ok(self.builder.take());
+                        }
+                    }
+                    self.builder.begin_message(0);
+                    self.message = message;
+                    self.quads = 0;
+                    if source != self.source.as_deref() {
+                        self.source = source.map(<[u8]>::to_vec);
+                    }
+                }
+                let quad = columns.quads.quad(at, &mut self.builder, &mut self.cells);
+                let quad = quad.map_err(|error| {
+                    let number = self.quads;
+                    let reason = error.reason.reworded(|text| match error.part {
+                        Some(part) => format!("quad {number}, {part}: {text}"),
+                        None => format!("quad {number} {text}"),
+                    });
+                    Error::in_row(self.builder.message_index(), error.class, reason)
+                })?;
+                *row += 1;
+                self.quads += 1;
+                self.builder.push_quad(quad);
+                if self.parts && self.builder.part_full() {
+                    return Ok(Some(self.builder.take_part()));
+                }
+            }
+            self.open = None;
+        }
+        if !self.ended {
+            return Ok(None);
+        }
+        if self.builder.is_open() {
+            self.builder.end_message();
+            self.builder.check_2_gib()?;
+        }
+        Ok(self.builder.take())
+    }
+}

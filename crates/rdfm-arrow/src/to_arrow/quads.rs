@@ -1,0 +1,250 @@
+//! Rows under construction: one a quad.
+//!
+//! - In: messages of batches, in parts too. Out: record batches of the columns wanted, of even size ([`QuadCoalescer`])
+//!   or one of all quads ([`quad_record_batch`]).
+//! - Cost: only the columns wanted are made.
+//! - Law: quads come in order, each once, however they were cut into batches; the graph is null for the default graph.
+//!   What a row cannot say, messages without quads and metadata, is counted.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
+use rdfm_core::codec::batch::{BatchRef, KindOf as _};
+use rdfm_core::codec::spec::Kind;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::term::Quad;
+
+use super::coalesce::{Coalesce, Dropped, bounds};
+use super::limit::{MAX_BYTES, MakeError, charge};
+use super::terms::{Places, TermColumns};
+use super::texts::{Texts, like, nulls};
+use super::{TOO_LARGE, other_kind};
+use crate::error::Error;
+use crate::schema::{QuadColumn, QuadLayout};
+
+/// Rows under construction.
+struct QuadRows {
+    layout: QuadLayout,
+    has_source: bool,
+    /// The parts that are wanted, each with its column.
+    parts: Vec<usize>,
+    count: usize,
+    /// Bytes of all strings.
+    bytes: usize,
+    sources: Texts,
+    source_valid: Vec<bool>,
+    messages: Vec<i64>,
+    terms: TermColumns,
+}
+
+impl QuadRows {
+    fn new(layout: &QuadLayout) -> Self {
+        let part = |part: &usize| layout.columns.contains(&QuadColumn::Part(*part));
+        let parts: Vec<usize> = (0..4).filter(part).collect();
+        Self {
+            has_source: layout.columns.contains(&QuadColumn::Source),
+            terms: TermColumns::new(parts.len(), layout.terms),
+            parts,
+            layout: layout.clone(),
+            count: 0,
+            bytes: 0,
+            sources: Texts::new(),
+            source_valid: Vec::new(),
+            messages: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn add(
+        &mut self,
+        batch: &MessageBatch,
+        quad: Quad,
+        index: i64,
+        source: Option<&str>,
+        places: &mut Places,
+    ) -> Result<(), MakeError> {
+        let parts = [quad.subject, quad.predicate, quad.object, quad.graph];
+        for (column, &part) in self.parts.iter().enumerate() {
+            let (table, id, bytes) = (batch.table(), parts[part], &mut self.bytes);
+            if part == 3 {
+                self.terms.add_optional(table, column, id, places, bytes)?;
+            } else {
+                self.terms.add(table, column, id, places, bytes)?;
+            }
+        }
+        if self.has_source {
+            let text = source.unwrap_or_default();
+            charge(&mut self.bytes, text.len())?;
+            self.sources.add(text.as_bytes());
+            self.source_valid.push(source.is_some());
+        }
+        self.messages.push(index);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Goes back to a number of rows and of bytes. Places since then are stale until the rows are cut.
+    fn truncate(&mut self, count: usize, bytes: usize) {
+        self.count = count;
+        self.bytes = bytes;
+        self.sources.truncate(count);
+        self.source_valid.truncate(count);
+        self.messages.truncate(count);
+        self.terms.truncate(count);
+    }
+
+    /// Takes the rows, and begins anew.
+    fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, MakeError> {
+        places.forget();
+        let mut next = Self::new(&self.layout);
+        next.sources = self.sources.like();
+        next.source_valid = like(&self.source_valid);
+        next.messages = like(&self.messages);
+        next.terms = self.terms.like();
+        std::mem::replace(self, next).finish()
+    }
+
+    fn finish(self) -> Result<RecordBatch, MakeError> {
+        let sources: ArrayRef = Arc::new(self.sources.strings(nulls(self.source_valid))?);
+        let messages: ArrayRef = Arc::new(Int64Array::from(self.messages));
+        let terms = self.terms.finish()?;
+        let array = |column: &QuadColumn| match column {
+            QuadColumn::Source => Arc::clone(&sources),
+            QuadColumn::Message => Arc::clone(&messages),
+            QuadColumn::Part(part) => {
+                let column = self.parts.iter().position(|wanted| wanted == part);
+                Arc::clone(&terms[column.unwrap_or_default()])
+            }
+        };
+        let arrays = self.layout.columns.iter().map(array).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(self.count));
+        let schema = self.layout.schema();
+        Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+    }
+}
+
+/// Regroups quads into record batches of even size: each has `max_rows` rows or passes `max_bytes` bytes of strings
+/// with its last row; the last one has less.
+pub struct QuadCoalescer {
+    rows: QuadRows,
+    max_rows: usize,
+    max_bytes: usize,
+    dropped: Dropped,
+}
+
+impl QuadCoalescer {
+    /// No rows yet.
+    ///
+    /// # Errors
+    /// A bound is 0; the text says so.
+    pub fn new(layout: &QuadLayout, max_rows: usize, max_bytes: usize) -> Result<Self, String> {
+        let (max_rows, max_bytes) = bounds(max_rows, max_bytes)?;
+        Ok(Self {
+            rows: QuadRows::new(layout),
+            max_rows,
+            max_bytes,
+            dropped: Dropped::default(),
+        })
+    }
+
+    /// Takes a batch's quads; gives the record batches that are complete.
+    ///
+    /// # Errors
+    /// The strings of one quad pass 2 GiB.
+    pub fn push(
+        &mut self,
+        batch: &MessageBatch,
+        source: Option<&str>,
+    ) -> Result<Vec<RecordBatch>, Error> {
+        self.fill(batch, source)
+            .map_err(|error| error.told(TOO_LARGE))
+    }
+
+    fn fill(
+        &mut self,
+        batch: &MessageBatch,
+        source: Option<&str>,
+    ) -> Result<Vec<RecordBatch>, MakeError> {
+        let rows = &mut self.rows;
+        let mut complete = Vec::new();
+        let mut places = Places::new(batch.table());
+        for message in 0..batch.len() {
+            self.dropped.metadata += batch.metadata(message).len() as u64;
+            let quads = batch.message(message);
+            let rest = message == 0 && batch.continued();
+            let goes_on = message + 1 == batch.len() && batch.continues();
+            if quads.is_empty() && !rest && !goes_on {
+                self.dropped.empty_messages += 1;
+            }
+            let index = (batch.first_index() + message as u64).cast_signed();
+            for quad in quads {
+                let (count, bytes) = (rows.count, rows.bytes);
+                let mut result = rows.add(batch, *quad, index, source, &mut places);
+                if result.is_err() && count > 0 {
+                    rows.truncate(count, bytes);
+                    complete.push(rows.cut(&mut places)?);
+                    result = rows.add(batch, *quad, index, source, &mut places);
+                }
+                result?;
+                if rows.count >= self.max_rows || rows.bytes >= self.max_bytes {
+                    complete.push(rows.cut(&mut places)?);
+                }
+            }
+        }
+        Ok(complete)
+    }
+}
+
+impl Coalesce for QuadCoalescer {
+    fn push_any(
+        &mut self,
+        batch: BatchRef<'_>,
+        source: Option<&str>,
+    ) -> Result<Vec<RecordBatch>, Error> {
+        let found = batch.kind();
+        let batch = Quad::seen(batch).ok_or_else(|| other_kind(Kind::Messages, found))?;
+        self.push(batch, source)
+    }
+
+    fn finish(&mut self) -> Result<Option<RecordBatch>, Error> {
+        let next = QuadRows::new(&self.rows.layout);
+        let rows = std::mem::replace(&mut self.rows, next);
+        if rows.count == 0 {
+            return Ok(None);
+        }
+        let rows = rows.finish();
+        rows.map(Some).map_err(|error| error.told(TOO_LARGE))
+    }
+
+    fn clear(&mut self) {
+        self.rows = QuadRows::new(&self.rows.layout);
+    }
+
+    fn dropped(&self) -> Dropped {
+        self.dropped
+    }
+}
+
+/// The quads of several batches of a log as one record batch.
+///
+/// # Errors
+/// The strings would pass 2 GiB.
+pub fn quad_record_batch(
+    batches: &[&MessageBatch],
+    layout: &QuadLayout,
+    source: Option<&str>,
+) -> Result<RecordBatch, Error> {
+    let mut coalescer = QuadCoalescer {
+        rows: QuadRows::new(layout),
+        max_rows: i32::MAX as usize,
+        max_bytes: MAX_BYTES,
+        dropped: Dropped::default(),
+    };
+    for batch in batches {
+        if !coalescer.push(batch, source)?.is_empty() {
+            return Err(MakeError::TooLarge.told(TOO_LARGE));
+        }
+    }
+    let rows = coalescer.rows.finish();
+    rows.map_err(|error| error.told(TOO_LARGE))
+}
