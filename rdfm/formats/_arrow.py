@@ -1,4 +1,4 @@
-"""Arrow IPC with a row for each message: files (`.arrow`, `.feather`) and streams (`.arrows`)."""
+"""Arrow IPC with a row for each message or quad: files (`.arrow`, `.feather`) and streams (`.arrows`)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from rdfm.errors import DecodeError, TruncatedError
-from rdfm.formats._format import Format
 from rdfm.formats._rows import (
     CARRIES,
+    CONTINUABLE,
     KINDS,
     READS,
     WRITES,
     WRITTEN_ONLY,
     RowDecoder,
     RowEncoder,
+    RowFormat,
 )
 from rdfm.formats._spec import FormatSpec, OptionSpec
 
@@ -99,7 +100,7 @@ class Decoder(RowDecoder):
         return TruncatedError(
             f"the rows end without a {missing}; the file is cut off, get it again",
             format=self.format,
-            message_index=self._row,
+            message_index=self._index,
         )
 
 
@@ -125,7 +126,7 @@ class Encoder(RowEncoder):
         return (ipc.new_stream if self._stream else ipc.new_file)(sink, schema)
 
 
-FORMAT = Format(
+FORMAT = RowFormat(
     FormatSpec(
         name="arrow",
         title="Arrow IPC",
@@ -142,6 +143,7 @@ FORMAT = Format(
         binary=True,
         needs="arrow",
         whole_file=True,
+        continuable=CONTINUABLE,
         suffix_options={".arrows": {"stream": True}},
         reads=READS,
         writes=(*WRITES, _STREAM),

@@ -1,13 +1,13 @@
-"""Parquet files with a row for each message (`.parquet`); read and written by pyarrow."""
+"""Parquet files with a row for each message or quad (`.parquet`); read and written by pyarrow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from rdfm.formats._format import Format
 from rdfm.formats._rows import (
     CARRIES,
+    CONTINUABLE,
     KINDS,
     READ_BYTES,
     READ_ROWS,
@@ -16,6 +16,7 @@ from rdfm.formats._rows import (
     WRITTEN_ONLY,
     RowDecoder,
     RowEncoder,
+    RowFormat,
 )
 from rdfm.formats._spec import FormatSpec
 
@@ -37,15 +38,17 @@ class Decoder(RowDecoder):
         columns = self._wanted(rows.schema_arrow)
         self._rows = rows.metadata.num_rows
         yield from rows.iter_batches(
-            batch_size=_rows_at_once(rows.metadata), columns=columns, use_threads=False
+            batch_size=_rows_at_once(rows.metadata, READ_ROWS[self._of]),
+            columns=columns,
+            use_threads=False,
         )
 
 
-def _rows_at_once(metadata: Any) -> int:
+def _rows_at_once(metadata: Any, most: int) -> int:
     """As many rows as take about `READ_BYTES`, as far as a file says how large its rows are."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     largest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0)
-    return max(1, min(READ_ROWS, int(READ_BYTES / max(largest, 1))))
+    return max(1, min(most, int(READ_BYTES / max(largest, 1))))
 
 
 class Encoder(RowEncoder):
@@ -60,7 +63,7 @@ class Encoder(RowEncoder):
         return parquet.ParquetWriter(sink, schema, compression="zstd")
 
 
-FORMAT = Format(
+FORMAT = RowFormat(
     FormatSpec(
         name="parquet",
         title="Parquet",
@@ -74,6 +77,7 @@ FORMAT = Format(
         binary=True,
         needs="arrow",
         whole_file=True,
+        continuable=CONTINUABLE,
         reads=READS,
         writes=WRITES,
     ),

@@ -1,7 +1,7 @@
 """What the formats of rows share: messages as rows of Arrow, read and written by pyarrow.
 
-In: files of rows, one a message, with a column of quads, or of operations. Out: batches, or the reverse; and of
-results, which are not read back, rows with a column for each variable.
+In: files of rows, one a message, with a column of quads, or of operations; or one a quad. Out: batches, or the reverse;
+and of results, which are not read back, rows with a column for each variable.
 Cost: a group of rows at a time; bytes that come in pieces are spooled, on disk from 16 MiB on, since
 these formats are read from their end. Law: rows before an error come first; how messages are cut into
 batches changes no byte.
@@ -20,13 +20,22 @@ from rdfm._core import (
     ArrowCoalescer,
     MessageBatch,
     PatchBatch,
+    QuadRows,
     Regrouper,
     ResultBatch,
     batches_from_arrow,
 )
-from rdfm.errors import DecodeError, EncodeError, LimitError, MissingExtraError, Remedy
-from rdfm.formats._format import Encoder, FileDecoder
+from rdfm.errors import (
+    DecodeError,
+    EncodeError,
+    LimitError,
+    MissingExtraError,
+    OptionError,
+    Remedy,
+)
+from rdfm.formats._format import DecoderLike, Encoder, FileDecoder, Format, Opening
 from rdfm.formats._native import native
+from rdfm.formats._spec import OptionSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +43,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CARRIES",
+    "CONTINUABLE",
     "KINDS",
     "READS",
+    "ROWS",
+    "TERMS",
     "WRITES",
     "WRITTEN_ONLY",
     "RowDecoder",
     "RowEncoder",
+    "RowFormat",
     "extra",
 ]
 
@@ -47,10 +60,35 @@ __all__ = [
 _LIKE = native("jelly").spec
 CARRIES = _LIKE.carries
 READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max_depth"))
-WRITES = (*(_LIKE.options("write")[name] for name in ("namespaces", "flat")), READS[0])
+ROWS = OptionSpec(
+    "rows",
+    "choice",
+    "What a row is: a message, or a quad with columns source, message, subject, predicate, object and graph.",
+    choices=("messages", "quads"),
+    default="messages",
+    group="Parquet and Arrow",
+)
+TERMS = OptionSpec(
+    "terms",
+    "choice",
+    "How terms stand there: as canonical N-Triples, or as structs of kind, value, datatype, language and direction.",
+    choices=("ntriples", "structs"),
+    default="ntriples",
+    group="Parquet and Arrow",
+)
+WRITES = (
+    *(_LIKE.options("write")[name] for name in ("namespaces", "flat")),
+    READS[0],
+    ROWS,
+    TERMS,
+)
+# With what a message may be written in parts.
+CONTINUABLE = ((ROWS.name, "quads"),)
 KINDS = ("messages", "patches", "results")
 WRITTEN_ONLY = ("results",)
 COLUMNS = ("source", "offset", "quads", "metadata")
+# Those of rows of quads; the first and the last may be missing where they are read.
+QUAD_COLUMNS = ("source", "message", "subject", "predicate", "object", "graph")
 NAMESPACES = "namespaces"
 # What is read as messages of each kind: its batch, and its columns, of which the first is needed.
 _READ: dict[str, tuple[Any, tuple[str, ...]]] = {
@@ -62,7 +100,7 @@ _RESULTS = (
     "format of theirs, such as results-thrift (.srt)"
 )
 SPOOLED_BYTES = 16 << 20
-READ_ROWS = 1024
+READ_ROWS = {"messages": 1024, "patches": 1024, "quads": 8192}
 READ_BYTES = 32 << 20
 WRITE_ROWS = 1 << 16
 WRITE_BYTES = 32 << 20
@@ -96,9 +134,17 @@ class RowDecoder(FileDecoder):
         *,
         max_message_bytes: int = int(READS[0].default or 0),
         max_depth: int = int(READS[1].default or 0),
+        parts: bool = False,
     ) -> None:
-        """Take the limits: bytes of a row, and how deep triple terms may nest."""
+        """Take the limits: bytes of a message, and how deep triple terms may nest.
+
+        Args:
+            max_message_bytes: Of a row that is a message, in Arrow; of one of several rows decoded.
+            max_depth: The depth.
+            parts: Give a large message of several rows in parts.
+        """
         extra(self.format)
+        self._parts = parts
         self._spool: BinaryIO | None = None
         self._max_bytes = max_message_bytes
         self._max_depth = max_depth
@@ -110,7 +156,9 @@ class RowDecoder(FileDecoder):
         self._file: BinaryIO | None = None  # of the caller, or spooled
         self._spool_error: OSError | None = None
         self._ended = False
-        self._row = 0
+        self._index = 0  # of the next message
+        self._row = 0  # of the next one
+        self._of = "messages"  # what the rows are: "messages", "patches" or "quads"
         self.position = 0
         self._size = 0  # of the file
         self._rows: int | None = None  # of the file, where it says that first
@@ -177,13 +225,14 @@ class RowDecoder(FileDecoder):
         pa = extra(self.format)
         try:
             for rows in self._open(self._file):
-                yield from self._within(rows)
+                # Of rows of quads a message has many, which are counted as they are decoded.
+                yield from [rows] if self._of == "quads" else self._within(rows)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             text = str(error).strip().split("\n")[0][:200]
             raise DecodeError(
-                f"the file is broken: {text}", format=self.format, message_index=self._row
+                f"the file is broken: {text}", format=self.format, message_index=self._index
             ) from error
         finally:
             self._close_spool()
@@ -196,31 +245,37 @@ class RowDecoder(FileDecoder):
         """The columns to read.
 
         Raises:
-            DecodeError: There is no column of quads or of operations, or both, or it is of another type.
+            DecodeError: There is no column of quads or of operations, nor those of rows of quads, or both, or one is
+                of another type.
         """
         kind = "patches" if "operations" in schema.names else "messages"
+        if kind == "messages" and "quads" not in schema.names:
+            if all(name in schema.names for name in QUAD_COLUMNS[1:-1]):
+                return self._wanted_of_quads(schema)
+            found = _listed(schema)
+            raise DecodeError(
+                "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
+                "N-Triples, or a column operations, of structs that have op and name too, or of rows of quads the "
+                f"columns message, subject, predicate and object; found {found}; {_RESULTS}",
+                format=self.format,
+            )
         if kind == "patches" and "quads" in schema.names:
             raise DecodeError(
                 "there are columns quads and operations, and a row is a message or a patch; drop one of them",
                 format=self.format,
             )
         batch, columns = _READ[kind]
-        names = [name for name in columns if name in schema.names]
-        for name in names:
-            if schema.names.count(name) > 1:
-                raise DecodeError(f"the column {name} is there twice", format=self.format)
+        self._of = kind
+        names = self._checked(schema, columns)
         pa = extra(self.format)
-        for name in names:
-            _check_names(schema.field(name).type)
         none = [pa.array([], schema.field(name).type) for name in names]
         try:
             batch.from_arrow(pa.RecordBatch.from_arrays(none[:1], names[:1]))
         except TypeError as error:
-            found = ", ".join(f"{field.name} {field.type}"[:60] for field in schema)
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
-                "N-Triples, or a column operations, of structs that have op and name too; found "
-                f"{found or 'no column'}; {_RESULTS}",
+                "N-Triples or structs, or a column operations, of structs that have op and name too; found "
+                f"{_listed(schema)}; {_RESULTS}",
                 format=self.format,
             ) from error
         try:
@@ -230,6 +285,35 @@ class RowDecoder(FileDecoder):
                 f"the column {error}; write maps there, as rdfm and Arrow do, or leave that column out",
                 format=self.format,
             ) from error
+        return names
+
+    def _wanted_of_quads(self, schema: Any) -> list[str]:
+        """The columns to read of rows of quads."""
+        self._of = "quads"
+        names = self._checked(schema, QUAD_COLUMNS)
+        pa = extra(self.format)
+        none = [pa.array([], schema.field(name).type) for name in names]
+        try:
+            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+        except TypeError as error:
+            raise DecodeError(
+                f"expected rows of quads, with a column message of integers and terms as N-Triples or structs: {error}; "
+                f"found {_listed(schema)}",
+                format=self.format,
+            ) from error
+        return names
+
+    def _checked(self, schema: Any, columns: tuple[str, ...]) -> list[str]:
+        """Those of some columns that are there.
+
+        Raises:
+            DecodeError: One is there twice.
+        """
+        names = [name for name in columns if name in schema.names]
+        for name in names:
+            if schema.names.count(name) > 1:
+                raise DecodeError(f"the column {name} is there twice", format=self.format)
+            _check_names(schema.field(name).type)
         return names
 
     def _within(self, rows: Any) -> Iterator[Any]:
@@ -251,7 +335,13 @@ class RowDecoder(FileDecoder):
             yield one
 
     def _read(self) -> Iterator[AnyBatch]:
+        quads = QuadRows(
+            max_depth=self._max_depth, max_message_bytes=self._max_bytes, parts=self._parts
+        )
         for rows in self.record_batches():
+            if self._of == "quads":
+                yield from self._read_quads(quads, rows)
+                continue
             start, given = self.position, 0
             with _named(self.format):
                 for batch in batches_from_arrow(
@@ -260,7 +350,26 @@ class RowDecoder(FileDecoder):
                     given += len(batch)
                     self.position = self._behind(start, given, rows.num_rows)
                     yield batch
-            self._row += rows.num_rows
+            self._index = self._row = self._row + rows.num_rows
+        if self._of == "quads":
+            quads.finish()
+            yield from self._read_quads(quads)
+
+    def _read_quads(self, quads: QuadRows, rows: Any = None) -> Iterator[AnyBatch]:
+        """The messages that rows of quads complete; or the last ones."""
+        start, count = self.position, 0 if rows is None else rows.num_rows
+        with _named(self.format):
+            if rows is not None:
+                quads.feed(rows)
+            while (batch := quads.next_batch()) is not None:
+                given = count if quads.row is None else quads.row
+                if count:
+                    self.position = self._behind(start, given, count)
+                self._index = batch.first_index + len(batch) - batch.continues
+                yield batch
+        if count:
+            self.position = self._behind(start, count, count)
+            self._row += count
 
     def _behind(self, start: int, given: int, count: int) -> int:
         """The byte behind so many of the rows that were read last, which begin at `start`."""
@@ -268,6 +377,11 @@ class RowDecoder(FileDecoder):
             return self._size * (self._row + given) // self._rows
         end = self._size if self._file is None else self._file.tell()
         return start + max(end - start, 0) * given // count
+
+
+def _listed(schema: Any) -> str:
+    """The columns of a schema, for errors."""
+    return ", ".join(f"{field.name} {field.type}"[:60] for field in schema) or "no column"
 
 
 def _check_names(type: Any) -> None:
@@ -337,15 +451,26 @@ class RowEncoder(Encoder):
         namespaces: bool | None = None,
         flat: bool = False,
         max_message_bytes: int = int(READS[0].default or 0),
+        rows: str = "messages",
+        terms: str = "ntriples",
     ) -> None:
         """Take the options of the format.
 
         Args:
             namespaces: Whether there is a column of namespaces; else if the first message has any.
-            flat: Write all messages as one row, their blank nodes kept apart.
-            max_message_bytes: The largest message that `flat` makes, in decoded bytes.
+            flat: Write all messages as one, their blank nodes kept apart.
+            max_message_bytes: The largest message that `flat` makes of rows that are messages, in decoded bytes.
+            rows: What a row is: "messages" or "quads".
+            terms: How terms stand there: as "ntriples" or "structs".
+
+        Raises:
+            OptionError: Rows of quads have no namespaces.
         """
         extra(self.format)
+        if rows == "quads" and namespaces:
+            raise OptionError("namespaces is for rows that are messages; rows of quads have none")
+        self._quads = rows == "quads"
+        self._terms = terms
         self._asked = namespaces
         self._flat = flat
         self._max_message_bytes = max_message_bytes
@@ -360,7 +485,9 @@ class RowEncoder(Encoder):
         self._lost: dict[str, str] = {}
         self._dropped = 0
         most = self._max_message_bytes
-        self._regrouper = Regrouper("all", max_message_bytes=most) if self._flat else None
+        self._regrouper = (
+            Regrouper("all", max_message_bytes=most, parts=self._quads) if self._flat else None
+        )
         self._source: str | None = None
 
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes:
@@ -400,12 +527,20 @@ class RowEncoder(Encoder):
             coalescer = self._begin(batch)
             if not self._namespaces and isinstance(batch, MessageBatch):
                 self._count((name, iri) for _, name, iri in batch.declarations())
-            complete = coalescer.push(batch, self._source)
+            # One message of quads of several logs is of none of them.
+            source = None if self._flat and self._quads else self._source
+            complete = coalescer.push(batch, source)
         except ValueError as error:
             if isinstance(error, EncodeError):
                 raise
             raise self._refused(batch, str(error)) from None
         self._write(complete)
+        if coalescer.dropped()[2]:
+            raise self._refused(
+                batch,
+                "a message has the source and the index of the one before it, and their rows would be one message; "
+                "write logs of the same name into files of their own",
+            )
 
     def _refused(self, batch: AnyBatch, reason: str) -> EncodeError:
         return EncodeError(reason, format=self.format, message_index=batch.first_index)
@@ -425,9 +560,13 @@ class RowEncoder(Encoder):
         return self._sink.take()
 
     def dropped(self) -> dict[str, int]:
-        """Count namespaces declared where the log has no column for them, and what one message cannot have."""
-        namespaces = {"namespaces": self._dropped} if self._dropped else {}
-        return namespaces | (self._regrouper.dropped() if self._regrouper is not None else {})
+        """Count namespaces declared where the log has no column for them, and what one message, or a quad, cannot have."""
+        empty, metadata, _ = (0, 0, 0) if self._rows is None else self._rows.dropped()
+        dropped = {"namespaces": self._dropped, "empty messages": empty, "metadata": metadata}
+        if self._regrouper is not None:
+            # What it drops is not in what it gives.
+            dropped |= self._regrouper.dropped()
+        return {name: count for name, count in dropped.items() if count}
 
     @abstractmethod
     def _open(self, sink: Any, schema: Any) -> Any:
@@ -437,18 +576,24 @@ class RowEncoder(Encoder):
         if self._rows is None:
             empty = MessageBatch.from_messages([]) if first is None else first.slice(0, 0)
             columns = None
-            if isinstance(empty, MessageBatch):
+            how: Any = {"terms": self._terms}
+            if self._quads:
+                how["rows"] = "quads"
+                if isinstance(empty, MessageBatch):
+                    self._count_before(cast("MessageBatch | None", first))
+                    schema = empty.to_arrow(**how)
+            elif isinstance(empty, MessageBatch):
                 columns = self._message_columns(cast("MessageBatch | None", first))
-                schema = empty.to_arrow(columns)
+                schema = empty.to_arrow(columns, **how)
             elif self._asked:
                 raise self._refused(
                     empty,
                     f"the option namespaces is for messages; {empty.kind} have no such column",
                 )
             else:
-                schema = empty.to_arrow()
+                schema = empty.to_arrow(**how)
             self._rows = ArrowCoalescer(
-                columns, kind=empty.kind, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES
+                columns, kind=empty.kind, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES, **how
             )
             self._writer = self._open(self._sink, extra(self.format).record_batch(schema).schema)
         return self._rows
@@ -456,12 +601,17 @@ class RowEncoder(Encoder):
     def _message_columns(self, first: MessageBatch | None) -> list[str]:
         declares = first is not None and first.has_namespaces(0)
         self._namespaces = declares if self._asked is None else self._asked
-        if first is not None and not self._namespaces and declares:
+        if not self._namespaces:
+            self._count_before(first)
+        return [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]
+
+    def _count_before(self, first: MessageBatch | None) -> None:
+        """Count the namespaces that are in force before the first message."""
+        if first is not None and len(first) and first.has_namespaces(0):
             before = {name for number, name, _ in first.declarations() if number == 0}
             self._count(
                 (name, iri) for name, iri in first.namespaces(0).items() if name not in before
             )
-        return [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]
 
     def _write(self, batches: list[ArrowBatch]) -> None:
         pa = extra(self.format)
@@ -473,3 +623,11 @@ class RowEncoder(Encoder):
             if self._lost.get(name) != iri:
                 self._lost[name] = iri
                 self._dropped += 1
+
+
+class RowFormat(Format):
+    """A format of rows: a message of several rows may be read in parts."""
+
+    def _make_decoder(self, values: dict[str, Any], opening: Opening) -> DecoderLike:
+        parts = {"parts": True} if opening.parts == "always" else {}
+        return super()._make_decoder(values | parts, opening)

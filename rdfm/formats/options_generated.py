@@ -83,10 +83,12 @@ class WriteOptions(TypedDict, total=False):
     prefixes: Mapping[str, str] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
     stream_name: str | None
     stream_type: Literal["frame", "flat", "punctuated"] | None
+    terms: Literal["ntriples", "structs"] | None
     values: bool | str | None
     version_label: str | None
 
@@ -167,10 +169,12 @@ class ConvertOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
     stream_name: str | None
     stream_type: Literal["frame", "flat", "punctuated"] | None
+    terms: Literal["ntriples", "structs"] | None
     values: bool | str | None
     version_label: str | None
     from_allow_network: bool | str | None
@@ -236,10 +240,12 @@ class ConvertOptions(TypedDict, total=False):
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_rows: Literal["messages", "quads"] | None
     to_statement_type: Literal["triples", "quads"] | None
     to_stream: bool | str | None
     to_stream_name: str | None
     to_stream_type: Literal["frame", "flat", "punctuated"] | None
+    to_terms: Literal["ntriples", "structs"] | None
     to_values: bool | str | None
     to_version_label: str | None
 
@@ -310,10 +316,12 @@ class ChangeOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
     stream_name: str | None
     stream_type: Literal["frame", "flat", "punctuated"] | None
+    terms: Literal["ntriples", "structs"] | None
     values: bool | str | None
     version_label: str | None
     from_allow_network: bool | str | None
@@ -379,9 +387,11 @@ class ChangeOptions(TypedDict, total=False):
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_rows: Literal["messages", "quads"] | None
     to_statement_type: Literal["triples", "quads"] | None
     to_stream: bool | str | None
     to_stream_name: str | None
     to_stream_type: Literal["frame", "flat", "punctuated"] | None
+    to_terms: Literal["ntriples", "structs"] | None
     to_values: bool | str | None
     to_version_label: str | None

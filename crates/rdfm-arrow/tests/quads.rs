@@ -135,12 +135,36 @@ fn rows_are_the_same_however_messages_were_cut_into_batches() {
                 let dropped = Dropped {
                     empty_messages: 2,
                     metadata: 2,
+                    merged: 0,
                 };
                 assert_eq!(coalescer.dropped(), dropped);
             }
         }
     }
     assert!(QuadCoalescer::new(&layout(Terms::NTriples), 0, 1).is_err());
+}
+
+#[test]
+fn messages_with_the_source_and_index_of_the_one_before_are_counted() {
+    let one = batch(&[numbers(0..2), Message::default()]);
+    let other = batch(&[Message::default(), numbers(0..2)]);
+    let merged = |pushed: &[(&MessageBatch, Option<&str>)]| {
+        let mut coalescer = QuadCoalescer::new(&layout(Terms::NTriples), 1, 1000).unwrap();
+        for (batch, source) in pushed {
+            coalescer.push(batch, *source).unwrap();
+        }
+        coalescer.dropped().merged
+    };
+    assert_eq!(merged(&[(&one, None), (&one, None)]), 1);
+    assert_eq!(
+        merged(&[(&one, Some("a")), (&one, Some("a")), (&one, Some("a"))]),
+        2
+    );
+    assert_eq!(
+        merged(&[(&one, Some("a")), (&one, Some("b")), (&one, Some("a"))]),
+        0
+    );
+    assert_eq!(merged(&[(&one, None), (&other, None), (&one, None)]), 0);
 }
 
 #[test]

@@ -107,10 +107,11 @@ impl ArrowCoalescer {
         Ok(rest.map(ArrowBatch::new))
     }
 
-    /// What rows of quads could not hold so far: messages without quads, and entries of metadata.
-    fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+    /// What rows of quads could not hold so far: messages without quads, entries of metadata, and messages that are not
+    /// told from the one before, which has the same source and index.
+    fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let dropped = self.with(py, |coalescer| Ok(coalescer.dropped()))?;
-        Ok((dropped.empty_messages, dropped.metadata))
+        Ok((dropped.empty_messages, dropped.metadata, dropped.merged))
     }
 }
 

@@ -180,8 +180,8 @@ impl QuadReader {
         if let Some((columns, row)) = &mut self.open {
             while *row < columns.rows {
                 let at = *row;
-                let index = self.builder.message_index();
                 if columns.messages.is_null(at) {
+                    let index = self.builder.message_index();
                     let reason = "expected the message's number in the column message, found null";
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
                 }
@@ -206,12 +206,16 @@ impl QuadReader {
                 }
                 let quad = columns.quads.quad(at, &mut self.builder, &mut self.cells);
                 let quad = quad.map_err(|error| {
+                    let index = self.builder.message_index();
+                    if self.builder.is_too_large() {
+                        return Error::in_row(index, error.class, error.reason);
+                    }
                     let number = self.quads;
                     let reason = error.reason.reworded(|text| match error.part {
                         Some(part) => format!("quad {number}, {part}: {text}"),
                         None => format!("quad {number} {text}"),
                     });
-                    Error::in_row(self.builder.message_index(), error.class, reason)
+                    Error::in_row(index, error.class, reason)
                 })?;
                 *row += 1;
                 self.quads += 1;

@@ -55,6 +55,8 @@ pub struct Dropped {
     pub empty_messages: u64,
     /// Entries of metadata.
     pub metadata: u64,
+    /// Messages whose rows follow those of another with the same source and index, and so are not told apart.
+    pub merged: u64,
 }
 
 impl<R: Rowed> Coalesce for Coalescer<R> {

@@ -130,6 +130,8 @@ pub struct QuadCoalescer {
     max_rows: usize,
     max_bytes: usize,
     dropped: Dropped,
+    /// The source and the index of the message of the last row.
+    last: Option<(Option<String>, i64)>,
 }
 
 impl QuadCoalescer {
@@ -144,6 +146,7 @@ impl QuadCoalescer {
             max_rows,
             max_bytes,
             dropped: Dropped::default(),
+            last: None,
         })
     }
 
@@ -168,6 +171,9 @@ impl QuadCoalescer {
         let rows = &mut self.rows;
         let mut complete = Vec::new();
         let mut places = Places::new(batch.table());
+        // Indexes grow within a batch, so that only its first quads can follow those of the same.
+        let mut seen = false;
+        let mut last = None;
         for message in 0..batch.len() {
             self.dropped.metadata += batch.metadata(message).len() as u64;
             let quads = batch.message(message);
@@ -177,6 +183,16 @@ impl QuadCoalescer {
                 self.dropped.empty_messages += 1;
             }
             let index = (batch.first_index() + message as u64).cast_signed();
+            if !quads.is_empty() {
+                let same = |(of, before): &(Option<String>, i64)| {
+                    of.as_deref() == source && *before == index
+                };
+                if !seen && !rest && self.last.as_ref().is_some_and(same) {
+                    self.dropped.merged += 1;
+                }
+                seen = true;
+                last = Some(index);
+            }
             for quad in quads {
                 let (count, bytes) = (rows.count, rows.bytes);
                 let mut result = rows.add(batch, *quad, index, source, &mut places);
@@ -189,6 +205,12 @@ impl QuadCoalescer {
                 if rows.count >= self.max_rows || rows.bytes >= self.max_bytes {
                     complete.push(rows.cut(&mut places)?);
                 }
+            }
+        }
+        if let Some(index) = last {
+            match &mut self.last {
+                Some((of, before)) if of.as_deref() == source => *before = index,
+                other => *other = Some((source.map(str::to_owned), index)),
             }
         }
         Ok(complete)
@@ -239,6 +261,7 @@ pub fn quad_record_batch(
         max_rows: i32::MAX as usize,
         max_bytes: MAX_BYTES,
         dropped: Dropped::default(),
+        last: None,
     };
     for batch in batches {
         if !coalescer.push(batch, source)?.is_empty() {

@@ -1,0 +1,342 @@
+"""Parquet and Arrow IPC with a row for each quad, and with terms as structs."""
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyoxigraph
+import pytest
+from hypothesis import given
+from logs import logs
+from pyarrow import ipc, parquet
+from support import FIXTURES, TABLES, as_tuple, decoded, encode
+
+import rdfm
+from rdfm import (
+    DecodeError,
+    EncodeError,
+    Iri,
+    LimitError,
+    Literal,
+    Message,
+    MessageBatch,
+    OptionError,
+    Quad,
+    formats,
+)
+from rdfm._core import PatchBatch, ResultBatch
+from rdfm.message import Operation, Patch
+
+COLUMNS = ["source", "message", "subject", "predicate", "object", "graph"]
+DETAILS = ["kind", "value", "datatype", "language", "direction"]
+S, P = Iri("http://e/s"), Iri("http://e/p")
+LOGS = sorted(path for path in FIXTURES.glob("*/*.nq") if path.parent.name != "results")
+EVERY = pytest.mark.parametrize("name", TABLES)
+
+
+def table(data, name):
+    """A log as pyarrow reads it."""
+    if name == "parquet":
+        return parquet.read_table(io.BytesIO(data))
+    return ipc.open_file(data).read_all()
+
+
+def save(path, rows, step=2):
+    """A file as pyarrow writes it."""
+    if path.suffix == ".parquet":
+        parquet.write_table(rows, path, row_group_size=step)
+        return
+    with ipc.new_file(str(path), rows.schema) as writer:
+        writer.write_table(rows, max_chunksize=step)
+
+
+def read(path, into=None, **options):
+    """The messages of a log; what comes before an error is in `into`."""
+    found = [] if into is None else into
+    with rdfm.open_log(path, **options) as log:
+        found.extend(list(message) for message in log)
+    return found
+
+
+def flat(count, length=8):
+    """A flat log of so many quads."""
+    lines = (f'<a:s{at}> <a:p> "{at:0{length}}" .\n' for at in range(count))
+    return "".join(lines).encode()
+
+
+@EVERY
+def test_a_row_is_a_quad(name):
+    log = [Message([Quad(S, P, Literal("a")), Quad(S, P, Literal("b"), S)]), Message([])]
+    log.append(Message([Quad(S, P, Literal("c"))]))
+    data = formats.find(name).encode(MessageBatch.from_messages(log), rows="quads")
+    rows = table(data, name)
+    assert rows.schema.names == COLUMNS
+    assert rows.schema.field("message").type == pa.int64()
+    assert rows["message"].to_pylist() == [0, 0, 2]
+    assert rows["object"].to_pylist() == ['"a"', '"b"', '"c"']
+    assert rows["graph"].to_pylist() == [None, "<http://e/s>", None]
+    assert rows["source"].to_pylist() == [None] * 3
+
+
+@EVERY
+@pytest.mark.parametrize("terms", ["ntriples", "structs"])
+@given(log=logs(generalized=True))
+def test_rows_of_quads_come_back(name, terms, log):
+    data = encode(name, log, rows="quads", terms=terms)
+    assert decoded(name, data) == [message for message in log if message]
+
+
+@EVERY
+@given(log=logs(generalized=True))
+def test_messages_with_structs_come_back(name, log):
+    data = encode(name, log, terms="structs")
+    assert decoded(name, data) == log
+    type = table(data, name).schema.field("quads").type
+    assert [field.name for field in type.value_type.field("object").type] == DETAILS
+
+
+@EVERY
+@pytest.mark.parametrize("rows", ["messages", "quads"])
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_structs_say_what_terms_say(tmp_path, path, name, rows):
+    out = tmp_path / "log"
+    rdfm.convert(path, out, to_format=name, rows=rows, terms="structs", from_generalized=True)
+    found = table(out.read_bytes(), name)
+    quads = found.to_pylist()
+    if rows == "messages":
+        quads = [quad for row in quads for quad in row["quads"]]
+    with rdfm.open_log(path, generalized=True) as log:
+        wanted = [quad for message in log for quad in message]
+    assert len(quads) == len(wanted)
+    for row, quad in zip(quads, wanted, strict=True):
+        for part in COLUMNS[2:]:
+            check(row[part], getattr(quad, part))
+
+
+def check(struct, term):
+    if term is None:
+        assert struct is None
+        return
+    found = [struct[detail] for detail in DETAILS]
+    kind = as_tuple(term)[0]
+    if isinstance(term, Iri):
+        assert found == ["iri", term.value, None, None, None]
+    elif isinstance(term, Literal):
+        datatype = term.datatype.value
+        assert found == ["literal", term.value, datatype, term.language, term.direction]
+    elif isinstance(term, rdfm.Bnode):
+        assert found == ["bnode", str(term).removeprefix("_:"), None, None, None]
+    else:
+        assert found == ["triple term", str(term), None, None, None], kind
+
+
+def test_structs_say_what_pyoxigraph_says(tmp_path):
+    path, out = FIXTURES / "literals" / "comment.nq", tmp_path / "log.parquet"
+    rdfm.convert(path, out, rows="quads", terms="structs")
+    found = [row["object"] for row in parquet.read_table(out).to_pylist()]
+    wanted = [quad.object for quad in pyoxigraph.parse(path=path)]
+    assert len(found) == len(wanted) > 10
+    for struct, term in zip(found, wanted, strict=True):
+        if isinstance(term, pyoxigraph.Literal):
+            assert struct["value"] == term.value
+            assert struct["datatype"] == term.datatype.value
+            assert (struct["language"] or "").lower() == (term.language or "")
+        else:
+            assert (struct["kind"], struct["value"]) == ("iri", term.value)
+
+
+@EVERY
+def test_what_rows_of_quads_cannot_hold_is_counted(tmp_path, name):
+    log = [
+        Message([Quad(S, P, S)], metadata={"k": b"v"}, namespaces={"e": "http://e/"}),
+        Message([]),
+        Message([Quad(S, P, P)]),
+        Message([], metadata={"k": b"v", "l": b""}),
+    ]
+    source, there = tmp_path / "log.jelly", tmp_path / f"log.{name}"
+    with rdfm.create_log(source, namespaces=True) as out:
+        for message in log:
+            out.write(message)
+    summary = rdfm.convert(source, there, rows="quads")
+    assert summary.dropped == {"namespaces": 1, "empty messages": 2, "metadata": 3}
+    assert (summary.messages, summary.quads) == (4, 2)
+    assert table(there.read_bytes(), name)["message"].to_pylist() == [0, 2]
+    assert read(there) == [[Quad(S, P, S)], [Quad(S, P, P)]]
+
+
+@EVERY
+def test_what_no_rows_of_quads_can_say_is_refused(tmp_path, name):
+    format = formats.find(name)
+    with pytest.raises(OptionError, match="namespaces is for rows that are messages"):
+        format.Encoder(rows="quads", namespaces=True)
+    patches = PatchBatch.from_patches([Patch([Operation("TX")])])
+    results = ResultBatch.from_rows([[S]], ["a"])
+    for batch, kind in ((patches, "patches"), (results, "results")):
+        with pytest.raises(EncodeError, match=f"rows of quads are of messages, not of {kind}"):
+            format.encode(batch, rows="quads")
+    one = tmp_path / "one.nt"
+    one.write_text("<a:s> <a:p> <a:o> .\n")
+    with pytest.raises(EncodeError, match="their rows would be one message"):
+        rdfm.convert([one, one], tmp_path / "out", to_format=name, rows="quads")
+    assert not (tmp_path / "out").exists()
+
+
+@EVERY
+def test_terms_of_patches_and_of_results_may_be_structs(tmp_path, name):
+    log = [Patch([Operation("TX"), Operation("A", None, S, P, Literal("x", language="en"), S)])]
+    with rdfm.create_log(tmp_path / "log", name, terms="structs") as out:
+        for patch in log:
+            out.write(patch)
+    with rdfm.open_log(tmp_path / "log", name) as back:
+        assert list(back) == log
+    results = ResultBatch.from_rows([[S, None], [Literal("x"), S]], ["a", "b"])
+    rows = table(formats.find(name).encode(results, terms="structs"), name)
+    assert [row and row["value"] for row in rows["b"].to_pylist()] == [None, S.value]
+    assert rows["a"].to_pylist()[1] == {
+        "kind": "literal",
+        "value": "x",
+        "datatype": "http://www.w3.org/2001/XMLSchema#string",
+        "language": None,
+        "direction": None,
+    }
+
+
+@EVERY
+def test_consecutive_rows_with_the_same_source_and_message_are_a_message(tmp_path, name):
+    path = tmp_path / f"log.{name}"
+    terms = {part: ["<a:b>"] * 6 for part in ("object", "predicate", "subject")}
+    numbers = pa.array([4, 4, 4, 2, 2, 4], pa.int16())
+    save(path, pa.table({**terms, "message": numbers, "other": range(6)}))
+    assert [len(message) for message in read(path)] == [3, 2, 1]
+    sources = ["a", "a", None, None, "a", "a"]
+    save(path, pa.table({**terms, "message": numbers, "source": sources}))
+    assert [len(message) for message in read(path)] == [2, 1, 1, 1, 1]
+    with rdfm.open_log(path) as log:
+        assert [message.index for message in log] == list(range(5))
+
+
+@EVERY
+def test_rows_of_quads_that_are_none_are_told_behind_those_before(tmp_path, name):
+    path = tmp_path / f"log.{name}"
+    terms = {part: ["<a:b>"] * 5 for part in ("subject", "predicate")}
+    objects = ['"a"', '"b"', '"c"', "oops", '"d"']
+    save(path, pa.table({"message": [0, 1, 2, 2, 3], **terms, "object": objects}))
+    found = []
+    with pytest.raises(DecodeError, match=r"quad 1, object: expected an IRI.*message 2") as raised:
+        read(path, into=found)
+    assert len(found) == 2
+    assert raised.value.format == name
+    save(path, pa.table({"message": ["0"] * 5, **terms, "object": ['"a"'] * 5}))
+    with pytest.raises(DecodeError, match="message is a column of integers, not of Utf8"):
+        read(path)
+    save(path, pa.table({**terms, "object": ['"a"'] * 5}))
+    with pytest.raises(DecodeError, match="of rows of quads the columns message, subject"):
+        read(path)
+    column = pa.array(["<a:b>"])
+    twice = [pa.array([0]), column, column, column, column]
+    names = ["message", "subject", "predicate", "object", "object"]
+    save(path, pa.Table.from_arrays(twice, names=names))
+    with pytest.raises(DecodeError, match="the column object is there twice"):
+        read(path)
+
+
+@EVERY
+def test_a_large_message_is_read_in_parts_or_meets_the_limit(tmp_path, name):
+    path, back = tmp_path / f"log.{name}", tmp_path / "back.nt"
+    data = flat(30_000)
+    assert rdfm.convert(data, path, from_format="nt", rows="quads").messages == 1
+    with pytest.raises(LimitError, match="a larger max_message_bytes allows it"):
+        read(path, max_message_bytes=1 << 20)
+    with rdfm.open_log(path, parts=True, max_message_bytes=1 << 20) as log:
+        batches = list(log.batches())
+    assert len(batches) > 2
+    assert [batch.first_index for batch in batches] == [0] * len(batches)
+    assert all(batch.continues for batch in batches[:-1])
+    rdfm.convert(path, back, from_max_message_bytes=1 << 20)
+    assert back.read_bytes() == data
+
+
+@EVERY
+def test_parts_of_a_flat_log_are_written_as_they_come(name):
+    """No message of the log need be held whole, as one that is a row must."""
+    data = flat(30_000)
+    small = {"from_format": "nt", "to_format": name, "from_max_message_bytes": 1 << 20}
+    out = io.BytesIO()
+    assert rdfm.convert(data, out, rows="quads", **small).quads == 30_000
+    rows = table(out.getvalue(), name)
+    assert rows["message"].unique().to_pylist() == [0]
+    assert rows["object"][29_999].as_py() == '"00029999"'
+    with pytest.raises(LimitError, match="rows"):
+        rdfm.convert(data, io.BytesIO(), **small)
+
+
+@EVERY
+def test_flat_rows_of_quads_are_one_message(tmp_path, name):
+    paths = [tmp_path / "a.nq", tmp_path / "b.nq"]
+    for path in paths:
+        path.write_text("_:a <a:p> <a:o> .\n# @message\n_:a <a:p> <a:o> .\n")
+    out = tmp_path / f"log.{name}"
+    rdfm.convert(paths, out, rows="quads", flat=True)
+    rows = table(out.read_bytes(), name)
+    assert rows["message"].to_pylist() == [0] * 4
+    assert len(set(rows["subject"].to_pylist())) == 4
+    assert [len(message) for message in read(out)] == [4]
+
+
+@EVERY
+def test_conversions_keep_where_quads_are_from(tmp_path, name):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.nq").write_text("<a:s> <a:p> <a:o> .\n# @message\n" * 2)
+    out = tmp_path / f"log.{name}"
+    assert rdfm.convert(folder, out, rows="quads").messages == 6
+    rows = table(out.read_bytes(), name).to_pylist()
+    found = [(Path(row["source"]).name, row["message"]) for row in rows]
+    assert found == [(f"{number}.nq", at) for number in range(3) for at in (0, 1)]
+    assert len(read(out)) == 6
+
+
+@EVERY
+def test_a_log_without_quads_has_its_columns(name):
+    for batch in (MessageBatch.from_messages([]), MessageBatch.from_messages([[], []])):
+        data = formats.find(name).encode(batch, rows="quads")
+        assert table(data, name).schema.names == COLUMNS
+        assert len(formats.find(name).decode(data)) == 0
+
+
+def test_batches_are_arrow_with_a_row_a_quad():
+    batch = MessageBatch.from_messages([[Quad(S, P, S)], [Quad(S, P, P), Quad(S, P, S, S)]])
+    rows = pa.record_batch(batch.to_arrow(rows="quads", source="a"))
+    assert rows.schema.names == COLUMNS
+    assert rows["message"].to_pylist() == [0, 1, 1]
+    some = pa.record_batch(batch.to_arrow(["graph", "message"], rows="quads", terms="structs"))
+    assert some.schema.names == ["graph", "message"]
+    assert [each and each["value"] for each in some["graph"].to_pylist()] == [None, None, S.value]
+    back = MessageBatch.from_arrow(rows)
+    assert [list(message) for message in back] == [list(message) for message in batch]
+    for wrong, reason in (
+        ({"rows": "quad"}, "rows is 'messages' or 'quads', not 'quad'"),
+        ({"terms": "text"}, "terms is 'ntriples' or 'structs', not 'text'"),
+        ({"columns": ["offset"], "rows": "quads"}, "no column is named 'offset'; known: source, m"),
+    ):
+        with pytest.raises(OptionError, match=reason):
+            batch.to_arrow(**wrong)
+    with pytest.raises(OptionError, match="not of patches"):
+        rdfm._core.ArrowCoalescer(kind="patches", rows="quads")
+
+
+@pytest.mark.parametrize("terms", ["ntriples", "structs"])
+def test_duckdb_and_polars_write_what_is_read(tmp_path, terms):
+    """Tables that other programs filtered and sorted are logs again."""
+    polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    source, made = tmp_path / "log.parquet", tmp_path / "made.parquet"
+    log = FIXTURES / "nanopubs" / "log.trig"
+    rdfm.convert(log, source, rows="quads", terms=terms)
+    wanted = [message for message in read(log) if message]
+    polars.read_parquet(source).write_parquet(made)
+    assert read(made) == wanted
+    duckdb.sql(f"COPY (FROM '{source}' WHERE message = 1) TO '{made}' (FORMAT parquet)")
+    assert read(made) == [wanted[1]]
+    polars.read_parquet(source).write_ipc(tmp_path / "made.arrow", compat_level=None)
+    assert read(tmp_path / "made.arrow") == wanted
