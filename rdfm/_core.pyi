@@ -643,3 +643,66 @@ class Filter:
     ) -> tuple[MessageBatch, list[tuple[int, int]]]: ...
     def prefixes(self) -> list[str]: ...  # those whose namespaces are those of the logs
     def undeclared(self) -> list[str]: ...  # those of them that no log declared so far
+
+@final
+class Query:
+    # prefixes: for those that the query does not declare; timeout: seconds of a message, or of a whole dataset;
+    # max_rows: of a message, or of a whole dataset; raises QueryError: no query, or one that is not evaluated
+    def __new__(
+        cls,
+        text: str,
+        *,
+        base: str | None = None,
+        prefixes: Mapping[str, str] | None = None,
+        union_graphs: bool = False,
+        timeout: float | None = None,
+        max_rows: int | None = None,
+    ) -> Query: ...
+    @property
+    def kind(self) -> str: ...  # "select", "construct" or "ask"
+    @property
+    def variables(self) -> list[str]: ...  # of a SELECT, or of the template of a CONSTRUCT
+    @property
+    def prefixes(self) -> dict[str, str]: ...  # that the query declares
+    # Each message by itself, from one on, until it is much: go on at `done`.
+    def solutions(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
+    def construct(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
+    def holds(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
+    # the messages that a CONSTRUCT makes of rows, one of each; None of no rows
+    def instantiate(self, results: ResultBatch) -> MessageBatch | None: ...
+    # the first batch of rows may be empty
+    def whole(self, dataset: QueryDataset) -> WholeResult: ...
+    def cancel(self) -> None: ...
+
+@final
+class Evaluated:
+    @property
+    def rows(self) -> ResultBatch | None: ...  # of a SELECT
+    @property
+    def messages(self) -> list[int]: ...  # the message in the batch of each row
+    @property
+    def constructed(self) -> MessageBatch | None: ...  # as many messages as were evaluated; None of none
+    @property
+    def answers(self) -> list[bool]: ...  # of an ASK
+    @property
+    def done(self) -> int: ...  # the first message that was not evaluated
+    # why the message `done` ended the evaluation, and the option that allows more
+    @property
+    def error(self) -> tuple[str, str | None] | None: ...
+    @property
+    def has_named(self) -> bool: ...  # whether a message had named graphs
+
+@final
+class WholeResult:
+    # rows, messages (one of each row), or the answer of an ASK; raises LimitError: what ended the evaluation
+    def __iter__(self) -> WholeResult: ...
+    def __next__(self) -> ResultBatch | MessageBatch | bool: ...
+    def close(self) -> None: ...
+
+@final
+class QueryDataset:
+    def __new__(cls) -> QueryDataset: ...
+    # raises LimitError: larger than 2 GiB
+    def add(self, batch: MessageBatch) -> None: ...
+    @property
+    def has_named(self) -> bool: ...

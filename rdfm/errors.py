@@ -268,6 +268,28 @@ class OptionError(RdfmError, ValueError):
         self.remedies = tuple(remedies)
 
 
+class QueryError(OptionError):
+    """A text that is no SPARQL query, or one that is not evaluated: DESCRIBE, an update, SERVICE.
+
+    Attributes:
+        reason: What is wrong, without the position.
+        line, column: Where, from 1; None where nothing is wrong with the text.
+    """
+
+    def __init__(
+        self, reason: str = "", *, line: int | None = None, column: int | None = None
+    ) -> None:
+        position = "" if line is None else f" (line {line}, column {column})"
+        super().__init__(reason + position)
+        self.reason = reason
+        self.line = line
+        self.column = column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the attributes."""
+        return _restore, (type(self), self.args, self.__dict__)
+
+
 class MissingExtraError(RdfmError, ImportError):
     """An optional dependency is not installed; the text names the extra to install."""
 

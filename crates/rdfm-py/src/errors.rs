@@ -17,6 +17,7 @@ mod py {
     pyo3::import_exception!(rdfm.errors, UnsupportedError);
     pyo3::import_exception!(rdfm.errors, EncodeError);
     pyo3::import_exception!(rdfm.errors, OptionError);
+    pyo3::import_exception!(rdfm.errors, QueryError);
     pyo3::import_exception!(rdfm.errors, UnknownFormatError);
     pyo3::import_exception!(rdfm.errors, InternalError);
 }
@@ -163,6 +164,21 @@ pub fn exceeded(limit_exceeded: LimitExceeded) -> PyErr {
 /// An option that does not fit.
 pub fn option(reason: impl Into<Reason>) -> PyErr {
     plain::<py::OptionError>(&reason.into())
+}
+
+/// A text that is no query, with its line and column.
+pub fn query(py: Python<'_>, reason: &str, position: Option<(u64, u64)>) -> PyErr {
+    let made = || -> PyResult<PyErr> {
+        let attributes = PyDict::new(py);
+        if let Some((line, column)) = position {
+            attributes.set_item("line", line)?;
+            attributes.set_item("column", column)?;
+        }
+        let class = py.get_type::<py::QueryError>();
+        let error = class.call((reason,), Some(&attributes))?;
+        Ok(PyErr::from_value(error))
+    };
+    made().unwrap_or_else(|error| error)
 }
 
 /// A format that does not exist.

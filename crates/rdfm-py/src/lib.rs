@@ -7,12 +7,12 @@
 //! - [`contexts`]: remote contexts of JSON-LD.
 //! - [`regroup`]: other boundaries of messages. [`comparison`]: messages compared.
 //! - [`statistics`]: what logs hold, in numbers.
-//! - [`filter`]: messages by pattern.
+//! - [`filter`]: messages by pattern. [`query`]: SPARQL.
 //! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
 //! - [`warnings`]: what is legal and suspicious in batches.
 //! - [`errors`]: the one table from error classes to exceptions.
 //!
-//! The GIL is released while the core works. Nothing starts a thread.
+//! The GIL is released while the core works. Nothing but a query starts a thread.
 
 #![allow(
     clippy::doc_markdown,
@@ -36,6 +36,7 @@ mod contexts;
 mod errors;
 mod filter;
 mod options;
+mod query;
 mod records;
 mod regroup;
 mod statistics;
@@ -59,6 +60,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     values::register(module)?;
     archive::register(module)?;
     filter::register(module)?;
+    query::register(module)?;
     regroup::register(module)?;
     statistics::register(module)?;
     warnings::register(module)?;

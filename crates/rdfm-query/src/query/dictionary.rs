@@ -10,7 +10,8 @@ use std::hash::{Hash, Hasher};
 
 use hashbrown::HashTable;
 use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
-use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::record::Record;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind, flags};
 use rustc_hash::FxHasher;
@@ -23,7 +24,7 @@ const RDF_LANG_STRINGS: u8 = flags::LTR | flags::RTL;
 
 /// What a term is, by which it is found.
 #[derive(Clone, Copy)]
-enum Content<'a> {
+pub(super) enum Content<'a> {
     DefaultGraph,
     Iri(&'a [u8]),
     Bnode(&'a [u8]),
@@ -50,7 +51,7 @@ impl Content<'_> {
         state.finish()
     }
 
-    fn is(self, other: Content<'_>) -> bool {
+    pub fn is(self, other: Content<'_>) -> bool {
         match (self, other) {
             (Self::DefaultGraph, Content::DefaultGraph) => true,
             (Self::Iri(a), Content::Iri(b))
@@ -67,7 +68,11 @@ impl Content<'_> {
 }
 
 /// What a term of a table is. `class` gives those of the parts of a triple term.
-fn content(table: &TermTable, id: TermId, class: impl FnMut(TermId) -> u32) -> Content<'_> {
+pub(super) fn content(
+    table: &TermTable,
+    id: TermId,
+    class: impl FnMut(TermId) -> u32,
+) -> Content<'_> {
     let term = table.term(id);
     let text = table.text_of(term);
     match term.kind {
@@ -87,16 +92,16 @@ fn content(table: &TermTable, id: TermId, class: impl FnMut(TermId) -> u32) -> C
 
 /// Classes by what their terms are.
 #[derive(Default)]
-struct Index(HashTable<(u64, u32)>);
+pub(super) struct Index(HashTable<(u64, u32)>);
 
 impl Index {
-    fn find(&self, content: Content<'_>, of: impl Fn(u32) -> bool) -> Option<u32> {
+    pub fn find(&self, content: Content<'_>, of: impl Fn(u32) -> bool) -> Option<u32> {
         let hash = content.hash();
         let found = self.0.find(hash, |entry| entry.0 == hash && of(entry.1));
         found.map(|entry| entry.1)
     }
 
-    fn insert(&mut self, content: Content<'_>, class: u32) {
+    pub fn insert(&mut self, content: Content<'_>, class: u32) {
         let hash = content.hash();
         self.0.insert_unique(hash, (hash, class), |entry| entry.0);
     }
@@ -113,8 +118,8 @@ pub struct Dictionary<'b> {
 }
 
 impl<'b> Dictionary<'b> {
-    /// The classes of the terms in a batch's quads.
-    pub fn of(batch: &'b MessageBatch) -> Self {
+    /// The classes of the terms in a batch's quads, or in its rows.
+    pub fn of<R: Record>(batch: &'b LogBatch<R>) -> Self {
         let table = batch.table();
         let mut dictionary = Self {
             table,
@@ -123,12 +128,12 @@ impl<'b> Dictionary<'b> {
             varies: false,
         };
         dictionary.add(TermId::DEFAULT_GRAPH);
-        for quad in batch.quads() {
-            for id in [quad.subject, quad.predicate, quad.object, quad.graph] {
+        for record in batch.records() {
+            record.each(|id| {
                 if dictionary.classes[id.index()] == UNBOUND {
                     dictionary.add(id);
                 }
-            }
+            });
         }
         dictionary
     }
@@ -172,13 +177,8 @@ impl<'b> Dictionary<'b> {
     }
 
     /// How many terms the table has: every class is below.
-    pub fn len(&self) -> u32 {
+    pub fn terms(&self) -> u32 {
         self.classes.len() as u32
-    }
-
-    /// Whether there is no term.
-    pub fn is_empty(&self) -> bool {
-        self.classes.is_empty()
     }
 
     /// Whether a class has terms that are written in different ways.

@@ -146,6 +146,11 @@ impl Message {
         }
     }
 
+    /// The classes of its terms.
+    pub fn classes(&self) -> impl Iterator<Item = u32> + Clone {
+        self.quads.iter().flatten().copied()
+    }
+
     /// The term of a class as this message has it.
     #[inline]
     pub fn written(&self, class: u32) -> TermId {

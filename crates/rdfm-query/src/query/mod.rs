@@ -1,5 +1,20 @@
 //! SPARQL over messages.
+//!
+//! - In: a query ([`parse`]), and batches of messages. Out: rows, triples or answers, of each message by itself
+//!   ([`evaluate`]) or of all as one dataset ([`whole`]).
+//! - Cost: each distinct term of a batch is hashed once ([`dictionary`]); then what the query costs in each message.
+//! - Law: a query neither asks the network nor runs without bounds ([`budget`]).
 
+pub mod budget;
 pub mod dictionary;
+pub mod evaluate;
+mod fresh;
 pub mod message;
 pub mod native;
+pub mod output;
+pub mod parse;
+pub mod rows;
+mod stack;
+pub mod template;
+mod view;
+pub mod whole;

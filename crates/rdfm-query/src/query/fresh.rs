@@ -1,0 +1,87 @@
+//! Labels for blank nodes that a query makes.
+//!
+//! - In: the quads of a message. Out: labels that none of its blank nodes has.
+//! - Law: labels depend on the message and on how many were asked for, and on nothing else.
+
+use oxrdf::BlankNode;
+use rdfm_core::model::term::{TermId, TermKind};
+use rustc_hash::FxHashMap;
+
+use super::budget;
+use super::dictionary::{Dictionary, UNBOUND};
+
+/// Labels for new blank nodes of a message.
+#[derive(Default)]
+pub struct Fresh {
+    /// What they begin with, once one was asked for.
+    prefix: Option<String>,
+    made: u64,
+    /// Numbers of the nodes that BNODE() made, whose own labels are random.
+    numbers: FxHashMap<BlankNode, u64>,
+}
+
+impl Fresh {
+    /// A new node. Its label is `b`, what else it takes to differ from the labels of `classes`, and a number.
+    pub fn node(
+        &mut self,
+        dictionary: &Dictionary<'_>,
+        classes: impl Iterator<Item = u32> + Clone,
+    ) -> BlankNode {
+        self.made += 1;
+        self.numbered(self.made, dictionary, classes)
+    }
+
+    /// The node in place of one that BNODE() made.
+    pub fn of(
+        &mut self,
+        node: BlankNode,
+        dictionary: &Dictionary<'_>,
+        classes: impl Iterator<Item = u32> + Clone,
+    ) -> BlankNode {
+        let next = self.made + 1;
+        let number = *self.numbers.entry(node).or_insert_with(|| {
+            budget::hold(1);
+            next
+        });
+        self.made = self.made.max(number);
+        self.numbered(number, dictionary, classes)
+    }
+
+    fn numbered(
+        &mut self,
+        number: u64,
+        dictionary: &Dictionary<'_>,
+        mut classes: impl Iterator<Item = u32> + Clone,
+    ) -> BlankNode {
+        let prefix = self.prefix.get_or_insert_with(|| {
+            let all = classes.clone();
+            let mut prefix = "b".to_owned();
+            while classes.any(|class| has_label(dictionary, TermId(class), &prefix)) {
+                prefix.push('_');
+                classes = all.clone();
+            }
+            prefix
+        });
+        BlankNode::new_unchecked(format!("{prefix}{number}"))
+    }
+}
+
+/// Whether a term is, or holds, a blank node with such a label. Recursion is as deep as triple terms nest.
+fn has_label(dictionary: &Dictionary<'_>, id: TermId, prefix: &str) -> bool {
+    let table = dictionary.table();
+    if id.0 == UNBOUND {
+        return false;
+    }
+    let term = table.term(id);
+    match term.kind {
+        TermKind::Bnode => {
+            let rest = table.text_of(term).strip_prefix(prefix.as_bytes());
+            rest.is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_digit))
+        }
+        TermKind::TripleTerm => {
+            let mut parts = table.triple(term).into_iter();
+            parts.any(|part| has_label(dictionary, part, prefix))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,182 @@
+//! Batches of results and of messages, made of what a query gives.
+//!
+//! - In: rows or triples by cell. Out: batches with terms of their own, numbered on.
+//! - Law: messages that a query makes are in the namespaces of their source, and those that the query declares.
+
+use std::sync::Arc;
+
+use rdfm_core::model::batch::{InForce, LogBatch, MessageBatch, ResultBatch};
+use rdfm_core::model::builder::{BatchBuilder, ResultBuilder};
+use rdfm_core::model::error::LimitExceeded;
+use rdfm_core::model::record::{Record, ResultHead};
+use rdfm_core::model::term::{Quad, TermId};
+
+use super::evaluate::Triples;
+use super::parse::Query;
+use super::rows::{Copied, Rows};
+
+/// Makes batches of rows.
+pub struct RowOutput {
+    copied: Copied<TermId>,
+    head: Arc<ResultHead>,
+}
+
+impl RowOutput {
+    /// For the rows of a query.
+    pub fn new(query: &Query) -> Self {
+        let variables = query.variables.iter();
+        let head = ResultHead {
+            variables: variables.map(|name| name.as_str().into()).collect(),
+            ..ResultHead::default()
+        };
+        let head = Arc::new(head);
+        let mut builder = ResultBuilder::within_2_gib();
+        builder.set_head(Arc::clone(&head));
+        Self {
+            copied: Copied::new(builder),
+            head,
+        }
+    }
+
+    /// A batch of rows of one source batch. Of no rows it has the variables.
+    ///
+    /// # Errors
+    /// The rows are too large.
+    pub fn batch<R: Record>(
+        &mut self,
+        source: &LogBatch<R>,
+        rows: &Rows,
+    ) -> Result<ResultBatch, LimitExceeded> {
+        let width = self.head.variables.len();
+        self.copied.begin();
+        for row in 0..rows.messages.len() {
+            self.copied.builder.begin_message(0);
+            for &cell in &rows.cells[row * width..][..width] {
+                let term = self.copied.cell(source.table(), &rows.others, cell)?;
+                let term = term.unwrap_or(TermId::DEFAULT_GRAPH);
+                self.copied.builder.add(term)?;
+            }
+            self.copied.builder.end_message();
+        }
+        self.copied.builder.check_2_gib()?;
+        let taken = self.copied.builder.take();
+        Ok(taken.unwrap_or_else(|| self.copied.builder.take_head()))
+    }
+}
+
+/// Makes batches of messages.
+pub struct MessageOutput {
+    copied: Copied<Quad>,
+    in_force: InForce,
+    begun: bool,
+}
+
+impl Default for MessageOutput {
+    fn default() -> Self {
+        Self {
+            copied: Copied::new(BatchBuilder::within_2_gib()),
+            in_force: InForce::default(),
+            begun: false,
+        }
+    }
+}
+
+impl MessageOutput {
+    /// A batch of the messages of one source batch from `from` on; None of no messages.
+    ///
+    /// # Errors
+    /// The messages are too large.
+    pub fn batch(
+        &mut self,
+        query: &Query,
+        source: &MessageBatch,
+        from: usize,
+        rows: &Rows,
+        made: &Triples,
+    ) -> Result<Option<MessageBatch>, LimitExceeded> {
+        self.copied.begin();
+        if from == 0 {
+            for (name, iri) in self.in_force.news(source) {
+                self.copied.builder.add_namespace(name, iri)?;
+            }
+        }
+        self.declare(query)?;
+        let mut start = 0;
+        for (at, &end) in made.ends.iter().enumerate() {
+            for change in source.namespace_changes_of(from + at) {
+                let (name, iri) = (change.name, change.iri);
+                let table = source.table();
+                self.copied
+                    .builder
+                    .add_namespace(table.span(name), table.span(iri))?;
+            }
+            self.copied
+                .builder
+                .begin_message(source.position(from + at));
+            self.add(source, rows, &made.triples[start..end])?;
+            self.copied.builder.end_message();
+            start = end;
+        }
+        self.copied.builder.check_2_gib()?;
+        Ok(self.copied.builder.take())
+    }
+
+    /// A batch of messages that are each made of a row of a whole log.
+    ///
+    /// # Errors
+    /// The messages are too large.
+    pub fn batch_of_rows<R: Record>(
+        &mut self,
+        query: &Query,
+        source: &LogBatch<R>,
+        rows: &Rows,
+        made: &Triples,
+    ) -> Result<Option<MessageBatch>, LimitExceeded> {
+        self.copied.begin();
+        self.declare(query)?;
+        let mut start = 0;
+        for &end in &made.ends {
+            self.copied.builder.begin_message(0);
+            self.add(source, rows, &made.triples[start..end])?;
+            self.copied.builder.end_message();
+            start = end;
+        }
+        self.copied.builder.check_2_gib()?;
+        Ok(self.copied.builder.take())
+    }
+
+    /// The namespaces of a query, once.
+    fn declare(&mut self, query: &Query) -> Result<(), LimitExceeded> {
+        if !self.begun {
+            self.begun = true;
+            for (name, iri) in &query.prefixes {
+                let (name, iri) = (name.as_bytes(), iri.as_bytes());
+                self.copied.builder.add_namespace(name, iri)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add<R: Record>(
+        &mut self,
+        source: &LogBatch<R>,
+        rows: &Rows,
+        triples: &[[u32; 3]],
+    ) -> Result<(), LimitExceeded> {
+        for triple in triples {
+            let mut ids = [TermId::DEFAULT_GRAPH; 3];
+            for (id, &cell) in ids.iter_mut().zip(triple) {
+                let copy = self.copied.cell(source.table(), &rows.others, cell)?;
+                *id = copy.unwrap_or(TermId::DEFAULT_GRAPH);
+            }
+            let [subject, predicate, object] = ids;
+            self.copied.builder.add_quad(Quad {
+                subject,
+                predicate,
+                object,
+                graph: TermId::DEFAULT_GRAPH,
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,391 @@
+//! Queries: text to algebra, and what is refused.
+//!
+//! - In: the text of a query. Out: a [`Query`], or where and why it is none.
+//! - Law: a query neither asks the network nor changes anything. NOW() is the time at which it was parsed, in all
+//!   messages.
+
+use std::sync::LazyLock;
+
+use oxrdf::{NamedNode, Variable};
+use oxsdatatypes::DateTime;
+use regex::Regex;
+use spargebra::algebra::{
+    AggregateExpression, Expression, Function, GraphPattern, OrderExpression,
+    PropertyPathExpression,
+};
+use spargebra::{Query as Algebra, SparqlParser};
+
+use super::message::Graphs;
+use super::stack::with_stack;
+use super::template::Template;
+
+/// Longest text of a query, in bytes.
+const MAX_LENGTH: usize = 16 << 20;
+/// Most open brackets.
+const MAX_BRACKETS: usize = 100;
+/// Deepest nesting of patterns and expressions.
+const MAX_DEPTH: usize = 2000;
+
+/// Why a text is no query that can be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryError {
+    /// What is wrong.
+    pub reason: String,
+    /// Line and column, from 1, where the text is wrong.
+    pub position: Option<(u64, u64)>,
+}
+
+impl QueryError {
+    fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            position: None,
+        }
+    }
+}
+
+/// What a query gives.
+pub enum Form {
+    /// Rows.
+    Select,
+    /// Triples made of rows.
+    Construct(Template),
+    /// Whether there is a row.
+    Ask,
+}
+
+/// A query.
+pub struct Query {
+    /// What it gives.
+    pub form: Form,
+    /// The variables of its rows: of SELECT those that it names, of CONSTRUCT those of the template.
+    pub variables: Vec<Variable>,
+    /// What is evaluated: a SELECT or an ASK.
+    pub(super) algebra: Algebra,
+    /// The graphs that are queried.
+    pub(super) graphs: Graphs,
+    /// The namespaces that its text declares.
+    pub prefixes: Vec<(String, String)>,
+}
+
+impl Query {
+    /// Parses a query. `prefixes` are namespaces for those that it does not declare.
+    ///
+    /// # Errors
+    /// The text is none, or one that is not evaluated: DESCRIBE, an update, SERVICE.
+    pub fn parse(
+        text: &str,
+        base: Option<&str>,
+        prefixes: &[(String, String)],
+        union_graphs: bool,
+    ) -> Result<Self, QueryError> {
+        if text.len() > MAX_LENGTH {
+            return Err(QueryError::new("a query of more than 16 MiB is not read"));
+        }
+        check_brackets(text)?;
+        let mut parser = SparqlParser::new();
+        if let Some(base) = base {
+            parser = parser
+                .with_base_iri(base)
+                .map_err(|error| QueryError::new(format!("the base IRI <{base}>: {error}")))?;
+        }
+        for (name, iri) in prefixes {
+            parser = parser.with_prefix(name, iri).map_err(|error| {
+                QueryError::new(format!("the namespace {name}: <{iri}>: {error}"))
+            })?;
+        }
+        with_stack(|| Self::read(text, parser, union_graphs), || ())
+            .unwrap_or_else(|error| Err(QueryError::new(format!("no thread for a query: {error}"))))
+    }
+
+    /// On a deep stack, since what nests too deeply is dropped here as well.
+    fn read(text: &str, parser: SparqlParser, union_graphs: bool) -> Result<Self, QueryError> {
+        let algebra = match parser.clone().parse_query(text) {
+            Ok(algebra) => algebra,
+            Err(error) => {
+                if parser.parse_update(text).is_ok() {
+                    return Err(QueryError::new(
+                        "this is an update, and nothing is changed here; write a CONSTRUCT for new messages, or use rdfm patch for changes",
+                    ));
+                }
+                return Err(syntax_error(&error.to_string()));
+            }
+        };
+        let base_iri = algebra.base_iri().cloned();
+        let dataset = algebra.dataset().cloned();
+        let (form, variables, mut pattern) = match algebra {
+            Algebra::Select { pattern, .. } => {
+                let variables = selected(&pattern).to_vec();
+                (Form::Select, variables, pattern)
+            }
+            Algebra::Ask { pattern, .. } => (Form::Ask, Vec::new(), pattern),
+            Algebra::Construct {
+                template, pattern, ..
+            } => {
+                let template = Template::new(template);
+                let variables = template.variables().to_vec();
+                let pattern = GraphPattern::Project {
+                    inner: Box::new(pattern),
+                    variables: variables.clone(),
+                };
+                (Form::Construct(template), variables, pattern)
+            }
+            Algebra::Describe { .. } => {
+                return Err(QueryError::new(
+                    "DESCRIBE is not evaluated, since what it gives is not defined; write a CONSTRUCT",
+                ));
+            }
+        };
+        let now = DateTime::now();
+        walk(Part::Pattern(&mut pattern), 0, &mut |part| match part {
+            Part::Pattern(GraphPattern::Service { .. }) => Err(QueryError::new(
+                "SERVICE asks the network, which is not done here; leave it out",
+            )),
+            Part::Expression(call) => {
+                if matches!(call, Expression::FunctionCall(Function::Now, _)) {
+                    **call = Expression::Literal(now.into());
+                }
+                Ok(())
+            }
+            Part::Pattern(_) | Part::Path(_) => Ok(()),
+        })?;
+        let graphs = match dataset {
+            Some(dataset) => Graphs::Named(dataset.default, dataset.named.unwrap_or_default()),
+            None if union_graphs => Graphs::Union,
+            None => Graphs::AsTheyAre,
+        };
+        let dataset = None;
+        let algebra = match form {
+            Form::Ask => Algebra::Ask {
+                dataset,
+                pattern,
+                base_iri,
+            },
+            Form::Select | Form::Construct(_) => Algebra::Select {
+                dataset,
+                pattern,
+                base_iri,
+            },
+        };
+        Ok(Self {
+            form,
+            variables,
+            algebra,
+            graphs,
+            prefixes: declared(text),
+        })
+    }
+
+    /// The pattern that is evaluated.
+    pub(super) fn pattern(&self) -> &GraphPattern {
+        match &self.algebra {
+            Algebra::Select { pattern, .. }
+            | Algebra::Construct { pattern, .. }
+            | Algebra::Describe { pattern, .. }
+            | Algebra::Ask { pattern, .. } => pattern,
+        }
+    }
+}
+
+/// Refuses what a parser by recursive descent would take too long for.
+fn check_brackets(text: &str) -> Result<(), QueryError> {
+    let mut open: usize = 0;
+    let (mut line, mut column) = (1, 0);
+    for character in text.chars() {
+        column += 1;
+        match character {
+            '(' | '{' | '[' => open += 1,
+            ')' | '}' | ']' => open = open.saturating_sub(1),
+            '\n' => (line, column) = (line + 1, 0),
+            _ => {}
+        }
+        if open > MAX_BRACKETS {
+            return Err(QueryError {
+                reason: format!("more than {MAX_BRACKETS} brackets are open"),
+                position: Some((line, column)),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The library's text is "error at LINE:COLUMN: what it expected".
+fn syntax_error(text: &str) -> QueryError {
+    let located = || {
+        let (position, reason) = text.strip_prefix("error at ")?.split_once(": ")?;
+        let (line, column) = position.split_once(':')?;
+        Some(QueryError {
+            reason: reason.to_owned(),
+            position: Some((line.parse().ok()?, column.parse().ok()?)),
+        })
+    };
+    located().unwrap_or_else(|| QueryError::new(text))
+}
+
+/// The namespaces that the text of a query declares.
+fn declared(text: &str) -> Vec<(String, String)> {
+    static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let declaration =
+            r"^(?is)(?:\s|#[^\n]*(?:\n|$))*(?:BASE\s*<[^>]*>|PREFIX\s+([^\s:#<]*):\s*<([^>\s]*)>)";
+        Regex::new(declaration).ok()
+    });
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut rest = text;
+    while let Some(declaration) = DECLARATION.as_ref().and_then(|regex| regex.captures(rest)) {
+        let part = |at: usize| declaration.get(at).map(|part| part.as_str());
+        if let (Some(name), Some(iri)) = (part(1), part(2))
+            && NamedNode::new(iri).is_ok()
+        {
+            found.retain(|(known, _)| known != name);
+            found.push((name.to_owned(), iri.to_owned()));
+        }
+        rest = &rest[part(0).map_or(rest.len(), str::len)..];
+    }
+    found
+}
+
+/// The variables that a SELECT names.
+fn selected(pattern: &GraphPattern) -> &[Variable] {
+    match pattern {
+        GraphPattern::Project { variables, .. } => variables,
+        GraphPattern::Slice { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::OrderBy { inner, .. } => selected(inner),
+        _ => &[],
+    }
+}
+
+/// A part of a query.
+enum Part<'q> {
+    Pattern(&'q mut GraphPattern),
+    Expression(&'q mut Expression),
+    Path(&'q mut PropertyPathExpression),
+}
+
+/// Visits a part of a query, and those within it.
+fn walk(
+    mut part: Part<'_>,
+    depth: usize,
+    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    if depth > MAX_DEPTH {
+        return Err(QueryError::new(format!(
+            "the query nests more than {MAX_DEPTH} levels deep, where a chain of || or UNION counts as one level for each of its parts; write IN (…) or VALUES"
+        )));
+    }
+    visit(&mut part)?;
+    let depth = depth + 1;
+    match part {
+        Part::Pattern(pattern) => match pattern {
+            GraphPattern::Bgp { .. } | GraphPattern::Values { .. } => Ok(()),
+            GraphPattern::Path { path, .. } => walk(Part::Path(path), depth, visit),
+            GraphPattern::Join { left, right }
+            | GraphPattern::Union { left, right }
+            | GraphPattern::Minus { left, right } => {
+                walk(Part::Pattern(left), depth, visit)?;
+                walk(Part::Pattern(right), depth, visit)
+            }
+            GraphPattern::LeftJoin {
+                left,
+                right,
+                expression,
+            } => {
+                walk(Part::Pattern(left), depth, visit)?;
+                walk(Part::Pattern(right), depth, visit)?;
+                all(expression, depth, visit)
+            }
+            GraphPattern::Filter { expr, inner } => {
+                walk(Part::Expression(expr), depth, visit)?;
+                walk(Part::Pattern(inner), depth, visit)
+            }
+            GraphPattern::Extend {
+                inner, expression, ..
+            } => {
+                walk(Part::Expression(expression), depth, visit)?;
+                walk(Part::Pattern(inner), depth, visit)
+            }
+            GraphPattern::OrderBy { inner, expression } => {
+                for OrderExpression::Asc(key) | OrderExpression::Desc(key) in expression {
+                    walk(Part::Expression(key), depth, visit)?;
+                }
+                walk(Part::Pattern(inner), depth, visit)
+            }
+            GraphPattern::Group {
+                inner, aggregates, ..
+            } => {
+                for (_, aggregate) in aggregates {
+                    if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
+                        walk(Part::Expression(expr), depth, visit)?;
+                    }
+                }
+                walk(Part::Pattern(inner), depth, visit)
+            }
+            GraphPattern::Graph { inner, .. }
+            | GraphPattern::Project { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. }
+            | GraphPattern::Service { inner, .. } => walk(Part::Pattern(inner), depth, visit),
+        },
+        Part::Expression(expression) => match expression {
+            Expression::NamedNode(_)
+            | Expression::Literal(_)
+            | Expression::Variable(_)
+            | Expression::Bound(_) => Ok(()),
+            Expression::Or(a, b)
+            | Expression::And(a, b)
+            | Expression::Equal(a, b)
+            | Expression::SameTerm(a, b)
+            | Expression::Greater(a, b)
+            | Expression::GreaterOrEqual(a, b)
+            | Expression::Less(a, b)
+            | Expression::LessOrEqual(a, b)
+            | Expression::Add(a, b)
+            | Expression::Subtract(a, b)
+            | Expression::Multiply(a, b)
+            | Expression::Divide(a, b) => {
+                walk(Part::Expression(a), depth, visit)?;
+                walk(Part::Expression(b), depth, visit)
+            }
+            Expression::UnaryPlus(a) | Expression::UnaryMinus(a) | Expression::Not(a) => {
+                walk(Part::Expression(a), depth, visit)
+            }
+            Expression::If(a, b, c) => {
+                walk(Part::Expression(a), depth, visit)?;
+                walk(Part::Expression(b), depth, visit)?;
+                walk(Part::Expression(c), depth, visit)
+            }
+            Expression::In(a, list) => {
+                walk(Part::Expression(a), depth, visit)?;
+                all(list, depth, visit)
+            }
+            Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
+                all(list, depth, visit)
+            }
+            Expression::Exists(pattern) => walk(Part::Pattern(pattern), depth, visit),
+        },
+        Part::Path(path) => match path {
+            PropertyPathExpression::NamedNode(_)
+            | PropertyPathExpression::NegatedPropertySet(_) => Ok(()),
+            PropertyPathExpression::Reverse(a)
+            | PropertyPathExpression::ZeroOrMore(a)
+            | PropertyPathExpression::OneOrMore(a)
+            | PropertyPathExpression::ZeroOrOne(a) => walk(Part::Path(a), depth, visit),
+            PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => {
+                walk(Part::Path(a), depth, visit)?;
+                walk(Part::Path(b), depth, visit)
+            }
+        },
+    }
+}
+
+fn all<'q>(
+    expressions: impl IntoIterator<Item = &'q mut Expression>,
+    depth: usize,
+    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    expressions
+        .into_iter()
+        .try_for_each(|each| walk(Part::Expression(each), depth, visit))
+}

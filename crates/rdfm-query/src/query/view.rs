@@ -1,0 +1,315 @@
+//! The quads of a message as the evaluator asks for them.
+//!
+//! - In: a message by class, and its dictionary. Out: quads by pattern.
+//! - Cost: a message of few quads is scanned; one of many is sorted once for each order that a query needs.
+
+use std::cell::OnceCell;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use std::rc::Rc;
+
+use oxrdf::Term;
+use spareval::{InternalQuad, QueryableDataset};
+
+use super::budget;
+use super::dictionary::{DEFAULT_GRAPH, Dictionary};
+use super::message::{Message, Quad};
+
+/// Quads up to which a message is scanned.
+const FEW: usize = 24;
+/// Positions of the quads in the order in which each index has them.
+const ORDERS: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 0, 1, 3], [3, 0, 1, 2]];
+
+/// A term during evaluation: a class, or a term that the query computed and no quad of the batch has.
+#[derive(PartialEq, Eq)]
+pub struct Key(Inner);
+
+#[derive(Clone, PartialEq, Eq)]
+enum Inner {
+    Class(u32),
+    Computed(Rc<Computed>),
+}
+
+/// A computed term, which counts while it is held.
+#[derive(PartialEq, Eq)]
+struct Computed(Term);
+
+impl Computed {
+    fn weight(&self) -> u64 {
+        let length = match &self.0 {
+            Term::Literal(literal) => literal.value().len(),
+            Term::NamedNode(iri) => iri.as_str().len(),
+            _ => 0,
+        };
+        1 + length as u64 / 16
+    }
+}
+
+impl Drop for Computed {
+    fn drop(&mut self) {
+        budget::release(self.weight());
+    }
+}
+
+impl Key {
+    fn of(class: u32) -> Self {
+        budget::hold(1);
+        Self(Inner::Class(class))
+    }
+
+    fn class(&self) -> Option<u32> {
+        match self.0 {
+            Inner::Class(class) => Some(class),
+            Inner::Computed(_) => None,
+        }
+    }
+}
+
+impl Clone for Key {
+    fn clone(&self) -> Self {
+        budget::hold(1);
+        Self(self.0.clone())
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        budget::release(1);
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match &self.0 {
+            Inner::Class(class) => class.hash(state),
+            Inner::Computed(term) => term.0.hash(state),
+        }
+    }
+}
+
+/// The quads of a message as the evaluator asks for them.
+pub struct View<'d> {
+    dictionary: &'d Dictionary<'d>,
+    message: &'d Message,
+    sorted: [OnceCell<Vec<u32>>; ORDERS.len()],
+}
+
+impl<'d> View<'d> {
+    /// A view of a message.
+    pub fn new(dictionary: &'d Dictionary<'d>, message: &'d Message) -> Self {
+        Self {
+            dictionary,
+            message,
+            sorted: Default::default(),
+        }
+    }
+
+    /// The quads in one of the orders, as numbers.
+    fn sorted(&self, order: usize) -> &[u32] {
+        self.sorted[order].get_or_init(|| {
+            let quads = &self.message.quads;
+            let mut numbers: Vec<u32> = (0..quads.len() as u32).collect();
+            numbers.sort_unstable_by_key(|&at| {
+                let quad = quads[at as usize];
+                (ORDERS[order].map(|part| quad[part]), at)
+            });
+            numbers
+        })
+    }
+
+    fn find(&self, wanted: Wanted) -> Found<'_> {
+        let quads = self.message.quads.as_slice();
+        let all = || Found {
+            quads,
+            numbers: None,
+            range: 0..quads.len(),
+            wanted,
+        };
+        if quads.len() <= FEW {
+            return all();
+        }
+        let bound = wanted.bound();
+        let length = |order: &[usize; 4]| {
+            let prefix = order.iter().take_while(|&&part| bound[part].is_some());
+            prefix.count()
+        };
+        // The order that says most of what is wanted by its first positions; the first one of equals.
+        let best = (0..ORDERS.len())
+            .rev()
+            .max_by_key(|&at| length(&ORDERS[at]));
+        let Some((order, known)) = best.map(|at| (at, length(&ORDERS[at]))) else {
+            return all();
+        };
+        if known == 0 {
+            return all();
+        }
+        let numbers = self.sorted(order);
+        let key = |at: u32| {
+            let quad = quads[at as usize];
+            let parts = ORDERS[order].iter().take(known);
+            parts.map(move |&part| quad[part])
+        };
+        let target = || {
+            let parts = ORDERS[order].iter().take(known);
+            parts.map(|&part| bound[part].unwrap_or_default())
+        };
+        let start = numbers.partition_point(|&at| key(at).lt(target()));
+        let end = start + numbers[start..].partition_point(|&at| key(at).eq(target()));
+        Found {
+            quads,
+            numbers: Some(numbers),
+            range: start..end,
+            wanted,
+        }
+    }
+}
+
+/// A pattern of a quad.
+#[derive(Clone, Copy)]
+struct Wanted {
+    triple: [Option<u32>; 3],
+    /// A graph; or any named one.
+    graph: Option<u32>,
+    /// Nothing matches.
+    never: bool,
+}
+
+impl Wanted {
+    fn bound(self) -> [Option<u32>; 4] {
+        let [subject, predicate, object] = self.triple;
+        [subject, predicate, object, self.graph]
+    }
+
+    #[inline]
+    fn is(self, quad: Quad) -> bool {
+        let [subject, predicate, object, graph] = quad;
+        let same = |wanted: Option<u32>, found: u32| wanted.is_none_or(|wanted| wanted == found);
+        !self.never
+            && same(self.triple[0], subject)
+            && same(self.triple[1], predicate)
+            && same(self.triple[2], object)
+            && self
+                .graph
+                .map_or(graph != DEFAULT_GRAPH, |wanted| wanted == graph)
+    }
+}
+
+/// The quads of a pattern.
+struct Found<'d> {
+    quads: &'d [Quad],
+    numbers: Option<&'d [u32]>,
+    range: Range<usize>,
+    wanted: Wanted,
+}
+
+impl Iterator for Found<'_> {
+    type Item = Quad;
+
+    fn next(&mut self) -> Option<Quad> {
+        loop {
+            let at = self.range.next()?;
+            budget::step();
+            let at = self.numbers.map_or(at, |numbers| numbers[at] as usize);
+            let quad = self.quads[at];
+            if self.wanted.is(quad) {
+                return Some(quad);
+            }
+        }
+    }
+}
+
+/// A term of the data that SPARQL's expressions do not have.
+#[derive(Debug)]
+pub struct NoTerm;
+
+impl std::fmt::Display for NoTerm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a triple term that only generalized RDF has cannot be evaluated")
+    }
+}
+
+impl std::error::Error for NoTerm {}
+
+impl<'d> QueryableDataset<'d> for &'d View<'d> {
+    type InternalTerm = Key;
+    type Error = NoTerm;
+
+    fn internal_quads_for_pattern(
+        &self,
+        subject: Option<&Key>,
+        predicate: Option<&Key>,
+        object: Option<&Key>,
+        graph_name: Option<Option<&Key>>,
+    ) -> impl Iterator<Item = Result<InternalQuad<Key>, NoTerm>> + use<'d> {
+        let mut never = false;
+        let mut class = |key: Option<&Key>| {
+            let class = key.and_then(Key::class);
+            never |= key.is_some() && class.is_none();
+            class
+        };
+        let triple = [subject, predicate, object].map(&mut class);
+        let graph =
+            graph_name.map(|graph| graph.map_or(Some(DEFAULT_GRAPH), |key| class(Some(key))));
+        let wanted = Wanted {
+            triple,
+            graph: graph.flatten(),
+            never,
+        };
+        let view: &'d View<'d> = self;
+        view.find(wanted)
+            .map(|[subject, predicate, object, graph]| {
+                Ok(InternalQuad {
+                    subject: Key::of(subject),
+                    predicate: Key::of(predicate),
+                    object: Key::of(object),
+                    graph_name: (graph != DEFAULT_GRAPH).then(|| Key::of(graph)),
+                })
+            })
+    }
+
+    fn internal_named_graphs(&self) -> impl Iterator<Item = Result<Key, NoTerm>> + use<'d> {
+        let mut graphs: Vec<u32> = Vec::new();
+        let view: &'d View<'d> = self;
+        if view.message.quads.len() <= FEW {
+            for &[.., graph] in &view.message.quads {
+                if graph != DEFAULT_GRAPH && !graphs.contains(&graph) {
+                    graphs.push(graph);
+                }
+            }
+        } else {
+            let numbers = view.sorted(3).iter();
+            graphs.extend(numbers.map(|&at| view.message.quads[at as usize][3]));
+            graphs.dedup();
+            graphs.retain(|&graph| graph != DEFAULT_GRAPH);
+        }
+        graphs.into_iter().map(|graph| Ok(Key::of(graph)))
+    }
+
+    fn contains_internal_graph_name(&self, graph_name: &Key) -> Result<bool, NoTerm> {
+        let found = self.find(Wanted {
+            triple: [None; 3],
+            graph: graph_name.class(),
+            never: graph_name.class().is_none(),
+        });
+        Ok(found.into_iter().next().is_some())
+    }
+
+    fn internalize_term(&self, term: Term) -> Result<Key, NoTerm> {
+        if let Some(class) = self.dictionary.find(&term) {
+            return Ok(Key::of(class));
+        }
+        let computed = Rc::new(Computed(term));
+        budget::hold(1 + computed.weight());
+        Ok(Key(Inner::Computed(computed)))
+    }
+
+    fn externalize_term(&self, term: Key) -> Result<Term, NoTerm> {
+        match &term.0 {
+            Inner::Class(class) => {
+                let written = self.message.written(*class);
+                self.dictionary.term(written.0).ok_or(NoTerm)
+            }
+            Inner::Computed(term) => Ok(term.0.clone()),
+        }
+    }
+}

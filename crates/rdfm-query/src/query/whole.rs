@@ -1,0 +1,382 @@
+//! Queries over all messages of logs as one dataset.
+//!
+//! - In: the messages, taken in one by one; a query. Out: batches of rows, or messages that are each made of a row.
+//! - Cost: the dataset in memory: each distinct term once, 16 bytes a quad, and 4 bytes a quad for each order that a
+//!   query needs.
+//! - Law: blank nodes of different messages are different ones (RDF 1.1 Semantics, section 4.1: merging); those that
+//!   would share a label get another one.
+
+use oxrdf::BlankNode;
+use rdfm_core::model::batch::{MessageBatch, ResultBatch};
+use rdfm_core::model::builder::BatchBuilder;
+use rdfm_core::model::error::LimitExceeded;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{Quad, Term as Entry, TermId, TermKind};
+use rustc_hash::FxHashMap;
+
+use super::budget::{self, Stop};
+use super::dictionary::{Content, Dictionary, Index, UNBOUND, content};
+use super::evaluate::{Evaluation, Scene, Triples};
+use super::fresh::Fresh;
+use super::message::Message;
+use super::output::{MessageOutput, RowOutput};
+use super::parse::Form;
+use super::rows::Rows;
+use super::stack::with_stack;
+
+/// Rows that are given at once.
+const ROWS: usize = 4096;
+
+/// Takes messages in.
+pub struct Collector {
+    builder: BatchBuilder,
+    index: Index,
+    /// Copies of the blank nodes of the message that is taken in, by label.
+    nodes: FxHashMap<Box<[u8]>, TermId>,
+    /// How many nodes had a label so far, to look for another one.
+    labels: FxHashMap<Box<[u8]>, u64>,
+    has_named: bool,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        let mut builder = BatchBuilder::within_2_gib();
+        builder.begin_message(0);
+        Self {
+            builder,
+            index: Index::default(),
+            nodes: FxHashMap::default(),
+            labels: FxHashMap::default(),
+            has_named: false,
+        }
+    }
+}
+
+impl Collector {
+    /// Takes the messages of a batch in.
+    ///
+    /// # Errors
+    /// The dataset becomes larger than 2 GiB.
+    pub fn add(&mut self, batch: &MessageBatch) -> Result<(), LimitExceeded> {
+        let mut ids = vec![UNBOUND; batch.table().terms().len()];
+        self.has_named |= batch.has_graphs();
+        for index in 0..batch.len() {
+            if index > 0 || !batch.continued() {
+                self.nodes.clear();
+            }
+            for quad in batch.message(index) {
+                let parts = [quad.subject, quad.predicate, quad.object, quad.graph];
+                let mut copy = [TermId::DEFAULT_GRAPH; 4];
+                for (copy, id) in copy.iter_mut().zip(parts) {
+                    *copy = self.copy(batch.table(), &mut ids, id)?;
+                }
+                let [subject, predicate, object, graph] = copy;
+                self.builder.add_quad(Quad {
+                    subject,
+                    predicate,
+                    object,
+                    graph,
+                })?;
+            }
+        }
+        self.builder.check_2_gib()
+    }
+
+    /// Whether a message had named graphs.
+    pub fn has_named(&self) -> bool {
+        self.has_named
+    }
+
+    /// The dataset: one message.
+    pub fn finish(mut self) -> MessageBatch {
+        self.builder.end_message();
+        self.builder.take().unwrap_or_else(MessageBatch::empty)
+    }
+
+    /// Recursion is as deep as triple terms nest.
+    fn copy(
+        &mut self,
+        table: &TermTable,
+        ids: &mut [u32],
+        id: TermId,
+    ) -> Result<TermId, LimitExceeded> {
+        if id == TermId::DEFAULT_GRAPH {
+            return Ok(id);
+        }
+        let known = ids[id.index()];
+        if known != UNBOUND {
+            return Ok(TermId(known));
+        }
+        let term = table.term(id);
+        let copy = match term.kind {
+            // Of its message alone, as are triple terms that may hold one.
+            TermKind::Bnode => return self.node(table.text_of(term)),
+            TermKind::TripleTerm => {
+                let mut triple = table.triple(term);
+                for part in &mut triple {
+                    *part = self.copy(table, ids, *part)?;
+                }
+                return self.triple(triple);
+            }
+            _ => self.simple(table, id)?,
+        };
+        ids[id.index()] = copy.0;
+        Ok(copy)
+    }
+
+    fn find(&self, what: Content<'_>) -> Option<TermId> {
+        let table = self.builder.table();
+        let of = |class: u32| what.is(content(table, TermId(class), |part| part.0));
+        self.index.find(what, of).map(TermId)
+    }
+
+    fn enter(&mut self, id: TermId) -> TermId {
+        let what = content(self.builder.table(), id, |part| part.0);
+        self.index.insert(what, id.0);
+        id
+    }
+
+    fn simple(&mut self, table: &TermTable, id: TermId) -> Result<TermId, LimitExceeded> {
+        // Written as it stands first.
+        if let Some(known) = self.find(content(table, id, |part| part.0)) {
+            return Ok(known);
+        }
+        let mut term = table.term(id);
+        if matches!(term.kind, TermKind::LangLiteral | TermKind::TypedLiteral) {
+            term.aux = self.simple(table, TermId(term.aux))?.0;
+        }
+        let text = self.builder.add_text(table.text_of(table.term(id)))?;
+        let id = self.builder.add_term(Entry {
+            offset: text.offset,
+            ..term
+        })?;
+        Ok(self.enter(id))
+    }
+
+    fn triple(&mut self, triple: [TermId; 3]) -> Result<TermId, LimitExceeded> {
+        let what = Content::Triple(triple.map(|part| part.0));
+        if let Some(known) = self.find(what) {
+            return Ok(known);
+        }
+        let id = self.builder.add_triple_term(triple)?;
+        Ok(self.enter(id))
+    }
+
+    fn node(&mut self, label: &[u8]) -> Result<TermId, LimitExceeded> {
+        if let Some(&known) = self.nodes.get(label) {
+            return Ok(known);
+        }
+        let mut own = label.to_vec();
+        while self.find(Content::Bnode(&own)).is_some() {
+            let count = self.labels.entry(label.into()).or_insert(1);
+            *count += 1;
+            own = [label, b"_", count.to_string().as_bytes()].concat();
+        }
+        let id = self.builder.add_simple(TermKind::Bnode, &own, 0)?;
+        self.nodes.insert(label.into(), id);
+        Ok(self.enter(id))
+    }
+}
+
+/// What a query gives, piece by piece.
+pub enum Piece {
+    /// Rows of a SELECT; the first piece may have none.
+    Rows(ResultBatch),
+    /// Messages of a CONSTRUCT, one for each row.
+    Messages(MessageBatch),
+    /// The answer of an ASK.
+    Answer(bool),
+}
+
+impl Evaluation {
+    /// Evaluates the query over a dataset: the one message of a batch. `give` says whether to go on. Gives whether
+    /// the dataset has named graphs.
+    ///
+    /// # Errors
+    /// What ended the evaluation; the rows before it were given.
+    pub fn whole(
+        &self,
+        data: &MessageBatch,
+        give: &mut (impl FnMut(Piece) -> bool + Send),
+    ) -> Result<bool, Stop> {
+        let evaluate = || {
+            let dictionary = Dictionary::of(data);
+            let graphs = self.query.graphs.by_class(&dictionary);
+            let mut message = Message::default();
+            let quads = data.quads().iter();
+            message.read_all(
+                &graphs,
+                quads.map(|quad| {
+                    [quad.subject, quad.predicate, quad.object, quad.graph]
+                        .map(|id| dictionary.class(id))
+                }),
+            );
+            let scene = Scene {
+                dictionary,
+                graphs,
+                message,
+            };
+            budget::within(&self.limits, &self.cancel, || {
+                self.give_all(data, &scene, give)
+            })?;
+            Ok(scene.message.has_named)
+        };
+        with_stack(evaluate, || self.look())
+            .unwrap_or_else(|error| Err(Stop::Failed(format!("no thread for a query: {error}"))))
+    }
+
+    fn give_all(
+        &self,
+        data: &MessageBatch,
+        scene: &Scene<'_>,
+        give: &mut impl FnMut(Piece) -> bool,
+    ) -> Result<(), Stop> {
+        let mut pieces = Pieces::new(self, data);
+        let mut fresh = Fresh::default();
+        let mut count = 0;
+        let mut hand = |piece: Option<Piece>| {
+            let goes_on = piece.is_none_or(&mut *give);
+            if goes_on {
+                Ok(())
+            } else {
+                Err(Stop::Cancelled)
+            }
+        };
+        if let Form::Ask = self.query.form {
+            let mut holds = false;
+            self.evaluate(scene, |_| {
+                holds = true;
+                Ok(())
+            })?;
+            return hand(Some(Piece::Answer(holds)));
+        }
+        self.evaluate(scene, |solution| {
+            count += 1;
+            self.check_rows(count)?;
+            for term in solution {
+                let cell = scene.cell(&mut pieces.rows, &mut fresh, term);
+                pieces.rows.cells.push(cell);
+            }
+            pieces.add_row(&scene.dictionary, || {
+                fresh.node(&scene.dictionary, scene.message.classes())
+            });
+            if pieces.is_full() {
+                hand(pieces.take().map_err(too_large)?)?;
+            }
+            Ok(())
+        })?;
+        hand(pieces.take().map_err(too_large)?)
+    }
+
+    /// The messages that the template of a CONSTRUCT makes of rows of results, one of each. Variables that the
+    /// results lack are unbound.
+    ///
+    /// # Errors
+    /// The messages are too large.
+    pub fn instantiate(
+        &self,
+        results: &ResultBatch,
+        output: &mut MessageOutput,
+    ) -> Result<Option<MessageBatch>, Stop> {
+        let dictionary = Dictionary::of(results);
+        let names = &results.head().variables;
+        let mut columns = Vec::with_capacity(self.query.variables.len());
+        for variable in &self.query.variables {
+            columns.push(names.iter().position(|name| **name == *variable.as_str()));
+        }
+        let (mut rows, mut made) = (Rows::default(), Triples::default());
+        let Form::Construct(template) = &self.query.form else {
+            return Ok(None);
+        };
+        let mut cells = Vec::new();
+        for row in 0..results.len() {
+            let row = results.message(row);
+            let cell = |column: &Option<usize>| match column.map(|at| row[at]) {
+                None | Some(TermId::DEFAULT_GRAPH) => UNBOUND,
+                Some(id) => dictionary.class(id),
+            };
+            cells.clear();
+            cells.extend(columns.iter().map(cell));
+            let mut fresh = Fresh::default();
+            let node = || fresh.node(&dictionary, cells.iter().copied());
+            made.add(|each| template.instantiate(&dictionary, &cells, &mut rows, node, each));
+        }
+        let batch = output.batch_of_rows(&self.query, results, &rows, &made);
+        batch.map_err(too_large)
+    }
+}
+
+fn too_large(error: LimitExceeded) -> Stop {
+    Stop::Failed(error.0.text().to_owned())
+}
+
+/// What is made of the rows of a dataset.
+struct Pieces<'e> {
+    evaluation: &'e Evaluation,
+    data: &'e MessageBatch,
+    rows: Rows,
+    triples: Triples,
+    output: Output,
+    is_first: bool,
+}
+
+enum Output {
+    Rows(RowOutput),
+    Messages(MessageOutput),
+}
+
+impl<'e> Pieces<'e> {
+    fn new(evaluation: &'e Evaluation, data: &'e MessageBatch) -> Self {
+        let output = match evaluation.query.form {
+            Form::Construct(_) => Output::Messages(MessageOutput::default()),
+            Form::Select | Form::Ask => Output::Rows(RowOutput::new(&evaluation.query)),
+        };
+        Self {
+            evaluation,
+            data,
+            rows: Rows::default(),
+            triples: Triples::default(),
+            output,
+            is_first: true,
+        }
+    }
+
+    /// Takes the cells of the last row.
+    fn add_row(&mut self, dictionary: &Dictionary<'_>, node: impl FnMut() -> BlankNode) {
+        self.rows.messages.push(0);
+        if let Form::Construct(template) = &self.evaluation.query.form {
+            let cells = std::mem::take(&mut self.rows.cells);
+            let rows = &mut self.rows;
+            let each = |each: &mut dyn FnMut([u32; 3])| {
+                template.instantiate(dictionary, &cells, rows, node, each);
+            };
+            self.triples.add(each);
+            self.rows.cells = cells;
+            self.rows.cells.clear();
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows.messages.len() >= ROWS || self.triples.triples.len() >= ROWS
+    }
+
+    /// What was made of the rows so far.
+    fn take(&mut self) -> Result<Option<Piece>, LimitExceeded> {
+        let is_first = std::mem::take(&mut self.is_first);
+        let piece = match &mut self.output {
+            Output::Rows(output) => {
+                let has_rows = is_first || !self.rows.messages.is_empty();
+                let batch = output.batch(self.data, &self.rows)?;
+                has_rows.then_some(Piece::Rows(batch))
+            }
+            Output::Messages(output) => {
+                let query = &self.evaluation.query;
+                let batch = output.batch_of_rows(query, self.data, &self.rows, &self.triples)?;
+                batch.map(Piece::Messages)
+            }
+        };
+        self.rows.clear();
+        self.triples.clear();
+        Ok(piece)
+    }
+}

@@ -1,0 +1,315 @@
+//! SPARQL over messages: rows, triples and answers, of each message by itself and of all together.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::values::Values;
+use rdfm_core::model::batch::{LogBatch, MessageBatch};
+use rdfm_core::model::record::Record;
+use rdfm_core::model::term::TermId;
+use rdfm_core::model::write::write_term;
+use rdfm_core::registry;
+use rdfm_query::query::budget::{Limits, Stop};
+use rdfm_query::query::evaluate::{Evaluation, Triples};
+use rdfm_query::query::output::{MessageOutput, RowOutput};
+use rdfm_query::query::parse::{Query, QueryError};
+use rdfm_query::query::rows::Rows;
+use rdfm_query::query::whole::{Collector, Piece};
+
+const LOG: &str = r#"
+PREFIX ex: <http://e/>
+ex:a ex:value 5 ; ex:name "Kingfisher"@EN , "Kingfisher"@en .
+# @message
+_:b ex:value 7 ; ex:of ex:a . _:b ex:value 7 .
+GRAPH ex:g { _:b a ex:Bird . ex:a ex:value 8 }
+# @message
+# @message
+_:b ex:value "none" .
+"#;
+
+fn batch(text: &str) -> MessageBatch {
+    let spec = registry::find("trig").unwrap();
+    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    decoder.feed(text.as_bytes());
+    decoder.finish();
+    decoder.next_of().unwrap().unwrap()
+}
+
+fn evaluation(text: &str, limits: Limits) -> Evaluation {
+    Evaluation::new(query(text).unwrap(), limits)
+}
+
+fn query(text: &str) -> Result<Query, QueryError> {
+    let prefixes = [("ex".to_owned(), "http://e/".to_owned())];
+    Query::parse(text, None, &prefixes, text.contains("union"))
+}
+
+fn term<R: Record>(batch: &LogBatch<R>, id: TermId) -> String {
+    if id == TermId::DEFAULT_GRAPH {
+        return "-".to_owned();
+    }
+    let mut text = Vec::new();
+    write_term(batch.table(), id, &mut text);
+    String::from_utf8(text).unwrap()
+}
+
+/// The rows of each message: "0: <a> "b"".
+fn rows(text: &str, log: &MessageBatch) -> Vec<String> {
+    let evaluation = evaluation(text, Limits::default());
+    let mut rows = Rows::default();
+    let progress = evaluation.rows(log, 0, &mut rows);
+    assert_eq!((progress.done, progress.stop), (log.len(), None));
+    let made = RowOutput::new(&evaluation.query).batch(log, &rows).unwrap();
+    let show = |(row, message): (usize, &u32)| {
+        let cells = made.message(row).iter();
+        let cells: Vec<_> = cells.map(|&cell| term(&made, cell)).collect();
+        format!("{message}: {}", cells.join(" "))
+    };
+    rows.messages.iter().enumerate().map(show).collect()
+}
+
+fn shown(messages: &MessageBatch) -> Vec<String> {
+    let quad = |quad: &rdfm_core::model::term::Quad| {
+        let parts = [quad.subject, quad.predicate, quad.object];
+        parts.map(|part| term(messages, part)).join(" ")
+    };
+    let message = |at| {
+        let quads: Vec<_> = messages.message(at).iter().map(quad).collect();
+        quads.join(", ")
+    };
+    (0..messages.len()).map(message).collect()
+}
+
+fn constructed(text: &str, log: &MessageBatch) -> Vec<String> {
+    let evaluation = evaluation(text, Limits::default());
+    let (mut rows, mut triples) = (Rows::default(), Triples::default());
+    let progress = evaluation.triples(log, 0, &mut rows, &mut triples);
+    assert_eq!((progress.done, progress.stop), (log.len(), None));
+    let mut output = MessageOutput::default();
+    let made = output.batch(&evaluation.query, log, 0, &rows, &triples);
+    shown(&made.unwrap().unwrap())
+}
+
+#[test]
+fn a_select_gives_rows_of_each_message() {
+    let log = batch(LOG);
+    let integer = |value: u32| format!("\"{value}\"^^<http://www.w3.org/2001/XMLSchema#integer>");
+    assert_eq!(
+        rows(
+            "SELECT ?s ?v { ?s ex:value ?v FILTER(isNumeric(?v)) }",
+            &log
+        ),
+        [
+            format!("0: <http://e/a> {}", integer(5)),
+            format!("1: _:b {}", integer(7))
+        ]
+    );
+    // Computed terms that a quad has are terms of the data; others are new.
+    assert_eq!(
+        rows(
+            "SELECT (?v + 1 AS ?n) ?x { ?s ex:value ?v FILTER(isNumeric(?v)) }",
+            &log
+        ),
+        [
+            format!("0: {} -", integer(6)),
+            format!("1: {} -", integer(8))
+        ]
+    );
+    assert_eq!(
+        rows("SELECT ?g { GRAPH ?g { ?s ?p ?o } }", &log),
+        ["1: <http://e/g>", "1: <http://e/g>"]
+    );
+    assert_eq!(
+        rows("SELECT ?v { ?s ex:value ?v FILTER(?v > 5) } # union", &log),
+        [format!("1: {}", integer(7)), format!("1: {}", integer(8))]
+    );
+    assert_eq!(
+        rows(
+            "SELECT ?v FROM ex:g FROM <http://e/none> { ?s ex:value ?v }",
+            &log
+        ),
+        [format!("1: {}", integer(8))]
+    );
+}
+
+#[test]
+fn tags_are_equal_without_case_and_written_as_they_stand_first() {
+    let log = batch(LOG);
+    assert_eq!(
+        rows("SELECT ?n { ?s ex:name ?n }", &log),
+        ["0: \"Kingfisher\"@EN"]
+    );
+    assert_eq!(
+        rows("SELECT ?s { ?s ex:name \"Kingfisher\"@En }", &log).len(),
+        1
+    );
+    let slices = log.slice(1..4);
+    assert!(rows("SELECT ?n { ?s ex:name ?n }", &slices).is_empty());
+}
+
+#[test]
+fn a_construct_gives_a_message_of_each() {
+    let log = batch(LOG);
+    assert_eq!(
+        constructed(
+            "CONSTRUCT { ?s ex:is [ ex:v ?v ] . ?v ex:of ?s . ex:x ?p ?none } { ?s ex:value ?v }",
+            &log
+        ),
+        [
+            "_:b1 <http://e/v> \"5\"^^<http://www.w3.org/2001/XMLSchema#integer>, <http://e/a> <http://e/is> _:b1",
+            "_:b1 <http://e/v> \"7\"^^<http://www.w3.org/2001/XMLSchema#integer>, _:b <http://e/is> _:b1",
+            "",
+            "_:b1 <http://e/v> \"none\", _:b <http://e/is> _:b1",
+        ]
+    );
+    // Labels of the message are not given again, nor those of BNODE().
+    let taken = batch("PREFIX ex: <http://e/> _:b1 ex:value 1 .");
+    assert_eq!(
+        constructed(
+            "CONSTRUCT { ?s ex:p ?n , _:x } { ?s ex:value ?v BIND(BNODE() AS ?n) }",
+            &taken
+        ),
+        ["_:b1 <http://e/p> _:b_1, _:b1 <http://e/p> _:b_2"]
+    );
+}
+
+#[test]
+fn an_ask_answers_for_each_message() {
+    let log = batch(LOG);
+    let evaluation = evaluation("ASK { ?s ex:value 7 }", Limits::default());
+    let mut answers = Vec::new();
+    evaluation.holds(&log, 1, &mut answers);
+    assert_eq!(answers, [true, false, false]);
+}
+
+fn whole(text: &str, log: &MessageBatch) -> Vec<Piece> {
+    let mut collector = Collector::default();
+    // However it is cut.
+    for at in 0..log.len() {
+        collector.add(&log.slice(at..at + 1)).unwrap();
+    }
+    let data = collector.finish();
+    let mut pieces = Vec::new();
+    let evaluation = evaluation(text, Limits::default());
+    let mut give = |piece| {
+        pieces.push(piece);
+        true
+    };
+    evaluation.whole(&data, &mut give).unwrap();
+    pieces
+}
+
+#[test]
+fn all_messages_are_one_dataset_with_blank_nodes_of_their_own() {
+    let log = batch(LOG);
+    let pieces = whole("SELECT ?s ?v { ?s ex:value ?v } ORDER BY ?v", &log);
+    let [Piece::Rows(rows)] = &pieces[..] else {
+        panic!("one piece of rows")
+    };
+    let show = |row: usize| rows.message(row).iter().map(|&cell| term(rows, cell));
+    let subjects: Vec<_> = (0..rows.len())
+        .map(|row| show(row).next().unwrap())
+        .collect();
+    assert_eq!(subjects, ["<http://e/a>", "_:b", "_:b_2"]);
+
+    let pieces = whole(
+        "CONSTRUCT { ?s ex:v [] } { ?s ex:value ?v } ORDER BY ?v",
+        &log,
+    );
+    let [Piece::Messages(messages)] = &pieces[..] else {
+        panic!("one piece of messages")
+    };
+    assert_eq!(
+        shown(messages),
+        [
+            "<http://e/a> <http://e/v> _:b1",
+            "_:b <http://e/v> _:b2",
+            "_:b_2 <http://e/v> _:b3"
+        ]
+    );
+    let pieces = whole("ASK { ?s ex:of ex:a ; ex:value 7 }", &log);
+    assert!(matches!(&pieces[..], [Piece::Answer(true)]));
+}
+
+#[test]
+fn what_is_no_query_is_refused() {
+    let refused = |text: &str| query(text).err().unwrap();
+    let error = refused("SELECT ?s\n{ ?s ex:p }");
+    assert_eq!(error.position, Some((2, 11)));
+    assert!(refused("DESCRIBE ex:a").reason.starts_with("DESCRIBE"));
+    assert!(
+        refused("INSERT DATA { ex:a ex:b ex:c }")
+            .reason
+            .contains("update")
+    );
+    let service = "SELECT * { FILTER EXISTS { SERVICE <http://e/> { ?s ?p ?o } } }";
+    assert!(refused(service).reason.starts_with("SERVICE"));
+    let deep = format!("SELECT * {} {}", "{".repeat(200), "}".repeat(200));
+    assert!(refused(&deep).reason.contains("brackets"));
+    let chain = format!(
+        "SELECT * {{ ?s ?p ?o FILTER(?o = 1{}) }}",
+        " || ?o = 2".repeat(100_000)
+    );
+    assert!(refused(&chain).reason.contains("levels deep"));
+}
+
+#[test]
+fn what_takes_too_much_ends() {
+    let quads: String = (0..300)
+        .map(|at| format!("<http://e/{at}> <http://e/p> {at} .\n"))
+        .collect();
+    let log = batch(&quads);
+    let all = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l";
+    let stop = |text: &str, limits: Limits| {
+        let mut rows = Rows::default();
+        let progress = evaluation(text, limits).rows(&log, 0, &mut rows);
+        assert_eq!((progress.done, rows.cells.len()), (0, 0));
+        progress.stop.unwrap()
+    };
+    let timeout = Some(Duration::from_millis(100));
+    let short = || Limits {
+        timeout,
+        ..Limits::default()
+    };
+    let late = Stop::Timeout(Duration::from_millis(100));
+    for text in [
+        format!("SELECT (COUNT(*) AS ?n) {{ {all} }}"),
+        format!("SELECT * {{ {all} FILTER(?c + ?f + ?i + ?l < 0) }}"),
+        format!("SELECT DISTINCT ?x {{ {all} BIND(STRLEN(STR(?c)) AS ?x) }}"),
+        "SELECT * { ?a (<http://e/p>|!<http://e/p>)* ?b . ?c (!<http://e/q>)* ?d . ?e (!<http://e/q>)* ?f FILTER(?b = ?f && ?a != ?b) }".to_owned(),
+    ] {
+        assert_eq!(stop(&text, short()), late, "{text}");
+    }
+    let few = || Limits {
+        max_rows: 1000,
+        ..Limits::default()
+    };
+    assert_eq!(
+        stop(&format!("SELECT * {{ {all} }}"), few()),
+        Stop::Rows(1000)
+    );
+    let small = Limits {
+        max_terms: 100_000,
+        ..Limits::default()
+    };
+    let sorted = format!("SELECT * {{ {all} }} ORDER BY ?c");
+    assert_eq!(stop(&sorted, small), Stop::Memory);
+}
+
+#[test]
+fn a_message_that_ends_the_evaluation_leaves_those_before() {
+    let log = batch(LOG);
+    let limits = Limits {
+        max_rows: 1,
+        ..Limits::default()
+    };
+    let evaluation = evaluation("SELECT ?o { ?s ?p ?o }", limits);
+    let mut rows = Rows::default();
+    let progress = evaluation.rows(&log, 2, &mut rows);
+    assert_eq!((progress.done, progress.stop), (4, None));
+    let progress = evaluation.rows(&log, 0, &mut Rows::default());
+    assert_eq!((progress.done, progress.stop), (0, Some(Stop::Rows(1))));
+}
