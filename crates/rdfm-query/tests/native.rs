@@ -221,7 +221,7 @@ fn matched(plan: &Plan, width: usize, batches: &[MessageBatch]) -> Vec<Rows> {
                 .run(&dictionary, &message, usize::MAX, &mut cells, &mut never)
                 .unwrap();
             assert_eq!(cells.len(), width * count);
-            let text = |class: &u32| match class.checked_sub(dictionary.len()) {
+            let text = |class: &u32| match class.checked_sub(dictionary.terms()) {
                 _ if *class == UNBOUND => String::new(),
                 Some(constant) => plan.constants()[constant as usize].to_string(),
                 None => dictionary.term(*class).unwrap().to_string(),

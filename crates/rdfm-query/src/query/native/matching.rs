@@ -86,7 +86,7 @@ impl<'p> Matcher<'p> {
 
     /// Begins a batch.
     pub fn begin(&mut self, dictionary: &Dictionary<'_>) {
-        let terms = dictionary.len();
+        let terms = dictionary.terms();
         self.constants.clear();
         let constants = self.plan.constants.iter().zip(terms..);
         let classes = constants.map(|(term, absent)| dictionary.find(term).unwrap_or(absent));
@@ -114,7 +114,7 @@ impl<'p> Matcher<'p> {
     }
 
     /// Adds the rows of a message, at most so many, to `rows`, and says how many they are. A row has a cell for each
-    /// variable that is asked for: a class, [`UNBOUND`], or `dictionary.len() + k` for constant `k` that the batch
+    /// variable that is asked for: a class, [`UNBOUND`], or `dictionary.terms() + k` for constant `k` that the batch
     /// lacks. `stop` is asked now and then, and at each row, with the number of rows found so far.
     ///
     /// # Errors
@@ -268,7 +268,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         for (position, cell) in pattern.cells.into_iter().enumerate() {
             let class = self.class(cell);
             if class != UNBOUND {
-                if class >= self.dictionary.len() {
+                if class >= self.dictionary.terms() {
                     return Ok(());
                 }
                 wanted.set(position, class);
@@ -425,7 +425,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     /// The value of a variable, as the message has it.
     fn written(&self, variable: u32) -> u32 {
         let class = self.state.row[variable as usize];
-        if class < self.dictionary.len() && self.dictionary.varies() {
+        if class < self.dictionary.terms() && self.dictionary.varies() {
             return self.message.written(class).0;
         }
         class
@@ -435,7 +435,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         if number == UNBOUND {
             return None;
         }
-        match number.checked_sub(self.dictionary.len()) {
+        match number.checked_sub(self.dictionary.terms()) {
             Some(constant) => self.plan.constants.get(constant as usize).cloned(),
             None => self.dictionary.term(number),
         }

@@ -81,7 +81,7 @@ impl Plan {
         (plan.steps.len() <= STEPS).then_some(plan)
     }
 
-    /// The constants that rows may hold, among others: constant `k` is `dictionary.len() + k` where a batch lacks it.
+    /// The constants that rows may hold, among others: constant `k` is `dictionary.terms() + k` where a batch lacks it.
     pub fn constants(&self) -> &[Term] {
         &self.constants
     }
