@@ -657,6 +657,7 @@ class Query:
         union_graphs: bool = False,
         timeout: float | None = None,
         max_rows: int | None = None,
+        native: bool = True,  # whether patterns that are covered are matched without the evaluator
     ) -> Query: ...
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"

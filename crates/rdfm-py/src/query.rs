@@ -96,10 +96,11 @@ impl Query {
     ///     union_graphs: Whether all graphs together are the default graph.
     ///     timeout: Seconds that a message may take, or a whole dataset.
     ///     max_rows: Rows that a message may have, or a whole dataset.
+    ///     native: Whether patterns that are covered are matched without the evaluator.
     /// Raises:
     ///     QueryError: It is no query, or one that is not evaluated.
     #[new]
-    #[pyo3(signature = (text, *, base=None, prefixes=None, union_graphs=false, timeout=None, max_rows=None))]
+    #[pyo3(signature = (text, *, base=None, prefixes=None, union_graphs=false, timeout=None, max_rows=None, native=true))]
     fn new(
         py: Python<'_>,
         text: &str,
@@ -108,6 +109,7 @@ impl Query {
         union_graphs: bool,
         timeout: Option<f64>,
         max_rows: Option<u64>,
+        native: bool,
     ) -> PyResult<Self> {
         let prefixes: Vec<_> = prefixes.unwrap_or_default().into_iter().collect();
         let parse = || parse::Query::parse(text, base, &prefixes, union_graphs);
@@ -124,7 +126,7 @@ impl Query {
         };
         let raised = Raised::default();
         let (rows, slot) = (RowOutput::new(&query), Arc::clone(&raised));
-        let evaluation = Evaluation::new(query, limits).looked_after(move |cancel| {
+        let evaluation = Evaluation::new(query, limits, native).looked_after(move |cancel| {
             if let Err(error) = Python::attach(|py| py.check_signals()) {
                 *lock(&slot) = Some(error);
                 cancel.cancel();

@@ -39,7 +39,7 @@ fn batch(text: &str) -> MessageBatch {
 }
 
 fn evaluation(text: &str, limits: Limits) -> Evaluation {
-    Evaluation::new(query(text).unwrap(), limits)
+    Evaluation::new(query(text).unwrap(), limits, true)
 }
 
 fn query(text: &str) -> Result<Query, QueryError> {

@@ -165,6 +165,11 @@ pub fn step() {
     });
 }
 
+/// Looks at the clock at once. Unwinds to [`within`] where the time is up.
+pub fn look() {
+    TAKEN.with(Taken::look);
+}
+
 /// Counts a step, and terms that are held from now on. Unwinds to [`within`] where they are too many.
 #[inline]
 pub fn hold(terms: u64) {

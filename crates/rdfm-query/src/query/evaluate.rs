@@ -12,7 +12,8 @@ use spareval::{QueryEvaluator, QueryResults};
 use super::budget::{self, Cancel, Limits, Stop};
 use super::dictionary::{Dictionary, UNBOUND};
 use super::fresh::Fresh;
-use super::message::{GraphClasses, Message};
+use super::message::Message;
+use super::native::{Matcher, Plan};
 use super::parse::{Form, Query};
 use super::rows::Rows;
 use super::stack::with_stack;
@@ -34,6 +35,8 @@ pub struct Evaluation {
     /// Called now and then while messages are evaluated, on the thread that asked for it.
     look: Option<Box<dyn Fn(&Cancel) + Send + Sync>>,
     evaluator: QueryEvaluator,
+    /// How the pattern is matched without the evaluator, if it is covered.
+    plan: Option<Plan>,
 }
 
 /// How far an evaluation came.
@@ -89,7 +92,6 @@ impl Triples {
 /// A message, and what is known of its batch.
 pub(super) struct Scene<'b> {
     pub dictionary: Dictionary<'b>,
-    pub graphs: GraphClasses,
     pub message: Message,
 }
 
@@ -123,9 +125,11 @@ impl Scene<'_> {
 }
 
 impl Evaluation {
-    /// Prepares a query.
-    pub fn new(query: Query, limits: Limits) -> Self {
+    /// Prepares a query. Patterns that are covered are matched natively, unless not wanted so.
+    pub fn new(query: Query, limits: Limits, native: bool) -> Self {
+        let plan = || Plan::of(query.pattern(), &query.variables);
         Self {
+            plan: native.then(plan).flatten(),
             query,
             limits,
             cancel: Cancel::default(),
@@ -149,10 +153,9 @@ impl Evaluation {
 
     /// Appends the rows of messages, from one on, until they are enough.
     pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut Rows) -> Progress {
-        let progress = self.each(batch, from, |scene, index| {
-            let mut count = 0;
-            self.message(scene, rows, &mut Fresh::default(), &mut count)?;
-            let messages = std::iter::repeat_n(index as u32, count as usize);
+        let progress = self.each(batch, from, |scene, matcher, index| {
+            let count = self.message(scene, matcher, rows, &mut Fresh::default())?;
+            let messages = std::iter::repeat_n(index as u32, count);
             rows.messages.extend(messages);
             Ok(rows.messages.len() < ENOUGH)
         });
@@ -175,19 +178,17 @@ impl Evaluation {
             return Progress::default();
         };
         let width = self.query.variables.len();
-        let progress = self.each(batch, from, |scene, _| {
+        let progress = self.each(batch, from, |scene, matcher, _| {
             rows.cells.clear();
-            let mut count = 0;
             let mut fresh = Fresh::default();
-            self.message(scene, rows, &mut fresh, &mut count)?;
+            let count = self.message(scene, matcher, rows, &mut fresh)?;
             let cells = std::mem::take(&mut rows.cells);
             let Scene {
                 dictionary,
                 message,
-                ..
             } = scene;
             made.add(|each| {
-                for row in 0..count as usize {
+                for row in 0..count {
                     let cells = &cells[row * width..][..width];
                     let node = || fresh.node(dictionary, message.classes());
                     template.instantiate(dictionary, cells, rows, node, &mut *each);
@@ -205,10 +206,9 @@ impl Evaluation {
     /// Appends for each message, from one on, whether the query holds in it.
     pub fn holds(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
         let mut rows = Rows::default();
-        self.each(batch, from, |scene, _| {
-            let mut count = 0;
+        self.each(batch, from, |scene, matcher, _| {
             rows.clear();
-            self.message(scene, &mut rows, &mut Fresh::default(), &mut count)?;
+            let count = self.message(scene, matcher, &mut rows, &mut Fresh::default())?;
             answers.push(count > 0);
             Ok(true)
         })
@@ -219,12 +219,16 @@ impl Evaluation {
         &self,
         batch: &'b MessageBatch,
         from: usize,
-        mut work: impl FnMut(&mut Scene<'b>, usize) -> Result<bool, Stop> + Send,
+        mut work: impl FnMut(&Scene<'b>, &mut Option<Matcher<'_>>, usize) -> Result<bool, Stop> + Send,
     ) -> Progress {
         let evaluate = || {
             let dictionary = Dictionary::of(batch);
+            let graphs = self.query.graphs.by_class(&dictionary);
+            let mut matcher = self.plan.as_ref().map(Matcher::new);
+            if let Some(matcher) = &mut matcher {
+                matcher.begin(&dictionary);
+            }
             let mut scene = Scene {
-                graphs: self.query.graphs.by_class(&dictionary),
                 dictionary,
                 message: Message::default(),
             };
@@ -234,11 +238,14 @@ impl Evaluation {
             };
             while progress.done < batch.len() {
                 let index = progress.done;
-                scene
-                    .message
-                    .read(&scene.dictionary, &scene.graphs, batch, index);
+                let Scene {
+                    dictionary,
+                    message,
+                } = &mut scene;
+                message.read(dictionary, &graphs, batch, index);
                 progress.has_named |= scene.message.has_named;
-                match budget::within(&self.limits, &self.cancel, || work(&mut scene, index)) {
+                let work = || work(&scene, &mut matcher, index);
+                match budget::within(&self.limits, &self.cancel, work) {
                     Ok(goes_on) => {
                         progress.done += 1;
                         if !goes_on {
@@ -260,23 +267,71 @@ impl Evaluation {
         })
     }
 
-    /// Appends the rows of one message; an ASK that holds has one row without cells.
+    /// Appends the rows of one message, and gives their number; an ASK that holds has one row without cells.
     fn message(
         &self,
         scene: &Scene<'_>,
+        matcher: &mut Option<Matcher<'_>>,
         rows: &mut Rows,
         fresh: &mut Fresh,
-        count: &mut u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<usize, Stop> {
+        if let Some(matcher) = matcher {
+            return self.matched(scene, matcher, rows);
+        }
+        let mut count = 0;
         self.evaluate(scene, |solution| {
-            *count += 1;
-            self.check_rows(*count)?;
+            count += 1;
+            self.check_rows(count)?;
             for term in solution {
                 let cell = scene.cell(rows, fresh, term);
                 rows.cells.push(cell);
             }
             Ok(())
-        })
+        })?;
+        Ok(count as usize)
+    }
+
+    /// Appends the rows of one message without the evaluator.
+    fn matched(
+        &self,
+        scene: &Scene<'_>,
+        matcher: &mut Matcher<'_>,
+        rows: &mut Rows,
+    ) -> Result<usize, Stop> {
+        let Scene {
+            dictionary,
+            message,
+        } = scene;
+        let most = match self.query.form {
+            Form::Ask => 1,
+            Form::Select | Form::Construct(_) => usize::MAX,
+        };
+        let start = rows.cells.len();
+        let mut cells = std::mem::take(&mut rows.cells);
+        let mut before = usize::MAX;
+        let found = matcher.run(dictionary, message, most, &mut cells, &mut |found| {
+            // Many quads were looked at where there is no new row.
+            if found == before {
+                budget::look();
+            } else {
+                budget::step();
+            }
+            before = found;
+            self.check_rows(found as u64)
+        });
+        rows.cells = cells;
+        let constants = self.plan.as_ref().map_or(&[][..], Plan::constants);
+        if dictionary.varies() || !constants.is_empty() {
+            for at in start..rows.cells.len() {
+                let cell = rows.cells[at];
+                rows.cells[at] = match cell.checked_sub(dictionary.terms()) {
+                    _ if cell == UNBOUND => cell,
+                    None => message.written(cell).0,
+                    Some(number) => rows.cell(dictionary, constants[number as usize].clone()),
+                };
+            }
+        }
+        found
     }
 
     /// Refuses one row too many.

@@ -213,7 +213,6 @@ impl Evaluation {
             );
             let scene = Scene {
                 dictionary,
-                graphs,
                 message,
             };
             budget::within(&self.limits, &self.cancel, || {
