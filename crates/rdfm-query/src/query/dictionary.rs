@@ -215,6 +215,16 @@ impl<'b> Dictionary<'b> {
         self.index.find(what, |class| what.is(self.content(class)))
     }
 
+    /// The class of a term, if the term that it is the index of is written as this one.
+    pub fn find_as_written(&self, term: &Term) -> Option<u32> {
+        self.find(term).filter(|class| self.writes(*class, term))
+    }
+
+    /// Whether the term that a class is the index of is written as a term that is equal to it.
+    pub fn writes(&self, class: u32, term: &Term) -> bool {
+        !may_vary(term) || self.term(class).as_ref() == Some(term)
+    }
+
     /// A term of the table. None for a triple term that RDF 1.2 does not have, such as one with a literal as its
     /// subject. Recursion is as deep as triple terms nest.
     pub fn term(&self, id: u32) -> Option<Term> {
@@ -257,6 +267,15 @@ impl<'b> Dictionary<'b> {
                 Triple::new(subject, predicate, self.term(object.0)?).into()
             }
         })
+    }
+}
+
+/// Whether terms that are written otherwise may be equal to a term.
+pub fn may_vary(term: &Term) -> bool {
+    match term {
+        Term::Literal(literal) => literal.language().is_some(),
+        Term::Triple(_) => true,
+        Term::NamedNode(_) | Term::BlankNode(_) => false,
     }
 }
 

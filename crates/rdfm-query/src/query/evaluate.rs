@@ -103,8 +103,8 @@ impl Scene<'_> {
             message,
             ..
         } = self;
-        let cell = match term {
-            None => return UNBOUND,
+        match term {
+            None => UNBOUND,
             Some(Term::BlankNode(node)) => {
                 let term = Term::from(node.clone());
                 match dictionary.find(&term) {
@@ -116,11 +116,7 @@ impl Scene<'_> {
                 }
             }
             Some(term) => rows.cell(dictionary, term),
-        };
-        if dictionary.varies() && cell < dictionary.terms() {
-            return message.written(cell).0;
         }
-        cell
     }
 }
 
@@ -143,6 +139,11 @@ impl Evaluation {
     pub fn looked_after(mut self, look: impl Fn(&Cancel) + Send + Sync + 'static) -> Self {
         self.look = Some(Box::new(look));
         self
+    }
+
+    /// Whether the pattern is matched without the evaluator.
+    pub fn is_native(&self) -> bool {
+        self.plan.is_some()
     }
 
     pub(super) fn look(&self) {

@@ -3,11 +3,12 @@
 //! - In: a message of a batch, and which of its graphs are queried. Out: its quads by class, each once, in order.
 //! - Law: how the message came to its batch changes nothing but the numbers of classes.
 
-use oxrdf::NamedNode;
+use oxrdf::{NamedNode, Term};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::TermId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::budget;
 use super::dictionary::{DEFAULT_GRAPH, Dictionary};
 
 /// Quads up to which repeated ones are looked for one by one.
@@ -149,6 +150,21 @@ impl Message {
     /// The classes of its terms.
     pub fn classes(&self) -> impl Iterator<Item = u32> + Clone {
         self.quads.iter().flatten().copied()
+    }
+
+    /// The class of a term of a query. None as well where other messages have the term, written otherwise: then it is
+    /// as the query has it.
+    pub fn find(&self, dictionary: &Dictionary<'_>, term: &Term) -> Option<u32> {
+        let class = dictionary.find(term)?;
+        (dictionary.writes(class, term) || self.has(class)).then_some(class)
+    }
+
+    /// Whether a quad has a term of a class.
+    pub fn has(&self, class: u32) -> bool {
+        self.quads.iter().any(|quad| {
+            budget::step();
+            quad.contains(&class)
+        })
     }
 
     /// The term of a class as this message has it.

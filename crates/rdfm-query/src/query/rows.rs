@@ -29,7 +29,7 @@ pub struct Rows {
 impl Rows {
     /// The cell of a term of a query.
     pub fn cell(&mut self, dictionary: &Dictionary<'_>, term: Term) -> u32 {
-        if let Some(class) = dictionary.find(&term) {
+        if let Some(class) = dictionary.find_as_written(&term) {
             return class;
         }
         if let Some(&known) = self.by_term.get(&term) {

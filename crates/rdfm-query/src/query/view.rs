@@ -295,7 +295,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
     }
 
     fn internalize_term(&self, term: Term) -> Result<Key, NoTerm> {
-        if let Some(class) = self.dictionary.find(&term) {
+        if let Some(class) = self.message.find(self.dictionary, &term) {
             return Ok(Key::of(class));
         }
         let computed = Rc::new(Computed(term));

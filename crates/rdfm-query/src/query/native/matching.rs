@@ -45,6 +45,8 @@ pub struct Matcher<'p> {
     plan: &'p Plan,
     /// Of each constant the class.
     constants: Vec<u32>,
+    /// Constants that the batch has, but may write otherwise.
+    varying: Vec<usize>,
     tables: Vec<Chains>,
     known: Vec<Known>,
     row: Vec<u32>,
@@ -72,6 +74,7 @@ impl<'p> Matcher<'p> {
         Self {
             plan,
             constants: Vec::new(),
+            varying: Vec::new(),
             tables,
             known,
             row: vec![UNBOUND; plan.variables],
@@ -91,6 +94,13 @@ impl<'p> Matcher<'p> {
         let constants = self.plan.constants.iter().zip(terms..);
         let classes = constants.map(|(term, absent)| dictionary.find(term).unwrap_or(absent));
         self.constants.extend(classes);
+        self.varying.clear();
+        for (number, term) in self.plan.constants().iter().enumerate() {
+            let class = self.constants[number];
+            if class < terms && !dictionary.writes(class, term) {
+                self.varying.push(number);
+            }
+        }
         for (known, filter) in self.known.iter_mut().zip(&self.plan.filters) {
             known.terms.clear();
             known.combinations.clear();
@@ -100,6 +110,10 @@ impl<'p> Matcher<'p> {
                     .resize(terms as usize + self.constants.len() + 1, 0);
             }
         }
+        self.fill_tables();
+    }
+
+    fn fill_tables(&mut self) {
         for (chains, lookup) in self.tables.iter_mut().zip(&self.plan.tables) {
             let rows = &lookup.table.rows;
             if is_looked_up(lookup) {
@@ -111,6 +125,18 @@ impl<'p> Matcher<'p> {
                 });
             }
         }
+    }
+
+    /// Constants that a message lacks are as the query has them.
+    fn resolve(&mut self, dictionary: &Dictionary<'_>, message: &Message) {
+        if self.varying.is_empty() {
+            return;
+        }
+        for &number in &self.varying {
+            let class = message.find(dictionary, &self.plan.constants[number]);
+            self.constants[number] = class.unwrap_or(dictionary.terms() + number as u32);
+        }
+        self.fill_tables();
     }
 
     /// Adds the rows of a message, at most so many, to `rows`, and says how many they are. A row has a cell for each
@@ -127,6 +153,7 @@ impl<'p> Matcher<'p> {
         rows: &mut Vec<u32>,
         stop: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<usize, E> {
+        self.resolve(dictionary, message);
         self.row.fill(UNBOUND);
         self.bound.clear();
         self.scans.fill(0);

@@ -81,8 +81,11 @@ impl Plan {
         (plan.steps.len() <= STEPS).then_some(plan)
     }
 
-    /// The constants that rows may hold, among others: constant `k` is `dictionary.terms() + k` where a batch lacks it.
+    /// The constants that rows may hold: constant `k` is `dictionary.terms() + k` where a batch lacks it.
     pub fn constants(&self) -> &[Term] {
+        if self.tables.is_empty() {
+            return &[];
+        }
         &self.constants
     }
 
