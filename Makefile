@@ -15,7 +15,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast test-rust test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build test test-fast test-rust test-python test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -50,11 +50,13 @@ build: .venv/.built ## The .venv with pinned dependencies and the release build 
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-test: build test-rust ## All tests of both languages
-	$(PY) -m pytest -m 'not peers'
+test: test-rust test-python ## All tests of both languages
 
 test-rust: ## The tests of the Rust crates alone
 	cargo test --quiet --locked
+
+test-python: build ## The tests in Python alone
+	$(PY) -m pytest -m 'not peers'
 
 test-fast: build ## Fast tests of both languages
 	cargo test --quiet --locked -p rdfm-core -p rdfm-arrow -p rdfm-analysis -p rdfm-query
