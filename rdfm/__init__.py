@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from rdfm.logs.results import ResultReader, ResultWriter, create_results, open_results
     from rdfm.logs.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch
+    from rdfm.sparql.query import query
+    from rdfm.sparql.solutions import Solutions
 
 __all__ = [
     "Bnode",
@@ -95,6 +97,7 @@ __all__ = [
     "ResultBatch",
     "ResultReader",
     "ResultWriter",
+    "Solutions",
     "Statistics",
     "Summary",
     "TripleTerm",
@@ -114,6 +117,7 @@ __all__ = [
     "open_log",
     "open_results",
     "parse_term",
+    "query",
     "statistics",
     "validate",
 ]
@@ -156,6 +160,8 @@ _PLACES = {
     "logs.reader": ["LogReader", "open_log"],
     "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],
     "logs.writer": ["LogWriter", "create_log"],
+    "sparql.query": ["query"],
+    "sparql.solutions": ["Solutions"],
     "message": ["Message", "Operation", "Patch"],
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }

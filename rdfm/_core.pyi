@@ -295,6 +295,9 @@ class ResultBatch:
     def rows(self) -> list[tuple[Term | None, ...]]: ...
     def position(self, row: int) -> int: ...
     def slice(self, start: int, stop: int) -> ResultBatch: ...
+    # the rows behind cells for a log's name and the index of each row's message; `first` more is its number over all
+    # logs, which the labels of its blank nodes begin with
+    def labelled(self, source: str, messages: Sequence[int], first: int) -> ResultBatch: ...
     # Arrow, one column a variable; ValueError where it is the answer of an ASK query
     def to_arrow(self, *, terms: str = "ntriples") -> ArrowBatch: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
@@ -682,7 +685,9 @@ class Evaluated:
     @property
     def messages(self) -> list[int]: ...  # the message in the batch of each row
     @property
-    def constructed(self) -> MessageBatch | None: ...  # as many messages as were evaluated; None of none
+    def constructed(
+        self,
+    ) -> MessageBatch | None: ...  # as many messages as were evaluated; None of none
     @property
     def answers(self) -> list[bool]: ...  # of an ASK
     @property

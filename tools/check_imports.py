@@ -37,7 +37,7 @@ ANALYSIS = [
     {"lib"},
 ]
 QUERY = [
-    {"filter", "query"},
+    {"filter", "labelled", "query"},
     {"lib"},
 ]
 # What no crate but the binding may use.
@@ -49,7 +49,7 @@ PACKAGE = [
     {"interop", "formats"},
     {"logs"},
     {"conversion"},
-    {"analysis", "patch"},
+    {"analysis", "patch", "sparql"},
     {"cli", "spark", "rdflib_plugin"},
     {"__init__", "__main__", "split", "values", "regroup"},
 ]

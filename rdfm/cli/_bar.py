@@ -16,6 +16,7 @@ class Bar:
         """Begin the second."""
         self._start = time.monotonic()
         self._bar: Any = None
+        self._ended = False
 
     @classmethod
     def on_terminal(cls) -> Bar | None:
@@ -24,6 +25,8 @@ class Bar:
 
     def __call__(self, progress: Any) -> None:
         """Show how far it is."""
+        if self._ended:
+            return
         if self._bar is None:
             if time.monotonic() - self._start < 1:
                 return
@@ -43,6 +46,11 @@ class Bar:
             counted(progress.kind, progress.messages, progress.quads), refresh=False
         )
         self._bar.update(progress.bytes_in - self._bar.n)
+
+    def end(self) -> None:
+        """Take the bar away for good."""
+        self._ended = True
+        self.close()
 
     def close(self) -> None:
         """Take the bar away."""

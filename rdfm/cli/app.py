@@ -17,6 +17,7 @@ _COMMANDS = {
     "validate": "Check logs: every error, and what is legal and suspicious.",
     "diff": "Compare two logs message by message.",
     "filter": "Keep the messages that hold what is asked for.",
+    "query": "Ask a SPARQL query of each message, or of all of them.",
     "inspect": "Say what is in a log: format, messages, quads, sizes, names, first error.",
     "patch": "Apply, make and compare changes of datasets.",
     "formats": "List the formats and what each can carry.",

@@ -17,7 +17,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rdfm._core import MessageBatch, Regrouper, ResultBatch
 from rdfm.conversion import regroup
@@ -40,13 +40,35 @@ from rdfm.logs.selection import Selection
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["Pipeline", "Plan"]
+__all__ = ["Pipeline", "Plan", "QueryStage"]
 
 # Bounds of the queues, in bytes; one item always passes, however large.
 PIECES_BYTES = 4 << 20
 BATCHES_BYTES = 24 << 20
 OUTPUT_BYTES = 8 << 20
 MAX_LISTED_ERRORS = 10
+
+
+class QueryStage(Protocol):
+    """A query, as a stage.
+
+    Attributes:
+        kind: What it makes: "messages" or "results".
+        head: What is given before everything else.
+        skipped: Messages that were left out.
+        texts: What was wrong with the first of them.
+    """
+
+    kind: str
+    head: AnyBatch | None
+    skipped: int
+    texts: list[str]
+
+    def evaluate(self, read: Read) -> Iterator[Any]:
+        """Give what it makes of the next messages."""
+
+    def rest(self) -> Iterator[Any]:
+        """Give what it makes of all of them, at the end."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +91,7 @@ class Plan:
         stays_flat: Whether a log that is one message of many frames may stay that.
         held_whole: Whether messages that might come in parts are held whole, to skip errors.
         bytes_total: Bytes of all inputs, if known.
+        querying: What makes other messages or rows of those that are read, if anything does.
     """
 
     inputs: list[Readable]
@@ -86,6 +109,7 @@ class Plan:
     stays_flat: bool
     held_whole: bool
     bytes_total: int | None
+    querying: QueryStage | None = None
 
 
 class _Errors(NamedTuple):
@@ -122,6 +146,8 @@ class Pipeline:
         # Of the calling thread alone, which encodes.
         self._bytes_done = self._messages = self._quads = 0  # up to what was encoded
         self._kind = plan.target.format.spec.kinds[0]  # of what is written
+        if plan.querying is not None:
+            self._kind = plan.querying.kind
         self._first: Read | None = None
         self._quads_seen = 0
         self._lost_before: deque[tuple[int, Lost, _Errors]] = deque()  # so many quads regrouped
@@ -190,6 +216,8 @@ class Pipeline:
                 if not threads[0].is_alive():
                     driver.close()
         self._report(self._progress, force=True)
+        if (querying := self._plan.querying) is not None:
+            self._lose(_NOT_LOST, _Errors(querying.skipped, tuple(querying.texts)))
         return Summary(
             messages=self._messages,
             quads=self._quads,
@@ -263,7 +291,7 @@ class Pipeline:
 
     def _check_kind(self, read: Read) -> None:
         """Refuse messages of a kind that cannot be written, or regrouped."""
-        if read.batch is None:
+        if read.batch is None or self._plan.querying is not None:
             return
         kind, spec = read.batch.kind, self._plan.target.format.spec
         if kind not in spec.kinds:
@@ -291,6 +319,30 @@ class Pipeline:
                 kept.append(_Decoded(read._replace(batch=None), errors))
             yield kept
         filtering.check()
+
+    def _query(self, batches: Iterable[list[_Decoded]]) -> Iterator[list[_Decoded]]:
+        """What the query makes of what was decoded."""
+        querying = self._plan.querying
+        if querying is None:
+            yield from batches
+            return
+
+        def decoded(read: Read, batch: Any) -> list[_Decoded]:
+            return [_Decoded(read._replace(batch=batch, lost=_NOT_LOST), _NO_ERRORS)]
+
+        last = None
+        for some in batches:
+            for read, errors in some:
+                if last is None and querying.head is not None:
+                    yield decoded(read, querying.head)
+                last = read._replace(batch=None)
+                if read.batch is not None:
+                    for made in querying.evaluate(read):
+                        yield decoded(read, made)
+                yield [_Decoded(last, errors)]
+        if last is not None:
+            for made in querying.rest():
+                yield decoded(last, made)
 
     def _regroup(self, batches: Iterable[list[_Decoded]]) -> Iterator[list[_Decoded]]:
         """What was decoded, with the messages that `group_by` asks for."""
@@ -344,7 +396,7 @@ class Pipeline:
         encoder: Any = None
         selection = self._plan.selection
         try:
-            for some in self._regroup(self._filter(self._noting(batches))):
+            for some in self._regroup(self._query(self._filter(self._noting(batches)))):
                 out: list[_Bytes] = []
                 try:
                     for decoded in some:
@@ -425,6 +477,8 @@ class Pipeline:
         )
         if plan.default_graph_as is not None:
             known["carries"]["graphs"] = True
+        if plan.querying is not None:  # triples, with any term that the query names
+            known["carries"] |= {"graphs": False, "triple_terms": "anywhere"}
         return plan.target.encoder(first.source, known)
 
     # --- around the stages ---

@@ -14,12 +14,12 @@ from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.formats._spec import Side
 from rdfm.logs.filtering import FILTERING
-from rdfm.logs.options import CHANGING
+from rdfm.logs.options import CHANGING, QUERYING
 
 __all__ = ["any_of", "as_keyword", "declared", "in_python", "of_formats"]
 
 _SIDES: tuple[Side, ...] = ("read", "write")
-_STAGES = {**STAGES, **{option.name: option for option in (*CHANGING, *FILTERING)}}
+_STAGES = {**STAGES, **{option.name: option for option in (*CHANGING, *QUERYING, *FILTERING)}}
 
 
 def of_formats(name: str) -> dict[Side, OptionSpec]:

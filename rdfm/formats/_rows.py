@@ -484,6 +484,8 @@ class RowEncoder(Encoder):
         self._namespaces = False
         self._lost: dict[str, str] = {}
         self._dropped = 0
+        self._table: list[Any] | None = None  # rows of other columns than messages have
+        self._table_rows = self._table_bytes = 0
         most = self._max_message_bytes
         self._regrouper = (
             Regrouper("all", max_message_bytes=most, parts=self._quads) if self._flat else None
@@ -549,8 +551,48 @@ class RowEncoder(Encoder):
         while (batch := regrouper.next_batch()) is not None:
             self._take(batch)
 
+    def begin_table(self, schema: Any) -> None:
+        """Begin a file of other columns than logs have: `encode_table` takes its rows.
+
+        Raises:
+            OptionError: An option is for messages.
+        """
+        asked = {
+            "flat": self._flat,
+            "namespaces": self._asked,
+            "rows": self._quads,
+            "terms": self._terms != "ntriples",
+        }
+        for name, given in asked.items():
+            if given:
+                raise OptionError(
+                    f"the option {name} is for logs, and the table of a query is none"
+                )
+        self._table = []
+        self._writer = self._open(self._sink, schema)
+
+    def encode_table(self, rows: Any) -> bytes:
+        """Give the bytes of a record batch of a table; rows are gathered first."""
+        assert self._table is not None
+        self._table.append(rows)
+        self._table_rows += rows.num_rows
+        self._table_bytes += rows.nbytes
+        if self._table_rows >= WRITE_ROWS or self._table_bytes >= WRITE_BYTES:
+            self._write_table()
+        return self._sink.take()
+
+    def _write_table(self) -> None:
+        if self._table:
+            pa = extra(self.format)
+            self._writer.write_table(pa.Table.from_batches(self._table).combine_chunks())
+            self._table, self._table_rows, self._table_bytes = [], 0, 0
+
     def finish(self) -> bytes:
         """Give the bytes at the end of the log."""
+        if self._table is not None:
+            self._write_table()
+            self._writer.close()
+            return self._sink.take()
         if self._regrouper is not None:
             self._regrouper.finish()
             self._take_regrouped(self._regrouper)

@@ -6,10 +6,10 @@ Cost: a thread, and batches of `AHEAD_BYTES` that wait. Law: what is given does 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 
 from rdfm.logs.channel import Channel, feeding_thread
-from rdfm.logs.driver import Driver, Item, cost
+from rdfm.logs.driver import Driver, Item, Piece, cost
 
 __all__ = ["ahead"]
 
@@ -18,14 +18,19 @@ AHEAD_BYTES = 4 << 20
 _PATIENCE_SECONDS = 0.5
 
 
-def ahead(driver: Driver) -> Generator[Item, None, None]:
+def ahead(driver: Driver, pieces: Iterable[Piece] | None = None) -> Generator[Item, None, None]:
     """Give what a driver gives. Close it only behind the iterator.
+
+    Args:
+        driver: The driver.
+        pieces: What its first half gives, where that has begun.
 
     Raises:
         RdfmError, OSError: As the driver.
     """
     waiting: Channel[list[Item]] = Channel(AHEAD_BYTES)
-    decoded = ((items, sum(map(cost, items))) for items in driver.decode(driver.pieces()))
+    begun = driver.pieces() if pieces is None else pieces
+    decoded = ((items, sum(map(cost, items))) for items in driver.decode(begun))
     thread = feeding_thread("rdfm-decode", waiting, decoded)
     thread.start()
     try:

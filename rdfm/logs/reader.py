@@ -119,8 +119,13 @@ class LogReader:
             are those of the log that is read, and messages are counted in each.
     """
 
-    def __init__(self, driver: Driver, selection: Selection | None = None) -> None:
-        """Take what reads, and the messages that are wanted; `open_log` does this."""
+    def __init__(
+        self,
+        driver: Driver,
+        selection: Selection | None = None,
+        stage: Callable[[Iterator[Item]], Iterator[Item]] | None = None,
+    ) -> None:
+        """Take what reads, the messages that are wanted, and what is made of them; `open_log` does this."""
         self._driver = driver
         self._first: MessageBatch | RdfmError | None = None  # read, not yet given
         self._broken: Broken | None = None
@@ -142,6 +147,8 @@ class LogReader:
         self._items: Iterator[Item] = chain.from_iterable(driver.decode(pieces))
         if selection is not None:
             self._items = selected(self._items, selection)
+        if stage is not None:
+            self._items = stage(self._items)
 
     @property
     def header(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from rdfm._core import Bnode, Iri, Literal, MessageBatch, Quad, TripleTerm
+from rdfm._core import Bnode, Iri, Literal, MessageBatch, Quad, ResultBatch, TripleTerm
 from rdfm.message import Message
 
 A, B = Iri("http://ex/a"), Iri("http://ex/b")
@@ -165,3 +165,26 @@ def test_views_bring_the_namespaces_in_force_in_any_order():
         for place, at in enumerate(order):
             want = by_hand.namespaces if at is None else expected[at]
             assert want.items() <= copied.namespaces(place).items()
+
+
+def test_rows_that_say_whose_they_are():
+    node, other = Bnode("x"), Bnode("y")
+    term = TripleTerm(node, Iri("x:p"), TripleTerm(other, Iri("x:p"), node))
+    rows = ResultBatch.from_rows(
+        [(node, term), (node, None), (Literal("a", language="en"), other)], ["a", "b"]
+    )
+    made = rows.labelled("log", [7, 7, 9], 100)
+    assert made.variables == ("source", "message", "a", "b")
+    assert [tuple(map(str, row)) for row in made] == [
+        (
+            '"log"',
+            '"7"^^<http://www.w3.org/2001/XMLSchema#integer>',
+            "_:m107_x",
+            "<<( _:m107_x <x:p> <<( _:m107_y <x:p> _:m107_x )>> )>>",
+        ),
+        ('"log"', '"7"^^<http://www.w3.org/2001/XMLSchema#integer>', "_:m107_x", "None"),
+        ('"log"', '"9"^^<http://www.w3.org/2001/XMLSchema#integer>', '"a"@en', "_:m109_y"),
+    ]
+    assert rows.slice(0, 0).labelled("log", [], -5).variables == made.variables
+    with pytest.raises(ValueError, match="2 indexes of 3 rows"):
+        rows.labelled("log", [7, 7], 0)

@@ -43,7 +43,7 @@ def test_links_lead_somewhere(page):
 def test_what_users_read_says_error():
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
     read = {page.name: page.read_text("utf-8") for page in pages}
-    for name in ("convert", "cat", "filter", "validate", "diff", "inspect", "patch", "formats", "completion"):
+    for name in ("convert", "cat", "filter", "query", "validate", "diff", "inspect", "patch", "formats", "completion"):
         command = importlib.import_module(f"rdfm.cli.{name}").command
         with click.Context(command, info_name=name) as context:
             read[name] = command.get_help(context)

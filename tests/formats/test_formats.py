@@ -8,6 +8,7 @@ from rdfm.conversion.options import STAGES
 from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.formats._reserved import RESERVED
 from rdfm.logs.filtering import FILTERING
+from rdfm.logs.options import QUERYING
 
 
 @pytest.mark.parametrize(
@@ -152,6 +153,7 @@ def test_the_names_that_rdfm_itself_uses_are_reserved():
     assert set(STAGES) <= RESERVED | {name for name in STAGES if name.startswith(("from_", "to_"))}
     # `prefixes` is of filters, and of the formats that are written.
     assert {option.name for option in FILTERING} - {"prefixes"} <= RESERVED
+    assert {option.name for option in QUERYING} - {"prefixes"} <= RESERVED
 
 
 def test_a_format_is_an_attribute_by_its_name_or_an_alias():

@@ -36,6 +36,7 @@ NAMES = [
     "ResultBatch",
     "ResultReader",
     "ResultWriter",
+    "Solutions",
     "Statistics",
     "Summary",
     "TripleTerm",
@@ -55,6 +56,7 @@ NAMES = [
     "open_log",
     "open_results",
     "parse_term",
+    "query",
     "statistics",
     "validate",
 ]
@@ -91,6 +93,7 @@ import rdfm, types
 assert isinstance(rdfm.convert, types.FunctionType), rdfm.convert
 assert isinstance(rdfm.inspect, types.FunctionType), rdfm.inspect
 assert isinstance(rdfm.statistics, types.FunctionType), rdfm.statistics
+assert isinstance(rdfm.query, types.FunctionType), rdfm.query
 assert rdfm.convert.__module__ == "rdfm.conversion.convert"
 for name in rdfm.__all__:
     getattr(rdfm, name)

@@ -13,6 +13,10 @@ COMMANDS = [
     ("inspect", "LOG", "--stats"),
     ("validate", "LOG", "--quiet"),
     ("diff", "LOG", "LOG.gz", "--quiet"),
+    ("query", "SELECT * { ?s ?p ?o }", "LOG", "-q", "-o", "/dev/null", "--to", "results-thrift"),
+    ("query", "SELECT * { ?s ?p ?o }", "LOG", "-q", "-o", "OUT.parquet"),
+    ("query", "CONSTRUCT { ?o ?p ?s } { ?s ?p ?o }", "LOG", "-q", "-o", "/dev/null", "--to", "nq"),
+    ("query", "ASK { ?s ?p ?s }", "LOG"),
     ("filter", "LOG", "--any", "<http://e/none>", "--count"),
     ("filter", "LOG", "--contains", "1", "--quads", "-o", "LOG.jelly", "--quiet"),
 ]
@@ -41,7 +45,10 @@ def logs(tmp_path_factory):
 def test_memory_does_not_grow_with_the_log(logs, words):
     peaks = []
     for name in ("50", "500"):
-        given = [word.replace("LOG", str(logs / f"{name}.nq")) for word in words]
+        given = [
+            word.replace("LOG", str(logs / f"{name}.nq")).replace("OUT", str(logs / "out"))
+            for word in words
+        ]
         code, resident, errors, _ = measured(*given)
         assert (code, errors) == (0, "")
         peaks.append(resident)

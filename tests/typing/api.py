@@ -109,3 +109,12 @@ def results(path: str) -> list[str]:
         rows: int = sum(len(batch) for batch in source.batches())
         answer: bool | None = source.boolean
     return [*texts, f"{rows} {answer}"]
+
+
+def queries(path: str) -> list[str]:
+    rows: rdfm.Solutions = rdfm.query("SELECT ?s { ?s ?p ?o }", path, types={"s": "iri"}, timeout=2)
+    names: tuple[str, ...] = rows.variables
+    with rdfm.query(Path("q.rq"), [path, b""], max_rows=10, whole=True) as found:
+        texts = [cell.value for _, _, row in found.rows() for cell in row if cell is not None]
+    made: rdfm.LogReader = rdfm.query("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", solutions="a.srj")
+    return [*names, *texts, f"{sum(len(message) for message in made)}"]

@@ -1,5 +1,6 @@
 //! SPARQL over batches, for Python.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use rdfm_core::model::batch;
+use rdfm_core::model::remedy::{Reason, Remedy, Side};
 use rdfm_query::query::budget::{Limits, Stop};
 use rdfm_query::query::evaluate::{Evaluation, Progress, Triples};
 use rdfm_query::query::output::{MessageOutput, RowOutput};
@@ -254,7 +256,7 @@ impl Query {
             let mut output = lock(&self.messages);
             self.evaluation.instantiate(results, &mut output)
         })?;
-        let made = made.map_err(|stop| errors::limit(stop.text().0))?;
+        let made = made.map_err(|stop| stopped(&stop))?;
         Ok(made.map(MessageBatch::new))
     }
 
@@ -275,6 +277,21 @@ impl Query {
     fn cancel(&self) {
         self.evaluation.cancel.cancel();
     }
+}
+
+/// What ended an evaluation.
+fn stopped(stop: &Stop) -> PyErr {
+    let (text, option) = stop.text();
+    let mut reason = Reason::new(text);
+    if let Some(option) = option {
+        reason = reason.with(Remedy {
+            side: Side::Stage,
+            option,
+            value: None,
+            text: Cow::Borrowed(""),
+        });
+    }
+    errors::limit(reason)
 }
 
 /// Hands a whole dataset's result over.
@@ -323,7 +340,7 @@ impl WholeResult {
         };
         match next {
             None => Ok(None),
-            Some(Err(stop)) => Err(errors::limit(stop.text().0)),
+            Some(Err(stop)) => Err(stopped(&stop)),
             Some(Ok(Piece::Rows(rows))) => {
                 Ok(Some(Py::new(py, ResultBatch::new(rows))?.into_any()))
             }

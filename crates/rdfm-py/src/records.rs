@@ -6,6 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
@@ -16,6 +17,7 @@ use rdfm_core::model::error::counted;
 use rdfm_core::model::record::{Operation, OperationCode, Record, ResultHead};
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::TermId;
+use rdfm_query::labelled::labelled;
 
 use crate::arrow::{self, ArrowBatch};
 use crate::batch::place;
@@ -421,6 +423,32 @@ impl ResultBatch {
     /// The first byte of a row in the decompressed log.
     fn position(&self, row: isize) -> PyResult<u64> {
         Ok(self.records.batch.position(self.records.at(row)?))
+    }
+
+    /// The rows behind cells `source` and `message`, which say whose they are; blank nodes get labels of their message.
+    ///
+    /// Args:
+    ///     source: The name of the log.
+    ///     messages: The index in it of each row's message.
+    ///     first: How much more the number of a message over all logs is.
+    /// Raises:
+    ///     LimitError: The rows are too large.
+    ///     ValueError: There are more or fewer indexes than rows.
+    fn labelled(
+        &self,
+        py: Python<'_>,
+        source: &str,
+        messages: Vec<u64>,
+        first: i64,
+    ) -> PyResult<Self> {
+        let rows = self.inner();
+        if messages.len() != rows.len() {
+            let text = format!("{} indexes of {} rows", messages.len(), rows.len());
+            return Err(PyValueError::new_err(text));
+        }
+        errors::guarded(py, || labelled(rows, source, &messages, first))?
+            .map(Self::new)
+            .map_err(errors::exceeded)
     }
 
     /// The rows from `start` up to `stop`, sharing this batch's terms.

@@ -4,4 +4,5 @@
 //! - Cost: each distinct term of a batch is looked at once; then a look at each quad.
 
 pub mod filter;
+pub mod labelled;
 pub mod query;

@@ -1,0 +1,136 @@
+//! Rows that say whose they are: behind cells for the name of a log and the index of a message.
+//!
+//! - In: rows, each of a message. Out: the same rows with two cells more.
+//! - Cost: each term is copied once a batch, blank nodes once a message.
+//! - Law: blank nodes of different messages get different labels, one to one: `m`, the number of the message over all
+//!   logs, `_`, and the label.
+
+use std::sync::Arc;
+
+use rdfm_core::model::batch::ResultBatch;
+use rdfm_core::model::builder::ResultBuilder;
+use rdfm_core::model::error::LimitExceeded;
+use rdfm_core::model::record::ResultHead;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{TermId, TermKind};
+use rustc_hash::FxHashMap;
+
+/// The names of the cells before the others.
+pub const NAMES: [&str; 2] = ["source", "message"];
+const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
+
+/// The rows behind cells for a source and the index of each row's message in it; `first` more is the message's number
+/// over all logs.
+///
+/// # Errors
+/// They are too large.
+pub fn labelled(
+    rows: &ResultBatch,
+    source: &str,
+    messages: &[u64],
+    first: i64,
+) -> Result<ResultBatch, LimitExceeded> {
+    let mut builder = ResultBuilder::within_2_gib();
+    builder.start_at(rows.first_index());
+    let names = NAMES.iter().map(|&name| name.into());
+    let head = rows.head();
+    builder.set_head(Arc::new(ResultHead {
+        variables: names.chain(head.variables.iter().cloned()).collect(),
+        ..ResultHead::default()
+    }));
+    let mut copies = Copies {
+        table: rows.table(),
+        builder,
+        same: FxHashMap::default(),
+        own: FxHashMap::default(),
+        label: String::new(),
+    };
+    let mut of = None;
+    for (row, &message) in messages.iter().enumerate().take(rows.len()) {
+        // The builder's ids are those of all rows: the batch is taken at the end.
+        let (source, index) = match of {
+            Some((last, terms)) if last == message => terms,
+            _ => {
+                let terms = copies.begin(source, message, first, of.map(|(_, (name, _))| name))?;
+                of = Some((message, terms));
+                terms
+            }
+        };
+        copies.builder.begin_message(0);
+        copies.builder.add(source)?;
+        copies.builder.add(index)?;
+        for &cell in rows.message(row) {
+            let cell = copies.cell(cell)?;
+            copies.builder.add(cell)?;
+        }
+        copies.builder.end_message();
+    }
+    copies.builder.check_2_gib()?;
+    let taken = copies.builder.take();
+    Ok(taken.unwrap_or_else(|| copies.builder.take_head()))
+}
+
+/// Terms of rows, copied.
+struct Copies<'a> {
+    table: &'a TermTable,
+    builder: ResultBuilder,
+    /// Copies of terms that are the same in all messages.
+    same: FxHashMap<TermId, TermId>,
+    /// Those of the message alone: blank nodes, and triple terms, which may hold some.
+    own: FxHashMap<TermId, TermId>,
+    /// What its labels begin with.
+    label: String,
+}
+
+impl Copies<'_> {
+    /// Begins a message: gives the terms of its source, of which there may be a copy, and of its index.
+    fn begin(
+        &mut self,
+        source: &str,
+        message: u64,
+        first: i64,
+        known: Option<TermId>,
+    ) -> Result<(TermId, TermId), LimitExceeded> {
+        self.own.clear();
+        self.label = format!("m{}_", message.wrapping_add_signed(first));
+        let source = match known {
+            Some(known) => known,
+            None => self
+                .builder
+                .add_simple(TermKind::Literal, source.as_bytes(), 0)?,
+        };
+        let datatype = self.builder.add_simple(TermKind::Iri, INTEGER, 0)?;
+        let text = message.to_string();
+        let kind = TermKind::TypedLiteral;
+        let index = self
+            .builder
+            .add_with_aux(kind, text.as_bytes(), datatype.0, 0)?;
+        Ok((source, index))
+    }
+
+    /// The copy of a cell. Recursion is as deep as triple terms nest.
+    fn cell(&mut self, id: TermId) -> Result<TermId, LimitExceeded> {
+        if id == TermId::DEFAULT_GRAPH {
+            return Ok(id);
+        }
+        let term = self.table.term(id);
+        if !matches!(term.kind, TermKind::Bnode | TermKind::TripleTerm) {
+            return Ok(self.builder.copy_term(self.table, id, &mut self.same));
+        }
+        if let Some(&known) = self.own.get(&id) {
+            return Ok(known);
+        }
+        let copy = if term.kind == TermKind::Bnode {
+            let label = [self.label.as_bytes(), self.table.text_of(term)].concat();
+            self.builder.add_simple(TermKind::Bnode, &label, 0)?
+        } else {
+            let mut triple = self.table.triple(term);
+            for part in &mut triple {
+                *part = self.cell(*part)?;
+            }
+            self.builder.add_triple_term(triple)?
+        };
+        self.own.insert(id, copy);
+        Ok(copy)
+    }
+}

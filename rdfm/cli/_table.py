@@ -1,0 +1,129 @@
+"""Rows as a table on a terminal.
+
+In: rows of terms and texts. Out: lines with columns below each other, as wide as the terminal.
+Cost: the first rows are held until the widths of the columns are known. Law: nothing in a cell moves the cursor.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import click
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rdfm._core import Term
+
+__all__ = ["Table", "widths"]
+
+# Rows that say how wide columns are, and how long they are waited for.
+_SAMPLE = 1000
+_PATIENCE_SECONDS = 1.0
+_GAP = "  "
+_LEAST = 8
+
+
+class Table:
+    """Prints rows.
+
+    Attributes:
+        count: The number of rows so far.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Take the names of the columns."""
+        self.count = 0
+        self._names = list(names)
+        self._held: list[list[str]] = []
+        self._widths: list[int] | None = None
+        self._begun = time.monotonic()
+
+    def add(self, rows: Iterable[Iterable[Term | str | None]]) -> None:
+        """Print rows, or hold them."""
+        from rdfm.cli._io import safe
+
+        for row in rows:
+            self.count += 1
+            cells = [safe("" if cell is None else str(cell)) for cell in row]
+            if self._widths is None:
+                self._held.append(cells)
+                if len(self._held) >= _SAMPLE:
+                    self._begin()
+            else:
+                self._print(cells)
+        if self._widths is None and time.monotonic() - self._begun > _PATIENCE_SECONDS:
+            self._begin()
+
+    def end(self) -> None:
+        """Print what is held."""
+        if self._widths is None:
+            self._begin()
+
+    def _begin(self) -> None:
+        held, self._held = self._held, []
+        columns = shutil.get_terminal_size().columns
+        self._widths = widths([self._names, *held], columns)
+        self._print(self._names)
+        for cells in held:
+            self._print(cells)
+
+    def _print(self, cells: list[str]) -> None:
+        assert self._widths is not None
+        shown = [_fitted(cell, width) for cell, width in zip(cells, self._widths, strict=True)]
+        click.echo(_GAP.join(shown).rstrip())
+
+
+def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Give the widths of columns: what their cells need, and where that is too much, less of the widest ones.
+
+    Example:
+        >>> widths([["s", "name"], ["<http://example.org/a>", "one"]], 20)
+        [14, 4]
+    """
+    found = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    room -= len(_GAP) * (len(found) - 1)
+    while sum(found) > room and max(found) > _LEAST:
+        widest = max(found)
+        others = max([width for width in found if width < widest] + [_LEAST])
+        count = found.count(widest)
+        less = min(-(-(sum(found) - room) // count), widest - others)
+        found = [width - less if width == widest else width for width in found]
+    return found
+
+
+def _width(text: str) -> int:
+    """The columns of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _fitted(text: str, width: int) -> str:
+    """A text as wide as its column; what is too long loses its end, an IRI its beginning, which says less.
+
+    Example:
+        >>> _fitted("<http://example.org/crane>", 9), _fitted('"a pair, calling"', 8), _fitted("a", 3)
+        ('<…/crane>', '"a pair…', 'a  ')
+    """
+    size = _width(text)
+    if size <= width:
+        return text + " " * (width - size)
+    if text.startswith("<") and text.endswith(">"):
+        kept = _ending(text[1:], width - 2)
+        return f"<…{kept}" + " " * (width - 2 - _width(kept))
+    kept = _ending(text[::-1], width - 1)[::-1]
+    return f"{kept}…" + " " * (width - 1 - _width(kept))
+
+
+def _ending(text: str, width: int) -> str:
+    """The longest end of a text that is not wider."""
+    kept = text[-width:] if width > 0 else ""
+    while _width(kept) > width:
+        kept = kept[1:]
+    return kept

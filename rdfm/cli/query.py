@@ -1,0 +1,212 @@
+"""`rdfm query`: SPARQL over messages."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rdfm.cli._options import option
+from rdfm.cli._specs import SpecCommand, given
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rdfm.cli._bar import Bar
+    from rdfm.errors import Remedy
+    from rdfm.sparql.query import Asked
+    from rdfm.sparql.querying import Querying
+
+_EPILOG = """Examples:
+  rdfm query 'SELECT ?s { ?s a ?type }' birds.jelly
+  rdfm query measurements.rq sensors/ --types time=dateTime,value=double -o measurements.parquet
+  rdfm query 'ASK { ?s <http://example.org/count> ?n FILTER(?n > 10) }' birds.jelly
+  rdfm query construct.rq birds.jelly -o seen.jelly --skip-empty
+  rdfm query --whole 'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }' birds.jelly week/
+  rdfm query construct.rq --solutions answer.srj -o made.trig
+
+Exit codes: 0 done, 1 bad data or a limit met, 2 bad usage."""
+
+
+@click.command(
+    "query",
+    cls=SpecCommand,
+    stages="rdfm.sparql.options:QUERY",
+    sides=("read", "write"),
+    epilog=_EPILOG,
+    short_help="Ask a SPARQL query of each message, or of all of them.",
+)
+@click.argument("query", metavar="QUERY")
+@click.argument("logs", nargs=-1, metavar="[LOG...]", type=click.Path())
+@option(
+    "-o",
+    "--output",
+    group="Formats",
+    metavar="OUT",
+    type=click.Path(),
+    help="The file to write (- for standard output).",
+)
+@option(
+    "-q",
+    "--quiet",
+    group="Other options",
+    is_flag=True,
+    help="Print errors and what was found only.",
+)
+def command(
+    query: str, logs: tuple[str, ...], output: str | None, quiet: bool, **options: Any
+) -> None:
+    """Ask a SPARQL query of each message of each LOG by itself, or with --whole of all of them as one dataset.
+
+    QUERY is the text of a query, or the name of a file: a text with a brace is a query, and - is standard input.
+
+    SELECT writes a row for each solution, with source and message, which say whose it is, before the variables: to a
+    table (.parquet, .arrow), to SPARQL results (.csv, .tsv, .srj, ...), on a terminal as a table, else as TSV. CONSTRUCT
+    writes a message for each message, as TriG unless --to or the name of OUT says otherwise. ASK prints the indexes of
+    the messages for which it holds.
+    """
+    from rdfm.cli._io import is_terminal, standard_input
+    from rdfm.cli._signals import unwinding
+    from rdfm.sparql.query import Asked
+
+    options = given(options)
+    streams = [query, *logs, options.pop("solutions", None)]
+    if streams.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    asked_query, *inputs, solutions = (
+        standard_input() if name == "-" else name for name in streams
+    )
+    asked = Asked(asked_query, inputs, options, solutions)
+    with unwinding():
+        if asked.query.kind == "ask":
+            _refuse_output(output, options)
+            _answer(asked, quiet)
+        elif _is_shown(asked, output, options) and is_terminal(sys.stdout):
+            _show(asked, quiet)
+        else:
+            _write(asked, output or "-", options, quiet)
+
+
+def _is_shown(asked: Asked, output: str | None, options: dict[str, Any]) -> bool:
+    """Whether rows are a table on standard output, where that is a terminal."""
+    from rdfm.logs.options import WRITING
+
+    written = [each for each in WRITING if each.name in options]
+    return asked.query.kind == "select" and output is None and not written
+
+
+def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
+    """Refuse what is for files that are written.
+
+    Raises:
+        UsageError: There is something.
+    """
+    from rdfm.logs.options import WRITING
+
+    if output is not None:
+        raise click.UsageError("ASK prints what it finds; leave out -o")
+    for each in WRITING:
+        if each.name in options:
+            raise click.UsageError(
+                f"--{each.option} is for what is written to a file, and ASK prints what it finds"
+            )
+
+
+def _write(asked: Asked, output: str, options: dict[str, Any], quiet: bool) -> None:
+    """Write rows or messages."""
+    from rdfm.cli._bar import Bar
+    from rdfm.cli._io import as_printed, is_terminal, refuse_terminal, standard_output
+    from rdfm.cli._losses import say_summary
+    from rdfm.logs.kinds import USUAL
+
+    if output == "-":
+        options.setdefault("to_format", USUAL[asked.makes])
+        refuse_terminal(options)
+        asked.add(as_printed(options))
+    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    try:
+        written = asked.write(standard_output() if output == "-" else output, progress=bar)
+    finally:
+        if bar is not None:
+            bar.close()
+    say_summary(written.summary, quiet)
+    _say_hint(written.hint, quiet)
+
+
+def _answer(asked: Asked, quiet: bool) -> None:
+    """Print the indexes of the messages for which the query holds, or the answer."""
+    from rdfm.cli._io import safe
+
+    bar = _bar(quiet)
+    querying, found, driver = asked.stream(bar)
+    for each in _closing(bar, found):
+        if asked.whole:
+            click.echo(str(each).lower())
+        elif driver.several:
+            source, index = each
+            click.echo(f"{safe(source)}\t{index}")
+        else:
+            click.echo(str(each[1]))
+    _say_end(asked, querying, quiet)
+
+
+def _bar(quiet: bool) -> Bar | None:
+    """A progress bar until something is printed."""
+    from rdfm.cli._bar import Bar
+
+    return None if quiet else Bar.on_terminal()
+
+
+def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
+    """Give what is found, without the bar where both are seen."""
+    try:
+        for each in found:
+            if bar is not None and sys.stdout is not None and sys.stdout.isatty():
+                bar.end()
+            yield each
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _show(asked: Asked, quiet: bool) -> None:
+    """Show rows as a table."""
+    from rdfm.cli._table import Table
+
+    bar = _bar(quiet)
+    querying, found, _ = asked.stream(bar)
+    table = Table([*(() if asked.whole else ("source", "message")), *asked.query.variables])
+    for some in _closing(bar, found):
+        rows = some.rows.rows()
+        if asked.whole:
+            table.add(rows)
+        else:
+            of = zip(some.messages, rows, strict=True)
+            table.add((some.source, str(index), *row) for index, row in of)
+    table.end()
+    _say_end(asked, querying, quiet, rows=table.count)
+
+
+def _say_end(asked: Asked, querying: Querying, quiet: bool, rows: int | None = None) -> None:
+    """Say on standard error what was skipped, how many rows there were, and what may be missed."""
+    from rdfm.cli._io import plural, safe
+
+    for text in querying.texts:
+        click.echo(f"rdfm: skipped: {safe(text)}", err=True)
+    if querying.skipped > len(querying.texts):
+        more = querying.skipped - len(querying.texts)
+        click.echo(f"rdfm: skipped: and {more:,} more", err=True)
+    if rows is not None and not quiet:
+        click.echo(f"rdfm: {plural(rows, 'row')}", err=True)
+    _say_hint(asked.hint(querying), quiet)
+
+
+def _say_hint(hint: Remedy | None, quiet: bool) -> None:
+    """Say which option may be missed."""
+    if hint is not None and not quiet:
+        click.echo(
+            "rdfm: note: nothing was found in the default graph, and there are named graphs: "
+            f"{hint.shown('command')}",
+            err=True,
+        )

@@ -1,0 +1,407 @@
+"""Queries over logs: `query`; and what `rdfm query` does.
+
+In: a query and logs. Out: rows, a log, or the indexes of messages.
+Cost: that of `Querying`; decoding runs ahead in a thread. Law: Python and the command line get the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+
+from rdfm._core import Query
+from rdfm.conversion.options import divide, readers
+from rdfm.conversion.own_input import refuse_own_input
+from rdfm.conversion.pipeline import Pipeline, Plan
+from rdfm.conversion.summary import Summary
+from rdfm.conversion.target import Target
+from rdfm.errors import OptionError, Remedy
+from rdfm.logs.driver import Driver, Item, Read, Reading
+from rdfm.logs.input import Readable
+from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.reader import LogReader
+from rdfm.logs.selection import sliced
+from rdfm.sparql.options import QUERY, as_texts, seconds, types_of
+from rdfm.sparql.querying import Querying
+from rdfm.sparql.solutions import Solutions, results
+from rdfm.sparql.tables import Cells, Columns, Rows, TableEncoder
+from rdfm.sparql.text import QueryLike, parsed
+
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import ReadOptions
+
+__all__ = ["Asked", "Written", "query"]
+
+_UNION = Remedy("stage", "union_graphs", "true", "queries all graphs together")
+_GIVES = {
+    "select": ("rows", "a table such as out.parquet, or a format of results such as out.srj"),
+    "construct": ("messages", "a log such as out.jelly"),
+}
+
+
+def query(
+    query: QueryLike,
+    logs: Readable | Sequence[Readable] | None = None,
+    *,
+    whole: bool = False,
+    union_graphs: bool = False,
+    prefixes: Mapping[str, str] | None = None,
+    types: Mapping[str, str] | str | None = None,
+    skip_empty: bool = False,
+    solutions: Readable | None = None,
+    timeout: float | str | None = None,
+    max_rows: int | str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Any:
+    r"""Ask a SPARQL query of each message of logs, or of all messages as one dataset.
+
+    Args:
+        query: The text of a query, or the path or URL of a file with one: a text with a brace is a query.
+        logs: What `open_log` takes, or a list of that.
+        whole: All messages are one dataset, which is held in memory; their blank nodes stay different.
+        union_graphs: The default graph of the query is all graphs together.
+        prefixes: Names and IRIs of namespaces that the query need not declare.
+        types: Types of columns of SELECT by the names of variables, such as `{"time": "dateTime", "value": "double"}`;
+            other columns hold terms as N-Triples.
+        skip_empty: Leave out messages for which CONSTRUCT makes no triple.
+        solutions: SPARQL results, in the place of logs: CONSTRUCT makes a message of each row.
+        timeout: Seconds that the query may take for a message; with `whole` for all.
+        max_rows: Solutions that a message may have, a million unless given; with `whole` all together, without limit
+            unless given.
+        on_error: "fail", or "skip" to leave out what is broken and messages that meet `timeout` or `max_rows`; a value
+            that is not of its column's type is null then.
+        message_per_file: Each log is one message, also an empty one.
+        format: The format of the logs, or of `solutions`; else as each shows.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        **options: Those of the formats' decoders; each log takes those that its format knows.
+
+    Returns:
+        Of SELECT `Solutions`, which pyarrow, Polars and DuckDB take as a table: with columns `source` and `message`
+        before those of the variables, unless `whole` is asked for. Of CONSTRUCT a `LogReader` of as many messages. Of
+        ASK the indexes of the messages for which it holds, of several logs pairs of source and index; with `whole`
+        whether it holds.
+
+    Raises:
+        QueryError: The query is none; or it is DESCRIBE, an update, or needs SERVICE.
+        OptionError: An option does not fit; while it is read, a log is of patches or results.
+        RdfmError, OSError: As `open_log`, also while what is found is read.
+
+    Example:
+        >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+        >>> query("ASK { ?s <x:p> 2 }", log, format="trig")
+        [1]
+        >>> with query("SELECT ?s { ?s <x:p> ?o }", log, format="trig") as found:
+        ...     [(message, str(s)) for _, message, (s,) in found.rows()]
+        [(0, '<x:a>'), (1, '<x:b>')]
+        >>> with query("CONSTRUCT { <x:all> <x:has> ?s } { ?s <x:p> 2 }", log, format="trig") as made:
+        ...     [len(message) for message in made]
+        [0, 1]
+    """
+    given = {
+        "whole": whole,
+        "union_graphs": union_graphs,
+        "prefixes": prefixes,
+        "types": types,
+        "skip_empty": skip_empty,
+        "timeout": timeout,
+        "max_rows": max_rows,
+        "on_error": on_error,
+        "message_per_file": message_per_file,
+        "from_format": format,
+        **options,
+    }
+    storage = {"compression": compression, "storage_options": storage_options}
+    asked = Asked(query, logs, given, solutions, storage)
+    if asked.query.kind == "select":
+        return asked.solutions()
+    if asked.query.kind == "construct":
+        return asked.log()
+    return asked.answer()
+
+
+class Written(NamedTuple):
+    """What was written.
+
+    Attributes:
+        summary: As of a conversion.
+        hint: An option that may be missed, since nothing was found.
+    """
+
+    summary: Summary
+    hint: Remedy | None
+
+
+class Asked:
+    """A query with logs and options, checked.
+
+    Attributes:
+        query: The query.
+        makes: What it makes: "messages" or "results".
+        whole: Whether all that is read is one dataset.
+    """
+
+    def __init__(
+        self,
+        query: QueryLike,
+        logs: Readable | Sequence[Readable] | None,
+        options: Mapping[str, Any],
+        solutions: Readable | None = None,
+        storage: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Parse the query and check its own options.
+
+        Args:
+            query: As in `query`.
+            logs: As in `query`.
+            options: Those of `QUERY`, and those of the formats.
+            solutions: As in `query`; a file may be among the options too.
+            storage: The compression of the inputs and their storage options, as in `open_log`.
+
+        Raises:
+            QueryError: The query is none, or one that rdfm does not evaluate.
+            OptionError: An option does not fit.
+        """
+        self._options = as_texts(options)
+        self._stages = stages = {
+            name: QUERY[name].value(value) for name, value in self._options.items() if name in QUERY
+        }
+        self._solutions = stages.get("solutions") if solutions is None else solutions
+        self._storage = dict(storage or {})
+        self.whole: bool = stages.get("whole", False)
+        self._skips = stages.get("on_error") == "skip"
+        self.query: Query = parsed(
+            query,
+            prefixes=stages.get("prefixes"),
+            union_graphs=stages.get("union_graphs", False),
+            timeout=seconds(stages.get("timeout")),
+            max_rows=stages.get("max_rows", None if self.whole else QUERY["max_rows"].default),
+        )
+        self.makes = "messages" if self.query.kind == "construct" else "results"
+        self._types = types_of(stages.get("types"))
+        self._refuse_unfit()
+        self._inputs = self._read(logs)
+
+    def _refuse_unfit(self) -> None:
+        """Refuse options that are for other forms of queries.
+
+        Raises:
+            OptionError: There are some.
+        """
+        kind, stages = self.query.kind, self._stages
+        for given, name, wanted in (
+            (self._types, "types", "select"),
+            (stages.get("skip_empty"), "skip_empty", "construct"),
+            (self._solutions is not None, "solutions", "construct"),
+        ):
+            if given and kind != wanted:
+                raise OptionError(
+                    f"{name} is for {wanted.upper()}, and the query is {kind.upper()}"
+                )
+        if self._solutions is not None:
+            for name in ("whole", "union_graphs"):
+                if stages.get(name):
+                    raise OptionError(f"{name} is for logs, and solutions come in their place")
+
+    def _read(self, logs: Readable | Sequence[Readable] | None) -> list[Any]:
+        """What is read.
+
+        Raises:
+            OptionError: There is nothing, or both logs and solutions.
+        """
+        single = isinstance(logs, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
+            logs, "read"
+        )
+        if not single and logs is not None and not isinstance(logs, Iterable):
+            raise OptionError(
+                f"cannot read {repr(logs)[:40]} ({type(logs).__name__}); "
+                "give a path, a URL, bytes, a binary file object, or a list of these"
+            )
+        inputs: list[Any] = [logs] if single else list(logs or ())  # type: ignore[arg-type]  # a sequence
+        if self._solutions is not None:
+            if inputs:
+                raise OptionError("solutions come in the place of logs; leave one of them out")
+            return [self._solutions]
+        if not inputs:
+            raise OptionError("there is nothing to query: name a log")
+        return inputs
+
+    def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
+        """What reads, with options of formats."""
+        reading = Reading(
+            self._stages.get("from_format"),
+            reads,
+            # Half a broken message cannot be taken back.
+            parts="always" if self.whole and not self._skips else "never",
+            message_per_file=self._stages.get("message_per_file", False),
+            hints=hints or {},
+            **self._storage,
+        )
+        return Driver(self._inputs, reading)
+
+    def _reader(self) -> Driver:
+        """What reads where nothing is written."""
+        given = self._options.items()
+        return self._driver({n.removeprefix("from_"): v for n, v in given if n not in QUERY})
+
+    def _querying(self) -> Querying:
+        return Querying(
+            self.query,
+            whole=self.whole,
+            skip_empty=self._stages.get("skip_empty", False),
+            skips=self._skips,
+            instantiates=self._solutions is not None,
+        )
+
+    def _columns(self) -> Columns:
+        return Columns(self.query, self._types, whole=self.whole, skips=self._skips)
+
+    # --- for programs ---
+
+    def solutions(self) -> Solutions:
+        """Give the rows of SELECT."""
+        return Solutions(self._querying(), self._columns(), self._reader())
+
+    def log(self) -> LogReader:
+        """Give the messages of CONSTRUCT."""
+        return LogReader(self._reader(), stage=self._querying().items)
+
+    def answer(self) -> bool | list[int] | list[tuple[str, int]]:
+        """Give the answer of ASK."""
+        driver = self._reader()
+        found = list(results(self._querying(), driver))
+        if self.whole:
+            return bool(found[0])
+        return found if driver.several else [index for _, index in found]
+
+    # --- for the command ---
+
+    def stream(
+        self, progress: Callable[[Progress], None] | None = None
+    ) -> tuple[Querying, Iterator[Any], Driver]:
+        """Give what is found as it is found: of SELECT `Found`, of ASK sources and indexes, or the answer.
+
+        Args:
+            progress: As in `convert`.
+        """
+        querying, driver = self._querying(), self._reader()
+        report = Reporter(progress)
+        total = None if progress is None else total_bytes(self._inputs)
+
+        def watched(items: Iterable[Item]) -> Iterator[Item]:
+            messages = quads = 0
+            for item in items:
+                if isinstance(item, Read):
+                    if item.batch is not None:
+                        messages += len(item.batch) - item.batch.continued
+                        quads += item.batch.record_count
+                    report(partial(Progress, item.bytes_in, total, messages, quads))
+                yield item
+
+        return querying, results(querying, driver, watch=watched), driver
+
+    def add(self, options: Mapping[str, Any]) -> None:
+        """Take options of what is written."""
+        self._options |= options
+        self._stages["to_format"] = options["to_format"]
+
+    def hint(self, querying: Querying) -> Remedy | None:
+        """Give the option that may be missed where nothing was found."""
+        missed = querying.graphs and not querying.found and not self._stages.get("union_graphs")
+        return _UNION if missed else None
+
+    def write(
+        self, output: Writable, *, progress: Callable[[Progress], None] | None = None
+    ) -> Written:
+        """Write the rows of SELECT, or the messages of CONSTRUCT.
+
+        Args:
+            output: As in `convert`.
+            progress: As in `convert`.
+
+        Raises:
+            OptionError: The format holds something else, or options do not fit.
+            RdfmError, OSError: As `convert`.
+        """
+        kind, stages = self.makes, self._stages
+        format = output_format(output, stages.get("to_format"), kind)
+        spec = format.spec
+        if kind not in spec.kinds:
+            gives, such = _GIVES[self.query.kind]
+            raise OptionError(
+                f"{self.query.kind.upper()} gives {gives}, and {spec.title} holds "
+                f"{' and '.join(spec.kinds)}; write {such}"
+            )
+        refuse_own_input(self._inputs, output)
+        divided = divide(
+            self._options, readers(self._inputs, stages.get("from_format")), spec, QUERY
+        )
+        if "prefixes" in stages and "prefixes" in spec.options("write"):
+            divided.writes.setdefault("prefixes", stages["prefixes"])
+        if "lossy" in spec.options("write"):  # who asks for CSV wants the values of a table
+            divided.writes.setdefault("lossy", True)
+        shape = Shape(
+            output,
+            stages.get("compression"),
+            stages.get("split_messages"),
+            stages.get("split_bytes"),
+            stages.get("overwrite", False),
+        )
+        target: Any = Target(output, format, divided.writes, shape)
+        is_table = kind == "results" and kind in spec.written_only
+        if self._types and not is_table:
+            raise OptionError(
+                f"types are for columns of tables, and {spec.title} holds terms; write a table such as out.parquet"
+            )
+        querying = self._querying()
+        if is_table:
+            if shape.folder or shape.archive:
+                raise OptionError("a table is one file; name one, such as out.parquet")
+            columns = self._columns()
+            target = _TableTarget(target, columns)
+            querying.form = lambda found: Rows(columns(found))
+        elif kind == "results":
+            cells = Cells(self.query, whole=self.whole)
+            querying.form, querying.head = cells, cells.head
+        plan = Plan(
+            inputs=self._inputs,
+            driver=self._driver(divided.reads, divided.hints),
+            target=target,
+            shape=shape,
+            regrouper=None,
+            from_format=stages.get("from_format"),
+            default_graph_as=None,
+            filtering=None,
+            selection=sliced(slice(None)),
+            counts_broken=False,
+            skip_errors=self._skips,
+            keep_partial=stages.get("keep_partial", False),
+            stays_flat=False,
+            held_whole=self.whole and self._skips,
+            bytes_total=None if progress is None else total_bytes(self._inputs),
+            querying=querying,
+        )
+        summary = Pipeline(plan, Reporter(progress)).run()
+        return Written(summary, self.hint(querying))
+
+
+class _TableTarget:
+    """What a table is written with, in the place of a conversion's target."""
+
+    takes_parts = False
+
+    def __init__(self, target: Target, columns: Columns) -> None:
+        self.format = target.format
+        self._target = target
+        self._columns = columns
+
+    def encoder(self, source: object, known: object) -> TableEncoder:
+        return TableEncoder(self._target.encoder(None, None), self._columns.schema)

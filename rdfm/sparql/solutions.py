@@ -1,0 +1,159 @@
+"""The rows of a SELECT query, as a stream of Arrow record batches.
+
+In: a query, and what reads logs. Out: record batches, read on as somebody takes them.
+Cost: a batch of messages and its rows. Law: rows before an error come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+from rdfm.logs.ahead import ahead
+from rdfm.logs.driver import Driver, Item, Piece
+from rdfm.sparql.querying import Querying
+from rdfm.sparql.tables import Columns
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from rdfm._core import Term
+
+__all__ = ["Solutions", "results"]
+
+
+def results(
+    querying: Querying,
+    driver: Driver,
+    pieces: Iterable[Piece] | None = None,
+    watch: Callable[[Iterable[Item]], Iterable[Item]] | None = None,
+) -> Generator[Any, None, None]:
+    """Give what a query makes of what a driver reads, which is closed at the end.
+
+    Args:
+        querying: The query.
+        driver: The driver.
+        pieces: What its first half gives, where that has begun.
+        watch: Is given what is read, and gives it on.
+
+    Raises:
+        RdfmError, OSError: As the driver and the query.
+    """
+    items = ahead(driver, pieces)
+    try:
+        yield from querying.results(items if watch is None else watch(items))
+    finally:
+        items.close()
+        driver.close()
+
+
+class Solutions:
+    """The rows of a SELECT query: a table that pyarrow, Polars and DuckDB take, read on as it is consumed.
+
+    Made by `rdfm.query`. Rows are given once.
+
+    Attributes:
+        variables: The names of the query's variables, without `?`.
+    """
+
+    def __init__(self, querying: Querying, columns: Columns, driver: Driver) -> None:
+        """Take the query, what makes columns, and what reads; `rdfm.query` does this."""
+        self.variables = tuple(querying.query.variables)
+        self._querying = querying
+        self._columns = columns
+        self._driver = driver
+        self._ended = False
+        try:
+            pieces = driver.opened_first()
+        except BaseException:
+            driver.close()
+            raise
+        self._found = results(querying, driver, pieces)
+
+    @property
+    def schema(self) -> pyarrow.Schema:
+        """The names and types of the columns, known before anything is read.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+        """
+        return self._columns.schema
+
+    @property
+    def skipped(self) -> int:
+        """Errors that were skipped so far (`on_error="skip"`): broken messages, those that met a limit, and values."""
+        return self._querying.skipped + self._columns.nulls
+
+    def batches(self) -> Iterator[pyarrow.RecordBatch]:
+        """Give the rows as record batches.
+
+        A loop that was left early is continued by the next one.
+
+        Raises:
+            DecodeError: A log is broken, a message met a limit, or a value is not of its column's type; the rows before
+                were given.
+            OptionError: A log is of patches or results.
+            ValueError: The rows were read to their end, or to an error, before.
+        """
+        self._check_unread()
+        while True:
+            self._ended = True  # an error ends it too
+            found = next(self._found, None)
+            if found is None:
+                return
+            table = self._columns(found)
+            self._ended = False
+            yield table
+
+    __iter__ = batches
+
+    def rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
+        """Give the rows one by one, without pyarrow: source, index of the message, and the cells.
+
+        Source and index are None where all logs are one dataset. Blank nodes are those of the message.
+
+        Raises:
+            RdfmError, ValueError: As `batches`.
+        """
+        self._check_unread()
+        self._ended = True
+        for found in self._found:
+            messages = found.messages if found.source is not None else [None] * len(found.rows)
+            for index, row in zip(messages, found.rows, strict=True):
+                yield found.source, index, row
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the rows to Arrow, read on as somebody takes them.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            ValueError: The rows were read to their end before.
+        """
+        self._check_unread()
+        schema = self._columns.schema
+        import pyarrow as pa
+
+        reader = pa.RecordBatchReader.from_batches(schema, self.batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._ended = True
+        self._found.close()
+        self._driver.close()
+
+    def __enter__(self) -> Self:
+        """Give the rows themselves."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close what is open."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """As in `<Solutions of x.nq: s, time>`."""
+        return f"<Solutions of {self._driver.name}: {', '.join(self.variables)}>"
+
+    def _check_unread(self) -> None:
+        if self._ended:
+            raise ValueError("the rows have been read to their end; ask the query again")

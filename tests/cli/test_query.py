@@ -1,0 +1,485 @@
+"""rdfm query: SPARQL over each message, or over all of them."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import rdfm as library
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+LOG = """PREFIX ex: <http://e/>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+ex:s1 ex:species ex:crane ; ex:count 2 .
+# @message
+ex:s2 ex:species ex:wren ; ex:place [ ex:lat 47.1 ] .
+# @message
+# @message
+ex:s4 ex:species ex:crane, ex:heron ; ex:place [ ex:lat 8.7 ] .
+"""
+SPECIES = "PREFIX ex: <http://e/> SELECT ?s ?o { ?s ex:species ?o } ORDER BY ?o"
+PLACES = "PREFIX ex: <http://e/> SELECT ?s ?b { ?s ex:place ?b }"
+SEEN = "PREFIX ex: <http://e/> CONSTRUCT { ?o ex:seen ?s } { ?s ex:species ?o }"
+CRANES = "PREFIX ex: <http://e/> ASK { ?s ex:species ex:crane }"
+# A query whose solutions have no end that anybody sees.
+BOMB = (
+    "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n1 ?o . ?p ?q ?r }"
+)
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(library.__file__).parent.parent)}
+
+
+@pytest.fixture
+def log(rdfm):
+    Path("log.trig").write_text(LOG)
+    library.convert("log.trig", "log.jelly")
+
+
+def results(path):
+    with library.open_results(path) as found:
+        return list(found.variables), [tuple(map(str, row)) for row in found]
+
+
+ROWS = [
+    ('"log.trig"', f'"{at}"^^<{XSD}integer>', s, o)
+    for at, s, o in [
+        (0, "<http://e/s1>", "<http://e/crane>"),
+        (1, "<http://e/s2>", "<http://e/wren>"),
+        (3, "<http://e/s4>", "<http://e/crane>"),
+        (3, "<http://e/s4>", "<http://e/heron>"),
+    ]
+]
+
+
+@pytest.mark.parametrize("suffix", ["srj", "srx", "tsv", "srt", "srp", "srj.gz"])
+@pytest.mark.usefixtures("log")
+def test_rows_are_written_to_every_format_of_results(rdfm, suffix):
+    run = rdfm("query", SPECIES, "log.trig", "-o", f"out.{suffix}", "--quiet")
+    assert (run.code, run.out, run.err) == (0, "", "")
+    assert results(f"out.{suffix}") == (["source", "message", "s", "o"], ROWS)
+
+
+@pytest.mark.usefixtures("log")
+def test_rows_without_a_name_are_tsv(rdfm):
+    run = rdfm("query", SPECIES, "log.trig")
+    assert run.code == 0
+    assert run.err.startswith("rdfm: 4 rows: ")
+    Path("out.tsv").write_text(run.out)
+    assert results("out.tsv") == (["source", "message", "s", "o"], ROWS)
+
+
+@pytest.mark.usefixtures("log")
+def test_csv_has_values(rdfm):
+    run = rdfm("query", SPECIES, "log.trig", "-o", "out.csv")
+    assert run.code == 0
+    assert Path("out.csv").read_text().splitlines()[:2] == [
+        "source,message,s,o",
+        "log.trig,0,http://e/s1,http://e/crane",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+@pytest.mark.usefixtures("log")
+def test_tables(rdfm, suffix):
+    import pyarrow as pa
+    from pyarrow import ipc, parquet
+
+    assert rdfm("query", SPECIES, "log.trig", "-o", f"out.{suffix}").code == 0
+    if suffix == "parquet":
+        table = parquet.read_table("out.parquet")
+    else:
+        table = ipc.open_file(f"out.{suffix}").read_all()
+    assert table.schema == pa.schema(
+        {"source": pa.string(), "message": pa.int64(), "s": pa.string(), "o": pa.string()}
+    )
+    assert table.column("message").to_pylist() == [0, 1, 3, 3]
+    assert set(table.column("source").to_pylist()) == {"log.trig"}
+    assert [tuple(row.values()) for row in table.select(["s", "o"]).to_pylist()] == [
+        row[2:] for row in ROWS
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "srj"])
+def test_a_table_of_no_rows_has_its_columns(rdfm, suffix):
+    run = rdfm("query", "SELECT ?s { ?s <x:no> ?o }", "a.nq", "-o", f"out.{suffix}")
+    assert run.code == 0
+    if suffix == "srj":
+        assert results("out.srj") == (["source", "message", "s"], [])
+    elif suffix == "parquet":
+        from pyarrow import parquet
+
+        assert parquet.read_table("out.parquet").column_names == ["source", "message", "s"]
+    else:
+        from pyarrow import ipc
+
+        assert ipc.open_file("out.arrow").read_all().column_names == ["source", "message", "s"]
+
+
+@pytest.mark.usefixtures("log")
+def test_blank_nodes_of_messages_are_different_ones(rdfm):
+    assert rdfm("query", PLACES, "log.trig", "-o", "out.srj").code == 0
+    _, rows = results("out.srj")
+    assert len({row[3] for row in rows}) == 2
+    assert rdfm("query", PLACES, "log.trig", "--whole", "-o", "whole.srj").code == 0
+    variables, rows = results("whole.srj")
+    assert variables == ["s", "b"]
+    assert len({row[1] for row in rows}) == 2
+
+
+@pytest.mark.usefixtures("log")
+def test_blank_nodes_keep_being_the_same_in_a_message(rdfm):
+    query = "PREFIX ex: <http://e/> SELECT ?b ?c { ?s ex:place ?b, ?c }"
+    assert rdfm("query", query, "log.trig", "-o", "out.srj").code == 0
+    _, rows = results("out.srj")
+    assert len(rows) == 2
+    assert all(row[2] == row[3] for row in rows)
+
+
+@pytest.mark.usefixtures("log")
+def test_whole(rdfm):
+    query = "PREFIX ex: <http://e/> SELECT (COUNT(?s) AS ?n) { ?s ex:species ex:crane }"
+    run = rdfm("query", query, "log.trig", "--whole", "--quiet")
+    assert run.out == f'?n\n"2"^^<{XSD}integer>\n'
+    run = rdfm("query", query, "log.trig", "log.jelly", "--whole", "--quiet", "--to", "results-csv")
+    assert run.out.split() == ["n", "2"]  # the same quads, once
+    assert rdfm(
+        "query", query, "b.nq", "--whole", "--quiet", "--to", "results-csv"
+    ).out.split() == [
+        "n",
+        "0",
+    ]
+
+
+@pytest.mark.usefixtures("log")
+def test_a_message_of_its_own_is_made_of_each(rdfm):
+    run = rdfm("query", SEEN, "log.trig", "-o", "out.jelly", "--quiet")
+    assert (run.code, run.err) == (0, "")
+    with library.open_log("out.jelly") as log:
+        made = [[str(quad) for quad in message] for message in log]
+    assert [len(message) for message in made] == [1, 1, 0, 2]
+    assert made[1] == ["<http://e/wren> <http://e/seen> <http://e/s2> ."]
+    run = rdfm("query", SEEN, "log.trig", "--skip-empty", "--to", "nq", "--quiet")
+    assert run.out.count("# @message") == 2
+    run = rdfm("query", SEEN, "log.trig", "-o", "out/", "--to", "ttl", "--quiet")
+    assert len(list(Path("out").rglob("*.ttl"))) == 4
+
+
+@pytest.mark.usefixtures("log")
+def test_messages_without_a_name_are_trig(rdfm):
+    run = rdfm("query", SEEN, "log.jelly")
+    assert run.code == 0
+    Path("out.trig").write_text(run.out)
+    with library.open_log("out.trig") as log:
+        assert [len(message) for message in log] == [1, 1, 0, 2]
+
+
+@pytest.mark.usefixtures("log")
+def test_each_solution_of_the_whole_is_a_message(rdfm):
+    run = rdfm("query", SEEN, "log.trig", "--whole", "-o", "out.nq", "--quiet")
+    assert run.code == 0
+    with library.open_log("out.nq") as log:
+        made = [[str(quad) for quad in message] for message in log]
+    assert [len(message) for message in made] == [1, 1, 1, 1]
+
+
+def test_solutions_of_an_endpoint(rdfm):
+    Path("answer.srj").write_text(
+        json.dumps(
+            {
+                "head": {"vars": ["s", "o"]},
+                "results": {
+                    "bindings": [
+                        {
+                            "s": {"type": "uri", "value": "http://e/s1"},
+                            "o": {"type": "uri", "value": "http://e/crane"},
+                        },
+                        {"s": {"type": "uri", "value": "http://e/s2"}},
+                        {
+                            "s": {"type": "uri", "value": "http://e/s3"},
+                            "o": {"type": "literal", "value": "no subject"},
+                        },
+                        {
+                            "s": {"type": "uri", "value": "http://e/s4"},
+                            "o": {"type": "bnode", "value": "b"},
+                        },
+                    ]
+                },
+            }
+        )
+    )
+    run = rdfm("query", SEEN, "--solutions", "answer.srj", "-o", "out.nq", "--quiet")
+    assert (run.code, run.err) == (0, "")
+    with library.open_log("out.nq") as log:
+        made = [[quad.object.value for quad in message] for message in log]
+    assert made == [["http://e/s1"], [], [], ["http://e/s4"]]
+    run = rdfm("query", SEEN, "--solutions", "answer.srj", "--skip-empty", "--to", "nq", "-q")
+    assert run.out.count("# @message") == 1
+
+
+@pytest.mark.usefixtures("log")
+def test_indexes_of_messages_that_hold(rdfm):
+    run = rdfm("query", CRANES, "log.trig")
+    assert (run.code, run.out, run.err) == (0, "0\n3\n", "")
+    run = rdfm("query", CRANES, "log.trig", "b.nq", "log.jelly")
+    assert run.out == "log.trig\t0\nlog.trig\t3\nlog.jelly\t0\nlog.jelly\t3\n"
+    assert rdfm("query", CRANES, "log.trig", "--whole").out == "true\n"
+    run = rdfm("query", CRANES, "b.nq", "--whole")
+    assert (run.code, run.out) == (0, "false\n")
+
+
+@pytest.mark.usefixtures("log")
+def test_a_query_in_a_file_and_on_standard_input(rdfm, monkeypatch):
+    Path("q.rq").write_text(CRANES)
+    assert rdfm("query", "q.rq", "log.trig").out == "0\n3\n"
+    reading, writing = os.pipe()
+    os.write(writing, CRANES.encode())
+    os.close(writing)
+    saved = os.dup(0)
+    os.dup2(reading, 0)
+    try:
+        assert rdfm("query", "-", "log.trig").out == "0\n3\n"
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
+        os.close(reading)
+
+
+@pytest.mark.usefixtures("log")
+def test_a_namespace_that_the_query_does_not_declare(rdfm):
+    query = "ASK { ?s ex:species ex:crane }"
+    assert rdfm("query", query, "log.trig", "--prefix", "ex=http://e/").out == "0\n3\n"
+    assert "ex" in rdfm("query", query, "log.trig").error
+
+
+def test_graphs(rdfm):
+    query = "SELECT ?o { ?s ?p ?o FILTER(?o = '2') }"
+    run = rdfm("query", query, "a.nq", "-o", "out.srj")
+    assert run.code == 0
+    assert run.err.splitlines()[-1] == (
+        "rdfm: note: nothing was found in the default graph, and there are named graphs: --union-graphs queries all "
+        "graphs together"
+    )
+    run = rdfm("query", query, "a.nq", "--union-graphs", "-o", "out.srj")
+    assert "note" not in run.err
+    assert len(results("out.srj")[1]) == 1
+    run = rdfm(
+        "query", "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o FILTER(?o = '2') }", "a.nq", "-o", "o.nq"
+    )
+    assert "--union-graphs" in run.err
+    assert "note" not in rdfm("query", query, "b.nq", "-o", "out.srj").err  # no graphs
+    assert rdfm("query", query, "a.nq", "--quiet", "-o", "out.srj").err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["SELECT ?s { ?s ?p }", "a.nq"], "(line 1, column"),
+        (["SELECT ?s {\n ?s ?p ?o .\n oops }", "a.nq"], "(line 3, column"),
+        (["DESCRIBE <x:a>", "a.nq"], "DESCRIBE"),
+        (["DELETE WHERE { ?s ?p ?o }", "a.nq"], "update"),
+        (["CLEAR ALL", "a.nq"], "update"),
+        (["SELECT * { SERVICE <x:y> { ?s ?p ?o } }", "a.nq"], "SERVICE"),
+        (["ASK { ?s ?p ?o }"], "there is nothing to query: name a log"),
+        (["ASK { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "ASK prints what it finds; leave out -o"),
+        (["ASK { ?s ?p ?o }", "a.nq", "--to", "nq"], "--to is for what is written to a file"),
+        (["SELECT ?source { ?source ?p ?o }", "a.nq"], "a variable is called source"),
+        (["SELECT ?message { ?message ?p ?o }", "a.nq"], "a variable is called message"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "SELECT gives rows, and N-Quads holds"),
+        (
+            ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "-o", "out.srj"],
+            "CONSTRUCT gives messages, and SPARQL results in JSON holds results",
+        ),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--skip-empty"], "skip_empty is for CONSTRUCT"),
+        (["ASK { ?s ?p ?o }", "a.nq", "--types", "s=iri"], "types is for SELECT"),
+        (["SELECT * { ?s ?p ?o }", "--solutions", "a.srj"], "solutions is for CONSTRUCT"),
+        (
+            ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "--solutions", "a.srj"],
+            "solutions come in the place of logs",
+        ),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"], "timeout is a number of seconds"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "0"], "timeout is a number of seconds"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"], "max_rows is a number from 1 on"),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "s", "-o", "out.parquet"],
+            "types are names and types",
+        ),
+        (
+            ["SELECT ?s ?p ?o { ?s ?p ?o }", "a.nq", "--types", "x=double", "-o", "out.parquet"],
+            "types name x, and the query gives s, p and o",
+        ),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double", "-o", "out.srj"],
+            "types are for",
+        ),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "-o", "a.nq", "--to", "results-json"],
+            "is also an input",
+        ),
+        (["SELECT * { ?s ?p ?o }", "-", "-"], "standard input (-) can be read only once"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out/", "--to", "parquet"], "a table is one file"),
+    ],
+)
+def test_wrong_commands(rdfm, words, text):
+    run = rdfm("query", *words)
+    assert run.code == 2
+    assert text in run.error
+    assert not list(Path().glob("out*"))
+
+
+def test_a_file_that_is_not_there(rdfm):
+    run = rdfm("query", "none.rq", "a.nq")
+    assert (run.code, run.error) == (1, "none.rq: No such file or directory")
+
+
+def test_an_error_in_a_file_names_it(rdfm):
+    Path("q.rq").write_text("SELECT *\n{ ?s ?p }")
+    assert rdfm("query", "q.rq", "a.nq").error.startswith("q.rq: ")
+
+
+def test_other_kinds_are_refused(rdfm):
+    Path("a.rdfp").write_text("TX .\nA <x:s> <x:p> <x:o> .\nTC .\n")
+    Path("a.tsv").write_text("?x\n<x:a>\n")
+    for name, kind in (("a.rdfp", "patches"), ("a.tsv", "results")):
+        run = rdfm("query", "SELECT * { ?s ?p ?o }", name, "-o", "out.srj")
+        assert run.code == 2
+        assert f"{name} holds {kind}, and messages are queried" in run.error
+        assert not Path("out.srj").exists()
+    run = rdfm("query", "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "--solutions", "a.nq", "-o", "o.nq")
+    assert "a.nq holds messages, and solutions are results" in run.error
+
+
+def test_broken_messages(rdfm):
+    run = rdfm("query", "SELECT ?s { ?s ?p ?o }", "bad.nq", "-o", "out.srj")
+    assert run.code == 1
+    assert "(line 3, column" in run.error
+    assert not Path("out.srj").exists()
+    run = rdfm("query", "SELECT ?s { ?s ?p ?o }", "bad.nq", "-o", "out.srj", "--on-error", "skip")
+    assert run.code == 0
+    assert "rdfm: skipped: bad.nq" in run.err
+    assert [row[1:] for row in results("out.srj")[1]] == [
+        (f'"{at}"^^<{XSD}integer>', f"<http://e/{at + 1}>") for at in (0, 2)
+    ]
+    run = rdfm("query", "ASK { ?s ?p ?o }", "bad.nq", "--on-error", "skip")
+    assert (run.code, run.out) == (0, "0\n2\n")
+
+
+@pytest.mark.usefixtures("log")
+def test_a_limit_on_rows(rdfm):
+    run = rdfm("query", SPECIES, "log.trig", "--max-rows", "1", "-o", "out.srj")
+    assert run.code == 1
+    assert run.error.startswith("log.trig: ")
+    assert "a larger --max-rows allows it (message 3)" in run.error
+    assert not Path("out.srj").exists()
+    run = rdfm("query", SPECIES, "log.trig", "--max-rows", "1", "--on-error", "skip", "-o", "o.srj")
+    assert run.code == 0
+    assert ", 1 error skipped" in run.err
+    assert len(results("o.srj")[1]) == 2
+    run = rdfm("query", SPECIES, "log.trig", "--max-rows", "3", "--whole", "-o", "out.srj")
+    assert run.code == 1
+    assert "a larger --max-rows allows it" in run.error
+
+
+def big(name="big.nq", count=300):
+    quads = [f'<http://e/s{at}> <http://e/p{at % 7}> "{at}" .\n' for at in range(count)]
+    Path(name).write_text("".join(quads) + "# @message\n<http://e/s> <http://e/p> <http://e/o> .\n")
+
+
+@pytest.mark.parametrize("whole", [[], ["--whole"]])
+def test_a_message_that_takes_too_long(rdfm, whole):
+    big()
+    begun = time.monotonic()
+    run = rdfm("query", BOMB, "big.nq", "--timeout", "0.5", "-o", "out.srj", *whole)
+    assert time.monotonic() - begun < 5
+    assert run.code == 1
+    assert "a larger --timeout allows it" in run.error
+    if not whole:
+        assert run.error.startswith("big.nq: ")
+        assert run.error.endswith("(message 0)")
+    assert not Path("out.srj").exists()
+    run = rdfm("query", BOMB, "big.nq", "--timeout", "0.5", "--on-error", "skip", "-o", "out.srj")
+    assert run.code == 0
+    assert len(results("out.srj")[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        BOMB,
+        "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }",
+        "CONSTRUCT { ?a ?b ?f } { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }",
+        "ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l FILTER(?a = ?l && ?a != ?l) }",
+    ],
+)
+@pytest.mark.parametrize("whole", [[], ["--whole"]])
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
+    monkeypatch.chdir(tmp_path)
+    big(count=2000)
+    words = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *whole]
+    with Path("out.txt").open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, *words],
+            env=ENVIRONMENT,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        time.sleep(2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        _, err = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 1.5
+    assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
+
+
+@pytest.mark.usefixtures("log")
+def test_on_a_terminal_rows_are_a_table(rdfm):
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rdfm", "query", SPECIES, "log.trig"],
+        env={**ENVIRONMENT, "COLUMNS": "44"},
+        stdout=slave,
+        stderr=subprocess.PIPE,
+    )
+    _, err = process.communicate(timeout=60)
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(master, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(master)
+    assert (process.returncode, err) == (0, b"rdfm: 4 rows\n")
+    assert shown.decode().replace("\r\n", "\n") == (
+        "source    message  s            o\n"
+        "log.trig  0        <…p://e/s1>  <…/e/crane>\n"
+        "log.trig  1        <…p://e/s2>  <…//e/wren>\n"
+        "log.trig  3        <…p://e/s4>  <…/e/crane>\n"
+        "log.trig  3        <…p://e/s4>  <…/e/heron>\n"
+    )
+
+
+def test_archives_and_folders(rdfm):
+    Path("in").mkdir()
+    for number in (1, 2):
+        Path(f"in/{number}.nq").write_text(f"<x:a{number}> <x:p> <x:b> .\n")
+    library.convert("in", "in.tar.gz", to_format="ttl")
+    for name in ("in", "in.tar.gz", "in/*.nq"):
+        run = rdfm("query", "SELECT ?s { ?s <x:p> ?o }", name, "-o", "out.srj", "--quiet")
+        assert (run.code, run.err) == (0, "")
+        _, rows = results("out.srj")
+        assert [(row[1], row[2]) for row in rows] == [
+            (f'"0"^^<{XSD}integer>', f"<x:a{number}>") for number in (1, 2)
+        ]
+        assert len({row[0] for row in rows}) == 2

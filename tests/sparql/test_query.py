@@ -1,0 +1,231 @@
+"""rdfm.query: rows as Arrow streams, messages as logs, indexes."""
+
+import pickle
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import rdfm
+
+LOG = b"""<x:a> <x:p> 1 .
+# @message
+<x:b> <x:p> 2 ; <x:q> [] .
+# @message
+# @message
+"""
+SELECT = "SELECT ?s ?o { ?s <x:p> ?o }"
+CONSTRUCT = "CONSTRUCT { ?o <x:of> ?s } { ?s <x:p> ?o }"
+MADE = "CONSTRUCT { ?s <x:has> ?o } { ?s <x:p> ?o }"
+INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
+
+
+def test_rows_are_a_table():
+    found = rdfm.query(SELECT, LOG, format="trig")
+    assert found.variables == ("s", "o")
+    assert found.schema == pa.schema(
+        {"source": pa.string(), "message": pa.int64(), "s": pa.string(), "o": pa.string()}
+    )
+    table = pa.table(found)
+    assert table.schema == found.schema
+    assert table.to_pylist() == [
+        {"source": "bytes", "message": 0, "s": "<x:a>", "o": f'"1"^^<{INTEGER}>'},
+        {"source": "bytes", "message": 1, "s": "<x:b>", "o": f'"2"^^<{INTEGER}>'},
+    ]
+
+
+def test_what_takes_arrow_takes_rows():
+    polars = pytest.importorskip("polars")
+    duckdb = pytest.importorskip("duckdb")
+    assert polars.DataFrame(rdfm.query(SELECT, LOG, format="trig")).shape == (2, 4)
+    rows = rdfm.query(SELECT, LOG, format="trig")  # noqa: F841 - DuckDB finds it by its name
+    assert duckdb.sql("SELECT max(message) FROM rows").fetchall() == [(1,)]
+
+
+def test_batches_of_rows():
+    with rdfm.query(SELECT, LOG, format="trig") as found:
+        first = next(iter(found))
+        assert first.schema == found.schema
+        rows = first.num_rows + sum(batch.num_rows for batch in found.batches())
+        assert rows == 2
+        with pytest.raises(ValueError, match="read to their end"):
+            next(iter(found))
+
+
+def test_terms_without_arrow():
+    with rdfm.query(SELECT, [LOG, LOG], format="trig") as found:
+        rows = list(found.rows())
+    assert [(source, index, str(s)) for source, index, (s, _) in rows] == [
+        ("bytes", 0, "<x:a>"),
+        ("bytes", 1, "<x:b>"),
+    ] * 2
+    with rdfm.query(SELECT, LOG, format="trig", whole=True) as found:
+        assert sorted((source, index, str(s)) for source, index, (s, _) in found.rows()) == [
+            (None, None, "<x:a>"),
+            (None, None, "<x:b>"),
+        ]
+        assert found.variables == ("s", "o")
+
+
+def test_unbound_is_null():
+    query = "SELECT ?s ?q { ?s <x:p> ?o OPTIONAL { ?s <x:q> ?q } }"
+    table = pa.table(rdfm.query(query, LOG, format="trig"))
+    assert [value is None for value in table.column("q").to_pylist()] == [True, False]
+    assert table.column("q").to_pylist()[1].startswith("_:")
+
+
+def test_whole_has_no_columns_of_messages():
+    table = pa.table(rdfm.query(SELECT, [LOG, LOG], format="trig", whole=True))
+    assert table.column_names == ["s", "o"]
+    assert table.num_rows == 2
+    query = "SELECT ?b { ?s <x:q> ?b }"
+    table = pa.table(rdfm.query(query, [LOG, LOG], format="trig", whole=True))
+    assert len(set(table.column("b").to_pylist())) == 2  # a node of each log
+
+
+def test_messages_are_a_log():
+    with rdfm.query(MADE, LOG, format="trig") as made:
+        assert isinstance(made, rdfm.LogReader)
+        assert [[str(quad) for quad in message] for message in made] == [
+            [f'<x:a> <x:has> "1"^^<{INTEGER}> .'],
+            [f'<x:b> <x:has> "2"^^<{INTEGER}> .'],
+            [],
+        ]
+    with rdfm.query(MADE, LOG, format="trig", skip_empty=True) as made:
+        assert sum(len(batch) for batch in made.batches()) == 2
+    with rdfm.query(MADE, LOG, format="trig", whole=True) as made:
+        assert sorted(str(quad) for message in made for quad in message) == [
+            f'<x:a> <x:has> "1"^^<{INTEGER}> .',
+            f'<x:b> <x:has> "2"^^<{INTEGER}> .',
+        ]
+
+
+def test_ill_formed_triples_are_left_out():
+    with rdfm.query(CONSTRUCT, LOG, format="trig") as made:
+        assert [len(message) for message in made] == [0, 0, 0]
+
+
+def test_a_log_that_is_made_is_written(tmp_path):
+    with (
+        rdfm.query(MADE, LOG, format="trig") as made,
+        rdfm.create_log(tmp_path / "out.jelly") as out,
+    ):
+        for batch in made.batches():
+            out.write_batch(batch)
+    with rdfm.open_log(tmp_path / "out.jelly") as log:
+        assert [len(message) for message in log] == [1, 1, 0]
+    assert pa.table(rdfm.query(MADE, LOG, format="trig")).num_rows == 3
+
+
+def test_a_log_that_is_made_is_filtered():
+    with rdfm.query(MADE, LOG, format="trig") as made:
+        assert [message.index for message in made.filter(subject="<x:b>")] == [1]
+
+
+def test_solutions():
+    rows = b"?s\t?o\n<x:a>\t1\n\t2\n"
+    with rdfm.query(MADE, solutions=rows, format="results-tsv") as made:
+        assert [len(message) for message in made] == [1, 0]
+    with pytest.raises(rdfm.OptionError, match="in the place of logs"):
+        rdfm.query(MADE, LOG, solutions=rows)
+    with pytest.raises(rdfm.OptionError, match="whole is for logs"):
+        rdfm.query(MADE, solutions=rows, whole=True)
+
+
+def test_indexes():
+    query = "ASK { ?s <x:p> ?o FILTER(?o > 1) }"
+    assert rdfm.query(query, LOG, format="trig") == [1]
+    assert rdfm.query(query, [LOG, LOG], format="trig") == [("bytes", 1)] * 2
+    assert rdfm.query(query, LOG, format="trig", whole=True) is True
+    assert rdfm.query("ASK { ?s <x:none> ?o }", LOG, format="trig", whole=True) is False
+    assert rdfm.query("ASK {}", b"", format="trig") == []
+    assert rdfm.query("ASK {}", b"", format="trig", whole=True) is True
+
+
+@pytest.mark.parametrize("query", [SELECT, MADE, "ASK { ?s ?p ?o }"])
+def test_a_log_that_is_not_there_is_told_at_once(query):
+    with pytest.raises(FileNotFoundError):
+        rdfm.query(query, "none.nq")
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_rows_before_an_error_come_first(whole):
+    log = b"<x:a> <x:p> <x:o> .\n# @message\noops\n# @message\n<x:b> <x:p> <x:o> .\n"
+    found = rdfm.query(SELECT, log, format="nq", whole=whole)
+    rows = []
+    with pytest.raises(rdfm.DecodeError, match="line 3"):
+        rows.extend(found)
+    assert sum(batch.num_rows for batch in rows) == (0 if whole else 1)
+    found = rdfm.query(SELECT, log, format="nq", whole=whole, on_error="skip")
+    assert pa.table(found).num_rows == 2
+    assert found.skipped == 1
+
+
+def test_limits():
+    with pytest.raises(rdfm.LimitError) as raised:
+        list(rdfm.query(SELECT.replace("<x:p>", "?p"), LOG, format="trig", max_rows=1))
+    assert (raised.value.source, raised.value.message_index) == ("bytes", 1)
+    assert "a larger max_rows allows it (message 1)" in str(raised.value)
+    found = rdfm.query(
+        SELECT.replace("<x:p>", "?p"), LOG, format="trig", max_rows=1, on_error="skip"
+    )
+    assert (pa.table(found).num_rows, found.skipped) == (1, 1)
+
+
+def test_wrong_queries():
+    with pytest.raises(rdfm.errors.QueryError) as raised:
+        rdfm.query("SELECT ?s {\n ?s ?p }", LOG, format="trig")
+    error = pickle.loads(pickle.dumps(raised.value))
+    assert (error.line, error.column) == (2, 9)
+    assert str(error) == str(raised.value)
+    with pytest.raises(rdfm.OptionError, match="types name x, and the query gives s and o"):
+        rdfm.query(SELECT, LOG, format="trig", types={"x": "double"})
+    with pytest.raises(rdfm.OptionError, match="a variable is called source"):
+        rdfm.query("SELECT ?source { ?source ?p ?o }", LOG, format="trig")
+    with pytest.raises(rdfm.OptionError, match="there is nothing to query"):
+        rdfm.query(SELECT)
+    with pytest.raises(rdfm.OptionError, match="cannot read 5"):
+        rdfm.query(SELECT, 5)
+
+
+def test_a_file_with_a_query(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("q.rq").write_text("\ufeffASK { ?s <x:p> 2 }")
+    for query in ("q.rq", Path("q.rq")):
+        assert rdfm.query(query, LOG, format="trig") == [1]
+    with Path("q.rq").open("rb") as file:
+        assert rdfm.query(file, LOG, format="trig") == [1]
+    Path("q.rq").write_bytes(b"ASK { ?s ?p '\xff' }")
+    with pytest.raises(rdfm.OptionError, match=r"q\.rq is no text in UTF-8"):
+        rdfm.query("q.rq", LOG, format="trig")
+
+
+def test_iris_of_a_file_are_relative_to_it(tmp_path):
+    (tmp_path / "q.rq").write_text("ASK { ?s ?p <o> }")
+    log = f"<x:a> <x:p> <{(tmp_path / 'o').as_uri()}> .\n".encode()
+    assert rdfm.query(tmp_path / "q.rq", log, format="nq") == [0]
+
+
+def test_namespaces_of_the_query():
+    assert rdfm.query("ASK { ?s e:p 2 }", LOG, format="trig", prefixes={"e": "x:"}) == [1]
+
+
+def test_rows_are_taken_in_another_thread():
+    found = rdfm.query(SELECT, LOG, format="trig")
+    tables = []
+    thread = threading.Thread(target=lambda: tables.append(pa.table(found)))
+    thread.start()
+    thread.join()
+    assert tables[0].num_rows == 2
+
+
+def test_what_is_read_is_closed(tmp_path):
+    path = tmp_path / "a.trig"
+    path.write_bytes(LOG * 1000)
+    found = rdfm.query(SELECT, path)
+    next(iter(found))
+    found.close()
+    with pytest.raises(ValueError, match="read to their end"):
+        next(iter(found))
+    assert threading.active_count() < 10
