@@ -32,6 +32,7 @@ MORE = {
     "ndjsonld": ("jsonld_oracle",),
     "xml": ("rdfxml",),
     "tar": ("archive",),
+    "rq": ("query",),
 }
 # What is longer than an input of the targets (-max_len) would be cut off anyway.
 MAX_BYTES = 4096

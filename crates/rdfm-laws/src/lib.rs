@@ -12,6 +12,7 @@ pub mod jsonld;
 pub mod message;
 pub mod mutate;
 pub mod options;
+pub mod query;
 pub mod regroup;
 pub mod sniff;
 pub mod split;

@@ -134,6 +134,11 @@ impl Evaluation {
         }
     }
 
+    /// Whether a query's pattern is matched natively where that is wanted.
+    pub fn is_covered(query: &Query) -> bool {
+        Plan::of(query.pattern(), &query.variables).is_some()
+    }
+
     /// Has something called now and then while messages are evaluated, which may cancel.
     #[must_use]
     pub fn looked_after(mut self, look: impl Fn(&Cancel) + Send + Sync + 'static) -> Self {

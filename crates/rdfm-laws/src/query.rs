@@ -1,0 +1,95 @@
+//! The laws of queries: evaluation ends within its limits, and covered patterns give the rows of the evaluator.
+
+use std::time::{Duration, Instant};
+
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::values::Values;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::write::write_term;
+use rdfm_core::registry;
+use rdfm_query::query::budget::Limits;
+use rdfm_query::query::evaluate::Evaluation;
+use rdfm_query::query::output::RowOutput;
+use rdfm_query::query::parse::{Form, Query};
+use rdfm_query::query::rows::Rows;
+
+/// What is queried: terms of every kind, a repeated quad, graphs, an empty message.
+const LOG: &str = r#"
+PREFIX : <http://e/>
+:a :p :b , :c ; :q 1 , 2.5 , "1e0"^^<http://www.w3.org/2001/XMLSchema#double> ; :r "x"@en , "x"@EN , "x" .
+:b :p :a . :b :p :a . _:n :p :b ; :q true .
+:g { :a :p :b . _:n :r "2026-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> }
+# @message
+:c :p :c ; :p <<( :a :p :b )>> . :h { :c :p _:c } :g { :c :q 2 }
+# @message
+# @message
+:a :p :a ; :q 1 ; :r :p .
+"#;
+/// Time that a message may take, and all of them, with what a slow machine adds.
+const TIMEOUT: Duration = Duration::from_millis(200);
+const ALL: Duration = Duration::from_secs(15);
+
+fn log() -> MessageBatch {
+    let spec = registry::find("trig").expect("TriG is a format");
+    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default())
+        .expect("its decoder has no options");
+    decoder.feed(LOG.as_bytes());
+    decoder.finish();
+    decoder
+        .next_of()
+        .expect("the log is TriG")
+        .expect("and one batch")
+}
+
+/// The rows of each message as text, sorted; None where evaluation ended before its end.
+fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
+    let mut rows = Rows::default();
+    let progress = evaluation.rows(log, 0, &mut rows);
+    let batch = RowOutput::new(&evaluation.query)
+        .batch(log, &rows)
+        .expect("rows within limits are a batch");
+    let mut shown = Vec::new();
+    for (row, message) in rows.messages.iter().enumerate() {
+        let mut text = format!("{message}").into_bytes();
+        for &cell in batch.message(row) {
+            text.push(b' ');
+            write_term(batch.table(), cell, &mut text);
+        }
+        shown.push(String::from_utf8(text).expect("terms are UTF-8"));
+    }
+    shown.sort_unstable();
+    progress.stop.is_none().then_some(shown)
+}
+
+/// Any text as a query: it is refused, or evaluated within its limits, natively as by the evaluator. Says whether it
+/// was evaluated in both ways.
+pub fn both_ways_agree(data: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return false;
+    };
+    let start = Instant::now();
+    let union = data.len() % 2 == 1;
+    let query = || Query::parse(text, Some("http://e/"), &[], union);
+    let (Ok(one), Ok(other)) = (query(), query()) else {
+        return false;
+    };
+    if matches!(one.form, Form::Ask) {
+        return false;
+    }
+    let limits = Limits {
+        timeout: Some(TIMEOUT),
+        max_rows: 1000,
+        max_terms: 1 << 20,
+    };
+    let log = log();
+    let native = rows(&Evaluation::new(one, limits.clone(), true), &log);
+    let evaluation = Evaluation::new(other, limits, false);
+    // What gives other rows each time is not covered, and neither are LIMIT and OFFSET.
+    let is_covered = Evaluation::is_covered(&evaluation.query);
+    if is_covered && let (Some(native), Some(evaluated)) = (native, rows(&evaluation, &log)) {
+        assert_eq!(native, evaluated, "{text}");
+    }
+    assert!(start.elapsed() < ALL, "{:?}: {text}", start.elapsed());
+    is_covered
+}

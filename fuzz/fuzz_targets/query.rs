@@ -1,0 +1,6 @@
+//! Any text as a query over a few messages: it ends, and both ways of matching give the same rows.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    rdfm_laws::query::both_ways_agree(data);
+});
