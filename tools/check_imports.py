@@ -29,7 +29,7 @@ ARROW = [
     {"error"},
     {"schema"},
     {"to_arrow", "from_arrow"},
-    {"values"},
+    {"values", "columns"},
     {"lib"},
 ]
 ANALYSIS = [

@@ -2,11 +2,13 @@
 //!
 //! - [`schema`]: the columns of rows.
 //! - [`to_arrow`]: rows of batches, and rows regrouped. [`from_arrow`]: batches of rows.
+//! - [`columns`]: rows of results as typed columns, with the messages that they are of.
 //! - [`values`]: columns of values, decoded and encoded.
 //! - [`error`]: why not, and in which row.
 //!
 //! No Python and no I/O: arrays come in and go out, whoever calls moves them across a border.
 
+pub mod columns;
 pub mod error;
 pub mod from_arrow;
 pub mod schema;

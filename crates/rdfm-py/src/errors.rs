@@ -127,6 +127,27 @@ pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: Reason) -> PyErr
     made().unwrap_or_else(|error| error)
 }
 
+/// A value that does not fit its column.
+pub fn misfit(
+    py: Python<'_>,
+    reason: String,
+    message: Option<u64>,
+    row: usize,
+    source: Option<&str>,
+) -> PyErr {
+    let made = || -> PyResult<PyErr> {
+        let attributes = PyDict::new(py);
+        attributes.set_item("message_index", message)?;
+        attributes.set_item("source", source)?;
+        if message.is_none() {
+            attributes.set_item("row", row)?;
+        }
+        let class = decode_class(py, ErrorClass::Unsupported);
+        make(&class, &reason.into(), None, &attributes)
+    };
+    made().unwrap_or_else(|error| error)
+}
+
 /// A term whose text is none.
 pub fn term(reason: impl Into<Reason>) -> PyErr {
     plain::<py::DecodeError>(&reason.into())

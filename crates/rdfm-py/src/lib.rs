@@ -7,7 +7,7 @@
 //! - [`contexts`]: remote contexts of JSON-LD.
 //! - [`regroup`]: other boundaries of messages. [`comparison`]: messages compared.
 //! - [`statistics`]: what logs hold, in numbers.
-//! - [`filter`]: messages by pattern. [`query`]: SPARQL.
+//! - [`filter`]: messages by pattern. [`query`]: SPARQL. [`columns`]: its rows as typed columns.
 //! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
 //! - [`warnings`]: what is legal and suspicious in batches.
 //! - [`errors`]: the one table from error classes to exceptions.
@@ -31,6 +31,7 @@ mod batch;
 mod build;
 mod changes;
 mod codecs;
+mod columns;
 mod comparison;
 mod contexts;
 mod errors;
@@ -61,6 +62,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     archive::register(module)?;
     filter::register(module)?;
     query::register(module)?;
+    columns::register(module)?;
     regroup::register(module)?;
     statistics::register(module)?;
     warnings::register(module)?;

@@ -45,9 +45,9 @@ pub struct Query {
 #[pyclass(frozen, get_all, module = "rdfm._core")]
 pub struct Evaluated {
     /// The rows of a SELECT.
-    rows: Option<Py<ResultBatch>>,
+    pub rows: Option<Py<ResultBatch>>,
     /// The message in the batch of each row.
-    messages: Vec<u32>,
+    pub messages: Vec<u32>,
     /// The messages of a CONSTRUCT; None of none.
     constructed: Option<Py<MessageBatch>>,
     /// Whether an ASK holds for each message.

@@ -1,0 +1,601 @@
+//! Rows of results as typed columns, with the messages that they are of.
+//!
+//! - In: variables and the types that are asked for; rows of terms, and the message of each.
+//! - Out: `source` and `message` if they are wanted, then a column for each variable: terms as canonical N-Triples, or
+//!   values of the type.
+//! - Law: the schema follows from variables and types alone. A value that does not fit its type is an error, or null and
+//!   counted; never another value.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use arrow_array::types::{
+    Date32Type, Decimal128Type, DurationMicrosecondType, Float32Type, Float64Type, Int64Type,
+    Time64MicrosecondType, TimestampMicrosecondType,
+};
+use arrow_array::{
+    ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, RecordBatch, RecordBatchOptions,
+};
+use arrow_buffer::{BooleanBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use oxsdatatypes::{Date, DateTime, DayTimeDuration, Decimal, Duration, Time};
+use rdfm_core::model::batch::ResultBatch;
+use rdfm_core::model::error::quote;
+use rdfm_core::model::remedy::Reason;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{TermId, TermKind};
+use rdfm_core::model::write::write_term;
+use rdfm_core::syntax::moment;
+
+use crate::error::Error;
+use crate::schema::Terms;
+use crate::to_arrow::limit::{MakeError, charge};
+use crate::to_arrow::terms::{Places, TermColumns};
+use crate::to_arrow::texts::{Texts, nulls};
+
+const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
+const TOO_LARGE: &str = "the texts of the rows pass 2 GiB in one batch; make smaller batches";
+/// The columns that stand before those of the variables.
+const OF_MESSAGES: [&str; 2] = ["source", "message"];
+/// Digits of a decimal, and those of them that are behind the point.
+const DECIMAL: (u8, i8) = (38, 18);
+/// xsd:integer and the types derived from it.
+const INTEGERS: [&[u8]; 13] = [
+    b"integer",
+    b"long",
+    b"int",
+    b"short",
+    b"byte",
+    b"nonNegativeInteger",
+    b"positiveInteger",
+    b"nonPositiveInteger",
+    b"negativeInteger",
+    b"unsignedLong",
+    b"unsignedInt",
+    b"unsignedShort",
+    b"unsignedByte",
+];
+
+/// The type of a variable's column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Any term, as canonical N-Triples.
+    Term,
+    /// The text of an IRI, or the lexical form of any literal.
+    String,
+    /// The text of an IRI.
+    Iri,
+    /// Of xsd:boolean.
+    Boolean,
+    /// Of xsd:integer and the types derived from it, in 64 bits.
+    Integer,
+    /// Of xsd:decimal and integers: 38 digits, 18 of them behind the point.
+    Decimal,
+    /// Of xsd:float, decimals and integers.
+    Float,
+    /// Of any number.
+    Double,
+    /// Of xsd:dateTime, in microseconds of UTC, which is also the time zone of those that say none.
+    DateTime,
+    /// Of xsd:date, as it is written: without its time zone.
+    Date,
+    /// Of xsd:time, in microseconds of a day in UTC, which is also the time zone of those that say none.
+    Time,
+    /// Of xsd:dayTimeDuration, or an xsd:duration without months, in microseconds.
+    Duration,
+}
+
+impl Type {
+    /// All that can be asked for, by their names.
+    pub const NAMES: [(&'static str, Self); 11] = [
+        ("string", Self::String),
+        ("iri", Self::Iri),
+        ("boolean", Self::Boolean),
+        ("integer", Self::Integer),
+        ("decimal", Self::Decimal),
+        ("float", Self::Float),
+        ("double", Self::Double),
+        ("dateTime", Self::DateTime),
+        ("date", Self::Date),
+        ("time", Self::Time),
+        ("duration", Self::Duration),
+    ];
+
+    fn named(name: &str) -> Option<Self> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, found)| *found)
+    }
+
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Term | Self::String | Self::Iri => DataType::Utf8,
+            Self::Boolean => DataType::Boolean,
+            Self::Integer => DataType::Int64,
+            Self::Decimal => DataType::Decimal128(DECIMAL.0, DECIMAL.1),
+            Self::Float => DataType::Float32,
+            Self::Double => DataType::Float64,
+            Self::DateTime => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            Self::Date => DataType::Date32,
+            Self::Time => DataType::Time64(TimeUnit::Microsecond),
+            Self::Duration => DataType::Duration(TimeUnit::Microsecond),
+        }
+    }
+
+    /// What fits, as the end of a sentence.
+    const fn wanted(self) -> &'static str {
+        match self {
+            Self::Term => "a term",
+            Self::String => "an IRI or a literal",
+            Self::Iri => "an IRI",
+            Self::Boolean => "an xsd:boolean",
+            Self::Integer => "an xsd:integer of 64 bits",
+            Self::Decimal => "an xsd:decimal of 20 digits, and 18 behind the point",
+            Self::Float => "an xsd:float, a decimal or an integer",
+            Self::Double => "a number",
+            Self::DateTime => "an xsd:dateTime of whole microseconds",
+            Self::Date => "an xsd:date",
+            Self::Time => "an xsd:time of whole microseconds",
+            Self::Duration => "an xsd:dayTimeDuration of whole microseconds",
+        }
+    }
+}
+
+/// A value that does not fit the type of its column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The row among those that were given.
+    pub row: usize,
+    /// The message that it is of, where rows are of messages.
+    pub message: Option<u64>,
+    /// Variable and value, and what would fit.
+    pub reason: String,
+}
+
+/// Why there are no columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A value does not fit.
+    Misfit(Misfit),
+    /// Something else.
+    Error(Error),
+}
+
+/// The columns of rows.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    variables: Vec<Box<str>>,
+    types: Vec<Type>,
+    of_messages: bool,
+}
+
+impl Columns {
+    /// Those of variables, by the types that are asked for; `of_messages`: behind `source` and `message`.
+    ///
+    /// # Errors
+    /// There is no such type or variable, or two columns would have one name.
+    pub fn new<'a>(
+        variables: impl IntoIterator<Item = &'a str>,
+        types: impl IntoIterator<Item = (&'a str, &'a str)>,
+        of_messages: bool,
+    ) -> Result<Self, Reason> {
+        let variables: Vec<Box<str>> = variables.into_iter().map(Into::into).collect();
+        for (at, name) in variables.iter().enumerate() {
+            if of_messages && OF_MESSAGES.contains(&&**name) {
+                return Err(format!(
+                    "?{name} would be a second column {name}; name the variable otherwise"
+                )
+                .into());
+            }
+            if variables[..at].contains(name) {
+                return Err(format!("?{name} occurs twice, and would be two columns").into());
+            }
+        }
+        let mut found = vec![Type::Term; variables.len()];
+        for (name, asked) in types {
+            let name = name.trim_start_matches(['?', '$']);
+            let Some(at) = variables.iter().position(|known| &**known == name) else {
+                let known: Vec<String> = variables.iter().map(|name| format!("?{name}")).collect();
+                let known = if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                };
+                return Err(format!(
+                    "there is no variable {} to give a type; there are {known}",
+                    quote(name.as_bytes())
+                )
+                .into());
+            };
+            found[at] =
+                Type::named(asked.strip_prefix("xsd:").unwrap_or(asked)).ok_or_else(|| {
+                    let known: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
+                    format!(
+                        "there is no type {} for ?{name}; types are {}",
+                        quote(asked.as_bytes()),
+                        known.join(", ")
+                    )
+                })?;
+        }
+        Ok(Self {
+            variables,
+            types: found,
+            of_messages,
+        })
+    }
+
+    /// The schema, whatever the rows hold.
+    pub fn schema(&self) -> SchemaRef {
+        let [source, message] = OF_MESSAGES;
+        let mut fields = Vec::with_capacity(self.types.len() + 2);
+        if self.of_messages {
+            fields.push(Field::new(source, DataType::Utf8, true));
+            fields.push(Field::new(message, DataType::Int64, true));
+        }
+        let variables = self.variables.iter().zip(&self.types);
+        fields.extend(variables.map(|(name, of)| Field::new(&**name, of.data_type(), true)));
+        Arc::new(Schema::new(fields))
+    }
+
+    /// The columns of rows, and how many values are null since they did not fit.
+    ///
+    /// `messages` are the indexes of the messages that the rows are of, and `source` their log, where these are columns.
+    ///
+    /// # Errors
+    /// A value does not fit, unless such values are to be null; the rows have other variables or no message each; their
+    /// texts pass 2 GiB.
+    pub fn record_batch(
+        &self,
+        rows: &ResultBatch,
+        messages: &[u64],
+        source: Option<&str>,
+        misfits_are_null: bool,
+    ) -> Result<(RecordBatch, usize), Failure> {
+        let shape = |reason: &str| Failure::Error(Error::shape(reason.to_owned()));
+        let head = rows.head();
+        if rows.len() > 0 && *head.variables != *self.variables {
+            return Err(shape("the rows have other variables than the columns"));
+        }
+        if self.of_messages && messages.len() != rows.len() {
+            return Err(shape("there is not one message for each row"));
+        }
+        let mut maker = Maker {
+            columns: self,
+            rows,
+            messages,
+            misfits_are_null,
+            misfits: 0,
+            bytes: 0,
+        };
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.types.len() + 2);
+        if self.of_messages {
+            arrays.push(maker.source(source)?);
+            let indexes = messages.iter().map(|index| index.cast_signed());
+            let indexes: Vec<i64> = indexes.collect();
+            let indexes = PrimitiveArray::<Int64Type>::new(indexes.into(), None);
+            arrays.push(Arc::new(indexes));
+        }
+        let mut places = Places::new(rows.table());
+        for at in 0..self.types.len() {
+            arrays.push(maker.variable(at, &mut places)?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let batch = RecordBatch::try_new_with_options(self.schema(), arrays, &options)
+            .map_err(|error| Failure::from(MakeError::from(error)))?;
+        Ok((batch, maker.misfits))
+    }
+}
+
+impl From<MakeError> for Failure {
+    fn from(error: MakeError) -> Self {
+        Self::Error(error.told(TOO_LARGE))
+    }
+}
+
+/// Makes the columns of some rows.
+struct Maker<'a> {
+    columns: &'a Columns,
+    rows: &'a ResultBatch,
+    messages: &'a [u64],
+    misfits_are_null: bool,
+    misfits: usize,
+    bytes: usize,
+}
+
+impl Maker<'_> {
+    fn source(&mut self, source: Option<&str>) -> Result<ArrayRef, Failure> {
+        let text = source.unwrap_or_default().as_bytes();
+        let mut texts = Texts::new();
+        for _ in 0..self.rows.len() {
+            charge(&mut self.bytes, text.len())?;
+            texts.add(text);
+        }
+        let valid = vec![source.is_some(); self.rows.len()];
+        self.strings(texts, valid)
+    }
+
+    #[allow(clippy::unused_self, reason = "beside the other arrays")]
+    fn strings(&self, texts: Texts, valid: Vec<bool>) -> Result<ArrayRef, Failure> {
+        let array = texts.strings(nulls(valid)).map_err(MakeError::from)?;
+        Ok(Arc::new(array))
+    }
+
+    fn variable(&mut self, at: usize, places: &mut Places) -> Result<ArrayRef, Failure> {
+        match self.columns.types[at] {
+            Type::Term => self.terms(at, places),
+            Type::String => self.texts(at, |table, id| {
+                let term = table.term(id);
+                let has_text = term.kind == TermKind::Iri || is_literal(term.kind);
+                has_text.then(|| table.text_of(term))
+            }),
+            Type::Iri => self.texts(at, |table, id| {
+                let term = table.term(id);
+                (term.kind == TermKind::Iri).then(|| table.text_of(term))
+            }),
+            Type::Boolean => {
+                let (values, valid) = self.values(at, boolean)?;
+                let values = BooleanBuffer::from(values);
+                Ok(Arc::new(BooleanArray::new(values, nulls(valid))))
+            }
+            Type::Integer => self.primitive::<Int64Type>(at, integer),
+            Type::Decimal => {
+                let (values, valid) = self.values(at, decimal)?;
+                let array =
+                    PrimitiveArray::<Decimal128Type>::new(ScalarBuffer::from(values), nulls(valid));
+                let array = array.with_precision_and_scale(DECIMAL.0, DECIMAL.1);
+                Ok(Arc::new(array.map_err(MakeError::from)?))
+            }
+            Type::Float => self.primitive::<Float32Type>(at, float),
+            Type::Double => self.primitive::<Float64Type>(at, double),
+            Type::DateTime => {
+                let (values, valid) = self.values(at, date_time)?;
+                let values = ScalarBuffer::from(values);
+                let array = PrimitiveArray::<TimestampMicrosecondType>::new(values, nulls(valid));
+                Ok(Arc::new(array.with_timezone("UTC")))
+            }
+            Type::Date => self.primitive::<Date32Type>(at, date),
+            Type::Time => self.primitive::<Time64MicrosecondType>(at, time),
+            Type::Duration => self.primitive::<DurationMicrosecondType>(at, duration),
+        }
+    }
+
+    /// The cells of a variable.
+    fn cells(&self, at: usize) -> impl Iterator<Item = TermId> + use<'_> {
+        let width = self.columns.variables.len();
+        self.rows.records().iter().skip(at).step_by(width).copied()
+    }
+
+    fn terms(&mut self, at: usize, places: &mut Places) -> Result<ArrayRef, Failure> {
+        let mut terms = TermColumns::new(1, Terms::NTriples);
+        places.forget();
+        let (table, mut bytes) = (self.rows.table(), self.bytes);
+        for id in self.cells(at) {
+            terms.add_optional(table, 0, id, places, &mut bytes)?;
+        }
+        self.bytes = bytes;
+        let mut arrays = terms.finish().map_err(MakeError::from)?;
+        let array = arrays.pop();
+        array.ok_or_else(|| Failure::Error(Error::shape("no column".to_owned())))
+    }
+
+    fn texts<'t>(
+        &'t mut self,
+        at: usize,
+        text: impl Fn(&'t TermTable, TermId) -> Option<&'t [u8]>,
+    ) -> Result<ArrayRef, Failure> {
+        let rows: &'t ResultBatch = self.rows;
+        let table = rows.table();
+        let mut texts = Texts::new();
+        let mut valid = Vec::with_capacity(rows.len());
+        for row in 0..rows.len() {
+            let id = rows.message(row)[at];
+            let found = if id == TermId::DEFAULT_GRAPH {
+                None
+            } else if let Some(found) = text(table, id) {
+                Some(found)
+            } else {
+                self.misfit(row, at, id)?;
+                None
+            };
+            charge(&mut self.bytes, found.map_or(0, <[u8]>::len))?;
+            texts.add(found.unwrap_or_default());
+            valid.push(found.is_some());
+        }
+        self.strings(texts, valid)
+    }
+
+    fn primitive<T: ArrowPrimitiveType>(
+        &mut self,
+        at: usize,
+        read: impl Fn(Literal<'_>) -> Option<T::Native>,
+    ) -> Result<ArrayRef, Failure> {
+        let (values, valid) = self.values(at, read)?;
+        let values = ScalarBuffer::from(values);
+        Ok(Arc::new(PrimitiveArray::<T>::new(values, nulls(valid))))
+    }
+
+    /// The values of a variable that literals say, and which of them there are.
+    fn values<T: Default>(
+        &mut self,
+        at: usize,
+        read: impl Fn(Literal<'_>) -> Option<T>,
+    ) -> Result<(Vec<T>, Vec<bool>), Failure> {
+        let rows = self.rows;
+        let mut values = Vec::with_capacity(rows.len());
+        let mut valid = Vec::with_capacity(rows.len());
+        for row in 0..rows.len() {
+            let id = rows.message(row)[at];
+            let value = if id == TermId::DEFAULT_GRAPH {
+                None
+            } else {
+                let value = Literal::of(rows.table(), id).and_then(&read);
+                if value.is_none() {
+                    self.misfit(row, at, id)?;
+                }
+                value
+            };
+            valid.push(value.is_some());
+            values.push(value.unwrap_or_default());
+        }
+        Ok((values, valid))
+    }
+
+    /// Counts a value that does not fit, or refuses it.
+    fn misfit(&mut self, row: usize, at: usize, id: TermId) -> Result<(), Failure> {
+        self.misfits += 1;
+        if self.misfits_are_null {
+            return Ok(());
+        }
+        let mut term = Vec::new();
+        write_term(self.rows.table(), id, &mut term);
+        let (name, wanted) = (&self.columns.variables[at], self.columns.types[at].wanted());
+        Err(Failure::Misfit(Misfit {
+            row,
+            message: self.messages.get(row).copied(),
+            reason: format!("?{name} is {}, expected {wanted}", quote(&term)),
+        }))
+    }
+}
+
+const fn is_literal(kind: TermKind) -> bool {
+    matches!(
+        kind,
+        TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral
+    )
+}
+
+/// A literal of a datatype of XSD other than xsd:string, without the space around its lexical form.
+#[derive(Clone, Copy)]
+struct Literal<'a> {
+    datatype: &'a [u8],
+    text: &'a str,
+}
+
+impl<'a> Literal<'a> {
+    fn of(table: &'a TermTable, id: TermId) -> Option<Self> {
+        let term = table.term(id);
+        if term.kind != TermKind::TypedLiteral {
+            return None;
+        }
+        let datatype = table.text(TermId(term.aux)).strip_prefix(XSD)?;
+        let text = std::str::from_utf8(table.text_of(term)).ok()?;
+        Some(Self {
+            datatype,
+            text: text.trim_matches([' ', '\t', '\r', '\n']),
+        })
+    }
+
+    fn is_integer(self) -> bool {
+        INTEGERS.contains(&self.datatype)
+    }
+}
+
+fn boolean(literal: Literal<'_>) -> Option<bool> {
+    match (literal.datatype, literal.text) {
+        (b"boolean", "true" | "1") => Some(true),
+        (b"boolean", "false" | "0") => Some(false),
+        _ => None,
+    }
+}
+
+fn integer(literal: Literal<'_>) -> Option<i64> {
+    literal.is_integer().then(|| literal.text.parse().ok())?
+}
+
+/// The number of 10^-18.
+fn decimal(literal: Literal<'_>) -> Option<i128> {
+    if !literal.is_integer() && literal.datatype != b"decimal" {
+        return None;
+    }
+    let value = Decimal::from_str(literal.text).ok()?;
+    let number = i128::from_be_bytes(value.to_be_bytes());
+    (number.unsigned_abs() < 10_u128.pow(DECIMAL.0.into())).then_some(number)
+}
+
+fn double(literal: Literal<'_>) -> Option<f64> {
+    let is_number =
+        literal.is_integer() || matches!(literal.datatype, b"double" | b"float" | b"decimal");
+    is_number.then(|| floating(literal))?
+}
+
+fn float(literal: Literal<'_>) -> Option<f32> {
+    let is_number = literal.is_integer() || matches!(literal.datatype, b"float" | b"decimal");
+    is_number.then(|| floating(literal))?
+}
+
+/// A number as its datatype writes it; Rust's words for what is no number are others.
+fn floating<T: FromStr>(literal: Literal<'_>) -> Option<T> {
+    let inexact = matches!(literal.datatype, b"double" | b"float");
+    match literal.text {
+        "INF" | "+INF" if inexact => return "inf".parse().ok(),
+        "-INF" if inexact => return "-inf".parse().ok(),
+        "NaN" if inexact => return "nan".parse().ok(),
+        _ => {}
+    }
+    let fits = |byte: u8| match byte {
+        b'0'..=b'9' | b'+' | b'-' => true,
+        b'.' => !literal.is_integer(),
+        b'e' | b'E' => inexact,
+        _ => false,
+    };
+    let is_number = literal.text.bytes().all(fits);
+    is_number.then(|| literal.text.parse().ok())?
+}
+
+fn date_time(literal: Literal<'_>) -> Option<i64> {
+    if !matches!(literal.datatype, b"dateTime" | b"dateTimeStamp") {
+        return None;
+    }
+    moment::micros(literal.text.as_bytes()).or_else(|| {
+        let found = DateTime::from_str(literal.text).ok()?;
+        // Without a time zone it is of UTC.
+        let ahead = found
+            .timezone()
+            .map_or(Decimal::default(), |zone| zone.as_seconds());
+        let day = moment::day_of(found.year(), found.month().into(), found.day().into());
+        let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
+        let seconds = found.second().checked_add(clock)?.checked_sub(ahead)?;
+        day.checked_mul(moment::DAY_MICROS)?
+            .checked_add(micros(seconds)?)
+    })
+}
+
+fn date(literal: Literal<'_>) -> Option<i32> {
+    if literal.datatype != b"date" {
+        return None;
+    }
+    let day = moment::days(literal.text.as_bytes()).or_else(|| {
+        let found = Date::from_str(literal.text).ok()?;
+        let (month, day) = (found.month().into(), found.day().into());
+        Some(moment::day_of(found.year(), month, day))
+    })?;
+    day.try_into().ok()
+}
+
+fn time(literal: Literal<'_>) -> Option<i64> {
+    if literal.datatype != b"time" {
+        return None;
+    }
+    let found = Time::from_str(literal.text).ok()?;
+    let ahead = found
+        .timezone()
+        .map_or(Decimal::default(), |zone| zone.as_seconds());
+    let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
+    let seconds = found.second().checked_add(clock)?.checked_sub(ahead)?;
+    Some(micros(seconds)?.rem_euclid(moment::DAY_MICROS))
+}
+
+fn duration(literal: Literal<'_>) -> Option<i64> {
+    let found = match literal.datatype {
+        b"dayTimeDuration" => DayTimeDuration::from_str(literal.text).ok()?,
+        b"duration" => Duration::from_str(literal.text).ok()?.try_into().ok()?,
+        _ => return None,
+    };
+    micros(found.as_seconds())
+}
+
+/// Microseconds, if they are whole and fit.
+fn micros(seconds: Decimal) -> Option<i64> {
+    const PARTS: i128 = 1_000_000_000_000;
+    let parts = i128::from_be_bytes(seconds.to_be_bytes());
+    (parts % PARTS == 0).then(|| (parts / PARTS).try_into().ok())?
+}

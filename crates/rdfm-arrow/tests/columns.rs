@@ -1,0 +1,347 @@
+//! Rows of results as typed columns: what fits, what does not, and which schema.
+#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::TimestampMicrosecondType;
+use arrow_cast::display::array_value_to_string;
+use arrow_schema::{DataType, TimeUnit};
+use rdfm_arrow::columns::{Columns, Failure, Type};
+use rdfm_core::formats::nquads::parse_term;
+use rdfm_core::model::batch::ResultBatch;
+use rdfm_core::model::builder::ResultBuilder;
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::record::ResultHead;
+use rdfm_core::model::term::TermId;
+
+const X: &str = "http://www.w3.org/2001/XMLSchema#";
+
+/// Rows of cells in N-Triples; an empty text is unbound.
+fn rows(variables: &[&str], rows: &[&[&str]]) -> ResultBatch {
+    let mut builder = ResultBuilder::new(Limits::default());
+    builder.set_head(Arc::new(ResultHead {
+        variables: variables.iter().map(|name| (*name).into()).collect(),
+        ..ResultHead::default()
+    }));
+    for row in rows {
+        builder.begin_message(0);
+        for text in *row {
+            let id = if text.is_empty() {
+                TermId::DEFAULT_GRAPH
+            } else {
+                parse_term(&mut builder, text.as_bytes(), 8).unwrap()
+            };
+            builder.add(id).unwrap();
+        }
+        builder.end_message();
+    }
+    let none = builder.take_head();
+    builder.take().unwrap_or(none)
+}
+
+fn literal(text: &str, datatype: &str) -> String {
+    format!("\"{text}\"^^<{X}{datatype}>")
+}
+
+fn typed(name: &str, misfits_are_null: bool, cells: &[&str]) -> Result<Vec<String>, Failure> {
+    let columns = Columns::new(["v"], [("v", name)], false).unwrap();
+    let cells: Vec<[&str; 1]> = cells.iter().map(|cell| [*cell]).collect();
+    let cells: Vec<&[&str]> = cells.iter().map(|row| &row[..]).collect();
+    let (batch, misfits) =
+        columns.record_batch(&rows(&["v"], &cells), &[], None, misfits_are_null)?;
+    assert_eq!(batch.schema(), columns.schema());
+    let found = texts(&batch, 0);
+    let nulls = batch.column(0).null_count();
+    let unbound = cells.iter().filter(|row| row[0].is_empty()).count();
+    assert_eq!(nulls, unbound + misfits);
+    Ok(found)
+}
+
+fn texts(batch: &RecordBatch, column: usize) -> Vec<String> {
+    let mut array = Arc::clone(batch.column(column));
+    if let Some(moments) = array.as_primitive_opt::<TimestampMicrosecondType>() {
+        // Names of time zones are not known here.
+        array = Arc::new(moments.clone().with_timezone_opt::<Arc<str>>(None));
+    }
+    let text = |row| array_value_to_string(&array, row).unwrap();
+    (0..batch.num_rows()).map(text).collect()
+}
+
+#[test]
+fn values_of_each_type() {
+    for (name, datatype, text, expected) in [
+        ("string", "integer", " 5", " 5"),
+        ("boolean", "boolean", "true", "true"),
+        ("boolean", "boolean", " 0\\n", "false"),
+        ("integer", "integer", "-007", "-7"),
+        (
+            "integer",
+            "unsignedLong",
+            "+9223372036854775807",
+            "9223372036854775807",
+        ),
+        ("integer", "byte", "1", "1"),
+        ("decimal", "decimal", "-1.50", "-1.500000000000000000"),
+        (
+            "decimal",
+            "decimal",
+            "99999999999999999999",
+            "99999999999999999999.000000000000000000",
+        ),
+        ("decimal", "integer", "5", "5.000000000000000000"),
+        ("float", "float", "1.5e3", "1500.0"),
+        ("float", "decimal", ".5", "0.5"),
+        ("double", "double", "INF", "inf"),
+        ("double", "float", "-INF", "-inf"),
+        ("double", "double", "NaN", "NaN"),
+        ("double", "double", "1E-1", "0.1"),
+        ("double", "decimal", "1.", "1.0"),
+        ("double", "long", "+3", "3.0"),
+        (
+            "dateTime",
+            "dateTime",
+            "2026-06-01T10:00:00.5+02:00",
+            "2026-06-01T08:00:00.500",
+        ),
+        (
+            "dateTime",
+            "dateTime",
+            "2026-06-01T10:00:00",
+            "2026-06-01T10:00:00",
+        ),
+        (
+            "dateTime",
+            "dateTimeStamp",
+            "2026-06-01T10:00:00Z",
+            "2026-06-01T10:00:00",
+        ),
+        (
+            "dateTime",
+            "dateTime",
+            "2026-06-01T24:00:00Z",
+            "2026-06-02T00:00:00",
+        ),
+        (
+            "dateTime",
+            "dateTime",
+            "2026-06-01T00:00:00.1234560+14:00",
+            "2026-05-31T10:00:00.123456",
+        ),
+        ("date", "date", "2026-06-01", "2026-06-01"),
+        ("date", "date", "2026-06-01-05:00", "2026-06-01"),
+        ("time", "time", "10:00:00.25", "10:00:00.250"),
+        ("time", "time", "01:00:00+02:00", "23:00:00"),
+        ("duration", "dayTimeDuration", "P1DT2H", "PT93600S"),
+        ("duration", "duration", "-PT0.5S", "-PT0.5S"),
+    ] {
+        let found = typed(name, false, &[&literal(text, datatype), ""]).unwrap();
+        assert_eq!(found, [expected, ""], "{name} of {text:?} {datatype}");
+    }
+    let cells = ["<x:a>", "\"a\"@en", "\"a\"", "\"a\"^^<x:d>", ""];
+    assert_eq!(
+        typed("string", false, &cells).unwrap(),
+        ["x:a", "a", "a", "a", ""]
+    );
+    assert_eq!(typed("iri", false, &["<x:a>", ""]).unwrap(), ["x:a", ""]);
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_or_null() {
+    for (name, cells) in [
+        (
+            "string",
+            vec!["_:b".to_owned(), "<<( <x:a> <x:b> \"c\" )>>".to_owned()],
+        ),
+        ("iri", vec!["_:b".to_owned(), "\"x:a\"".to_owned()]),
+        (
+            "boolean",
+            vec![
+                literal("yes", "boolean"),
+                literal("1", "integer"),
+                "\"true\"".to_owned(),
+            ],
+        ),
+        (
+            "integer",
+            vec![
+                literal("9223372036854775808", "integer"),
+                literal("5.0", "decimal"),
+                literal("x", "integer"),
+                literal("", "int"),
+                "\"5\"".to_owned(),
+            ],
+        ),
+        (
+            "decimal",
+            vec![
+                literal("100000000000000000000", "decimal"),
+                literal("0.1234567890123456789", "decimal"),
+                literal("1e3", "decimal"),
+                literal("1", "double"),
+            ],
+        ),
+        (
+            "float",
+            vec![
+                literal("1", "double"),
+                literal("inf", "float"),
+                literal("1e3", "decimal"),
+            ],
+        ),
+        (
+            "double",
+            vec![
+                literal("nan", "double"),
+                literal("infinity", "double"),
+                literal("INF", "decimal"),
+                literal("1.5", "integer"),
+                literal("", "double"),
+                literal("1_000", "double"),
+                "\"1\"".to_owned(),
+            ],
+        ),
+        (
+            "dateTime",
+            vec![
+                literal("2026-06-01", "date"),
+                literal("2026-06-01", "dateTime"),
+                literal("2026-02-30T00:00:00Z", "dateTime"),
+                literal("2026-06-01T00:00:00.1234567Z", "dateTime"),
+                literal("999999-01-01T00:00:00Z", "dateTime"),
+            ],
+        ),
+        (
+            "date",
+            vec![
+                literal("2026-06-01T00:00:00Z", "dateTime"),
+                literal("2026-6-1", "date"),
+            ],
+        ),
+        ("time", vec![literal("25:00:00", "time")]),
+        (
+            "duration",
+            vec![
+                literal("P1M", "duration"),
+                literal("PT0.0000001S", "dayTimeDuration"),
+            ],
+        ),
+    ] {
+        for cell in &cells {
+            let failure = typed(name, false, &[cell]).unwrap_err();
+            let Failure::Misfit(misfit) = failure else {
+                unreachable!("{failure:?}")
+            };
+            assert_eq!((misfit.row, misfit.message), (0, None));
+            assert!(misfit.reason.starts_with("?v is '"), "{}", misfit.reason);
+        }
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let found = typed(name, true, &cells).unwrap();
+        assert!(found.iter().all(String::is_empty), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn rows_with_the_messages_that_they_are_of() {
+    let columns = Columns::new(["s", "n"], [("?n", "xsd:double")], true).unwrap();
+    let given = rows(
+        &["s", "n"],
+        &[
+            &["<x:a>", &literal("1", "double")],
+            &["_:b", "\"warm\""],
+            &["", ""],
+        ],
+    );
+    let (batch, misfits) = columns
+        .record_batch(&given, &[3, 3, 7], Some("a.nq"), true)
+        .unwrap();
+    assert_eq!(misfits, 1);
+    assert_eq!(batch.schema(), columns.schema());
+    let names: Vec<_> = batch
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| field.name().clone())
+        .collect();
+    assert_eq!(names, ["source", "message", "s", "n"]);
+    assert_eq!(texts(&batch, 0), ["a.nq"; 3]);
+    assert_eq!(texts(&batch, 1), ["3", "3", "7"]);
+    assert_eq!(texts(&batch, 2), ["<x:a>", "_:b", ""]);
+    assert_eq!(texts(&batch, 3), ["1.0", "", ""]);
+    let Err(Failure::Misfit(misfit)) = columns.record_batch(&given, &[3, 4, 7], None, false) else {
+        unreachable!()
+    };
+    assert_eq!((misfit.row, misfit.message), (1, Some(4)));
+    assert_eq!(misfit.reason, "?n is '\"warm\"', expected a number");
+    assert!(columns.record_batch(&given, &[3], None, false).is_err());
+    assert!(
+        columns
+            .record_batch(&rows(&["n", "s"], &[&["", ""]]), &[1], None, false)
+            .is_err()
+    );
+    let (none, _) = columns
+        .record_batch(&rows(&["s", "n"], &[]), &[], None, false)
+        .unwrap();
+    assert_eq!((none.num_rows(), none.schema()), (0, columns.schema()));
+    let bare = Columns::new([], [], true).unwrap();
+    let (bare, _) = bare
+        .record_batch(&rows(&[], &[&[], &[]]), &[0, 1], None, false)
+        .unwrap();
+    assert_eq!((bare.num_rows(), bare.num_columns()), (2, 2));
+    assert_eq!(bare.column(0).null_count(), 2);
+}
+
+#[test]
+fn schemas_without_rows() {
+    let types = Type::NAMES.map(|(name, _)| (name, name));
+    let names = Type::NAMES.map(|(name, _)| name);
+    let columns = Columns::new(names, types, false).unwrap();
+    let schema = columns.schema();
+    let found: Vec<_> = schema
+        .fields()
+        .iter()
+        .map(|field| field.data_type().clone())
+        .collect();
+    let micros = TimeUnit::Microsecond;
+    let expected = [
+        DataType::Utf8,
+        DataType::Utf8,
+        DataType::Boolean,
+        DataType::Int64,
+        DataType::Decimal128(38, 18),
+        DataType::Float32,
+        DataType::Float64,
+        DataType::Timestamp(micros, Some("UTC".into())),
+        DataType::Date32,
+        DataType::Time64(micros),
+        DataType::Duration(micros),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_no_columns_can_be_is_refused() {
+    let refused = |variables: &[&'static str], types: &[(&'static str, &'static str)], of| {
+        let columns = Columns::new(variables.iter().copied(), types.iter().copied(), of);
+        columns.unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(&["a", "b"], &[("c", "double")], true),
+        "there is no variable 'c' to give a type; there are ?a, ?b"
+    );
+    assert_eq!(
+        refused(&["a"], &[("a", "number")], true),
+        "there is no type 'number' for ?a; types are string, iri, boolean, integer, decimal, float, double, \
+         dateTime, date, time, duration"
+    );
+    assert_eq!(
+        refused(&["message"], &[], true),
+        "?message would be a second column message; name the variable otherwise"
+    );
+    assert!(Columns::new(["message", "source"], [], false).is_ok());
+    assert_eq!(
+        refused(&["a", "a"], &[], false),
+        "?a occurs twice, and would be two columns"
+    );
+}

@@ -1,0 +1,134 @@
+//! Rows of results as typed columns, for Python.
+
+use std::collections::BTreeMap;
+
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use pyo3_arrow::ffi::to_schema_pycapsule;
+use rdfm_arrow::columns::{self, Failure};
+use rdfm_core::model::batch;
+
+use crate::arrow::{self, ArrowBatch};
+use crate::errors;
+use crate::query::Evaluated;
+use crate::records::ResultBatch;
+
+/// The columns of rows of results.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct TypedColumns {
+    columns: columns::Columns,
+}
+
+#[pymethods]
+impl TypedColumns {
+    /// Takes variables, and the types of those that are to be values; the others are terms as N-Triples.
+    ///
+    /// Args:
+    ///     variables: In order.
+    ///     types: By variable: string, iri, boolean, integer, decimal, float, double, dateTime, date, time, duration.
+    ///     messages: Whether `source` and `message` stand before them.
+    /// Raises:
+    ///     OptionError: There is no such type or variable, or two columns would have one name.
+    #[new]
+    #[pyo3(signature = (variables, types=None, *, messages=true))]
+    fn new(
+        variables: Vec<String>,
+        types: Option<BTreeMap<String, String>>,
+        messages: bool,
+    ) -> PyResult<Self> {
+        let types = types.unwrap_or_default();
+        let types = types.iter().map(|(name, of)| (name.as_str(), of.as_str()));
+        let names = variables.iter().map(String::as_str);
+        let columns = columns::Columns::new(names, types, messages).map_err(errors::option)?;
+        Ok(Self { columns })
+    }
+
+    /// The schema, which rows do not change.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.columns.schema().as_ref())?)
+    }
+
+    /// The rows of messages, and how many values are null since they do not fit.
+    ///
+    /// Args:
+    ///     evaluated: What a SELECT gave for the messages of a batch.
+    ///     batch: These messages.
+    ///     source: The name of their log.
+    ///     misfits_are_null: Whether a value that does not fit is null.
+    /// Raises:
+    ///     UnsupportedError: A value does not fit; `message_index` says in which message.
+    ///     LimitError: The texts pass 2 GiB.
+    #[pyo3(signature = (evaluated, batch, source=None, *, misfits_are_null=false))]
+    fn of_messages(
+        &self,
+        py: Python<'_>,
+        evaluated: &Bound<'_, Evaluated>,
+        batch: &Bound<'_, crate::batch::MessageBatch>,
+        source: Option<&str>,
+        misfits_are_null: bool,
+    ) -> PyResult<(ArrowBatch, usize)> {
+        let evaluated = evaluated.get();
+        let Some(rows) = &evaluated.rows else {
+            return Err(errors::option("columns are of the rows of a SELECT"));
+        };
+        let (rows, batch) = (rows.get().inner(), batch.get().inner());
+        let index = |message: &u32| batch.index(*message as usize);
+        let messages: Vec<u64> = evaluated.messages.iter().map(index).collect();
+        self.make(py, rows, &messages, source, misfits_are_null)
+    }
+
+    /// Rows, and how many values are null since they do not fit.
+    ///
+    /// Args:
+    ///     rows: The rows.
+    ///     messages: The index of the message of each, where that is a column.
+    ///     source: The name of their log.
+    ///     misfits_are_null: Whether a value that does not fit is null.
+    /// Raises:
+    ///     UnsupportedError: A value does not fit.
+    ///     LimitError: The texts pass 2 GiB.
+    #[pyo3(signature = (rows, messages=None, source=None, *, misfits_are_null=false))]
+    fn of_rows(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, ResultBatch>,
+        messages: Option<Vec<u64>>,
+        source: Option<&str>,
+        misfits_are_null: bool,
+    ) -> PyResult<(ArrowBatch, usize)> {
+        let messages = messages.unwrap_or_default();
+        let rows = rows.get().inner();
+        self.make(py, rows, &messages, source, misfits_are_null)
+    }
+}
+
+impl TypedColumns {
+    fn make(
+        &self,
+        py: Python<'_>,
+        rows: &batch::ResultBatch,
+        messages: &[u64],
+        source: Option<&str>,
+        misfits_are_null: bool,
+    ) -> PyResult<(ArrowBatch, usize)> {
+        let make = || {
+            self.columns
+                .record_batch(rows, messages, source, misfits_are_null)
+        };
+        match errors::guarded(py, make)? {
+            Ok((rows, misfits)) => Ok((ArrowBatch::new(rows), misfits)),
+            Err(Failure::Error(error)) => Err(arrow::exception(py, error)),
+            Err(Failure::Misfit(misfit)) => Err(errors::misfit(
+                py,
+                misfit.reason,
+                misfit.message,
+                misfit.row,
+                source,
+            )),
+        }
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<TypedColumns>()
+}

@@ -1,0 +1,100 @@
+"""Rows of a SELECT as typed columns of Arrow."""
+
+import datetime
+
+import pyarrow as pa
+import pytest
+
+from rdfm import Iri, Literal, OptionError, UnsupportedError, open_log
+from rdfm._core import Filter, MessageBatch, Query, ResultBatch, TypedColumns
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+LOG = f"""<x:a> <x:n> "1.5"^^<{XSD}double> ; <x:at> "2026-06-01T10:00:00+02:00"^^<{XSD}dateTime> .
+# @message
+<x:b> <x:n> "warm" .
+# @message
+<x:c> <x:n> 2 .
+""".encode()
+QUERY = Query("SELECT ?s ?n ?at { ?s <x:n> ?n OPTIONAL { ?s <x:at> ?at } }")
+TYPES = {"n": "double", "at": "dateTime", "s": "iri"}
+
+
+def batch():
+    with open_log(LOG, "ttl") as log:
+        return MessageBatch.from_messages(list(log))
+
+
+def evaluated():
+    return QUERY.solutions(batch()), batch()
+
+
+def test_rows_of_messages():
+    columns = TypedColumns(QUERY.variables, TYPES)
+    rows, misfits = columns.of_messages(*evaluated(), "a.ttl", misfits_are_null=True)
+    table = pa.record_batch(rows)
+    assert table.schema == pa.schema(columns)
+    assert misfits == 1
+    assert table.to_pylist() == [
+        {
+            "source": "a.ttl",
+            "message": 0,
+            "s": "x:a",
+            "n": 1.5,
+            "at": datetime.datetime(2026, 6, 1, 8, tzinfo=datetime.UTC),
+        },
+        {"source": "a.ttl", "message": 1, "s": "x:b", "n": None, "at": None},
+        {"source": "a.ttl", "message": 2, "s": "x:c", "n": 2.0, "at": None},
+    ]
+
+
+def test_messages_that_a_filter_kept_have_their_indexes():
+    asked = Filter({})
+    asked.term("any", "<x:b>")
+    (kept,) = asked.messages(batch(), True)
+    assert [kept.index_of(at) for at in range(len(kept))] == [0, 2]
+    rows, _ = TypedColumns(QUERY.variables, TYPES).of_messages(QUERY.solutions(kept), kept)
+    assert pa.record_batch(rows)["message"].to_pylist() == [0, 2]
+    assert [kept.slice(1, 2).first_index, kept.slice(1, 2).index_of(0)] == [2, 2]
+    with pytest.raises(IndexError, match="no such message"):
+        kept.index_of(2)
+
+
+def test_a_value_that_does_not_fit_is_an_error():
+    columns = TypedColumns(QUERY.variables, TYPES)
+    with pytest.raises(UnsupportedError) as caught:
+        columns.of_messages(*evaluated(), "a.ttl")
+    assert str(caught.value) == "a.ttl: ?n is '\"warm\"', expected a number (message 1)"
+    assert (caught.value.message_index, caught.value.source) == (1, "a.ttl")
+
+
+def test_rows_by_themselves():
+    rows = ResultBatch.from_rows([(Iri("x:a"), Literal("5")), (None, None)], ["a", "b"])
+    made, misfits = TypedColumns(["a", "b"], {"b": "string"}, messages=False).of_rows(rows)
+    assert misfits == 0
+    assert pa.record_batch(made).to_pylist() == [{"a": "<x:a>", "b": "5"}, {"a": None, "b": None}]
+    made, _ = TypedColumns(["a", "b"]).of_rows(rows, [7, 9], "x.nq")
+    assert pa.record_batch(made)["message"].to_pylist() == [7, 9]
+    with pytest.raises(UnsupportedError, match=r"\?b is '\"5\"', expected an IRI \(row 0\)"):
+        TypedColumns(["a", "b"], {"b": "iri"}, messages=False).of_rows(rows)
+    with pytest.raises(TypeError, match="not one message for each row"):
+        TypedColumns(["a", "b"]).of_rows(rows)
+
+
+@pytest.mark.parametrize(
+    ("variables", "types", "text"),
+    [
+        (["a"], {"b": "double"}, r"there is no variable 'b' to give a type; there are \?a"),
+        (["a"], {"a": "number"}, r"there is no type 'number' for \?a; types are string, iri"),
+        (["source"], {}, r"\?source would be a second column source"),
+        (["a", "a"], {}, r"\?a occurs twice"),
+    ],
+)
+def test_what_no_columns_can_be(variables, types, text):
+    with pytest.raises(OptionError, match=text):
+        TypedColumns(variables, types)
+
+
+def test_columns_are_of_rows():
+    ask = Query("ASK { ?s ?p ?o }")
+    with pytest.raises(OptionError, match="columns are of the rows of a SELECT"):
+        TypedColumns([]).of_messages(ask.holds(batch()), batch())
