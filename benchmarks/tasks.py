@@ -563,6 +563,7 @@ def rows() -> list[Row[Task]]:
     import checking
     import comparing
     import counting
+    import filtering
     import kinds
 
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
@@ -670,4 +671,5 @@ def rows() -> list[Row[Task]]:
         *comparing.rows(),
         *counting.rows(),
         *checking.rows(),
+        *filtering.rows(),
     ]

@@ -199,6 +199,7 @@ class MessageBatch:
     # those that messages declare: number of the message, name, IRI
     def declarations(self) -> list[tuple[int, str, str]]: ...
     def position(self, message: int) -> int: ...
+    def index_of(self, message: int) -> int: ...  # its index in the log, by its number here
     def slice(self, start: int, stop: int) -> MessageBatch: ...
     # raises OptionError: the name is no absolute IRI
     def with_default_graph(self, name: str) -> MessageBatch: ...
@@ -638,12 +639,10 @@ class Filter:
     def matches(self, expression: str) -> None: ...  # raises OptionError
     # of xsd:dateTime or xsd:date; raises OptionError: they are none
     def within(self, first: str | None, end: str | None) -> None: ...
-    # runs of messages that hold what is asked for, or of those that do not: first, end
-    def runs(self, batch: MessageBatch, inverted: bool) -> list[tuple[int, int]]: ...
-    # the messages with the quads that match alone, and runs of those that have some
-    def quads(
-        self, batch: MessageBatch, inverted: bool
-    ) -> tuple[MessageBatch, list[tuple[int, int]]]: ...
+    # the messages that hold what is asked for, or those that do not
+    def messages(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
+    # the messages with the quads that match alone, or with those that do not; those without any are left out
+    def quads(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
     def prefixes(self) -> list[str]: ...  # those whose namespaces are those of the logs
     def undeclared(self) -> list[str]: ...  # those of them that no log declared so far
 
@@ -697,6 +696,38 @@ class Evaluated:
     def error(self) -> tuple[str, str | None] | None: ...
     @property
     def has_named(self) -> bool: ...  # whether a message had named graphs
+
+# The columns of rows of a SELECT: source and message, where they are of messages, and the variables.
+@final
+class TypedColumns:
+    # types: by variable string, iri, boolean, integer, decimal, float, double, dateTime, date, time or duration; the
+    # others are terms as N-Triples. Raises OptionError: there is no such type or variable, or two columns have one name
+    def __new__(
+        cls,
+        variables: Sequence[str],
+        types: Mapping[str, str] | None = None,
+        *,
+        messages: bool = True,
+    ) -> TypedColumns: ...
+    def __arrow_c_schema__(self) -> Any: ...
+    # the rows, and how many values are null since they do not fit; raises UnsupportedError: a value does not fit
+    # (message_index is its message), LimitError: the texts pass 2 GiB
+    def of_messages(
+        self,
+        evaluated: Evaluated,
+        batch: MessageBatch,
+        source: str | None = None,
+        *,
+        misfits_are_null: bool = False,
+    ) -> tuple[ArrowBatch, int]: ...
+    def of_rows(
+        self,
+        rows: ResultBatch,
+        messages: Sequence[int] | None = None,
+        source: str | None = None,
+        *,
+        misfits_are_null: bool = False,
+    ) -> tuple[ArrowBatch, int]: ...
 
 @final
 class WholeResult:

@@ -101,7 +101,7 @@ class Message:
     @property
     def index(self) -> int | None:
         """The index of the message in its log, from 0; None if it was made by hand."""
-        return None if self._batch is None else self._batch.first_index + self._index
+        return None if self._batch is None else self._batch.index_of(self._index)
 
     @property
     def position(self) -> int | None:

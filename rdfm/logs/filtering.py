@@ -161,15 +161,8 @@ class Filtering:
         if read.source.input is not self._input:
             self._enter(read.source)
         self._some = True
-        if self._quads:
-            batch, runs = self._filter.quads(batch, self._invert)
-        else:
-            runs = self._filter.runs(batch, self._invert)
-        if runs == [(0, len(batch))]:
-            yield batch
-            return
-        for start, end in runs:
-            yield batch.slice(start, end)
+        choose = self._filter.quads if self._quads else self._filter.messages
+        yield from choose(batch, self._invert)
 
     def _enter(self, source: Source) -> None:
         """Refuse names whose namespaces a log cannot say."""

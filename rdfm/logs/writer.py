@@ -7,6 +7,7 @@ Cost: one encoder's memory, and a few messages that are encoded together. Law: m
 from __future__ import annotations
 
 import contextlib
+from bisect import bisect_left
 from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
@@ -257,6 +258,13 @@ class LogWriter:
         except EncodeError as error:
             self._output.write(error.completed)
             if error.message_index is not None:
-                self.messages += max(error.message_index - batch.first_index - batch.continued, 0)
+                self.messages += max(_before(batch, error.message_index) - batch.continued, 0)
             raise
         self.messages += len(batch) - batch.continued
+
+
+def _before(batch: AnyBatch, index: int) -> int:
+    """How many messages of a batch stand before the one of an index; those of filtered logs may be missing."""
+    if not isinstance(batch, MessageBatch):
+        return index - batch.first_index
+    return bisect_left(range(len(batch)), index, key=batch.index_of)

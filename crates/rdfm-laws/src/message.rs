@@ -107,7 +107,7 @@ pub fn messages<R: Shown>(batch: &LogBatch<R>) -> Vec<Message> {
     let table = batch.table();
     (0..batch.len())
         .map(|at| Message {
-            index: batch.first_index() + at as u64,
+            index: batch.index(at),
             position: batch.position(at),
             records: batch
                 .message(at)

@@ -98,6 +98,17 @@ impl MessageBatch {
         self.batch.first_index()
     }
 
+    /// The index in the log of a message, by its number in the batch.
+    ///
+    /// Raises:
+    ///     IndexError: There is no such message.
+    fn index_of(&self, message: usize) -> PyResult<u64> {
+        if message >= self.batch.len() {
+            return Err(PyIndexError::new_err("there is no such message"));
+        }
+        Ok(self.batch.index(message))
+    }
+
     /// Whether the first message is the rest of the last message of the batch before.
     #[getter]
     fn continued(&self) -> bool {

@@ -94,39 +94,39 @@ impl Filter {
         Ok(())
     }
 
-    /// The runs of messages (first, end) that hold what is asked for, or of those that do not.
-    fn runs(
+    /// The messages that hold what is asked for, or those that do not.
+    fn messages(
         &self,
         py: Python<'_>,
         batch: &Bound<'_, MessageBatch>,
         inverted: bool,
-    ) -> PyResult<Vec<(usize, usize)>> {
-        let batch = batch.get().inner();
-        errors::guarded(py, || {
-            runs(
-                self.state()
-                    .messages(batch)
-                    .into_iter()
-                    .map(|kept| kept != inverted),
-            )
-        })
+    ) -> PyResult<Vec<Py<MessageBatch>>> {
+        let messages = batch.get().inner();
+        let found = errors::guarded(py, || {
+            let wanted = self.state().messages(messages);
+            let all = wanted.iter().all(|wanted| *wanted != inverted);
+            (!all).then(|| messages.with_messages(|at| wanted[at] != inverted))
+        })?;
+        match found {
+            None => Ok(vec![batch.clone().unbind()]),
+            Some(found) => batches(py, found),
+        }
     }
 
-    /// The messages with the quads that match alone, or with those that do not, and the runs of those that have some.
+    /// The messages with the quads that match alone, or with those that do not; those without any are left out.
     fn quads(
         &self,
         py: Python<'_>,
         batch: &Bound<'_, MessageBatch>,
         inverted: bool,
-    ) -> PyResult<(MessageBatch, Vec<(usize, usize)>)> {
-        let batch = batch.get().inner();
-        let (kept, runs) = errors::guarded(py, || {
-            let wanted = self.state().quads(batch);
-            let kept = batch.with_records(|at| wanted[at] != inverted);
-            let runs = runs((0..kept.len()).map(|message| !kept.range(message).is_empty()));
-            (kept, runs)
+    ) -> PyResult<Vec<Py<MessageBatch>>> {
+        let messages = batch.get().inner();
+        let found = errors::guarded(py, || {
+            let wanted = self.state().quads(messages);
+            let kept = messages.with_records(|at| wanted[at] != inverted);
+            kept.with_messages(|message| !kept.range(message).is_empty())
         })?;
-        Ok((MessageBatch::new(kept), runs))
+        batches(py, found)
     }
 
     /// The prefixes whose namespaces are those of the logs.
@@ -142,16 +142,12 @@ impl Filter {
     }
 }
 
-/// The runs of what is kept: first, end.
-fn runs(kept: impl Iterator<Item = bool>) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    for (at, _) in kept.enumerate().filter(|(_, kept)| *kept) {
-        match found.last_mut() {
-            Some((_, end)) if *end == at => *end += 1,
-            _ => found.push((at, at + 1)),
-        }
-    }
-    found
+fn batches(
+    py: Python<'_>,
+    found: Vec<rdfm_core::model::batch::MessageBatch>,
+) -> PyResult<Vec<Py<MessageBatch>>> {
+    let make = |batch| Py::new(py, MessageBatch::new(batch));
+    found.into_iter().map(make).collect()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

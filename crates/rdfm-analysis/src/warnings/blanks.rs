@@ -71,7 +71,7 @@ impl Seen {
             }
             self.current.sort_unstable();
             self.current.dedup_by_key(|label| label.0);
-            let index = batch.first_index() + message as u64;
+            let index = batch.index(message);
             let distinct = self.current.len() as u64;
             for &(hash, id) in &self.current {
                 let label = table.text(id);

@@ -47,7 +47,7 @@ impl Prefixes {
             let message = change.message as usize;
             sink.add(Rule::RedeclaredNamespace, || Finding {
                 rule: Rule::RedeclaredNamespace,
-                message: batch.first_index() + message as u64,
+                message: batch.index(message),
                 position: batch.position(message.min(batch.len().saturating_sub(1))),
                 text: format!(
                     "the prefix {}: is declared as {} here and was {} before in this log",

@@ -106,7 +106,7 @@ impl Terms {
             if message > 0 {
                 reported.clear();
             }
-            let index = batch.first_index() + message as u64;
+            let index = batch.index(message);
             for &record in batch.message(message) {
                 record.each(|id| {
                     if wrong[id.index()] != Wrong::Nothing {

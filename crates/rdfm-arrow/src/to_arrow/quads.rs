@@ -182,7 +182,7 @@ impl QuadCoalescer {
             if quads.is_empty() && !rest && !goes_on {
                 self.dropped.empty_messages += 1;
             }
-            let index = (batch.first_index() + message as u64).cast_signed();
+            let index = batch.index(message).cast_signed();
             if !quads.is_empty() {
                 let same = |(of, before): &(Option<String>, i64)| {
                     of.as_deref() == source && *before == index

@@ -112,8 +112,7 @@ impl<R: Rowed> Rows<R> {
         needs: &mut Needs,
     ) -> Result<(), MakeError> {
         self.count += 1;
-        self.indexes
-            .push((batch.first_index() + message as u64).cast_signed());
+        self.indexes.push(batch.index(message).cast_signed());
         self.positions.push(batch.position(message).cast_signed());
         if self.has(Column::Source) {
             let text = source.unwrap_or_default();

@@ -450,7 +450,7 @@ mod tests {
         loop {
             match side.next_of::<Quad>() {
                 Ok(Some(batch)) => messages.extend((0..batch.len()).map(|at| {
-                    let index = batch.first_index() + at as u64;
+                    let index = batch.index(at);
                     (index, batch.position(at), batch.message(at).len())
                 })),
                 Ok(None) if side.input.finished => return (messages, errors),

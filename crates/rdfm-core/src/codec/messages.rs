@@ -214,7 +214,7 @@ impl<W: Writer> MessageLoop<W> {
             format: self.format.name,
             class,
             reason,
-            message: batch.first_index() + message as u64,
+            message: batch.index(message),
         };
         self.writer.begin_batch(batch, out);
         if W::NAMESPACES_BEFORE {

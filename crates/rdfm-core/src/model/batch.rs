@@ -70,6 +70,8 @@ pub struct LogBatch<R: Record> {
     pub(super) reached: Reached,
     pub(super) metadata: Vec<Metadata>,
     pub(super) first_index: u64,
+    /// The index of each message, where they do not follow each other; else nothing.
+    pub(super) indexes: Vec<u64>,
     pub(super) has_graphs: bool,
     pub(super) continued: bool,
     pub(super) continues: bool,
@@ -127,6 +129,7 @@ impl<R: Record> LogBatch<R> {
             namespace_changes: Vec::new(),
             metadata: Vec::new(),
             first_index: 0,
+            indexes: Vec::new(),
             has_graphs: false,
             continued: false,
             continues: false,
@@ -182,6 +185,13 @@ impl<R: Record> LogBatch<R> {
     /// Index in the log of the batch's first message.
     pub fn first_index(&self) -> u64 {
         self.first_index
+    }
+
+    /// Index in the log of a message.
+    #[inline]
+    pub fn index(&self, message: usize) -> u64 {
+        let own = self.indexes.get(message).copied();
+        own.unwrap_or(self.first_index + message as u64)
     }
 
     /// First byte of a message in the decompressed log.
@@ -333,7 +343,8 @@ impl<R: Record> LogBatch<R> {
                     ..entry.clone()
                 })
                 .collect(),
-            first_index: self.first_index + start as u64,
+            first_index: self.index(start),
+            indexes: self.indexes.get(start..end).unwrap_or_default().to_vec(),
             continued: self.continued && start == 0 && end > 0,
             continues: self.continues && end == self.len() && end > start,
         }
@@ -358,6 +369,83 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
+    /// The messages that are wanted, with the indexes that they have, sharing this batch's terms. They come in several
+    /// batches where namespaces are declared in what lies between them.
+    #[must_use]
+    pub fn with_messages(&self, wanted: impl Fn(usize) -> bool) -> Vec<Self> {
+        let mut found = Vec::new();
+        let mut together: Vec<usize> = Vec::new();
+        let mut between = false;
+        for message in 0..self.len() {
+            if wanted(message) {
+                if between && !together.is_empty() {
+                    found.push(self.gathered(&together));
+                    together.clear();
+                }
+                together.push(message);
+                between = false;
+            } else {
+                between |= !self.namespace_changes.is_empty()
+                    && !self.namespace_changes_of(message).is_empty();
+            }
+        }
+        if !together.is_empty() {
+            found.push(self.gathered(&together));
+        }
+        found
+    }
+
+    /// Some messages, in their order, between which no namespaces are declared.
+    fn gathered(&self, messages: &[usize]) -> Self {
+        let (Some(&first), Some(&last)) = (messages.first(), messages.last()) else {
+            return Self::empty();
+        };
+        if last - first + 1 == messages.len() {
+            return self.slice(first..last + 1);
+        }
+        let mut records = Vec::new();
+        let mut message_ends = Vec::with_capacity(messages.len());
+        let (mut namespace_changes, mut metadata) = (Vec::new(), Vec::new());
+        for (at, &message) in messages.iter().enumerate() {
+            let at = at as u32;
+            records.extend_from_slice(self.message(message));
+            message_ends.push(records.len() as u32);
+            if !self.namespace_changes.is_empty() {
+                let changes = self.namespace_changes_of(message).iter();
+                namespace_changes.extend(changes.map(|change| NamespaceChange {
+                    message: at,
+                    ..*change
+                }));
+            }
+            if !self.metadata.is_empty() {
+                let entries = self.metadata(message).iter();
+                metadata.extend(entries.map(|entry| Metadata {
+                    message: at,
+                    ..entry.clone()
+                }));
+            }
+        }
+        let namespaces = self.namespaces_before(first);
+        let mut graphs = records.iter().map(|record| record.graph());
+        Self {
+            head: self.head.clone(),
+            table: Arc::clone(&self.table),
+            has_graphs: self.has_graphs && graphs.any(|graph| graph != TermId::DEFAULT_GRAPH),
+            records,
+            message_ends,
+            positions: messages.iter().map(|at| self.positions[*at]).collect(),
+            reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
+            namespaces,
+            namespaces_after: self.namespaces_before(last + 1),
+            namespace_changes,
+            metadata,
+            first_index: self.index(first),
+            indexes: messages.iter().map(|at| self.index(*at)).collect(),
+            continued: self.continued && first == 0,
+            continues: self.continues && last + 1 == self.len(),
+        }
+    }
+
     /// Bytes of memory the batch holds, near enough for queue bounds.
     pub fn memory_bytes(&self) -> usize {
         self.table.arena.len()
@@ -365,6 +453,7 @@ impl<R: Record> LogBatch<R> {
             + 12 * self.table.triples.len()
             + R::BYTES * self.records.len()
             + 12 * self.message_ends.len()
+            + 8 * self.indexes.len()
             + 20 * self.namespace_changes.len()
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! - In: what is asked for, and batches of messages.
 //! - Out: for each message whether it holds what is asked for; for each quad whether it matches.
-//! - Cost: each distinct term is tested once a batch, and again where a namespace that a pattern uses changes.
+//! - Cost: each distinct term is tested once a batch, and again where a namespace that a pattern uses changes; then some
+//!   comparisons of numbers a quad.
 //! - Law: how messages are cut into batches changes nothing.
 
 mod term;
+
+use std::ops::Range;
 
 use memchr::memmem::Finder;
 use rdfm_core::model::batch::MessageBatch;
@@ -19,6 +22,9 @@ use term::{Test, Wanted};
 
 /// Most memory of a compiled expression, in bytes.
 const REGEX_BYTES: usize = 10 << 20;
+
+/// Quads that are looked at together.
+const RUN: usize = 16;
 
 /// Where a term stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +54,8 @@ struct Condition {
     test: Test,
     /// Of each term of the batch: whether it is wanted, or not known yet.
     known: Vec<Known>,
+    /// The terms that are wanted, where all are known.
+    found: Vec<TermId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,10 +82,7 @@ impl Condition {
     fn wants(&mut self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let known = &mut self.known[id.index()];
         if *known == Known::Unknown {
-            let deep = self.position == Position::Any;
-            *known = if self.test.holds(table, id, names)
-                || (deep && self.test.within(table, id, names))
-            {
+            *known = if self.test.holds(table, id, names) {
                 Known::Wanted
             } else {
                 Known::Unwanted
@@ -86,13 +91,83 @@ impl Condition {
         *known == Known::Wanted
     }
 
-    fn forget(&mut self, terms: usize) {
+    /// Looks at the terms of a batch: at all of them where that is cheap.
+    fn begin(&mut self, table: &TermTable, names: &[Option<Vec<u8>>]) {
+        let terms = table.terms().len();
+        self.found.clear();
         self.known.clear();
-        self.known.resize(terms, Known::Unknown);
+        if !self.test.is_cheap() {
+            self.known.resize(terms, Known::Unknown);
+            return;
+        }
+        let deep = self.position == Position::Any;
+        self.test.find(table, names, deep, &mut self.found);
+        self.known.resize(terms, Known::Unwanted);
+        for id in &self.found {
+            self.known[id.index()] = Known::Wanted;
+        }
+    }
+
+    /// Whether no term of the batch is wanted.
+    fn is_hopeless(&self) -> bool {
+        self.found.is_empty() && self.test.is_cheap()
+    }
+
+    /// Gives the numbers of the quads of a range that it holds of.
+    fn each(
+        &mut self,
+        batch: &MessageBatch,
+        range: Range<usize>,
+        names: &[Option<Vec<u8>>],
+        mut take: impl FnMut(usize),
+    ) {
+        let (quads, table, start) = (&batch.quads()[range.clone()], batch.table(), range.start);
+        if self.is_hopeless() {
+            return;
+        }
+        let [wanted] = self.found[..] else {
+            for (at, quad) in quads.iter().enumerate() {
+                if self.holds(table, *quad, names) {
+                    take(start + at);
+                }
+            }
+            return;
+        };
+        match self.position {
+            Position::Subject => scan(quads, start, |quad| quad.subject == wanted, take),
+            Position::Predicate => scan(quads, start, |quad| quad.predicate == wanted, take),
+            Position::Object => scan(quads, start, |quad| quad.object == wanted, take),
+            Position::Graph => scan(quads, start, |quad| quad.graph == wanted, take),
+            Position::Any => {
+                let any = |quad: &Quad| {
+                    (quad.subject == wanted)
+                        | (quad.predicate == wanted)
+                        | (quad.object == wanted)
+                        | (quad.graph == wanted)
+                };
+                scan(quads, start, any, take);
+            }
+        }
     }
 }
 
-/// Several things asked of one quad.
+/// Gives the numbers of quads, counted from `start`, that are such: run by run, since most runs have none.
+fn scan(
+    quads: &[Quad],
+    start: usize,
+    is_such: impl Fn(&Quad) -> bool,
+    mut take: impl FnMut(usize),
+) {
+    for (number, run) in quads.chunks(RUN).enumerate() {
+        if run.iter().fold(false, |any, quad| any | is_such(quad)) {
+            let first = start + number * RUN;
+            let found = (0..run.len()).filter(|at| is_such(&run[*at]));
+            found.for_each(|at| take(first + at));
+        }
+    }
+}
+
+/// Several things asked of one quad: the cheap ones first.
 #[derive(Default)]
 struct Pattern(Vec<Condition>);
 
@@ -168,11 +243,15 @@ impl Filter {
             self.begin_pattern();
         }
         if let Some(pattern) = self.patterns.last_mut() {
-            pattern.0.push(Condition {
+            let behind = |other: &Condition| other.test.is_cheap() || !test.is_cheap();
+            let at = pattern.0.partition_point(behind);
+            let condition = Condition {
                 position,
                 test,
                 known: Vec::new(),
-            });
+                found: Vec::new(),
+            };
+            pattern.0.insert(at, condition);
         }
     }
 
@@ -245,32 +324,67 @@ impl Filter {
 
     /// For each message whether it holds what is asked for.
     pub fn messages(&mut self, batch: &MessageBatch) -> Vec<bool> {
-        let mut wanted = Vec::with_capacity(batch.len());
-        self.begin(batch);
-        for message in 0..batch.len() {
-            self.enter(batch, message);
-            wanted.push(self.holds(batch, message));
-        }
-        wanted
+        self.find(batch).0
     }
 
     /// For each quad whether it is of a message that holds what is asked for, and matches the first pattern.
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
-        let mut wanted = vec![false; batch.quads().len()];
-        self.begin(batch);
-        for message in 0..batch.len() {
-            self.enter(batch, message);
-            if !self.holds(batch, message) {
-                continue;
-            }
-            for at in batch.range(message) {
-                let quad = batch.quads()[at];
-                let (names, table) = (&self.bound, batch.table());
-                let first = self.patterns.first_mut();
-                wanted[at] = first.is_none_or(|pattern| pattern.matches(table, quad, names));
-            }
+        let (messages, found) = self.find(batch);
+        let mut wanted = vec![self.patterns.is_empty(); batch.quads().len()];
+        found.into_iter().for_each(|at| wanted[at] = true);
+        for (message, _) in messages.iter().enumerate().filter(|(_, held)| !**held) {
+            wanted[batch.range(message)].fill(false);
         }
         wanted
+    }
+
+    /// For each message whether it holds what is asked for, and the quads that match the first pattern.
+    fn find(&mut self, batch: &MessageBatch) -> (Vec<bool>, Vec<usize>) {
+        self.begin(batch);
+        let mut wanted = vec![true; batch.len()];
+        let mut quads = Vec::new();
+        // Messages between which names mean the same go together.
+        let mut start = 0;
+        for message in 0..batch.len() {
+            if self.renames(batch, message) {
+                self.find_in(batch, start..message, &mut wanted, &mut quads);
+                start = message;
+                self.rename(batch, message);
+            }
+        }
+        self.find_in(batch, start..batch.len(), &mut wanted, &mut quads);
+        (wanted, quads)
+    }
+
+    /// The same in some messages.
+    fn find_in(
+        &mut self,
+        batch: &MessageBatch,
+        messages: Range<usize>,
+        wanted: &mut [bool],
+        quads: &mut Vec<usize>,
+    ) {
+        if messages.is_empty() {
+            return;
+        }
+        let range = batch.range(messages.start).start..batch.range(messages.end - 1).end;
+        let mut found = Vec::new();
+        for (number, pattern) in self.patterns.iter_mut().enumerate() {
+            found.clear();
+            pattern.find(batch, range.clone(), &self.bound, &mut found);
+            let mut behind = found.iter().copied().peekable();
+            for message in messages.clone() {
+                let end = batch.range(message).end;
+                let mut any = false;
+                while behind.next_if(|at| *at < end).is_some() {
+                    any = true;
+                }
+                wanted[message] &= any;
+            }
+            if number == 0 {
+                quads.extend(&found);
+            }
+        }
     }
 
     fn begin(&mut self, batch: &MessageBatch) {
@@ -281,54 +395,73 @@ impl Filter {
                 .map(|iri| [iri, name.local.as_slice()].concat());
             name.found |= bound.is_some();
         }
-        let terms = batch.table().terms().len();
+        let (table, names) = (batch.table(), &self.bound);
         for condition in self.patterns.iter_mut().flat_map(|pattern| &mut pattern.0) {
-            condition.forget(terms);
+            condition.begin(table, names);
         }
+    }
+
+    /// Whether a message declares another namespace for a name that is asked for.
+    fn renames(&self, batch: &MessageBatch, message: usize) -> bool {
+        if self.names.is_empty() || batch.namespace_changes().is_empty() {
+            return false;
+        }
+        let table = batch.table();
+        batch.namespace_changes_of(message).iter().any(|change| {
+            let mut names = self.names.iter().zip(&self.bound);
+            names.any(|(name, bound)| {
+                let iri = bound
+                    .as_deref()
+                    .and_then(|iri| iri.strip_suffix(&*name.local));
+                name.prefix == table.span(change.name) && iri != Some(table.span(change.iri))
+            })
+        })
     }
 
     /// Takes the namespaces that a message declares.
-    fn enter(&mut self, batch: &MessageBatch, message: usize) {
-        if self.names.is_empty() {
-            return;
-        }
+    fn rename(&mut self, batch: &MessageBatch, message: usize) {
         let table = batch.table();
         for change in batch.namespace_changes_of(message) {
-            for number in 0..self.names.len() {
-                let name = &mut self.names[number];
-                if name.prefix != table.span(change.name) {
-                    continue;
-                }
-                name.found = true;
-                let bound = [table.span(change.iri), &name.local].concat();
-                if self.bound[number].as_ref() == Some(&bound) {
-                    continue;
-                }
-                self.bound[number] = Some(bound);
-                let conditions = self.patterns.iter_mut().flat_map(|pattern| &mut pattern.0);
-                for condition in conditions {
-                    if matches!(condition.test, Test::Named(own) if own == number) {
-                        condition.forget(table.terms().len());
-                    }
+            for (name, bound) in self.names.iter_mut().zip(&mut self.bound) {
+                if name.prefix == table.span(change.name) {
+                    name.found = true;
+                    *bound = Some([table.span(change.iri), &name.local].concat());
                 }
             }
         }
-    }
-
-    fn holds(&mut self, batch: &MessageBatch, message: usize) -> bool {
-        let (names, table) = (&self.bound, batch.table());
-        self.patterns.iter_mut().all(|pattern| {
-            let mut quads = batch.message(message).iter();
-            quads.any(|&quad| pattern.matches(table, quad, names))
-        })
+        let conditions = self.patterns.iter_mut().flat_map(|pattern| &mut pattern.0);
+        for condition in conditions.filter(|condition| matches!(condition.test, Test::Named(_))) {
+            condition.begin(table, &self.bound);
+        }
     }
 }
 
 impl Pattern {
-    fn matches(&mut self, table: &TermTable, quad: Quad, names: &[Option<Vec<u8>>]) -> bool {
-        self.0
-            .iter_mut()
-            .all(|condition| condition.holds(table, quad, names))
+    /// Adds the numbers of the quads of a range that match.
+    fn find(
+        &mut self,
+        batch: &MessageBatch,
+        range: Range<usize>,
+        names: &[Option<Vec<u8>>],
+        found: &mut Vec<usize>,
+    ) {
+        let Some((first, others)) = self.0.split_first_mut() else {
+            found.extend(range);
+            return;
+        };
+        if others.iter().any(Condition::is_hopeless) {
+            return;
+        }
+        let table = batch.table();
+        first.each(batch, range, names, |at| {
+            let quad = batch.quads()[at];
+            let matches = others
+                .iter_mut()
+                .all(|condition| condition.holds(table, quad, names));
+            if matches {
+                found.push(at);
+            }
+        });
     }
 }
 

@@ -3,12 +3,13 @@
 use std::str::FromStr;
 
 use memchr::memmem::Finder;
-use oxsdatatypes::{Date, DateTime};
+use oxsdatatypes::{Date, DateTime, DayTimeDuration, Decimal};
 use rdfm_core::formats::nquads::parse_term;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::remedy::Reason;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
+use rdfm_core::syntax::moment;
 use regex::bytes::Regex;
 
 /// Deepest nesting of triple terms in what is asked for.
@@ -37,23 +38,71 @@ impl Wanted {
     }
 }
 
+/// A moment of UTC: in microseconds wherever they say it.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub enum Moment {
+    /// Microseconds since 1970.
+    Micros(i64),
+    /// One that they do not say.
+    Other(DateTime),
+}
+
+impl Moment {
+    fn of(moment: DateTime) -> Self {
+        let micros = || {
+            const PARTS: i128 = 1_000_000_000_000;
+            let since = moment.checked_sub(epoch()?)?.as_seconds();
+            let parts = i128::from_be_bytes(since.to_be_bytes());
+            (parts % PARTS == 0).then(|| (parts / PARTS).try_into().ok())?
+        };
+        micros().map_or(Self::Other(moment), Self::Micros)
+    }
+
+    fn is_before(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Micros(one), Self::Micros(other)) => one < other,
+            (one, other) => one.exact() < other.exact(),
+        }
+    }
+
+    fn exact(self) -> Option<DateTime> {
+        match self {
+            Self::Other(moment) => Some(moment),
+            Self::Micros(micros) => {
+                let seconds = Decimal::new(micros.into(), 6).ok()?;
+                epoch()?.checked_add_day_time_duration(DayTimeDuration::new(seconds))
+            }
+        }
+    }
+}
+
+fn epoch() -> Option<DateTime> {
+    DateTime::from_str("1970-01-01T00:00:00Z").ok()
+}
+
 /// A range of moments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Period {
     /// The first one in it.
-    pub from: Option<DateTime>,
+    pub from: Option<Moment>,
     /// The first one behind it.
-    pub until: Option<DateTime>,
+    pub until: Option<Moment>,
 }
 
 impl Period {
-    fn holds(&self, moment: DateTime) -> bool {
-        self.from.is_none_or(|from| moment >= from) && self.until.is_none_or(|until| moment < until)
+    fn holds(&self, moment: Moment) -> bool {
+        self.from.is_none_or(|from| !moment.is_before(from))
+            && self.until.is_none_or(|until| moment.is_before(until))
     }
 }
 
 /// The moment that a text of xsd:dateTime or xsd:date says; without a time zone it is of UTC.
-pub fn moment(text: &str) -> Option<DateTime> {
+pub fn moment(text: &str) -> Option<Moment> {
+    let usual = moment::micros(text.as_bytes()).map(Moment::Micros);
+    usual.or_else(|| other_moment(text).map(Moment::of))
+}
+
+fn other_moment(text: &str) -> Option<DateTime> {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     let zoned = |text: &str| {
         let at = text.len().checked_sub(6);
@@ -121,8 +170,45 @@ impl Test {
         }
     }
 
+    /// Whether all terms of a batch are tested at once, since a look at each is enough.
+    pub const fn is_cheap(&self) -> bool {
+        matches!(self, Self::Is(_) | Self::Named(_) | Self::DefaultGraph)
+    }
+
+    /// Adds the terms that are wanted; `deep`: those too that have such a term in them.
+    pub fn find(
+        &self,
+        table: &TermTable,
+        names: &[Option<Vec<u8>>],
+        deep: bool,
+        found: &mut Vec<TermId>,
+    ) {
+        let terms = table.terms();
+        let (kind, length) = match self {
+            Self::DefaultGraph => return found.push(TermId::DEFAULT_GRAPH),
+            Self::Is(wanted) => {
+                let term = wanted.builder.table().term(wanted.id);
+                (term.kind, term.length)
+            }
+            Self::Named(number) => match names.get(*number).and_then(Option::as_deref) {
+                Some(iri) => (TermKind::Iri, iri.len() as u32),
+                None => return,
+            },
+            _ => return,
+        };
+        for (number, term) in terms.iter().enumerate() {
+            let id = TermId(number as u32);
+            let may_be = term.kind == kind && term.length == length;
+            if (may_be && self.holds(table, id, names))
+                || (deep && term.kind == TermKind::TripleTerm && self.within(table, id, names))
+            {
+                found.push(id);
+            }
+        }
+    }
+
     /// Whether a term in a triple term is wanted.
-    pub fn within(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
+    fn within(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let term = table.term(id);
         term.kind == TermKind::TripleTerm
             && table

@@ -158,6 +158,7 @@ impl<R: Record> LogBuilder<R> {
             namespace_changes: changes,
             metadata: std::mem::take(&mut self.metadata),
             first_index: self.first_index,
+            indexes: Vec::new(),
             has_graphs: self.any_graph != 0,
             continued: self.continued,
             continues,

@@ -1,0 +1,84 @@
+"""Filters of logs, beside decoding alone and beside a loop in Python over what pyoxigraph parses."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from counting import data_of, decoding
+from tasks import Row, Task, Work, sample
+
+SENSOR = "<https://iot.example/sensor/7>"
+SOSA = "http://www.w3.org/ns/sosa/"
+JULY = {"time": f"<{SOSA}resultTime>", "after": "2026-06-03", "before": "2026-06-04"}
+
+
+def filtering(log: str, asked: dict[str, Any], folder: Path, messages: int) -> Work:
+    """Bytes to the batches that are kept; the quads are all that were read."""
+    import rdfm
+
+    data, format = data_of(log, folder, messages)
+    quads = decoding(log, folder, messages).run()
+
+    def run() -> int:
+        with rdfm.open_log(data, format) as opened:
+            for _ in opened.filter(**asked).batches():
+                pass
+        return quads
+
+    return Work(run, len(data))
+
+
+def reading(log: str, folder: Path, messages: int) -> Work:
+    """Bytes to batches, by the same reader."""
+    import rdfm
+
+    data, format = data_of(log, folder, messages)
+
+    def run() -> int:
+        with rdfm.open_log(data, format) as opened:
+            return sum(batch.quad_count for batch in opened.batches())
+
+    return Work(run, len(data))
+
+
+def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
+    """The same of N-Quads: a message at a time, until a quad has the term."""
+    import pyoxigraph as ox
+
+    data = sample(folder, log, messages)
+    term = ox.NamedNode(SENSOR[1:-1])
+
+    def run() -> int:
+        quads = 0
+        for text in data.split(b"# @message\n"):
+            statements = list(ox.parse(text, ox.RdfFormat.N_QUADS))
+            quads += len(statements)
+            any(term in quad for quad in statements)
+        return quads
+
+    return Work(run, len(data))
+
+
+def rows() -> list[Row[Task]]:
+    """Filters beside both."""
+    found = []
+    for title, log, asked in (
+        ("a term", "iot.jelly", {"any": SENSOR}),
+        ("a term", "iot.nq", {"any": SENSOR}),
+        ("a quad", "iot.jelly", {"predicate": f"<{SOSA}madeBySensor>", "object": SENSOR}),
+        ("a day", "iot.jelly", JULY),
+        ("a text", "iot.jelly", {"contains": "39.99"}),
+        ("a regex", "iot.jelly", {"regex": "^39[.]9"}),
+        ("every other message", "iot.jelly", {"regex": "[13579]$"}),
+        ("matching quads", "iot.jelly", {"predicate": f"<{SOSA}madeBySensor>", "quads": True}),
+        ("a term", "nanopubs.trig", {"any": "<https://orcid.org/0000-0002-1267-0234>"}),
+    ):
+        name, _, format = log.partition(".")
+        peer = ("rdfm, decoding alone", partial(reading, log))
+        task = partial(filtering, log, asked)
+        found.append(Row(f"filter {format} by {title} beside decoding ({name})", task, peer, 0.8))
+    by_term = partial(filtering, "iot.nq", {"any": SENSOR})
+    objects = ("pyoxigraph", partial(oxigraph_filter, "iot.nq"))
+    return [*found, Row("filter nq by a term (iot)", by_term, objects, 4)]
