@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rdfm._core import Query, ResultBatch
+from rdfm._core import Query, ResultBatch, TypedColumns
 from rdfm.errors import MissingExtraError, OptionError
 from rdfm.formats._spec import listed
 from rdfm.sparql.querying import Found
@@ -113,8 +113,6 @@ class Columns:
         """
         self.nulls = 0
         self._whole = whole
-        self._query = query
-        self._types = dict(types)
         self._skips = skips
         if not whole:
             _check_names(query.variables)
@@ -123,6 +121,7 @@ class Columns:
                 raise OptionError(
                     f"types name {name[:40]}, and the query gives {_names(query.variables)}"
                 )
+        self._columns = TypedColumns(query.variables, types, messages=not whole)
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
@@ -131,8 +130,7 @@ class Columns:
         Raises:
             MissingExtraError: pyarrow is not installed.
         """
-        none = ResultBatch.from_rows([], list(self._query.variables))
-        return self(Found(none, "")).schema
+        return _pyarrow().schema(self._columns)
 
     def __call__(self, found: Found) -> pyarrow.RecordBatch:
         """Give the rows.
@@ -141,17 +139,12 @@ class Columns:
             DecodeError: A value is not of its column's type.
         """
         pa = _pyarrow()
-        made = pa.record_batch(found.rows)
-        names, arrays = list(made.schema.names), list(made.columns)
-        if not self._whole:
-            names = [*_OWN, *names]
-            count = len(found.rows)
-            own = [
-                pa.repeat(pa.scalar(found.source, pa.string()), count),
-                pa.array(found.messages, pa.int64()),
-            ]
-            arrays = [*own, *arrays]
-        return pa.RecordBatch.from_arrays(arrays, names)
+        messages = None if self._whole else found.messages
+        rows, nulls = self._columns.of_rows(
+            found.rows, messages, found.source, misfits_are_null=self._skips
+        )
+        self.nulls += nulls
+        return pa.record_batch(rows)
 
 
 class TableEncoder:

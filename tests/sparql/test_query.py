@@ -229,3 +229,23 @@ def test_what_is_read_is_closed(tmp_path):
     with pytest.raises(ValueError, match="read to their end"):
         next(iter(found))
     assert threading.active_count() < 10
+
+
+def test_columns_have_the_types_that_are_asked_for():
+    found = rdfm.query(SELECT, LOG, format="trig", types={"o": "integer", "s": "iri"})
+    assert found.schema.field("o").type == pa.int64()
+    table = pa.table(found)
+    assert table.schema == found.schema
+    assert table.select(["s", "o"]).to_pylist() == [{"s": "x:a", "o": 1}, {"s": "x:b", "o": 2}]
+    with pytest.raises(rdfm.OptionError, match=r"there is no type 'number' for \?o; types are"):
+        rdfm.query(SELECT, LOG, format="trig", types={"o": "number"})
+
+
+def test_a_value_that_does_not_fit_is_an_error_or_null():
+    asked = {"format": "trig", "types": {"o": "dateTime"}}
+    with pytest.raises(rdfm.DecodeError, match=r"\?o is .*, expected an xsd:dateTime") as caught:
+        pa.table(rdfm.query(SELECT, LOG, **asked))
+    assert (caught.value.message_index, caught.value.source) == (0, "bytes")
+    found = rdfm.query(SELECT, LOG, on_error="skip", **asked)
+    assert pa.table(found)["o"].to_pylist() == [None, None]
+    assert found.skipped == 2
