@@ -244,7 +244,7 @@ def test_columns_have_the_types_that_are_asked_for():
 def test_a_value_that_does_not_fit_is_an_error_or_null():
     asked = {"format": "trig", "types": {"o": "dateTime"}}
     with pytest.raises(rdfm.DecodeError, match=r"\?o is .*, expected an xsd:dateTime") as caught:
-        pa.table(rdfm.query(SELECT, LOG, **asked))
+        list(rdfm.query(SELECT, LOG, **asked).batches())
     assert (caught.value.message_index, caught.value.source) == (0, "bytes")
     found = rdfm.query(SELECT, LOG, on_error="skip", **asked)
     assert pa.table(found)["o"].to_pylist() == [None, None]
