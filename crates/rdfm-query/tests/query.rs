@@ -237,8 +237,57 @@ fn all_messages_are_one_dataset_with_blank_nodes_of_their_own() {
 #[test]
 fn what_is_no_query_is_refused() {
     let refused = |text: &str| query(text).err().unwrap();
-    let error = refused("SELECT ?s\n{ ?s ex:p }");
-    assert_eq!(error.position, Some((2, 11)));
+    for (text, line, column, reason) in [
+        ("SELECT ?s\n{ ?s ex:p }", 2, 11, "'}' cannot stand here"),
+        (
+            "SELECT ?s { ?s a",
+            1,
+            17,
+            "the query ends before it is complete",
+        ),
+        ("SELEC ?s { ?s a ex:a }", 1, 1, "'SELEC' cannot stand here"),
+        (
+            "SELECT ?s {\n ?s no:é 1 }",
+            2,
+            5,
+            "nothing declares the prefix no: of no:é",
+        ),
+        ("SELECT ?s { ?s a <a b> }", 1, 21, "'b>' cannot stand here"),
+        (
+            "SELECT ?s { ?s a \"x }",
+            1,
+            18,
+            "the string that begins here",
+        ),
+        (
+            "SELECT ?s { ?s a 1 } LIMIT x",
+            1,
+            28,
+            "'x' cannot stand here",
+        ),
+        (
+            "SELECT ?s { FILTER(FOO(?s)) }",
+            1,
+            20,
+            "'FOO' cannot stand here",
+        ),
+        (
+            "SELECT (1 AS ?s) { ?s ?p ?o }",
+            1,
+            30,
+            "the SELECT overrides an existing variable",
+        ),
+        ("", 0, 0, "there is no query"),
+    ] {
+        let error = refused(text);
+        assert_eq!(
+            error.position.unwrap_or_default(),
+            (line, column),
+            "{text}: {}",
+            error.reason
+        );
+        assert!(error.reason.starts_with(reason), "{text}: {}", error.reason);
+    }
     assert!(refused("DESCRIBE ex:a").reason.starts_with("DESCRIBE"));
     assert!(
         refused("INSERT DATA { ex:a ex:b ex:c }")

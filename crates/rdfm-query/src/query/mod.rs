@@ -6,6 +6,7 @@
 //! - Law: a query neither asks the network nor runs without bounds ([`budget`]).
 
 pub mod budget;
+mod diagnosis;
 pub mod dictionary;
 pub mod evaluate;
 mod fresh;

@@ -15,6 +15,7 @@ use spargebra::algebra::{
 };
 use spargebra::{Query as Algebra, SparqlParser};
 
+use super::diagnosis::diagnose;
 use super::message::Graphs;
 use super::stack::with_stack;
 use super::template::Template;
@@ -94,21 +95,35 @@ impl Query {
                 QueryError::new(format!("the namespace {name}: <{iri}>: {error}"))
             })?;
         }
-        with_stack(|| Self::read(text, parser, union_graphs), || ())
+        with_stack(|| Self::read(text, parser, prefixes, union_graphs), || ())
             .unwrap_or_else(|error| Err(QueryError::new(format!("no thread for a query: {error}"))))
     }
 
     /// On a deep stack, since what nests too deeply is dropped here as well.
-    fn read(text: &str, parser: SparqlParser, union_graphs: bool) -> Result<Self, QueryError> {
+    fn read(
+        text: &str,
+        parser: SparqlParser,
+        prefixes: &[(String, String)],
+        union_graphs: bool,
+    ) -> Result<Self, QueryError> {
         let algebra = match parser.clone().parse_query(text) {
             Ok(algebra) => algebra,
             Err(error) => {
-                if parser.parse_update(text).is_ok() {
-                    return Err(QueryError::new(
+                return Err(match parser.clone().parse_update(text) {
+                    Ok(update) if update.operations.is_empty() => {
+                        QueryError::new("there is no query in the text")
+                    }
+                    Ok(_) => QueryError::new(
                         "this is an update, and nothing is changed here; write a CONSTRUCT for new messages, or use rdfm patch for changes",
-                    ));
-                }
-                return Err(syntax_error(&error.to_string()));
+                    ),
+                    Err(_) => {
+                        let own = declared(text);
+                        let names = prefixes.iter().chain(&own).map(|(name, _)| name);
+                        diagnose(text, &error.to_string(), &parser, |prefix| {
+                            names.clone().any(|name| name == prefix)
+                        })
+                    }
+                });
             }
         };
         let base_iri = algebra.base_iri().cloned();
@@ -207,19 +222,6 @@ fn check_brackets(text: &str) -> Result<(), QueryError> {
         }
     }
     Ok(())
-}
-
-/// The library's text is "error at LINE:COLUMN: what it expected".
-fn syntax_error(text: &str) -> QueryError {
-    let located = || {
-        let (position, reason) = text.strip_prefix("error at ")?.split_once(": ")?;
-        let (line, column) = position.split_once(':')?;
-        Some(QueryError {
-            reason: reason.to_owned(),
-            position: Some((line.parse().ok()?, column.parse().ok()?)),
-        })
-    };
-    located().unwrap_or_else(|| QueryError::new(text))
 }
 
 /// The namespaces that the text of a query declares.

@@ -1,0 +1,209 @@
+//! Where a text ceases to be a query, and why.
+//!
+//! - In: a text that the parser refuses, and its error. Out: the position of the first word that cannot stand where it
+//!   does, and a sentence.
+//! - Cost: a parse for each halving of the text. The library names what it tried last, which may lie behind the error,
+//!   and in the words of its grammar.
+
+use std::ops::Range;
+
+use spargebra::SparqlParser;
+
+use super::parse::QueryError;
+
+/// Spaces put behind the beginning of a query. A beginning that can go on fails behind them; another one fails at
+/// what it cannot have, or as many characters behind as the longest keyword has.
+const ROOM: usize = 64;
+/// Bytes of a text that is too long to be parsed again and again.
+const LONG: usize = 1 << 16;
+/// Longest word that an error shows, in characters.
+const SHOWN: usize = 40;
+
+/// Where a text is wrong, and why. `error` is the library's: "error at LINE:COLUMN: what it expected". `is_declared`
+/// says whether a prefix is.
+pub fn diagnose(
+    text: &str,
+    error: &str,
+    parser: &SparqlParser,
+    is_declared: impl Fn(&str) -> bool,
+) -> QueryError {
+    if text.len() > LONG {
+        return QueryError {
+            reason: "the query is wrong here, or a few characters before".to_owned(),
+            position: located(error).map(|(found, _)| found),
+        };
+    }
+    let words = words(text);
+    let open = words.last().filter(|word| is_open(&text[(*word).clone()]));
+    if let Some(word) = open {
+        return QueryError {
+            reason: "the string that begins here has no end".to_owned(),
+            position: Some(position(text, word.start)),
+        };
+    }
+    let goes_on = |count: usize| {
+        let end = count.checked_sub(1).map_or(0, |last| words[last].end);
+        begins(&text[..end], parser)
+    };
+    // The first word with which the text begins no query: those before it do.
+    let (mut known, mut wrong) = (0, words.len() + 1);
+    while wrong - known > 1 {
+        let middle = known.midpoint(wrong);
+        if goes_on(middle) {
+            known = middle;
+        } else {
+            wrong = middle;
+        }
+    }
+    let word = words.get(known).cloned();
+    let start = word.as_ref().map_or(text.len(), |word| word.start);
+    let shown = word.map(|word| shown(&text[word]));
+    let reason = match (sentence(error), shown) {
+        (_, Some(name)) if prefix(&name).is_some_and(|prefix| !is_declared(prefix)) => {
+            let prefix = prefix(&name).unwrap_or_default();
+            format!("nothing declares the prefix {prefix}: of {name}; add PREFIX {prefix}: <...>")
+        }
+        (Some("IRI parsing failed"), Some(iri)) if iri.starts_with('<') => {
+            format!("{iri} is no IRI")
+        }
+        (Some("IRI parsing failed" | "Prefix not found"), Some(word)) => {
+            format!("'{word}' cannot stand here")
+        }
+        (Some(sentence), _) => {
+            let mut text = sentence.to_owned();
+            if text.starts_with("The ") || text.starts_with("This ") || text.starts_with("Dup") {
+                text[..1].make_ascii_lowercase();
+            }
+            text
+        }
+        (None, Some(word)) => format!("'{word}' cannot stand here"),
+        (None, None) => "the query ends before it is complete".to_owned(),
+    };
+    QueryError {
+        reason,
+        position: Some(position(text, start)),
+    }
+}
+
+/// Whether a query may begin so.
+fn begins(text: &str, parser: &SparqlParser) -> bool {
+    let longer = format!("{text}{}", " ".repeat(ROOM));
+    let Err(error) = parser.clone().parse_query(&longer) else {
+        return true;
+    };
+    let error = error.to_string();
+    let end = position(&longer, longer.len() - ROOM / 2);
+    located(&error).is_some_and(|(found, _)| found >= end)
+}
+
+/// The position of the library's error, and what it expected.
+fn located(error: &str) -> Option<((u64, u64), &str)> {
+    let (position, expected) = error.strip_prefix("error at ")?.split_once(": ")?;
+    let (line, column) = position.split_once(':')?;
+    Some(((line.parse().ok()?, column.parse().ok()?), expected))
+}
+
+/// What the library says in words. The rest of what it expected are tokens of its grammar.
+fn sentence(error: &str) -> Option<&str> {
+    let Some((_, expected)) = located(error) else {
+        return Some(error);
+    };
+    let expected = expected.trim_start_matches("expected ");
+    let mut parts = expected.trim_start_matches("one of ").split(", ");
+    parts.find(|part| {
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b" *.,!()-".contains(&byte);
+        part.contains(' ') && part.bytes().all(is_word)
+    })
+}
+
+/// The prefix of a prefixed name.
+fn prefix(word: &str) -> Option<&str> {
+    let (prefix, _) = word.split_once(':')?;
+    let is_name = |one: char| one.is_alphanumeric() || "-_.".contains(one);
+    (prefix != "_" && prefix.chars().all(is_name)).then_some(prefix)
+}
+
+fn shown(word: &str) -> String {
+    let short: String = word.chars().take(SHOWN).collect();
+    let rest = if short.len() < word.len() { "…" } else { "" };
+    let safe = short
+        .chars()
+        .map(|one| if one.is_control() { ' ' } else { one });
+    safe.chain(rest.chars()).collect()
+}
+
+/// Line and column of a byte, from 1, the column in characters.
+fn position(text: &str, at: usize) -> (u64, u64) {
+    let before = &text[..at];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1;
+    (line, before[line_start..].chars().count() as u64 + 1)
+}
+
+/// The words of a text: IRIs, strings, brackets and punctuation, and what stands between them.
+fn words(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut words = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        let rest = &text[at..];
+        match bytes[at] {
+            b' ' | b'\t' | b'\r' | b'\n' => {
+                at += 1;
+                continue;
+            }
+            b'#' => {
+                at += rest.find('\n').unwrap_or(rest.len());
+                continue;
+            }
+            b'"' | b'\'' => at += string(rest),
+            b'<' => {
+                // An IRI, or a comparison.
+                let end = rest.find(['>', ' ', '\n', '"', '{', '}']);
+                let iri = end.filter(|end| rest.as_bytes()[*end] == b'>');
+                at += iri.map_or(1, |end| end + 1);
+            }
+            b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';' | b'.' => at += 1,
+            _ => {
+                let ends = |one: char| one.is_whitespace() || "\"'<(){}[],;#".contains(one);
+                at += rest.find(ends).unwrap_or(rest.len()).max(1);
+                // A full stop behind a name ends its triple.
+                if at - start > 1 && bytes[at - 1] == b'.' {
+                    at -= 1;
+                }
+            }
+        }
+        words.push(start..at);
+    }
+    words
+}
+
+/// Whether a word is a string without its end.
+fn is_open(word: &str) -> bool {
+    let quote = word.chars().next().filter(|one| "\"'".contains(*one));
+    quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote))
+}
+
+/// Bytes of the string that a text begins with; of one without end, all of the text.
+fn string(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let quote = bytes[0];
+    let long = bytes.starts_with(&[quote; 3]);
+    let mut at = if long { 3 } else { 1 };
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 1,
+            b'\n' if !long => break,
+            byte if byte == quote && (!long || bytes[at..].starts_with(&[quote; 3])) => {
+                return at + if long { 3 } else { 1 };
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    // An escape may go beyond the end.
+    (at.min(bytes.len())..=bytes.len())
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(bytes.len())
+}
