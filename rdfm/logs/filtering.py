@@ -8,10 +8,11 @@ Law: what is asked for is asked of one quad; a time is asked of another one of t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
-from rdfm._core import Filter, MessageBatch
-from rdfm.errors import OptionError, Remedy
+from rdfm._core import Filter, MessageBatch, Query
+from rdfm.errors import LimitError, OptionError, QueryError, Remedy
 from rdfm.formats import OptionSpec
 from rdfm.logs.driver import Item, Read, Source
 from rdfm.logs.input import Input
@@ -59,6 +60,12 @@ FILTERING = (
     OptionSpec("after", help="Of this date or time, or later.", metavar="TIME", group=_QUADS),
     OptionSpec("before", help="Of an earlier time.", metavar="TIME", group=_QUADS),
     OptionSpec(
+        "where",
+        help="Of which this SPARQL query holds, such as ASK { ?s ex:count ?n FILTER (?n > 5) }.",
+        metavar="QUERY",
+        group=_QUADS,
+    ),
+    OptionSpec(
         "prefixes",
         "namespaces",
         "A namespace for names such as ex:a, before those that logs declare; may be repeated.",
@@ -90,6 +97,7 @@ class Filtering:
         self._filter = Filter(asked.get("prefixes") or {})
         self._invert = asked.get("invert", False)
         self._quads = asked.get("quads", False)
+        self._where = _asking(asked.get("where"), asked.get("prefixes") or {})
         self._input: Input | None = None  # the log that was read last
         self._some = False  # whether there was a message
         terms = [(name, asked.get(name)) for name in ("subject", "predicate", "object", "graph")]
@@ -106,7 +114,12 @@ class Filtering:
             if (text := asked.get(name)) is not None:
                 asks = True
                 ask(text)
-        if self._ask_time(asked.get("time"), asked.get("after"), asked.get("before")) or asks:
+        asks = self._ask_time(asked.get("time"), asked.get("after"), asked.get("before")) or asks
+        if self._where is not None and self._quads and (self._invert or not asks):
+            raise OptionError(
+                "where asks about messages, and quads are chosen by their terms; leave out quads or where"
+            )
+        if asks or self._where is not None:
             return
         raise OptionError(
             "nothing is asked for",
@@ -150,6 +163,7 @@ class Filtering:
         Raises:
             OptionError: They are patches or results, or in parts; or a name's namespace is to come from a log whose
                 format has none.
+            LimitError: A message is too much for the query.
         """
         batch = read.batch
         if batch is None:
@@ -162,7 +176,23 @@ class Filtering:
             self._enter(read.source)
         self._some = True
         choose = self._filter.quads if self._quads else self._filter.messages
-        yield from choose(batch, self._invert)
+        if self._where is None:
+            yield from choose(batch, self._invert)
+            return
+        kept = [
+            slice
+            for some in self._filter.messages(batch, False)
+            for slice in _held(self._where, some, read.source.name)
+        ]
+        if self._quads:
+            for some in kept:
+                yield from self._filter.quads(some, False)
+        elif self._invert:
+            held = {some.index_of(at) for some in kept for at in range(len(some))}
+            flags = [batch.index_of(at) not in held for at in range(len(batch))]
+            yield from _chosen(batch, flags)
+        else:
+            yield from kept
 
     def _enter(self, source: Source) -> None:
         """Refuse names whose namespaces a log cannot say."""
@@ -208,3 +238,51 @@ def filtered(items: Iterable[Item], filtering: Filtering) -> Iterator[Item]:
         else:
             yield from filtering.choose(item)
     filtering.check()
+
+
+def _asking(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
+    """The query that messages are asked.
+
+    Raises:
+        QueryError: It is none.
+        OptionError: It is no ASK.
+    """
+    if text is None:
+        return None
+    try:
+        query = Query(text, prefixes=prefixes)
+    except QueryError as error:
+        raise QueryError(f"where: {error.reason}", line=error.line, column=error.column) from None
+    if query.kind != "ask":
+        raise OptionError(f"where is an ASK query, such as ASK {{ … }}, not {query.kind.upper()}")
+    return query
+
+
+def _held(query: Query, batch: MessageBatch, source: str) -> Iterator[MessageBatch]:
+    """The messages for which a query holds.
+
+    Raises:
+        LimitError: One is too much for it.
+    """
+    answers: list[bool] = []
+    while len(answers) < len(batch):
+        found = query.holds(batch, len(answers))
+        answers += found.answers
+        if found.error is not None:
+            raise LimitError(
+                found.error[0], message_index=batch.index_of(len(answers)), source=source
+            )
+    yield from _chosen(batch, answers)
+
+
+def _chosen(batch: MessageBatch, flags: list[bool]) -> Iterator[MessageBatch]:
+    """The messages whose flags are set."""
+    if all(flags):
+        yield batch
+        return
+    start = 0
+    for chosen, run in groupby(flags):
+        end = start + sum(1 for _ in run)
+        if chosen:
+            yield batch.slice(start, end)
+        start = end

@@ -198,7 +198,7 @@ class LogReader:
                 N-Triples, as names with a namespace of the log or of `prefixes` (a dict), or numbers (of `any` also a
                 list of them); `contains`,
                 `regex`: of a literal that is the object; `after`, `before`, with the predicate `time`: dates or times,
-                of another quad of the message. `invert=True` keeps the others, `quads=True` of each message the
+                of another quad of the message; `where`: an ASK query. `invert=True` keeps the others, `quads=True` of each message the
                 matching quads alone.
 
         Raises:

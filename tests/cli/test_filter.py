@@ -51,6 +51,12 @@ def log(rdfm):
         (["--time", "ex:at", "--after", "2026-06-01", "--object", "ex:crane"], [0, 2]),
         (["--object", "ex:crane", "--invert"], [1, 3]),
         (["--object", "ex:none"], []),
+        (["--where", "ASK { ?s <http://e/count> ?n FILTER (?n >= 5) }"], [1]),
+        (["--where", "ASK { GRAPH ?g { ?s ex:count 5.0 } }", "--prefix", "ex=http://e/"], [2]),
+        (["--where", "ASK { ?s <http://e/at> ?t }"], [0, 1]),
+        (["--where", "ASK { ?s <http://e/at> ?t }", "--object", "ex:crane"], [0]),
+        (["--where", "ASK { ?s <http://e/at> ?t }", "--object", "ex:crane", "--invert"], [1, 2, 3]),
+        (["--where", "ASK { ?s <http://e/at> ?t }", "--invert"], [2, 3]),
     ],
 )
 @pytest.mark.parametrize("name", ["log.trig", "log.jelly"])
@@ -148,6 +154,12 @@ def test_several_logs_and_errors(rdfm):
         (["--any", "x:y"], "no log declares the namespace x:"),
         (["--any", "x:y"], "--prefix NAME=IRI gives it"),
         (["--regex", "("], "regex: unclosed group"),
+        (["--where", "ASK { ?s ?p }"], "where: "),
+        (
+            ["--where", "SELECT * { ?s ?p ?o }"],
+            "where is an ASK query, such as ASK { … }, not SELECT",
+        ),
+        (["--where", "ASK { ?s ?p ?o }", "--quads"], "where asks about messages"),
         (["--any", "ex:s1", "--count", "--to", "nq"], "to_format is for what is written"),
         (["--any", "ex:s1", "--count", "-o", "out.nq"], "--count writes no log; leave out -o"),
         (["--any", "ex:s1", "--count", "--indent", "2"], "No such option '--indent'"),
@@ -201,3 +213,10 @@ def test_filters_of_filters(rdfm):
         pytest.raises(library.OptionError, match="any is a text, or a list of texts, not int"),
     ):
         log.filter(any=5)
+
+
+@pytest.mark.usefixtures("log")
+def test_matching_quads_of_messages_for_which_a_query_holds(rdfm):
+    words = ["--predicate", "ex:species", "--quads", "--where", "ASK { ?s <http://e/count> 5 }"]
+    run = rdfm("filter", "log.trig", *words, "--to", "nq", "--quiet")
+    assert run.out == "<http://e/s2> <http://e/species> <http://e/wren> .\n"

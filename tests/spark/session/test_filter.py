@@ -43,6 +43,15 @@ def test_nothing_else_leaves_the_reader(spark, log):
     assert quads.count() == 0
 
 
+def test_an_ask_query_chooses_messages(spark, log):
+    where = "ASK { <http://e/s7> ?p ?o }"
+    assert [
+        row.offset for row in rdfm.spark.read(spark, log, filter={"where": where}).collect()
+    ] == [7]
+    with pytest.raises(OptionError, match="the option filter: where is an ASK query"):
+        rdfm.spark.read(spark, log, filter={"where": "SELECT * { ?s ?p ?o }"})
+
+
 def test_in_streams(spark, log, tmp_path):
     given = {"filter": json.dumps(CRANE), "schema": "offset bigint"}
     read = rdfm.spark.read_stream(spark, str(log.parent), **given)
