@@ -277,6 +277,13 @@ fn what_is_no_query_is_refused() {
             30,
             "the SELECT overrides an existing variable",
         ),
+        ("SELECT ?s { ?s a <x> }", 1, 18, "<x> is relative"),
+        (
+            "SELECT * { _:a a 1 OPTIONAL { _:a a 2 } }",
+            1,
+            31,
+            "_:a stands in another group",
+        ),
         ("", 0, 0, "there is no query"),
     ] {
         let error = refused(text);

@@ -63,6 +63,14 @@ pub fn diagnose(
             let prefix = prefix(&name).unwrap_or_default();
             format!("nothing declares the prefix {prefix}: of {name}; add PREFIX {prefix}: <...>")
         }
+        (_, Some(iri)) if iri.starts_with('<') && iri.ends_with('>') && !iri.contains(':') => {
+            format!(
+                "{iri} is relative, and the query has no base; write the whole IRI, or BASE <...>"
+            )
+        }
+        (_, Some(node)) if node.starts_with("_:") => {
+            format!("{node} stands in another group too; write a variable, which may")
+        }
         (Some("IRI parsing failed"), Some(iri)) if iri.starts_with('<') => {
             format!("{iri} is no IRI")
         }
