@@ -45,6 +45,8 @@ __all__ = ["Pipeline", "Plan", "QueryStage"]
 # Bounds of the queues, in bytes; one item always passes, however large.
 PIECES_BYTES = 4 << 20
 BATCHES_BYTES = 24 << 20
+# Queries are slower than decoding, so that their queue is full from the beginning to the end.
+QUERIED_BYTES = 4 << 20
 OUTPUT_BYTES = 8 << 20
 MAX_LISTED_ERRORS = 10
 
@@ -169,7 +171,10 @@ class Pipeline:
         driver = self._plan.driver
         output: Output | FolderOutput | None = None
         pieces: Channel[Piece] = Channel(PIECES_BYTES)
-        batches: Channel[list[_Decoded]] = Channel(BATCHES_BYTES)
+        querying = self._plan.querying
+        batches: Channel[list[_Decoded]] = Channel(
+            BATCHES_BYTES if querying is None else QUERIED_BYTES
+        )
         written: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
@@ -216,7 +221,7 @@ class Pipeline:
                 if not threads[0].is_alive():
                     driver.close()
         self._report(self._progress, force=True)
-        if (querying := self._plan.querying) is not None:
+        if querying is not None:
             self._lose(_NOT_LOST, _Errors(querying.skipped, tuple(querying.texts)))
         return Summary(
             messages=self._messages,

@@ -16,7 +16,7 @@ COMMANDS = [
     ("query", "SELECT * { ?s ?p ?o }", "LOG", "-q", "-o", "/dev/null", "--to", "results-thrift"),
     ("query", "SELECT * { ?s ?p ?o }", "LOG", "-q", "-o", "OUT.parquet"),
     ("query", "CONSTRUCT { ?o ?p ?s } { ?s ?p ?o }", "LOG", "-q", "-o", "/dev/null", "--to", "nq"),
-    ("query", "ASK { ?s ?p ?s }", "LOG"),
+    ("query", "ASK { ?s ?p ?s }", "LOG", "--quiet"),
     ("filter", "LOG", "--any", "<http://e/none>", "--count"),
     ("filter", "LOG", "--contains", "1", "--quads", "-o", "LOG.jelly", "--quiet"),
 ]
