@@ -182,7 +182,7 @@ def _show(asked: Asked, quiet: bool) -> None:
         if asked.whole:
             table.add(rows)
         else:
-            of = zip(some.messages, rows, strict=True)
+            of = zip(some.indexes, rows, strict=True)
             table.add((some.source, str(index), *row) for index, row in of)
     table.end()
     _say_end(asked, querying, quiet, rows=table.count)

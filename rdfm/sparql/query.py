@@ -17,7 +17,7 @@ from rdfm.conversion.own_input import refuse_own_input
 from rdfm.conversion.pipeline import Pipeline, Plan
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError, Remedy
+from rdfm.errors import OptionError, Remedy, UnsupportedError
 from rdfm.logs.driver import Driver, Item, Read, Reading
 from rdfm.logs.input import Readable
 from rdfm.logs.output import Shape, Writable, output_format
@@ -25,7 +25,7 @@ from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
 from rdfm.logs.selection import sliced
 from rdfm.sparql.options import QUERY, as_texts, seconds, types_of
-from rdfm.sparql.querying import Querying
+from rdfm.sparql.querying import Found, Querying
 from rdfm.sparql.solutions import Solutions, results
 from rdfm.sparql.tables import Cells, Columns, Rows, TableEncoder
 from rdfm.sparql.text import QueryLike, parsed
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Written", "query"]
 
 _UNION = Remedy("stage", "union_graphs", "true", "queries all graphs together")
+_NULL = Remedy("stage", "on_error", "skip", "makes such values null")
+_TABLES = "types are for the columns of tables; write one, such as out.parquet"
 _GIVES = {
     "select": ("rows", "a table such as out.parquet, or a format of results such as out.srj"),
     "construct": ("messages", "a log such as out.jelly"),
@@ -292,6 +294,8 @@ class Asked:
         Args:
             progress: As in `convert`.
         """
+        if self._types:
+            raise OptionError(_TABLES)
         querying, driver = self._querying(), self._reader()
         report = Reporter(progress)
         total = None if progress is None else total_bytes(self._inputs)
@@ -358,16 +362,24 @@ class Asked:
         target: Any = Target(output, format, divided.writes, shape)
         is_table = kind == "results" and kind in spec.written_only
         if self._types and not is_table:
-            raise OptionError(
-                f"types are for columns of tables, and {spec.title} holds terms; write a table such as out.parquet"
-            )
+            raise OptionError(_TABLES)
         querying = self._querying()
         if is_table:
             if shape.folder or shape.archive:
                 raise OptionError("a table is one file; name one, such as out.parquet")
             columns = self._columns()
             target = _TableTarget(target, columns)
-            querying.form = lambda found: Rows(columns(found))
+
+            def form(found: Found) -> Rows:
+                try:
+                    table, nulls = columns(found)
+                except UnsupportedError as error:
+                    error.remedies = (_NULL,)
+                    raise
+                querying.skipped += nulls
+                return Rows(table)
+
+            querying.form = form
         elif kind == "results":
             cells = Cells(self.query, whole=self.whole)
             querying.form, querying.head = cells, cells.head

@@ -6,7 +6,7 @@ Cost: a batch and its solutions; with `whole` the dataset. Law: what came before
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,14 +31,23 @@ class Found:
     Attributes:
         rows: The rows, without what says whose they are.
         source: The name of the log that they are of; None where all logs are one dataset.
-        messages: The index of each row's message in that log.
-        first: What is added to an index for the number of the message over all logs.
+        batch: The messages that were queried.
+        evaluated: What the query gave for them.
+        first: What is added to the index of a message in its log for its number over all logs.
     """
 
     rows: ResultBatch
     source: str | None = None
-    messages: Sequence[int] = ()
+    batch: MessageBatch | None = None
+    evaluated: Evaluated | None = None
     first: int = 0
+
+    @property
+    def indexes(self) -> list[int]:
+        """The index in its log of each row's message."""
+        if self.batch is None or self.evaluated is None:
+            return []
+        return [self.batch.index_of(at) for at in self.evaluated.messages]
 
 
 class Querying:
@@ -116,16 +125,15 @@ class Querying:
             made: Evaluated = evaluate(batch, done)
             self.graphs = self.graphs or made.has_named
             if made.rows is not None and len(made.rows):
-                indexes = [batch.first_index + at for at in made.messages]
-                yield self._formed(Found(made.rows, read.source.name, indexes, first))
+                yield self._formed(Found(made.rows, read.source.name, batch, made, first))
             yield from self._constructed(made.constructed)
             for at, holds in enumerate(made.answers, done):
                 if holds:
                     self.found = True
-                    yield read.source.name, batch.first_index + at
+                    yield read.source.name, batch.index_of(at)
             done = made.done
             if made.error is not None:
-                self._leave_out(read, batch.first_index + done, *made.error)
+                self._leave_out(read, batch.index_of(done), *made.error)
                 done += 1
 
     def _constructed(self, batch: MessageBatch | None) -> Iterator[MessageBatch]:

@@ -63,6 +63,7 @@ class Solutions:
         self._columns = columns
         self._driver = driver
         self._ended = False
+        self._nulls = 0
         try:
             pieces = driver.opened_first()
         except BaseException:
@@ -82,7 +83,7 @@ class Solutions:
     @property
     def skipped(self) -> int:
         """Errors that were skipped so far (`on_error="skip"`): broken messages, those that met a limit, and values."""
-        return self._querying.skipped + self._columns.nulls
+        return self._querying.skipped + self._nulls
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Give the rows as record batches.
@@ -101,7 +102,8 @@ class Solutions:
             found = next(self._found, None)
             if found is None:
                 return
-            table = self._columns(found)
+            table, nulls = self._columns(found)
+            self._nulls += nulls
             self._ended = False
             yield table
 
@@ -118,8 +120,8 @@ class Solutions:
         self._check_unread()
         self._ended = True
         for found in self._found:
-            messages = found.messages if found.source is not None else [None] * len(found.rows)
-            for index, row in zip(messages, found.rows, strict=True):
+            indexes = found.indexes or [None] * len(found.rows)
+            for index, row in zip(indexes, found.rows, strict=True):
                 yield found.source, index, row
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

@@ -6,13 +6,12 @@ Cost: a batch of rows. Law: what says whose a row is stands before the variables
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rdfm._core import Query, ResultBatch, TypedColumns
-from rdfm.errors import MissingExtraError, OptionError
-from rdfm.formats._spec import listed
+from rdfm.errors import MissingExtraError
 from rdfm.sparql.querying import Found
 
 if TYPE_CHECKING:
@@ -21,20 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Cells", "Columns", "Rows", "TableEncoder"]
 
 _OWN = ("source", "message")
-
-
-def _check_names(variables: Sequence[str]) -> None:
-    """Refuse variables that are called as the columns before them.
-
-    Raises:
-        OptionError: There are some.
-    """
-    for name in variables:
-        if name in _OWN:
-            raise OptionError(
-                f"a variable is called {name}, and so is the column that says whose a row is; call it otherwise, such "
-                f"as ?the_{name}"
-            )
 
 
 class Cells:
@@ -51,7 +36,7 @@ class Cells:
         """
         self._whole = whole
         if not whole:
-            _check_names(query.variables)
+            TypedColumns(query.variables)  # checks them
         self._variables = [*(() if whole else _OWN), *query.variables]
 
     @property
@@ -63,7 +48,7 @@ class Cells:
         """Give the rows."""
         if self._whole:
             return found.rows
-        return found.rows.labelled(found.source or "", found.messages, found.first)
+        return found.rows.labelled(found.source or "", found.indexes, found.first)
 
 
 class Rows:
@@ -91,11 +76,7 @@ class Rows:
 
 
 class Columns:
-    """Makes record batches of solutions: a column for each variable.
-
-    Attributes:
-        nulls: Values that are not of their column's type, and are null therefore.
-    """
+    """Makes record batches of solutions: a column for each variable, behind those that say whose a row is."""
 
     def __init__(
         self, query: Query, types: Mapping[str, str], *, whole: bool, skips: bool = False
@@ -111,17 +92,8 @@ class Columns:
         Raises:
             OptionError: A variable is called as a column before it, there is no variable of a name, or no such type.
         """
-        self.nulls = 0
-        self._whole = whole
-        self._skips = skips
-        if not whole:
-            _check_names(query.variables)
-        for name in types:
-            if name not in query.variables:
-                raise OptionError(
-                    f"types name {name[:40]}, and the query gives {_names(query.variables)}"
-                )
         self._columns = TypedColumns(query.variables, types, messages=not whole)
+        self._skips = skips
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
@@ -132,19 +104,19 @@ class Columns:
         """
         return _pyarrow().schema(self._columns)
 
-    def __call__(self, found: Found) -> pyarrow.RecordBatch:
-        """Give the rows.
+    def __call__(self, found: Found) -> tuple[pyarrow.RecordBatch, int]:
+        """Give the rows, and how many values are null since they are not of their column's type.
 
         Raises:
-            DecodeError: A value is not of its column's type.
+            UnsupportedError: A value is not of its column's type.
         """
-        pa = _pyarrow()
-        messages = None if self._whole else found.messages
-        rows, nulls = self._columns.of_rows(
-            found.rows, messages, found.source, misfits_are_null=self._skips
-        )
-        self.nulls += nulls
-        return pa.record_batch(rows)
+        if found.evaluated is None or found.batch is None:
+            made, nulls = self._columns.of_rows(found.rows, misfits_are_null=self._skips)
+        else:
+            made, nulls = self._columns.of_messages(
+                found.evaluated, found.batch, found.source, misfits_are_null=self._skips
+            )
+        return _pyarrow().record_batch(made), nulls
 
 
 class TableEncoder:
@@ -172,10 +144,6 @@ class TableEncoder:
     def notes(self) -> list[str]:
         """Give nothing."""
         return []
-
-
-def _names(variables: Sequence[str]) -> str:
-    return listed(list(variables)) if variables else "no variables"
 
 
 def _pyarrow() -> Any:

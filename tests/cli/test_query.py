@@ -105,6 +105,40 @@ def test_tables(rdfm, suffix):
     ]
 
 
+COUNTS = "PREFIX ex: <http://e/> SELECT ?s ?n { ?s ex:species ?o OPTIONAL { ?s ex:count ?n } }"
+
+
+@pytest.mark.usefixtures("log")
+def test_typed_columns(rdfm):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    words = ["--types", "?s=iri,n=integer", "-o", "out.parquet"]
+    assert rdfm("query", COUNTS, "log.trig", *words).code == 0
+    table = parquet.read_table("out.parquet")
+    assert (table.schema.field("s").type, table.schema.field("n").type) == (pa.string(), pa.int64())
+    assert table.column("n").to_pylist() == [2, None, None, None]
+    assert table.column("s").to_pylist()[0] == "http://e/s1"
+    assert rdfm("query", COUNTS, "log.trig", "--whole", *words).code == 0
+    assert parquet.read_table("out.parquet").column_names == ["s", "n"]
+
+
+@pytest.mark.usefixtures("log")
+def test_a_value_of_another_type(rdfm):
+    from pyarrow import parquet
+
+    words = ["--types", "n=dateTime", "-o", "out.parquet"]
+    run = rdfm("query", COUNTS, "log.trig", *words)
+    assert run.code == 1
+    assert run.error.startswith("log.trig: ?n is ")
+    assert run.error.endswith("--on-error skip makes such values null (message 0)")
+    assert not Path("out.parquet").exists()
+    run = rdfm("query", COUNTS, "log.trig", "--on-error", "skip", *words)
+    assert run.code == 0
+    assert ", 1 error skipped" in run.err
+    assert parquet.read_table("out.parquet").column("n").null_count == 4
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "srj"])
 def test_a_table_of_no_rows_has_its_columns(rdfm, suffix):
     run = rdfm("query", "SELECT ?s { ?s <x:no> ?o }", "a.nq", "-o", f"out.{suffix}")
@@ -288,8 +322,11 @@ def test_graphs(rdfm):
         (["ASK { ?s ?p ?o }"], "there is nothing to query: name a log"),
         (["ASK { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "ASK prints what it finds; leave out -o"),
         (["ASK { ?s ?p ?o }", "a.nq", "--to", "nq"], "--to is for what is written to a file"),
-        (["SELECT ?source { ?source ?p ?o }", "a.nq"], "a variable is called source"),
-        (["SELECT ?message { ?message ?p ?o }", "a.nq"], "a variable is called message"),
+        (["SELECT ?source { ?source ?p ?o }", "a.nq"], "?source would be a second column source"),
+        (
+            ["SELECT ?message { ?message ?p ?o }", "a.nq"],
+            "?message would be a second column message",
+        ),
         (["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "SELECT gives rows, and N-Quads holds"),
         (
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "-o", "out.srj"],
@@ -311,7 +348,12 @@ def test_graphs(rdfm):
         ),
         (
             ["SELECT ?s ?p ?o { ?s ?p ?o }", "a.nq", "--types", "x=double", "-o", "out.parquet"],
-            "types name x, and the query gives s, p and o",
+            "there is no variable 'x' to give a type; there are ?s, ?p, ?o",
+        ),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double"], "types are for the columns of"),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=number", "-o", "out.parquet"],
+            "there is no type 'number' for ?o; types are string, iri",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double", "-o", "out.srj"],

@@ -35,6 +35,13 @@ def test_rows_are_a_table():
     ]
 
 
+def test_types_as_on_the_command_line():
+    found = rdfm.query(SELECT, LOG, format="trig", types="o=integer, ?s=iri")
+    assert pa.table(found).column("s").to_pylist() == ["x:a", "x:b"]
+    found = rdfm.query(SELECT, LOG, format="trig", types="o=integer", whole=True)
+    assert sorted(pa.table(found).column("o").to_pylist()) == [1, 2]
+
+
 def test_what_takes_arrow_takes_rows():
     polars = pytest.importorskip("polars")
     duckdb = pytest.importorskip("duckdb")
@@ -177,11 +184,13 @@ def test_wrong_queries():
     with pytest.raises(rdfm.errors.QueryError) as raised:
         rdfm.query("SELECT ?s {\n ?s ?p }", LOG, format="trig")
     error = pickle.loads(pickle.dumps(raised.value))
-    assert (error.line, error.column) == (2, 9)
+    assert (error.line, error.column) == (2, 8)
     assert str(error) == str(raised.value)
-    with pytest.raises(rdfm.OptionError, match="types name x, and the query gives s and o"):
+    with pytest.raises(
+        rdfm.OptionError, match=r"no variable 'x' to give a type; there are \?s, \?o"
+    ):
         rdfm.query(SELECT, LOG, format="trig", types={"x": "double"})
-    with pytest.raises(rdfm.OptionError, match="a variable is called source"):
+    with pytest.raises(rdfm.OptionError, match="would be a second column source"):
         rdfm.query("SELECT ?source { ?source ?p ?o }", LOG, format="trig")
     with pytest.raises(rdfm.OptionError, match="there is nothing to query"):
         rdfm.query(SELECT)
