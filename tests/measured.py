@@ -20,11 +20,11 @@ sys.exit(os.waitstatus_to_exitcode(status) % 256)
 """
 
 
-def measured(*words, feed=()):
-    """`rdfm` with these words: exit code, largest resident memory in bytes, errors, and bytes on standard output."""
+def measured(*words, feed=(), program=RDFM):
+    """`rdfm`, or another program, with these words: exit code, largest resident memory in bytes, errors, and bytes on standard output."""
     with tempfile.TemporaryDirectory() as folder:
         memory, errors = Path(folder, "memory"), Path(folder, "errors")
-        command = [sys.executable, "-c", RUNNER, memory, RDFM, *words]
+        command = [sys.executable, "-c", RUNNER, memory, program, *words]
         with errors.open("wb") as file:
             pipe = subprocess.PIPE
             process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=file)

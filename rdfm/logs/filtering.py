@@ -171,7 +171,9 @@ class Filtering:
         if not isinstance(batch, MessageBatch):
             raise other_kind(read.source.name, batch.kind, "messages are filtered")
         if batch.continues or batch.continued:
-            raise OptionError("messages are filtered whole, not in parts; leave out parts")
+            raise OptionError(
+                "messages are filtered whole, not in parts; leave out parts, and rows of quads"
+            )
         if read.source.input is not self._input:
             self._enter(read.source)
         self._some = True

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast
 
 from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
-from rdfm.logs.arrow import arrow_stream
+from rdfm.logs.arrow import Table, arrow_stream
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
 from rdfm.logs.filtering import Filtering, filter_values, filtered
 from rdfm.logs.input import Input, Readable
@@ -44,6 +44,8 @@ def open_log(
     split: Split | None = None,
     parts: bool = False,
     messages: str | int | None = None,
+    rows: Literal["messages", "quads"] = "messages",
+    terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[ReadOptions],
 ) -> LogReader:
@@ -64,6 +66,10 @@ def open_log(
         parts: Give a message larger than a batch in parts: batches that `continue`.
         messages: Those that are wanted, counted from 0 over all that is read: a number ("5000"), or a slice as of lists
             ("100:200", "-10:", "::100"). Large files of N-Quads are read from near the first of them.
+        rows: What a row is where the log is read as a table, by `batches()` and as an Arrow stream: a message, or with
+            "quads" one of its quads. Then a message of any size is read in parts.
+        terms: How terms stand in a table: as canonical N-Triples, or as "structs" of kind, value, datatype, language and
+            direction.
         storage_options: What fsspec needs to read a URL, such as credentials.
         **options: Those of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. Of several logs each
@@ -90,11 +96,13 @@ def open_log(
     if split is not None and compression not in (None, "none"):
         raise OptionError(f"a log compressed with {compression} has no splits; read it whole")
     format = format or (None if split is None else split.format)
+    table = Table.of(rows, terms) if (rows, terms) != Table() else None
+    in_parts = parts or (table is not None and table.rows == "quads")
     reading = Reading(
-        format, options, compression, storage_options, split, "always" if parts else "never"
+        format, options, compression, storage_options, split, "always" if in_parts else "never"
     )
     if messages is None:
-        return LogReader(Driver([source], reading))
+        return LogReader(Driver([source], reading), table=table)
     from rdfm.logs.seek import seek  # which opens logs itself
 
     if split is not None:
@@ -103,7 +111,7 @@ def open_log(
     split = seek(source, reading, as_slice(chosen), numbered=True)
     first = 0 if split is None else split.first_index or 0
     reading = replace(reading, split=split)
-    return LogReader(Driver([source], reading), sliced(chosen, first=first))
+    return LogReader(Driver([source], reading), sliced(chosen, first=first), table=table)
 
 
 class LogReader:
@@ -124,9 +132,19 @@ class LogReader:
         driver: Driver,
         selection: Selection | None = None,
         stage: Callable[[Iterator[Item]], Iterator[Item]] | None = None,
+        *,
+        table: Table | None = None,
     ) -> None:
-        """Take what reads, the messages that are wanted, and what is made of them; `open_log` does this."""
+        """Take what reads, the messages that are wanted, and what is made of them; `open_log` does this.
+
+        Args:
+            driver: What reads.
+            selection: The messages that are wanted.
+            stage: What is made of them.
+            table: The table that is asked for.
+        """
         self._driver = driver
+        self._table = table
         self._first: MessageBatch | RdfmError | None = None  # read, not yet given
         self._broken: Broken | None = None
         self._begun = self._ended = False
@@ -163,7 +181,10 @@ class LogReader:
     def batches(self) -> Iterator[MessageBatch]:
         """Give the messages in batches, for Arrow and for speed: of patches `PatchBatch`, of results `ResultBatch`.
 
-        For type checkers of patches: `cast("Iterator[PatchBatch]", log.batches())`.
+        A log that was opened with `rows` or `terms` is given in Arrow batches with these rows: anything that takes Arrow takes
+        them, as `pyarrow.record_batch(batch)` does.
+
+        For type checkers of patches: `cast("Iterator[PatchBatch]", log.batches())`, and so with `ArrowBatch`.
 
         A loop that was left early is continued by the next one, and so is one that met an error which
         `skip_message` went over.
@@ -174,11 +195,23 @@ class LogReader:
             ValueError: The log was read to its end, or to its error, before.
         """
         self._check_unread()
+        table = self._table
         while (batch := self._next()) is not None:
-            yield batch
+            if table is None:
+                yield batch
+            elif len(rows := table.of_batch(batch, self.source)):
+                yield cast("MessageBatch", rows)
 
     def __iter__(self) -> Iterator[Message]:
-        """Give the messages, patches as `Patch`, rows of results as tuples; errors as in `batches`."""
+        """Give the messages, patches as `Patch`, rows of results as tuples; errors as in `batches`.
+
+        Raises:
+            OptionError: The log was opened as a table.
+        """
+        if self._table is not None:
+            raise OptionError(
+                f"{self.source} was opened as a table; take its batches(), or open it without rows and terms to get messages"
+            )
         self._check_unread()
         while (batch := self._next()) is not None:
             given = 0
@@ -221,7 +254,8 @@ class LogReader:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Hand the messages to Arrow, read on as somebody takes them: rows as those of `batches()`, with their source.
 
-        So `pyarrow.table(log)`, `polars.DataFrame(log)` and DuckDB take the reader itself.
+        So `pyarrow.table(log)`, `polars.DataFrame(log)` and DuckDB take the reader itself. Rows are messages unless the log was
+        opened with `rows="quads"`.
 
         Reads as far as the first messages.
 
@@ -236,10 +270,18 @@ class LogReader:
             raise head
         kind = "messages" if self.found is None else self.found.spec.kinds[0]
         return arrow_stream(
+            self._table or Table(),
             _EMPTY[kind]() if head is None else head,
-            ((batch, self.source) for batch in self.batches()),
+            self.source,
+            self._with_sources(),
             requested_schema,
         )
+
+    def _with_sources(self) -> Iterator[tuple[MessageBatch, str]]:
+        """The batches, each with the name of its log."""
+        self._check_unread()
+        while (batch := self._next()) is not None:
+            yield batch, self.source
 
     def _check_unread(self) -> None:
         if self._ended:

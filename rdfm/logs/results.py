@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack, cast
+from typing import Literal as OneOf
 
 from rdfm import interop
 from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm
 from rdfm.errors import OptionError, RdfmError
-from rdfm.logs.arrow import arrow_stream
+from rdfm.logs.arrow import Table, arrow_stream
 from rdfm.logs.output import Writable
 from rdfm.logs.reader import open_log
 from rdfm.logs.writer import LogWriter, create_log
@@ -35,13 +36,18 @@ _CELLS = {Iri, Bnode, Literal, TripleTerm, type(None)}
 
 
 def open_results(
-    source: Readable, format: str | None = None, **options: Unpack[ReadOptions]
+    source: Readable,
+    format: str | None = None,
+    *,
+    terms: OneOf["ntriples", "structs"] = "ntriples",
+    **options: Unpack[ReadOptions],
 ) -> ResultReader:
     r"""Open SPARQL results for reading.
 
     Args:
         source: What `open_log` takes.
         format: Such as "results-json"; found from the suffix unless given.
+        terms: How terms stand where the reader is an Arrow stream: as in `open_log`.
         **options: Those of the format's decoder.
 
     Raises:
@@ -54,6 +60,7 @@ def open_results(
         ...     results.variables, [str(name) for (name,) in results]
         (('name',), ['"Ann"'])
     """
+    table = Table.of("messages", terms)
     log = open_log(source, format, **options)
     kinds = () if log.found is None else log.found.spec.kinds
     if "results" not in kinds:
@@ -68,7 +75,10 @@ def open_results(
             "table says that its values are terms; keep them in a format of results, such as results-thrift (.srt)"
         )
     return ResultReader(
-        cast("Iterator[ResultBatch]", log.batches()), f"{log.source}: {log.format}", log.close
+        cast("Iterator[ResultBatch]", log.batches()),
+        f"{log.source}: {log.format}",
+        log.close,
+        table,
     )
 
 
@@ -79,9 +89,14 @@ class ResultReader:
     """
 
     def __init__(
-        self, batches: Iterator[ResultBatch], name: str, close: Callable[[], object] | None = None
+        self,
+        batches: Iterator[ResultBatch],
+        name: str,
+        close: Callable[[], object] | None = None,
+        table: Table = Table(),  # noqa: B008 - immutable
     ) -> None:
-        """Take the batches and what they are of; `open_results` does this."""
+        """Take the batches, what they are of, and how rows stand in a table; `open_results` does this."""
+        self._table = table
         self._batches = batches
         self._name = name
         self._close = close
@@ -228,7 +243,11 @@ class ResultReader:
         """
         self._check_unread()
         return arrow_stream(
-            self._begin(), ((batch, None) for batch in self.batches()), requested_schema
+            self._table,
+            self._begin(),
+            self._name,
+            ((batch, None) for batch in self.batches()),
+            requested_schema,
         )
 
     def close(self) -> None:

@@ -1,9 +1,14 @@
 """Commands take as much memory for ten times as long a log."""
 
+import sys
+from contextlib import ExitStack
+
 import pytest
 from measured import block, measured
 
 ROOM = 20_000_000
+# Of groups of rows several are on their way at once, of which a short log has few.
+ROOM_OF_TABLES = 40_000_000
 COMMANDS = [
     ("cat", "LOG", "-m", "::1000"),
     ("cat", "LOG", "-m", "-10:"),
@@ -17,6 +22,7 @@ COMMANDS = [
     ("query", "SELECT * { ?s ?p ?o }", "LOG", "-q", "-o", "OUT.parquet"),
     ("query", "CONSTRUCT { ?o ?p ?s } { ?s ?p ?o }", "LOG", "-q", "-o", "/dev/null", "--to", "nq"),
     ("query", "ASK { ?s ?p ?s }", "LOG", "--quiet"),
+    ("convert", "FLAT", "-", "--to", "parquet", "--rows", "quads", "--quiet"),
     ("filter", "LOG", "--any", "<http://e/none>", "--count"),
     ("filter", "LOG", "--contains", "1", "--quads", "-o", "LOG.jelly", "--quiet"),
 ]
@@ -28,12 +34,15 @@ def logs(tmp_path_factory):
     import gzip
 
     folder = tmp_path_factory.mktemp("logs")
-    piece = block(5_000_000)
+    piece, flat = block(5_000_000), block(5_000_000, b"")
     packed = gzip.compress(piece, 1)
     for name, count in (("50", 10), ("500", 100)):
-        with (folder / f"{name}.nq").open("wb") as log, (folder / f"{name}.nq.gz").open("wb") as gz:
+        files = (folder / f"{name}{suffix}" for suffix in (".nq", ".nq.gz", ".flat.nq"))
+        with ExitStack() as opened:
+            log, gz, message = (opened.enter_context(file.open("wb")) for file in files)
             for _ in range(count):
                 log.write(piece)
+                message.write(flat)
                 gz.write(packed)
     yield folder
     for path in folder.iterdir():
@@ -45,11 +54,32 @@ def logs(tmp_path_factory):
 def test_memory_does_not_grow_with_the_log(logs, words):
     peaks = []
     for name in ("50", "500"):
-        given = [
-            word.replace("LOG", str(logs / f"{name}.nq")).replace("OUT", str(logs / "out"))
-            for word in words
-        ]
+        paths = {"LOG": f"{name}.nq", "FLAT": f"{name}.flat.nq", "OUT": "out"}
+        given = list(words)
+        for word, path in paths.items():
+            given = [each.replace(word, str(logs / path)) for each in given]
         code, resident, errors, _ = measured(*given)
+        assert (code, errors) == (0, "")
+        peaks.append(resident)
+    room = ROOM_OF_TABLES if "parquet" in words else ROOM
+    assert abs(peaks[1] - peaks[0]) < room, peaks
+
+
+STREAM = """
+import sys
+import pyarrow as pa
+import rdfm
+with rdfm.open_log(sys.argv[1], rows="quads") as log:
+    print(sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(log)))
+"""
+
+
+@pytest.mark.slow
+def test_a_flat_log_as_an_arrow_stream_takes_bounded_memory(logs):
+    peaks = []
+    for name in ("50", "500"):
+        path = str(logs / f"{name}.flat.nq")
+        code, resident, errors, _ = measured("-c", STREAM, path, program=sys.executable)
         assert (code, errors) == (0, "")
         peaks.append(resident)
     assert abs(peaks[1] - peaks[0]) < ROOM, peaks

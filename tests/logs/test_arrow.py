@@ -1,0 +1,187 @@
+"""Logs as tables: Arrow streams and batches with a row for each message or quad."""
+
+import pyarrow as pa
+import pytest
+from support import FIXTURES
+
+import rdfm
+from rdfm import DecodeError, OptionError, formats
+from rdfm._core import ArrowBatch, MessageBatch
+
+LOG = FIXTURES / "nanopubs" / "log.trig"
+COLUMNS = {
+    "messages": ["source", "offset", "quads", "metadata"],
+    "quads": ["source", "message", "subject", "predicate", "object", "graph"],
+}
+# 9,000 messages of two quads.
+COUNT = 9000
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("logs") / "log.nq"
+    message = '<a:s> <a:p> <a:o{0}> .\n<a:s> <a:q> "{0}" <a:g> .\n# @message\n'
+    path.write_text("".join(map(message.format, range(COUNT))))
+    return path
+
+
+@pytest.mark.parametrize("terms", ["ntriples", "structs"])
+@pytest.mark.parametrize("rows", ["messages", "quads"])
+def test_pyarrow_takes_a_log(log, rows, terms):
+    table = pa.table(rdfm.open_log(log, rows=rows, terms=terms))
+    assert table.schema.names == COLUMNS[rows]
+    assert table.num_rows == (COUNT if rows == "messages" else 2 * COUNT)
+    assert table["source"].unique().to_pylist() == [str(log)]
+    if rows == "quads":
+        assert table["message"].to_pylist() == [at for at in range(COUNT) for _ in range(2)]
+        quads = table.select(COLUMNS["quads"][2:]).slice(2, 2).to_pylist()
+    else:
+        quads = table["quads"][1].as_py()
+    if terms == "structs":
+        quads = [{name: term and term["value"] for name, term in quad.items()} for quad in quads]
+    assert [quad["object"] for quad in quads] == (
+        ["a:o1", "1"] if terms == "structs" else ["<a:o1>", '"1"']
+    )
+    assert [quad["graph"] for quad in quads] == [None, "a:g" if terms == "structs" else "<a:g>"]
+
+
+@pytest.mark.parametrize("terms", ["ntriples", "structs"])
+@pytest.mark.parametrize("rows", ["messages", "quads"])
+def test_polars_takes_a_log(log, rows, terms):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(rdfm.open_log(log, rows=rows, terms=terms))
+    assert frame.columns == COLUMNS[rows]
+    assert frame.height == (COUNT if rows == "messages" else 2 * COUNT)
+    objects = frame["object"] if rows == "quads" else frame["quads"].explode().struct["object"]
+    if terms == "structs":
+        objects = objects.struct["value"]
+    assert objects[3] == ("1" if terms == "structs" else '"1"')
+
+
+@pytest.mark.parametrize("terms", ["ntriples", "structs"])
+@pytest.mark.parametrize("rows", ["messages", "quads"])
+def test_duckdb_takes_a_log(log, rows, terms):
+    duckdb = pytest.importorskip("duckdb")
+    opened = rdfm.open_log(log, rows=rows, terms=terms)  # noqa: F841 - DuckDB finds it by its name
+    of = "opened" if rows == "quads" else "(SELECT unnest(quads, recursive := false) q FROM opened)"
+    part = ("" if rows == "quads" else "q.") + "graph" + (".value" if terms == "structs" else "")
+    found = duckdb.sql(f"SELECT {part} g, count(*) FROM {of} GROUP BY 1 ORDER BY 1").fetchall()
+    graph = "a:g" if terms == "structs" else "<a:g>"
+    assert sorted(found, key=str) == sorted([(None, COUNT), (graph, COUNT)], key=str)
+
+
+@pytest.mark.parametrize("rows", ["messages", "quads"])
+def test_pandas_takes_a_log(log, rows):
+    pandas = pytest.importorskip("pandas")
+    if not hasattr(pandas.DataFrame, "from_arrow"):
+        pytest.skip(f"pandas {pandas.__version__} has no DataFrame.from_arrow, which came with 3.0")
+    frame = pandas.DataFrame.from_arrow(rdfm.open_log(log, rows=rows))
+    assert list(frame.columns) == COLUMNS[rows]
+    assert len(frame) == (COUNT if rows == "messages" else 2 * COUNT)
+
+
+@pytest.mark.parametrize("name", [name for name in formats.names() if name not in ("arrow",)])
+def test_every_format_has_rows_of_quads(tmp_path, name):
+    if "messages" not in formats.find(name).spec.kinds:
+        return
+    path = tmp_path / "log"
+    with rdfm.create_log(path, name) as out:
+        out.write([rdfm.Quad(rdfm.Iri("a:s"), rdfm.Iri("a:p"), rdfm.Literal("x"))] * 2)
+    table = pa.table(rdfm.open_log(path, name, rows="quads"))
+    assert table["object"].unique().to_pylist() == ['"x"']
+
+
+def test_batches_of_a_table_are_arrow(log):
+    with rdfm.open_log(log, rows="quads") as opened:
+        batches = list(opened.batches())
+    assert all(isinstance(batch, ArrowBatch) for batch in batches)
+    assert len(batches) > 1
+    assert sum(map(len, batches)) == 2 * COUNT
+    assert batches[0].column_names == COLUMNS["quads"]
+    whole = pa.table(rdfm.open_log(log, rows="quads"))
+    assert pa.Table.from_batches(map(pa.record_batch, batches)).equals(whole)
+    with rdfm.open_log(log, terms="structs") as opened:
+        first = pa.record_batch(next(opened.batches()))
+    assert first.schema.field("quads").type.value_type.field("object").type.num_fields == 5
+    # Of no rows there is no batch.
+    assert list(rdfm.open_log(b"# @message\n# @message\n", "nq", rows="quads").batches()) == []
+    # And without them they are messages as ever.
+    with rdfm.open_log(log, rows="messages", terms="ntriples") as opened:
+        assert isinstance(next(opened.batches()), MessageBatch)
+
+
+def test_a_loop_over_a_table_goes_on_where_it_was_left(log):
+    with rdfm.open_log(log, rows="quads") as opened:
+        first = next(opened.batches())
+        rest = sum(map(len, opened.batches()))
+    assert len(first) + rest == 2 * COUNT
+
+
+def test_a_log_of_several_files_names_each(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.nq").write_text("<a:s> <a:p> <a:o> .\n" * 2)
+    table = pa.table(rdfm.open_log(tmp_path, rows="quads"))
+    sources = [str(tmp_path / f"{name}.nq") for name in ("a", "b")]
+    assert table["source"].to_pylist() == [sources[0]] * 2 + [sources[1]] * 2
+    assert table["message"].to_pylist() == [0] * 4
+
+
+def test_only_the_messages_that_are_wanted_have_rows(log):
+    with rdfm.open_log(log, rows="quads", messages="100:102") as some:
+        assert pa.table(some)["message"].to_pylist() == [100, 100, 101, 101]
+    with rdfm.open_log(log, rows="quads") as opened:
+        assert pa.table(opened.filter(object='"7"'))["message"].to_pylist() == [7, 7]
+
+
+def test_a_flat_log_is_read_in_parts():
+    data = "".join(f"<a:s> <a:p> <a:o{at}> .\n" for at in range(50_000)).encode()
+    small = {"max_message_bytes": 1 << 20}
+    table = pa.table(rdfm.open_log(data, "nt", rows="quads", **small))
+    assert table["message"].unique().to_pylist() == [0]
+    assert table["object"].to_pylist() == [f"<a:o{at}>" for at in range(50_000)]
+    with (
+        rdfm.open_log(data, "nt", **small) as log,
+        pytest.raises(ValueError, match="larger than 1048576 decoded bytes"),
+    ):
+        pa.table(log)
+
+
+def test_rows_before_an_error_come_first():
+    log = rdfm.open_log(b"<a:s> <a:p> <a:o> .\n# @message\noops\n", "nq", rows="quads")
+    found = []
+    with pytest.raises(DecodeError):
+        for batch in log.batches():
+            found.append(batch)
+    assert sum(map(len, found)) == 1
+
+
+def test_what_is_no_table_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="rows is one of 'messages', 'quads', not 'quad'"):
+        rdfm.open_log(LOG, rows="quad")
+    with pytest.raises(OptionError, match="terms is one of 'ntriples', 'structs'"):
+        rdfm.open_log(LOG, terms="text")
+    with (
+        rdfm.open_log(LOG, rows="quads") as log,
+        pytest.raises(OptionError, match="opened as a table; take its batches"),
+    ):
+        next(iter(log))
+    patches = tmp_path / "log.rdfp"
+    patches.write_text("TX .\nTC .\n")
+    for take in (pa.table, lambda log: list(log.batches())):
+        with (
+            rdfm.open_log(patches, rows="quads") as log,
+            pytest.raises(OptionError, match="holds patches, and rows of quads are of messages"),
+        ):
+            take(log)
+    with rdfm.open_log(patches, terms="structs") as log:
+        assert pa.table(log).schema.names[2] == "operations"
+
+
+def test_results_have_structs_too(tmp_path):
+    path = tmp_path / "r.srj"
+    with rdfm.create_results(path, ["a", "b"]) as results:
+        results.write([rdfm.Literal("x", language="en"), None])
+    rows = pa.table(rdfm.open_results(path, terms="structs")).to_pylist()
+    assert (rows[0]["a"]["value"], rows[0]["a"]["language"], rows[0]["b"]) == ("x", "en", None)
+    with rdfm.open_log(path, terms="structs") as log:
+        assert pa.table(log).to_pylist() == rows
