@@ -138,6 +138,16 @@ def rdfm_read(log: str, answer: Of, spark: SparkSession, data: Path) -> Answer:
     return answer(spark.read.format("rdfm").load(str(data / log)))
 
 
+def rdfm_quads(log: str, answer: Of, spark: SparkSession, data: Path, **options: str) -> Answer:
+    reader = spark.read.format("rdfm").options(rows="quads", **options)
+    return answer(reader.load(str(data / log)))
+
+
+def rdfm_predicates(log: str, spark: SparkSession, data: Path) -> Answer:
+    reader = spark.read.format("rdfm").schema("quads array<struct<predicate: string>>")
+    return per_predicate_of(reader.load(str(data / log)))
+
+
 def rdfm_write(to: str, spark: SparkSession, data: Path) -> Answer:
     table = spark.read.parquet(str(data / "table")).select("quads")
     table.write.format("rdfm").option("to", to).mode("overwrite").save(str(data / "written"))
@@ -303,6 +313,10 @@ def rows() -> list[Row[Side]]:
     most, most_grouped = partial(carried, in_all_of), partial(carried, per_predicate_of)
     jelly, jelly_grouped = (partial(rdfm_read, "jelly", of) for of in (in_all_of, per_predicate_of))
     nq, nq_grouped = (partial(rdfm_read, "nq", of) for of in (in_all_of, per_predicate_of))
+    jelly_quads, nq_quads = (partial(rdfm_quads, of, per_predicate) for of in ("jelly", "nq"))
+    columns = partial(rdfm_quads, "jelly", per_predicate, columns="predicate")
+    exploded = "messages, exploded"
+    by_predicates = "messages, their predicates exploded", partial(rdfm_predicates, "jelly")
     return [
         Row("read jelly, sum", jelly, (by_lines, counted), 7),
         Row("read nq, sum", nq, (by_lines, counted), 5),
@@ -316,6 +330,9 @@ def rows() -> list[Row[Side]]:
         Row("jelly, share of transport", jelly, (at_most, most), 0.75),
         Row("nq, share of transport", nq, (at_most, most), 0.75),
         Row("jelly by predicate, share", jelly_grouped, (at_most, most_grouped), 0.75),
+        Row("jelly by predicate, rows=quads", jelly_quads, (exploded, jelly_grouped), 1.5),
+        Row("nq by predicate, rows=quads", nq_quads, (exploded, nq_grouped), 1.5),
+        Row("jelly predicates, rows=quads", columns, by_predicates, 1.5),
     ]
 
 

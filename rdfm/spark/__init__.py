@@ -1,4 +1,4 @@
-"""Message logs in Spark: one message a row, every format, batch and streaming.
+"""Message logs in Spark: one message or quad a row, every format, batch and streaming.
 
 In: `spark.read.format("rdfm")`, `df.write.format("rdfm")` and their streaming twins, or the functions
 here. Out: Spark's contracts only; decoding and encoding are rdfm's own.
@@ -65,16 +65,19 @@ def read(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     schema: StructType | str | None = None,
+    columns: Sequence[str] | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Read logs into a DataFrame, one message a row: `spark.read.format("rdfm")`, checked at once.
+    """Read logs into a DataFrame, one message or quad a row: `spark.read.format("rdfm")`, checked at once.
 
     Args:
         spark: A session, of Spark Connect too.
         paths: Files, folders, globs or URLs.
         schema: The columns wanted, as a schema or as text; by default source, offset, quads, metadata;
-            of patches operations for quads, of results one for each variable of the first file.
-        **options: Those of the reader and of the formats, with Python's values, such as
+            of patches operations for quads, of results one for each variable of the first file; with `rows="quads"` source,
+            message, subject, predicate, object, graph.
+        columns: The columns wanted, by name, with the types that they have: only these are made.
+        **options: Those of the reader and of the formats, with Python's values, such as `rows="quads"`,
             `mode="PERMISSIVE"`, `lenient=True`, `split_bytes=1 << 26`; None leaves one out.
 
     Raises:
@@ -84,14 +87,14 @@ def read(
         MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
 
     Example:
-        `rdfm.spark.read(spark, "logs/", schema="offset bigint, position bigint")`
+        `rdfm.spark.read(spark, "logs/", columns=["offset", "position"])`
     """
     check_pyspark()
     from rdfm.spark.options import as_text
     from rdfm.spark.reader import LogSourceReader
 
     listed = [_path(path) for path in _each(paths)]
-    given = as_text(options)
+    given = as_text({**options, **_named(columns)})
     reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
     if not _is_remote(spark):
         check_workers(spark)
@@ -109,6 +112,7 @@ def read_stream(
     folder: str | os.PathLike[str],
     *,
     schema: StructType | str | None = None,
+    columns: Sequence[str] | None = None,
     **options: Any,
 ) -> DataFrame:
     """Read the logs of a folder as a stream: those that are there and those that come, each once.
@@ -121,6 +125,7 @@ def read_stream(
         spark: A session, of Spark Connect too.
         folder: A folder or a glob, in any storage that both Spark and fsspec reach.
         schema: The columns wanted, as in `read`.
+        columns: The columns wanted by name, as in `read`.
         **options: Those of Spark's file source (`maxFilesPerTrigger`, `latestFirst` …) and those of
             `read`, with Python's values; and `changedFiles`: "error", "skip" or "read", for files
             that changed since the batch was planned.
@@ -139,12 +144,22 @@ def read_stream(
 
     if not _is_remote(spark):
         check_workers(spark)
-    return stream.read_stream(spark, _path(folder), _schema(schema), as_text(options))
+    given = as_text({**options, **_named(columns)})
+    return stream.read_stream(spark, _path(folder), _schema(schema), given)
 
 
 def _is_remote(spark: SparkSession) -> bool:
     """Whether a session is of Spark Connect."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def _named(columns: Sequence[str] | None) -> dict[str, str]:
+    """The option of columns that are wanted."""
+    if columns is None:
+        return {}
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise OptionError(f"columns is a list of names, not {no_path(columns)}")
+    return {"columns": ",".join(columns)}
 
 
 def _each(paths: object) -> Iterable[object]:

@@ -18,6 +18,7 @@ from rdfm import formats
 from rdfm.conversion.options import STAGES
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec, OptionSpec, key
+from rdfm.formats._rows import ROWS, TERMS
 
 __all__ = [
     "CORRUPT_RECORD",
@@ -88,6 +89,13 @@ READING = {
             "switch",
             "An error ends its file, with a warning, not the query; with FAILFAST files are not split then.",
             default=False,
+        ),
+        replace(ROWS, group=""),
+        replace(TERMS, group=""),
+        OptionSpec(
+            "columns",
+            help="The columns wanted, by name, separated by commas; else those of the schema, or the usual ones.",
+            metavar="NAMES",
         ),
         OptionSpec(
             "filter",

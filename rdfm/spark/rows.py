@@ -38,7 +38,15 @@ from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
-from rdfm.spark.schema import columns_of, default_schema, kind_of, result_columns, result_schema
+from rdfm.spark.schema import (
+    columns_by_name,
+    columns_of,
+    default_schema,
+    kind_of,
+    result_columns,
+    result_schema,
+    schema_of,
+)
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import storage_of
@@ -65,6 +73,8 @@ class Reading(FromDriver):
         columns: The core's name of each, of results the variable; None for the column of corrupt records.
         kind: "messages", "patches" or "results"; None where the columns are those of messages and of patches.
         variables: Those of the results.
+        rows: What a row is: "messages", which stands for patches and rows of results too, or "quads".
+        terms: How terms stand in them: as "ntriples" or "structs".
         format: The format of every file; None where each shows its own.
         options: Those of the decoders; each takes those that its format knows.
         compression: As `open_log` takes it.
@@ -79,6 +89,8 @@ class Reading(FromDriver):
     columns: tuple[str | None, ...]
     kind: str | None
     variables: tuple[str, ...]
+    rows: str
+    terms: str
     format: str | None
     options: Mapping[str, Any]
     compression: str | None
@@ -116,6 +128,8 @@ class Reading(FromDriver):
             columns=(),
             kind=None,
             variables=(),
+            rows=values["rows"],
+            terms=values["terms"],
             format=None if format is None else formats.find(format).name,
             options=_decoder_options(options, format),
             compression=compression(values["compression"]),
@@ -128,15 +142,31 @@ class Reading(FromDriver):
         kind, variables = reading._found(schema, corrupt, first)
         if kind in ("patches", "results") and reading.filter is not None:
             raise OptionError(f"the rows are of {kind}, and the option filter chooses messages")
+        of = "quads" if reading.rows == "quads" else kind or "messages"
+        terms = reading.terms
+        if values["columns"] is not None:
+            names = [name.strip() for name in values["columns"].split(",") if name.strip()]
+            if of == "results":
+                fields = result_schema(variables, terms).fields
+                known = {field.name: field.dataType for field in fields}
+            else:
+                known = columns_by_name(of, terms)
+            named = schema_of(names, known, corrupt)
+            # A source is told the schema that it gave itself.
+            if schema is not None and schema.names != named.names:
+                raise OptionError("columns and a schema both say what is wanted; leave one out")
+            schema = schema or named
         if schema is None:
-            rows = kind != "results"
-            schema = default_schema(kind=kind or "messages") if rows else result_schema(variables)
+            rows = of != "results"
+            schema = (
+                default_schema(kind=of, terms=terms) if rows else result_schema(variables, terms)
+            )
             if mode == "PERMISSIVE":
                 schema = StructType([*schema.fields, StructField(corrupt, StringType())])
-        if kind == "results":
-            columns = result_columns(schema, corrupt, variables)
+        if of == "results":
+            columns = result_columns(schema, corrupt, variables, terms)
         else:
-            columns = columns_of(schema, corrupt, kind or "messages")
+            columns = columns_of(schema, corrupt, of, terms)
         return replace(
             reading, schema=schema, columns=tuple(columns), kind=kind, variables=variables
         )
@@ -153,6 +183,8 @@ class Reading(FromDriver):
             OptionError: The schema is of two kinds; or results cannot be read here, or are no table.
             DecodeError: The first file is of results, and broken.
         """
+        if self.rows == "quads":
+            return "messages", ()
         if schema is not None and (kind := kind_of(schema)):
             return kind, ()
         kinds = _kinds(None if self.format is None else formats.find(self.format))
@@ -164,7 +196,7 @@ class Reading(FromDriver):
             return kinds[0], ()
         if schema is not None and "results" in kinds and len(kinds) > 1:
             with contextlib.suppress(OptionError):
-                columns_of(schema, corrupt)
+                columns_of(schema, corrupt, terms=self.terms)
                 return None, ()  # columns that messages and patches have
         path = None
         with contextlib.suppress(FileNotFoundError):  # whoever reads it says so
@@ -223,7 +255,7 @@ class Reading(FromDriver):
                 path,
                 self._reading(path),
                 split_bytes=split_bytes,
-                count="offset" in self.columns,
+                count="offset" in self.columns or "message" in self.columns,
             )
         except (FileNotFoundError, DecodeError, UnknownFormatError):
             return [None]  # whoever reads it says what is to be done
@@ -279,8 +311,15 @@ class Reading(FromDriver):
             compression=self.compression,
             storage_options=self._storage(path),
             split=None if split is None or split.whole else split,
+            parts="always" if self._in_parts else "never",
             strict=False,
         )
+
+    @property
+    def _in_parts(self) -> bool:
+        """Whether large messages come in parts: half of a broken one cannot be taken back, nor filtered."""
+        whole = self.mode != "FAILFAST" or self.ignore_corrupt or self.filter is not None
+        return self.rows == "quads" and not whole
 
     def _is_empty(self, path: str) -> bool:
         storage, name = storage_of(path, self._storage(path))
@@ -327,6 +366,7 @@ class _Rows:
         self._columns = reading.columns
         self._kind = reading.kind
         self._known = reading.variables
+        self._how = {"rows": reading.rows, "terms": reading.terms}
         self._open: object = (
             None  # the kind of log whose rows are gathered, of results the variables in their order
         )
@@ -351,6 +391,7 @@ class _Rows:
                 kind=batch.kind,
                 max_rows=BATCH_ROWS,
                 max_bytes=BATCH_BYTES,
+                **self._how,
             )
         try:
             pushed = self._coalescer.push(batch, source)
@@ -367,7 +408,7 @@ class _Rows:
             self._hold(rest)
         values: dict[str | None, Any] = {None: text}
         if self._kind != "results":
-            values |= {"source": source, "offset": index}
+            values |= {"source": source, "offset": index, "message": index}
         columns = [
             pa.array([values.get(name)], field.type)
             for name, field in zip(self._columns, self._schema, strict=True)
@@ -422,7 +463,7 @@ class _Rows:
             if name is None:
                 columns.append(pa.nulls(len(batch), wanted))
             elif self._kind == "results":
-                columns.append(rows.column(name))
+                columns.append(_as(rows.column(name), wanted))
             else:
                 columns.append(_as(next(found), wanted))
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
@@ -449,14 +490,15 @@ def _check_rows(batch: ResultBatch, source: str) -> None:
 
 
 def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """An array without nulls, with the fields wanted of its structs."""
+    """An array with the fields wanted of its structs; no list is null."""
     if array.type == wanted:
         return array
     if pa.types.is_list(wanted):
         values = _as(array.values, wanted.value_type)
         return pa.ListArray.from_arrays(array.offsets, values, type=wanted)
     fields = [_as(array.field(field.name.lower()), field.type) for field in wanted]
-    return pa.StructArray.from_arrays(fields, fields=list(wanted))
+    nulls = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=nulls)
 
 
 class _Errors:

@@ -199,6 +199,10 @@ def explode_quads(
         OptionError: A column is missing, or has the name of one that is made here.
     """
     _require(df, ["quads"], "explode_quads")
+    if "struct<kind" in df.schema["quads"].dataType.simpleString():
+        raise OptionError(
+            "explode_quads takes quads with terms as N-Triples; rows=quads reads quads with terms as structs"
+        )
     for name in (_INDEX, *PARTS):
         if name in df.columns:
             raise OptionError(

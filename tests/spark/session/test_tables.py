@@ -1,0 +1,190 @@
+"""Rows of quads, terms as structs and columns by name, in a real session."""
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType
+from support import FIXTURES
+
+import rdfm
+import rdfm.spark
+from rdfm import OptionError
+from rdfm.spark import functions as R
+
+LOG = str(FIXTURES / "nanopubs" / "log.trig")
+QUADS = ["source", "message", "subject", "predicate", "object", "graph"]
+DETAILS = ["kind", "value", "datatype", "language", "direction"]
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A log of 1,000 messages of two quads."""
+    path = tmp_path / "log.nq"
+    message = '<a:s{0}> <a:p> _:b .\n<a:s{0}> <a:q> "{0}"@en--ltr <a:g> .\n'
+    path.write_text("# @message\n".join(map(message.format, range(1000))))
+    return path
+
+
+def as_read(path, **options):
+    """The rows that open_log gives."""
+    with rdfm.open_log(path, rows="quads", **options) as log:
+        return pa.table(log).to_pylist()
+
+
+def as_dicts(frame):
+    return [row.asDict(recursive=True) for row in frame.collect()]
+
+
+@pytest.mark.parametrize("terms", ["ntriples", "structs"])
+@pytest.mark.parametrize("options", [{}, {"splitBytes": "4k"}, {"mode": "PERMISSIVE"}])
+def test_rows_of_quads_are_those_of_a_table(spark, log, terms, options):
+    reader = spark.read.format("rdfm").options(rows="quads", terms=terms, **options)
+    frame = reader.load(str(log)).drop("_corrupt_record")
+    assert frame.columns == QUADS
+    assert frame.schema["message"].dataType == LongType()
+    if terms == "structs":
+        assert frame.schema["graph"].dataType.names == DETAILS
+    assert as_dicts(frame) == as_read(str(log), terms=terms)
+
+
+def test_messages_with_terms_as_structs(spark, log):
+    frame = rdfm.spark.read(spark, log, terms="structs")
+    rows = [quad for row in frame.orderBy("offset").collect() for quad in row.quads]
+    found = [row.asDict(recursive=True) for row in rows]
+    wanted = [{part: row[part] for part in QUADS[2:]} for row in as_read(log, terms="structs")]
+    assert found == wanted
+    exploded = frame.select(F.explode("quads").alias("q")).where("q.object.language = 'en'")
+    assert exploded.count() == 1000
+    with pytest.raises(OptionError, match="explode_quads takes quads with terms as N-Triples"):
+        R.explode_quads(frame)
+
+
+def test_structs_say_what_the_functions_of_columns_say(spark):
+    texts = rdfm.spark.read(spark, LOG, rows="quads")
+    structs = rdfm.spark.read(spark, LOG, rows="quads", terms="structs")
+    makers = [R.term_kind, R.value, R.datatype, R.language, R.direction]
+    said = [make("object").alias(name) for make, name in zip(makers, DETAILS, strict=True)]
+    assert texts.select(*said).collect() == structs.select("object.*").collect()
+
+
+@pytest.mark.parametrize("terms", ["ntriples", "structs"])
+def test_only_the_columns_wanted_are_made(spark, log, terms):
+    wanted = as_read(log, terms=terms)
+    frame = rdfm.spark.read(spark, log, rows="quads", terms=terms, columns=["graph", "object"])
+    assert frame.columns == ["graph", "object"]
+    assert as_dicts(frame) == [{part: row[part] for part in frame.columns} for row in wanted]
+    options = {"rows": "quads", "terms": terms, "columns": " message , source"}
+    frame = spark.read.format("rdfm").options(**options).load(str(log))
+    assert frame.columns == ["message", "source"]
+    assert frame.distinct().count() == 1000
+    messages = rdfm.spark.read(spark, log, columns=["position", "offset"])
+    assert messages.columns == ["position", "offset"]
+    assert messages.count() == 1000
+    assert rdfm.spark.read(spark, log, columns=["quads"], terms=terms).count() == 1000
+
+
+def test_a_schema_may_ask_for_some_fields(spark, log):
+    schema = "graph struct<value: string>, Object struct<language: string, KIND: string>"
+    frame = rdfm.spark.read(spark, log, rows="quads", terms="structs", schema=schema)
+    first, second = frame.limit(2).collect()
+    assert first == (None, (None, "bnode"))
+    assert second == (("a:g",), ("en", "literal"))
+    text = rdfm.spark.read(spark, log, rows="quads", schema="predicate string, message bigint")
+    assert [tuple(row) for row in text.limit(2).collect()] == [("<a:p>", 0), ("<a:q>", 0)]
+
+
+def test_what_there_is_not_is_refused_at_once(spark, log):
+    for given, reason in (
+        (
+            {"rows": "quads", "columns": ["offset"]},
+            "there is no column 'offset' of such rows; know",
+        ),
+        (
+            {"columns": ["message"]},
+            "no column 'message' of such rows; known: source, offset, quads",
+        ),
+        ({"columns": []}, "columns names none"),
+        ({"columns": ["offset", "offset"]}, "columns names offset twice"),
+        ({"columns": "offset"}, "columns is a list of names, not 'offset'"),
+        ({"columns": ["offset"], "schema": "position bigint"}, "leave one out"),
+        ({"rows": "quads", "schema": "quads string"}, "there is no column 'quads'"),
+        ({"rows": "quads", "schema": "object string NOT NULL"}, "leave out NOT NULL"),
+        ({"rows": "quads", "schema": "object struct<kind: string>"}, "is string, not struct"),
+        ({"rows": "quad"}, "the option rows is one of 'messages', 'quads', not 'quad'"),
+    ):
+        with pytest.raises(OptionError, match=reason):
+            rdfm.spark.read(spark, log, **given)
+    with pytest.raises(AnalysisException, match="no column 'offset' of such rows"):
+        spark.read.format("rdfm").options(rows="quads", columns="offset").load(str(log))
+
+
+def test_a_log_of_another_kind_has_no_quads(spark, tmp_path):
+    (tmp_path / "log.rdfp").write_text("TX .\nTC .\n")
+    frame = rdfm.spark.read(spark, tmp_path / "log.rdfp", rows="quads")
+    with pytest.raises(Exception, match=r"log\.rdfp holds patches, and the rows are of messages"):
+        frame.count()
+
+
+def test_errors_have_rows_among_the_quads(spark, tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_text("<a:s> <a:p> <a:o> .\n# @message\n<a:x> <a:p> <a:o> .\noops\n# @message\n" * 2)
+    frame = rdfm.spark.read(spark, path, rows="quads", mode="PERMISSIVE")
+    found = [(row.message, row.subject, row._corrupt_record is None) for row in frame.collect()]
+    assert found == [(0, "<a:s>", True), (1, None, False), (2, "<a:s>", True), (3, None, False)]
+    dropped = rdfm.spark.read(spark, path, rows="quads", mode="DROPMALFORMED", columns=["message"])
+    assert [row.message for row in dropped.collect()] == [0, 2]
+    with pytest.raises(Exception, match="oops"):
+        rdfm.spark.read(spark, path, rows="quads").count()
+
+
+def test_a_flat_log_is_read_in_parts(spark, tmp_path):
+    path = tmp_path / "flat.nt"
+    path.write_text("".join(f"<a:s> <a:p> <a:o{at}> .\n" for at in range(50_000)))
+    small = {"max_message_bytes": 1 << 20, "rows": "quads"}
+    frame = rdfm.spark.read(spark, path, **small)
+    assert frame.agg(F.count("object"), F.max("message")).first() == (50_000, 0)
+    with pytest.raises(Exception, match="larger than 1048576 decoded bytes"):
+        rdfm.spark.read(spark, path, mode="DROPMALFORMED", **small).count()
+
+
+def test_rows_of_quads_are_filtered_and_grouped(spark, log):
+    frame = rdfm.spark.read(spark, log, rows="quads", filter={"subject": "<a:s7>"})
+    assert [row.message for row in frame.collect()] == [7, 7]
+    all_quads = rdfm.spark.read(spark, log, rows="quads")
+    back = R.messages(all_quads, by=["source", "message"])
+    assert back.count() == 1000
+
+
+def test_rows_of_quads_in_streams(spark, log, tmp_path):
+    options = {"rows": "quads", "columns": "message,object"}
+    native = spark.readStream.format("rdfm").options(**options)
+    frames = [
+        native.option("stateLocation", str(tmp_path / "state")).load(str(tmp_path / "log.nq")),
+        rdfm.spark.read_stream(spark, log.parent, rows="quads", columns=["message", "object"]),
+    ]
+    for number, frame in enumerate(frames):
+        assert frame.columns == ["message", "object"]
+        assert frame.schema["object"].dataType == StringType()
+        query = (
+            frame.writeStream.format("parquet")
+            .option("checkpointLocation", str(tmp_path / f"_checkpoint{number}"))
+            .option("path", str(tmp_path / f"_out{number}"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        assert spark.read.parquet(str(tmp_path / f"_out{number}")).count() == 2000
+
+
+def test_results_have_structs(spark, tmp_path):
+    with rdfm.create_results(tmp_path / "r.srj", ["a", "b"]) as results:
+        results.write([rdfm.Literal("x", language="en"), None])
+    frame = rdfm.spark.read(spark, tmp_path / "r.srj", terms="structs")
+    assert frame.select("a.language", "b").first() == ("en", None)
+    one = rdfm.spark.read(spark, tmp_path / "r.srj", columns=["b"])
+    assert one.columns == ["b"]
+    fields = rdfm.spark.read(
+        spark, tmp_path / "r.srj", terms="structs", schema="a struct<value: string>"
+    )
+    assert fields.first() == (("x",),)
