@@ -177,6 +177,18 @@ fn a_construct_gives_a_message_of_each() {
 }
 
 #[test]
+fn patterns_of_every_form_are_covered() {
+    for text in [
+        "SELECT ?s { ?s ex:value ?v FILTER(?v > 5) }",
+        "CONSTRUCT { ?s ex:p [] } { ?s ex:value ?v OPTIONAL { ?s ex:of ?x } }",
+        "CONSTRUCT WHERE { ?s ex:value ?v }",
+        "ASK { ?s ex:value 5 }",
+    ] {
+        assert!(Evaluation::is_covered(&query(text).unwrap()), "{text}");
+    }
+}
+
+#[test]
 fn an_ask_answers_for_each_message() {
     let log = batch(LOG);
     let evaluation = evaluation("ASK { ?s ex:value 7 }", Limits::default());

@@ -184,6 +184,7 @@ impl Evaluation {
             return Progress::default();
         };
         let width = self.query.variables.len();
+        let mut constants = None;
         let progress = self.each(batch, from, |scene, matcher, _| {
             rows.cells.clear();
             let mut fresh = Fresh::default();
@@ -193,11 +194,12 @@ impl Evaluation {
                 dictionary,
                 message,
             } = scene;
+            let constants = &*constants.get_or_insert_with(|| template.constants(dictionary, rows));
             made.add(|each| {
                 for row in 0..count {
                     let cells = &cells[row * width..][..width];
                     let node = || fresh.node(dictionary, message.classes());
-                    template.instantiate(dictionary, cells, rows, node, &mut *each);
+                    template.instantiate(dictionary, constants, cells, rows, node, &mut *each);
                 }
             });
             rows.cells = cells;

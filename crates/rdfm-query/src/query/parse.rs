@@ -139,10 +139,7 @@ impl Query {
             } => {
                 let template = Template::new(template);
                 let variables = template.variables().to_vec();
-                let pattern = GraphPattern::Project {
-                    inner: Box::new(pattern),
-                    variables: variables.clone(),
-                };
+                let pattern = projected(pattern, variables.clone());
                 (Form::Construct(template), variables, pattern)
             }
             Algebra::Describe { .. } => {
@@ -255,6 +252,28 @@ fn selected(pattern: &GraphPattern) -> &[Variable] {
         | GraphPattern::Reduced { inner }
         | GraphPattern::OrderBy { inner, .. } => selected(inner),
         _ => &[],
+    }
+}
+
+/// The pattern of a CONSTRUCT with the variables of its template alone.
+fn projected(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
+    match pattern {
+        GraphPattern::Project { inner, .. } => GraphPattern::Project { inner, variables },
+        GraphPattern::Slice {
+            inner,
+            start,
+            length,
+        } => GraphPattern::Slice {
+            inner: Box::new(projected(*inner, variables)),
+            start,
+            length,
+        },
+        // Repeated solutions may be left out, and need not.
+        GraphPattern::Reduced { inner } => projected(*inner, variables),
+        other => GraphPattern::Project {
+            inner: Box::new(other),
+            variables,
+        },
     }
 }
 

@@ -14,7 +14,7 @@ use super::rows::Rows;
 /// A position of a triple.
 enum Slot {
     Variable(usize),
-    Constant(Term),
+    Constant(usize),
     Blank(usize),
     Triple(Box<[Slot; 3]>),
 }
@@ -23,12 +23,14 @@ enum Slot {
 pub struct Template {
     triples: Vec<[Slot; 3]>,
     variables: Vec<Variable>,
+    constants: Vec<Term>,
     blanks: usize,
 }
 
 /// What the slots of a template are in one row.
 struct Row<'r, 'd> {
     cells: &'r [u32],
+    constants: &'r [u32],
     blanks: Vec<u32>,
     dictionary: &'r Dictionary<'d>,
 }
@@ -42,6 +44,7 @@ impl Template {
             triples: triples.collect(),
             blanks: names.blanks.len(),
             variables: names.variables,
+            constants: names.constants,
         }
     }
 
@@ -50,10 +53,18 @@ impl Template {
         &self.variables
     }
 
+    /// The cells of its constants, which hold until `rows` are cleared.
+    pub fn constants(&self, dictionary: &Dictionary<'_>, rows: &mut Rows) -> Vec<u32> {
+        let constants = self.constants.iter();
+        let cell = |term: &Term| rows.cell(dictionary, term.clone());
+        constants.map(cell).collect()
+    }
+
     /// Gives the triples of a row, by cell, repeated ones included. `node` gives new blank nodes.
     pub fn instantiate(
         &self,
         dictionary: &Dictionary<'_>,
+        constants: &[u32],
         cells: &[u32],
         rows: &mut Rows,
         mut node: impl FnMut() -> BlankNode,
@@ -62,6 +73,7 @@ impl Template {
         let mut new = || rows.cell(dictionary, node().into());
         let row = Row {
             cells,
+            constants,
             blanks: (0..self.blanks).map(|_| new()).collect(),
             dictionary,
         };
@@ -90,7 +102,7 @@ impl Row<'_, '_> {
     fn cell(&self, slot: &Slot, rows: &mut Rows) -> Option<u32> {
         match slot {
             Slot::Variable(number) => Some(self.cells[*number]).filter(|cell| *cell != UNBOUND),
-            Slot::Constant(term) => Some(rows.cell(self.dictionary, term.clone())),
+            Slot::Constant(number) => Some(self.constants[*number]),
             Slot::Blank(number) => Some(self.blanks[*number]),
             Slot::Triple(triple) => {
                 let [subject, predicate, object] = self.triple(triple, rows)?;
@@ -129,10 +141,11 @@ impl Row<'_, '_> {
     }
 }
 
-/// The variables and blank nodes of a template, by number.
+/// The variables, constants and blank nodes of a template, by number.
 #[derive(Default)]
 struct Names {
     variables: Vec<Variable>,
+    constants: Vec<Term>,
     blanks: Vec<BlankNode>,
 }
 
@@ -141,7 +154,7 @@ impl Names {
         [
             self.slot(triple.subject),
             match triple.predicate {
-                NamedNodePattern::NamedNode(iri) => Slot::Constant(iri.into()),
+                NamedNodePattern::NamedNode(iri) => self.constant(iri.into()),
                 NamedNodePattern::Variable(variable) => self.variable(variable),
             },
             self.slot(triple.object),
@@ -150,12 +163,16 @@ impl Names {
 
     fn slot(&mut self, term: TermPattern) -> Slot {
         match term {
-            TermPattern::NamedNode(iri) => Slot::Constant(iri.into()),
-            TermPattern::Literal(literal) => Slot::Constant(literal.into()),
+            TermPattern::NamedNode(iri) => self.constant(iri.into()),
+            TermPattern::Literal(literal) => self.constant(literal.into()),
             TermPattern::BlankNode(node) => Slot::Blank(number(&mut self.blanks, node)),
             TermPattern::Variable(variable) => self.variable(variable),
             TermPattern::Triple(triple) => Slot::Triple(Box::new(self.triple(*triple))),
         }
+    }
+
+    fn constant(&mut self, term: Term) -> Slot {
+        Slot::Constant(number(&mut self.constants, term))
     }
 
     fn variable(&mut self, variable: Variable) -> Slot {

@@ -287,6 +287,7 @@ impl Evaluation {
         let Form::Construct(template) = &self.query.form else {
             return Ok(None);
         };
+        let constants = template.constants(&dictionary, &mut rows);
         let mut cells = Vec::new();
         for row in 0..results.len() {
             let row = results.message(row);
@@ -298,7 +299,9 @@ impl Evaluation {
             cells.extend(columns.iter().map(cell));
             let mut fresh = Fresh::default();
             let node = || fresh.node(&dictionary, cells.iter().copied());
-            made.add(|each| template.instantiate(&dictionary, &cells, &mut rows, node, each));
+            made.add(|each| {
+                template.instantiate(&dictionary, &constants, &cells, &mut rows, node, each);
+            });
         }
         let batch = output.batch_of_rows(&self.query, results, &rows, &made);
         batch.map_err(too_large)
@@ -316,6 +319,8 @@ struct Pieces<'e> {
     rows: Rows,
     triples: Triples,
     output: Output,
+    /// The cells of the template's constants among `rows`.
+    constants: Option<Vec<u32>>,
     is_first: bool,
 }
 
@@ -336,6 +341,7 @@ impl<'e> Pieces<'e> {
             rows: Rows::default(),
             triples: Triples::default(),
             output,
+            constants: None,
             is_first: true,
         }
     }
@@ -346,8 +352,11 @@ impl<'e> Pieces<'e> {
         if let Form::Construct(template) = &self.evaluation.query.form {
             let cells = std::mem::take(&mut self.rows.cells);
             let rows = &mut self.rows;
+            let constants = self
+                .constants
+                .get_or_insert_with(|| template.constants(dictionary, rows));
             let each = |each: &mut dyn FnMut([u32; 3])| {
-                template.instantiate(dictionary, &cells, rows, node, each);
+                template.instantiate(dictionary, constants, &cells, rows, node, each);
             };
             self.triples.add(each);
             self.rows.cells = cells;
@@ -375,6 +384,7 @@ impl<'e> Pieces<'e> {
             }
         };
         self.rows.clear();
+        self.constants = None;
         self.triples.clear();
         Ok(piece)
     }
