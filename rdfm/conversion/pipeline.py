@@ -27,7 +27,7 @@ from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError
 from rdfm.formats._spec import listed
 from rdfm.logs import remedies
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
-from rdfm.logs.driver import Broken, Driver, Lost, Piece, Read, cost
+from rdfm.logs.driver import Broken, Driver, Lost, Piece, Read, Source, cost
 from rdfm.logs.filtering import Filtering
 from rdfm.logs.input import Readable
 from rdfm.logs.kinds import other_kind
@@ -345,9 +345,14 @@ class Pipeline:
                     for made in querying.evaluate(read):
                         yield decoded(read, made)
                 yield [_Decoded(last, errors)]
-        if last is not None:
-            for made in querying.rest():
-                yield decoded(last, made)
+        if last is None:  # an archive or a folder without logs
+            nothing: Any = None
+            name, format = self._plan.driver.name, self._plan.target.format
+            last = Read(Source(name, format, nothing, member=False), None, {}, 0)
+            if querying.head is not None:
+                yield decoded(last, querying.head)
+        for made in querying.rest():
+            yield decoded(last, made)
 
     def _regroup(self, batches: Iterable[list[_Decoded]]) -> Iterator[list[_Decoded]]:
         """What was decoded, with the messages that `group_by` asks for."""

@@ -568,6 +568,10 @@ class RowEncoder(Encoder):
                 raise OptionError(
                     f"the option {name} is for logs, and the table of a query is none"
                 )
+        if not schema.names and not self.counts_rows:
+            raise OptionError(
+                "the query has no variables, and a file without columns would not tell how many rows there are"
+            )
         self._table = []
         self._writer = self._open(self._sink, schema)
 

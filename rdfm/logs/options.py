@@ -178,7 +178,7 @@ QUERYING = (
     OptionSpec(
         "max_rows",
         "count",
-        "Solutions that a message may have; with whole all together.",
+        "Solutions that a message may have; with whole all together, which have no limit unless this is given.",
         least=1,
         default=1_000_000,
         group=_QUERY,

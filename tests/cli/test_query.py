@@ -512,6 +512,31 @@ def test_on_a_terminal_rows_are_a_table(rdfm):
     )
 
 
+def test_no_logs_at_all(rdfm):
+    Path("none").mkdir()
+    Path("empty.nq").touch()
+    for name in ("none", "empty.nq"):
+        assert rdfm("query", "SELECT ?s { ?s ?p ?o }", name, "-o", "out.srj").code == 0
+        assert results("out.srj") == (["source", "message", "s"], [])
+        query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+        assert rdfm("query", query, name, "--whole", "-o", "out.srj").code == 0
+        assert results("out.srj") == (["n"], [(f'"0"^^<{XSD}integer>',)])
+        assert rdfm("query", "ASK {}", name, "--whole").out == "true\n"
+        assert rdfm("query", "ASK {}", name).out == ""
+        query = "CONSTRUCT { <x:a> <x:b> 1 } {}"
+        assert rdfm("query", query, name, "--whole", "-o", "out.nq").code == 0
+        assert Path("out.nq").read_text().startswith("<x:a> <x:b> ")
+
+
+def test_a_query_without_variables(rdfm):
+    run = rdfm("query", "SELECT * {}", "a.nq", "--whole", "-o", "out.parquet")
+    assert "the query has no variables" in run.error
+    assert rdfm("query", "SELECT * {}", "a.nq", "--whole", "-o", "out.arrow").code == 0
+    assert rdfm("query", "SELECT * {}", "a.nq", "--whole", "-o", "out.srj").code == 0
+    assert results("out.srj") == ([], [()])
+    assert rdfm("query", "SELECT * {}", "a.nq", "-o", "out.parquet").code == 0
+
+
 def test_archives_and_folders(rdfm):
     Path("in").mkdir()
     for number in (1, 2):
