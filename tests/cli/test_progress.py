@@ -45,6 +45,26 @@ def test_a_bar_to_the_end(rdfm, bar, words):
     assert len(set(steps)) > 2
 
 
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT ?s { ?s ?p ?o }", ["-o", "out.srt"]),
+        ("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", ["-o", "out.nq"]),
+        ("SELECT ?s { ?s <x:no> ?o }", ["--whole", "-o", "out.parquet"]),
+        ("ASK { ?s <x:no> ?o }", []),
+    ],
+)
+def test_a_bar_of_a_query(rdfm, bar, query, words):
+    Path("log.nq").write_text((LINE + MARK) * 20_000)
+    size = Path("log.nq").stat().st_size
+    assert rdfm("query", query, "log.nq", *words).code == 0
+    assert {progress.bytes_total for progress in bar} == {size}
+    assert bar[-1].bytes_in == size
+    steps = [(progress.bytes_in, progress.messages) for progress in bar]
+    assert steps == sorted(steps)
+    assert len(set(steps)) > 1
+
+
 @pytest.mark.parametrize("source", ["in", "in/*.nq", "in.tar", "in.parquet", "in.tar.gz"])
 def test_inspect_tells_how_far_it_is(rdfm, bar, source):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
