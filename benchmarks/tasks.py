@@ -565,6 +565,7 @@ def rows() -> list[Row[Task]]:
     import counting
     import filtering
     import kinds
+    import querying
 
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
     return [
@@ -670,6 +671,7 @@ def rows() -> list[Row[Task]]:
         *kinds.rows(),
         *comparing.rows(),
         *counting.rows(),
+        *querying.rows(),
         *checking.rows(),
         *filtering.rows(),
     ]

@@ -35,7 +35,7 @@ pub(super) enum Content<'a> {
 }
 
 impl Content<'_> {
-    fn hash(self) -> u64 {
+    pub fn hash(self) -> u64 {
         let mut state = FxHasher::default();
         match self {
             Self::DefaultGraph => 0_u8.hash(&mut state),
@@ -95,14 +95,13 @@ pub(super) fn content(
 pub(super) struct Index(HashTable<(u64, u32)>);
 
 impl Index {
-    pub fn find(&self, content: Content<'_>, of: impl Fn(u32) -> bool) -> Option<u32> {
-        let hash = content.hash();
+    /// The class of a hash that is asked for.
+    pub fn find(&self, hash: u64, of: impl Fn(u32) -> bool) -> Option<u32> {
         let found = self.0.find(hash, |entry| entry.0 == hash && of(entry.1));
         found.map(|entry| entry.1)
     }
 
-    pub fn insert(&mut self, content: Content<'_>, class: u32) {
-        let hash = content.hash();
+    pub fn insert(&mut self, hash: u64, class: u32) {
         self.0.insert_unique(hash, (hash, class), |entry| entry.0);
     }
 }
@@ -112,6 +111,8 @@ pub struct Dictionary<'b> {
     table: &'b TermTable,
     /// Of each term of the table that stands in a quad; [`UNBOUND`] for the others.
     classes: Vec<u32>,
+    /// Of each class a number that is the same in every batch.
+    hashes: Vec<u32>,
     index: Index,
     /// Whether a class has terms that are written in different ways.
     varies: bool,
@@ -124,6 +125,7 @@ impl<'b> Dictionary<'b> {
         let mut dictionary = Self {
             table,
             classes: vec![UNBOUND; table.terms().len()],
+            hashes: vec![0; table.terms().len()],
             index: Index::default(),
             varies: false,
         };
@@ -147,13 +149,18 @@ impl<'b> Dictionary<'b> {
         let table = self.table;
         let what = content(table, id, |part| self.add(part));
         let same = |class: u32| what.is(self.content(class));
-        let class = match self.index.find(what, same) {
+        let hash = what.hash();
+        let class = match self.index.find(hash, same) {
             Some(class) => {
                 self.varies |= self.is_other(TermId(class), id);
                 class
             }
             None => {
-                self.index.insert(what, id.0);
+                self.index.insert(hash, id.0);
+                self.hashes[id.index()] = match what {
+                    Content::Triple(parts) => of_triple(parts.map(|part| self.hash(part))),
+                    _ => (hash >> 32) as u32,
+                };
                 id.0
             }
         };
@@ -176,6 +183,12 @@ impl<'b> Dictionary<'b> {
         self.classes[id.index()]
     }
 
+    /// A number by which the terms of classes are ordered and hashed: unlike the class the same in every batch.
+    #[inline]
+    pub fn hash(&self, class: u32) -> u32 {
+        self.hashes[class as usize]
+    }
+
     /// How many terms the table has: every class is below.
     pub fn terms(&self) -> u32 {
         self.classes.len() as u32
@@ -194,25 +207,15 @@ impl<'b> Dictionary<'b> {
     /// The class of a term, if one of the batch is equal to it.
     pub fn find(&self, term: &Term) -> Option<u32> {
         let what = match term {
-            Term::NamedNode(iri) => Content::Iri(iri.as_str().as_bytes()),
-            Term::BlankNode(node) => Content::Bnode(node.as_str().as_bytes()),
-            Term::Literal(literal) => {
-                let text = literal.value().as_bytes();
-                match (literal.language(), literal.datatype()) {
-                    (Some(tag), _) => {
-                        Content::Tagged(text, tag.as_bytes(), direction(literal.direction()))
-                    }
-                    (None, oxrdf::vocab::xsd::STRING) => Content::Plain(text),
-                    (None, datatype) => Content::Typed(text, datatype.as_str().as_bytes()),
-                }
-            }
             Term::Triple(triple) => Content::Triple([
                 self.find(&triple.subject.clone().into())?,
                 self.find(&triple.predicate.clone().into())?,
                 self.find(&triple.object)?,
             ]),
+            _ => simple(term),
         };
-        self.index.find(what, |class| what.is(self.content(class)))
+        let is = |class| what.is(self.content(class));
+        self.index.find(what.hash(), is)
     }
 
     /// The class of a term, if the term that it is the index of is written as this one.
@@ -268,6 +271,43 @@ impl<'b> Dictionary<'b> {
             }
         })
     }
+}
+
+/// What a term of a query is, unless it is a triple term.
+fn simple(term: &Term) -> Content<'_> {
+    match term {
+        Term::NamedNode(iri) => Content::Iri(iri.as_str().as_bytes()),
+        Term::BlankNode(node) => Content::Bnode(node.as_str().as_bytes()),
+        Term::Literal(literal) => {
+            let text = literal.value().as_bytes();
+            match (literal.language(), literal.datatype()) {
+                (Some(tag), _) => {
+                    Content::Tagged(text, tag.as_bytes(), direction(literal.direction()))
+                }
+                (None, oxrdf::vocab::xsd::STRING) => Content::Plain(text),
+                (None, datatype) => Content::Typed(text, datatype.as_str().as_bytes()),
+            }
+        }
+        Term::Triple(_) => Content::DefaultGraph,
+    }
+}
+
+/// The number of a term of a query, as [`Dictionary::hash`] has it for a class.
+pub fn hash_of(term: &Term) -> u32 {
+    match term {
+        Term::Triple(triple) => of_triple([
+            hash_of(&triple.subject.clone().into()),
+            hash_of(&triple.predicate.clone().into()),
+            hash_of(&triple.object),
+        ]),
+        _ => (simple(term).hash() >> 32) as u32,
+    }
+}
+
+fn of_triple(parts: [u32; 3]) -> u32 {
+    let mut state = FxHasher::default();
+    parts.hash(&mut state);
+    (state.finish() >> 32) as u32
 }
 
 /// Whether terms that are written otherwise may be equal to a term.

@@ -4,15 +4,17 @@
 //! - Law: a query neither asks the network nor changes anything. NOW() is the time at which it was parsed, in all
 //!   messages.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use oxrdf::{NamedNode, Variable};
+use oxrdf::{BlankNode, NamedNode, Variable};
 use oxsdatatypes::DateTime;
 use regex::Regex;
 use spargebra::algebra::{
     AggregateExpression, Expression, Function, GraphPattern, OrderExpression,
     PropertyPathExpression,
 };
+use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::diagnose;
@@ -149,7 +151,22 @@ impl Query {
             }
         };
         let now = DateTime::now();
+        let mut nodes = HashMap::new();
         walk(Part::Pattern(&mut pattern), 0, &mut |part| match part {
+            Part::Pattern(GraphPattern::Bgp { patterns }) => {
+                for triple in patterns {
+                    name(&mut triple.subject, &mut nodes);
+                    name(&mut triple.object, &mut nodes);
+                }
+                Ok(())
+            }
+            Part::Pattern(GraphPattern::Path {
+                subject, object, ..
+            }) => {
+                name(subject, &mut nodes);
+                name(object, &mut nodes);
+                Ok(())
+            }
             Part::Pattern(GraphPattern::Service { .. }) => Err(QueryError::new(
                 "SERVICE asks the network, which is not done here; leave it out",
             )),
@@ -196,6 +213,25 @@ impl Query {
             | Algebra::Describe { pattern, .. }
             | Algebra::Ask { pattern, .. } => pattern,
         }
+    }
+}
+
+/// Makes blank nodes of a pattern variables whose names are the same in each run: from names follows the order in
+/// which parts of a pattern are evaluated.
+fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
+    match term {
+        TermPattern::BlankNode(node) => {
+            let next = nodes.len();
+            let named = nodes.entry(node.clone());
+            // No variable of a query has a space in its name.
+            let variable = named.or_insert_with(|| Variable::new_unchecked(format!("node {next}")));
+            *term = TermPattern::Variable(variable.clone());
+        }
+        TermPattern::Triple(triple) => {
+            name(&mut triple.subject, nodes);
+            name(&mut triple.object, nodes);
+        }
+        TermPattern::NamedNode(_) | TermPattern::Literal(_) | TermPattern::Variable(_) => {}
     }
 }
 

@@ -12,7 +12,7 @@ use oxrdf::Term;
 use spareval::{InternalQuad, QueryableDataset};
 
 use super::budget;
-use super::dictionary::{DEFAULT_GRAPH, Dictionary};
+use super::dictionary::{DEFAULT_GRAPH, Dictionary, hash_of};
 use super::message::{Message, Quad};
 
 /// Quads up to which a message is scanned.
@@ -26,7 +26,8 @@ pub struct Key(Inner);
 
 #[derive(Clone, PartialEq, Eq)]
 enum Inner {
-    Class(u32),
+    /// A class, and its hash.
+    Class(u32, u32),
     Computed(Rc<Computed>),
 }
 
@@ -52,14 +53,14 @@ impl Drop for Computed {
 }
 
 impl Key {
-    fn of(class: u32) -> Self {
+    fn of(dictionary: &Dictionary<'_>, class: u32) -> Self {
         budget::hold(1);
-        Self(Inner::Class(class))
+        Self(Inner::Class(class, dictionary.hash(class)))
     }
 
     fn class(&self) -> Option<u32> {
         match self.0 {
-            Inner::Class(class) => Some(class),
+            Inner::Class(class, _) => Some(class),
             Inner::Computed(_) => None,
         }
     }
@@ -81,8 +82,9 @@ impl Drop for Key {
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.0 {
-            Inner::Class(class) => class.hash(state),
-            Inner::Computed(term) => term.0.hash(state),
+            // The order of rows may follow from it.
+            Inner::Class(_, hash) => hash.hash(state),
+            Inner::Computed(term) => hash_of(&term.0).hash(state),
         }
     }
 }
@@ -104,6 +106,11 @@ impl<'d> View<'d> {
         }
     }
 
+    /// By what classes are ordered: the same in every batch.
+    fn rank(&self, class: u32) -> (u32, u32) {
+        (self.dictionary.hash(class), class)
+    }
+
     /// The quads in one of the orders, as numbers.
     fn sorted(&self, order: usize) -> &[u32] {
         self.sorted[order].get_or_init(|| {
@@ -111,7 +118,7 @@ impl<'d> View<'d> {
             let mut numbers: Vec<u32> = (0..quads.len() as u32).collect();
             numbers.sort_unstable_by_key(|&at| {
                 let quad = quads[at as usize];
-                (ORDERS[order].map(|part| quad[part]), at)
+                (ORDERS[order].map(|part| self.rank(quad[part])), at)
             });
             numbers
         })
@@ -147,11 +154,11 @@ impl<'d> View<'d> {
         let key = |at: u32| {
             let quad = quads[at as usize];
             let parts = ORDERS[order].iter().take(known);
-            parts.map(move |&part| quad[part])
+            parts.map(move |&part| self.rank(quad[part]))
         };
         let target = || {
             let parts = ORDERS[order].iter().take(known);
-            parts.map(|&part| bound[part].unwrap_or_default())
+            parts.map(|&part| self.rank(bound[part].unwrap_or_default()))
         };
         let start = numbers.partition_point(|&at| key(at).lt(target()));
         let end = start + numbers[start..].partition_point(|&at| key(at).eq(target()));
@@ -258,11 +265,12 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         let view: &'d View<'d> = self;
         view.find(wanted)
             .map(|[subject, predicate, object, graph]| {
+                let key = |class| Key::of(view.dictionary, class);
                 Ok(InternalQuad {
-                    subject: Key::of(subject),
-                    predicate: Key::of(predicate),
-                    object: Key::of(object),
-                    graph_name: (graph != DEFAULT_GRAPH).then(|| Key::of(graph)),
+                    subject: key(subject),
+                    predicate: key(predicate),
+                    object: key(object),
+                    graph_name: (graph != DEFAULT_GRAPH).then(|| key(graph)),
                 })
             })
     }
@@ -282,7 +290,8 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
             graphs.dedup();
             graphs.retain(|&graph| graph != DEFAULT_GRAPH);
         }
-        graphs.into_iter().map(|graph| Ok(Key::of(graph)))
+        let key = |graph| Ok(Key::of(view.dictionary, graph));
+        graphs.into_iter().map(key)
     }
 
     fn contains_internal_graph_name(&self, graph_name: &Key) -> Result<bool, NoTerm> {
@@ -296,7 +305,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
 
     fn internalize_term(&self, term: Term) -> Result<Key, NoTerm> {
         if let Some(class) = self.message.find(self.dictionary, &term) {
-            return Ok(Key::of(class));
+            return Ok(Key::of(self.dictionary, class));
         }
         let computed = Rc::new(Computed(term));
         budget::hold(1 + computed.weight());
@@ -305,7 +314,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
 
     fn externalize_term(&self, term: Key) -> Result<Term, NoTerm> {
         match &term.0 {
-            Inner::Class(class) => {
+            Inner::Class(class, _) => {
                 let written = self.message.written(*class);
                 self.dictionary.term(written.0).ok_or(NoTerm)
             }

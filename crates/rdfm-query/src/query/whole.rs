@@ -127,12 +127,12 @@ impl Collector {
     fn find(&self, what: Content<'_>) -> Option<TermId> {
         let table = self.builder.table();
         let of = |class: u32| what.is(content(table, TermId(class), |part| part.0));
-        self.index.find(what, of).map(TermId)
+        self.index.find(what.hash(), of).map(TermId)
     }
 
     fn enter(&mut self, id: TermId) -> TermId {
         let what = content(self.builder.table(), id, |part| part.0);
-        self.index.insert(what, id.0);
+        self.index.insert(what.hash(), id.0);
         id
     }
 

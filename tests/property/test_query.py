@@ -1,0 +1,65 @@
+"""Queries give the rows of SPARQL: matched natively or evaluated, and as pyoxigraph and rdflib have them."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from queries import bound, messages, oxigraph_rows, queries, rdflib_rows
+from support import as_batch, as_tuple
+
+from rdfm._core import Query
+
+logs = st.lists(messages, min_size=1, max_size=4)
+
+
+def rows(text, batches, **options):
+    """The rows of each message, in order."""
+    query, found = Query(text, **options), []
+    for batch in batches:
+        start, done = len(found), 0
+        found += [[] for _ in range(len(batch))]
+        while done < len(batch):
+            part = query.solutions(batch, done)
+            assert part.error is None
+            for message, row in zip(part.messages, part.rows, strict=True):
+                found[start + message].append(bound(query.variables, map(as_tuple, row)))
+            done = part.done
+    return found
+
+
+def counted(found):
+    """How often each row of each message comes."""
+    return [Counter(map(frozenset, own)) for own in found]
+
+
+@st.composite
+def cut(draw, log):
+    """A log as batches."""
+    ends = draw(st.sets(st.integers(1, len(log))))
+    cuts = [0, *sorted(ends - {len(log)}), len(log)]
+    return [as_batch(log[start:end], start) for start, end in pairwise(cuts)]
+
+
+@given(queries(), logs, st.booleans(), st.data())
+def test_both_ways_give_the_same_rows_however_messages_are_cut_into_batches(
+    text, log, union_graphs, data
+):
+    whole, batches = [as_batch(log)], data.draw(cut(log))
+    wanted = counted(rows(text, whole, union_graphs=union_graphs))
+    for native in (True, False):
+        assert counted(rows(text, batches, union_graphs=union_graphs, native=native)) == wanted
+
+
+@given(queries(), logs)
+def test_rows_are_those_of_pyoxigraph(text, log):
+    found = counted(rows(text, [as_batch(log)]))
+    assert found == [oxigraph_rows(text, message) for message in log]
+
+
+@pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")
+@given(queries(plain=True), logs)
+def test_rows_are_those_of_rdflib(text, log):
+    found = [set(own) - {frozenset()} for own in counted(rows(text, [as_batch(log)]))]
+    assert found == [rdflib_rows(text, message) - {frozenset()} for message in log]

@@ -1,0 +1,178 @@
+"""Hypothesis strategies of SPARQL queries and of messages that they find something in, and what other libraries answer."""
+
+import re
+from collections import Counter
+from functools import cache
+from itertools import count
+
+import pyoxigraph as ox
+import rdflib
+from hypothesis import strategies as st
+from nquads import literal
+from oxigraph import ours, theirs
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+NAMES = [("iri", f"http://e/{name}") for name in "abc"]
+PREDICATES = [("iri", f"http://e/{name}") for name in "pqr"]
+BNODES = [("bnode", "x"), ("bnode", "y")]
+LITERALS = [
+    *(literal(str(number), datatype=f"{XSD}integer") for number in (1, 2, 10)),
+    literal("2.5", datatype=f"{XSD}decimal"),
+    literal("text"),
+    literal("text", "en"),
+    literal("2026-01-01T00:00:00Z", datatype=f"{XSD}dateTime"),
+]
+GRAPHS = [None, None, None, ("iri", "http://e/g"), ("iri", "http://e/h")]
+VARIABLES = ("?a", "?b", "?c", "?d")
+
+quads = st.tuples(
+    st.sampled_from(NAMES + BNODES),
+    st.sampled_from(PREDICATES),
+    st.sampled_from(NAMES + BNODES + LITERALS),
+    st.sampled_from(GRAPHS),
+)
+messages = st.lists(quads, max_size=40) | st.lists(quads, max_size=8)
+
+variables = st.sampled_from(VARIABLES)
+constants = st.sampled_from(["<http://e/a>", "<http://e/b>", "1", "2.5", '"text"', '"text"@en'])
+predicates = st.sampled_from([f"<{value}>" for _, value in PREDICATES])
+
+
+def plain_expressions(variable):
+    """Tests of a variable that every library decides alike."""
+    forms = ["isIRI({})", "isNumeric({0}) && {0} > 1", "!isLiteral({})", "bound({})", "!bound({})"]
+    return st.sampled_from(forms).map(lambda form: form.format(variable))
+
+
+expressions = st.one_of(
+    variables.flatmap(plain_expressions),
+    st.builds("{} = {}".format, variables, variables | constants),
+    st.builds("{} != {} || isBlank({})".format, variables, variables, variables),
+    st.builds("{} >= {}".format, variables, variables | constants),
+    st.builds("{} IN ({}, {})".format, variables, constants, constants),
+    st.builds("{} NOT IN ({}, {})".format, variables, constants, variables),
+    variables.map('regex(str({}), "^HTTP", "i")'.format),
+    st.builds("coalesce({} + 1, {}) > 2".format, variables, variables),
+    st.builds("if(bound({}), isLiteral({}), isIRI({}))".format, variables, variables, variables),
+    st.builds('lang({}) = "en" || strlen(str({})) = 1'.format, variables, variables),
+    st.builds("EXISTS {{ {} <http://e/p> {} }}".format, variables, variables),
+    st.builds("NOT EXISTS {{ {} ?n {} }}".format, variables, variables),
+    variables.map(f"<{XSD}integer>({{}}) < 5".format),
+    st.builds("sameTerm({}, {})".format, variables, variables | constants),
+)
+paths = st.sampled_from(
+    ["<http://e/p>/<http://e/q>", "^<http://e/p>", "<http://e/p>|<http://e/r>", "<http://e/p>+",
+     "(<http://e/p>|<http://e/q>)*", "!<http://e/p>", "<http://e/q>?"]
+)  # fmt: skip
+triples = st.builds(
+    "{} {} {} .".format,
+    variables | variables | st.sampled_from(["<http://e/a>", "[]"]),
+    predicates | predicates | variables,
+    variables | variables | constants,
+)
+
+
+@st.composite
+def tables(draw):
+    """A VALUES."""
+    names = draw(st.lists(variables | st.just("?e"), min_size=1, max_size=2, unique=True))
+    terms = st.lists(constants | st.just("UNDEF"), min_size=len(names), max_size=len(names))
+    rows = draw(st.lists(terms, max_size=6))
+    lines = " ".join(f"({' '.join(row)})" for row in rows)
+    return f"VALUES ({' '.join(names)}) {{ {lines} }}"
+
+
+def groups(inner, *, plain: bool):
+    """What stands between braces, with groups inside it."""
+    wide = st.one_of(
+        inner.map("OPTIONAL {{ {} }}".format),
+        inner.map("OPTIONAL {{ {} }}".format),
+        st.builds("{{ {} }} UNION {{ {} }}".format, inner, inner),
+        st.builds(
+            "GRAPH {} {{ {} }}".format,
+            st.sampled_from(["?g", "?a", "<http://e/g>", "<http://e/none>"]),
+            triples if plain else inner,
+        ),
+        inner.map("{{ {} }}".format),
+    )
+    if not plain:
+        wide |= st.one_of(
+            st.builds("{} {} {} .".format, variables, paths, variables),
+            inner.map("MINUS {{ {} }}".format),
+            st.builds("BIND({} AS ?new)".format, expressions),
+            st.builds("{{ SELECT {} {{ {} }} }}".format, variables, inner),
+            tables(),
+        )
+    # rdflib lets a filter see values of the groups around its own.
+    tests = plain_expressions("?b") if plain else expressions
+    parts = st.lists(triples | triples | wide | tests.map("FILTER({})".format), max_size=3)
+    first = predicates.map("?a {} ?b .".format)
+    return st.builds("{} {}".format, first, parts.map(" ".join))
+
+
+@st.composite
+def queries(draw, *, plain: bool = False):
+    """A SELECT query. Plain ones have nothing that libraries are known to take differently."""
+    inner = groups(triples, plain=plain)
+    where = draw(groups(groups(inner, plain=plain) | inner, plain=plain))
+    number = count()
+    where = re.sub(r"AS \?new", lambda found: f"{found[0]}{next(number)}", where)
+    form = draw(st.sampled_from(["*", "*", "DISTINCT ?b ?a", "?c ?none ?a", "count"]))
+    if form == "count":
+        wanted = ["COUNT(DISTINCT ?b)"]
+        if not plain:
+            wanted += ["COUNT(*)", "COUNT(?c)", "SUM(?b)", "MIN(?d)", "GROUP_CONCAT(DISTINCT ?g)"]
+        what = draw(st.sampled_from(wanted))
+        return f"SELECT ?a ({what} AS ?found) {{ {where} }} GROUP BY ?a"
+    order = draw(st.sampled_from(["", "", "", " ORDER BY ?a DESC(?b)"]))
+    return f"SELECT {form} {{ {where} }}{order}"
+
+
+def oxigraph_rows(text, message):
+    """The rows that pyoxigraph gives for a message: how often each comes."""
+    store = ox.Store()
+    store.extend(ox.Quad(*map(theirs, quad)) for quad in message)
+    found = store.query(text)
+    names = [variable.value for variable in found.variables]
+    return Counter(frozenset(bound(names, map(ours, row))) for row in found)
+
+
+def bound(names, row):
+    """The variables of a row that have a value, with it."""
+    return [(name, term) for name, term in zip(names, row, strict=True) if term is not None]
+
+
+@cache
+def as_rdflib(term):
+    """A term of rdflib."""
+    kind, value, *rest = term
+    if kind == "iri":
+        return rdflib.URIRef(value)
+    if kind == "bnode":
+        return rdflib.BNode(value)
+    language, _, datatype = rest
+    datatype = None if language or datatype == f"{XSD}string" else datatype
+    return rdflib.Literal(value, lang=language, datatype=datatype, normalize=False)
+
+
+def of_rdflib(term):
+    """A term of rdflib as a tuple."""
+    if term is None:
+        return None
+    if isinstance(term, rdflib.URIRef):
+        return ("iri", str(term))
+    if isinstance(term, rdflib.BNode):
+        return ("bnode", str(term))
+    return literal(str(term), term.language, None, term.datatype and str(term.datatype))
+
+
+def rdflib_rows(text, message):
+    """The rows that rdflib gives for a message, which it joins as sets."""
+    dataset = rdflib.Dataset()
+    for *triple, graph in message:
+        context = dataset.default_graph if graph is None else dataset.graph(as_rdflib(graph))
+        context.add(tuple(map(as_rdflib, triple)))
+    found = dataset.query(text)
+    names = [str(name) for name in found.vars]
+    rows = (bound(names, map(of_rdflib, row)) for row in found)
+    return set(map(frozenset, rows))
