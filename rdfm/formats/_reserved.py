@@ -69,6 +69,7 @@ RESERVED = frozenset(
         "predicate",
         "progress",
         "quads",
+        "query",
         "quiet",
         "recursive_file_lookup",
         "regex",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 from rdfm.errors import OptionError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["read", "read_stream", "register", "remove_abandoned"]
+__all__ = ["query", "read", "read_stream", "register", "remove_abandoned"]
 
 
 def register(spark: SparkSession) -> None:
@@ -105,6 +105,78 @@ def read(
             given["minPartitions"] = str(spark.sparkContext.defaultParallelism)
     _register_once(spark)
     return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
+
+
+def query(
+    logs: DataFrame | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    query: str | os.PathLike[str],
+    *,
+    types: Mapping[str, str] | str | None = None,
+    prefixes: Mapping[str, str] | None = None,
+    union_graphs: bool = False,
+    skip_empty: bool = False,
+    timeout: float | None = None,
+    max_rows: int | None = None,
+    spark: SparkSession | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Ask a SPARQL query of each message; the rows are its solutions.
+
+    Of SELECT a row is a solution: source and message (its index), then a column for each variable, in order. Of CONSTRUCT
+    it is a message, as in `read`. Of ASK it is the answer of a message: source, message, holds.
+
+    Args:
+        logs: Files, folders, globs or URLs, as in `read`: the query is evaluated in the reader. Or a DataFrame with a
+            column quads, and source and offset if they are there, a stream's too.
+        query: The text of a query, or the path or URL of a file with one.
+        types: Types of columns of SELECT by the names of variables, such as `{"time": "dateTime", "value": "double"}`;
+            others hold terms as N-Triples.
+        prefixes: Names and IRIs of namespaces that the query need not declare.
+        union_graphs: The default graph of the query is all graphs together.
+        skip_empty: Leave out messages for which CONSTRUCT makes no triple.
+        timeout: Seconds that the query may take for a message.
+        max_rows: Solutions that a message may have.
+        spark: A session, of Spark Connect too; by default the active one.
+        **options: Those of `read`, where logs are read.
+
+    Raises:
+        QueryError: The query is none; or it is DESCRIBE, an update, or needs SERVICE.
+        OptionError: An option does not fit.
+        FileNotFoundError: A path is not there.
+        MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
+
+    Example:
+        `rdfm.spark.query("logs/", "SELECT ?s ?n { ?s <http://e/n> ?n }", types={"n": "double"})`
+    """
+    check_pyspark()
+    from pyspark.sql import SparkSession
+
+    from rdfm.sparql.text import text_of
+
+    text, _, base = text_of(query)
+    asked = {
+        "query": text,
+        "base": base,
+        "types": types,
+        "prefixes": prefixes,
+        "union_graphs": union_graphs or None,
+        "skip_empty": skip_empty or None,
+        "timeout": timeout,
+        "max_rows": max_rows,
+    }
+    given = json.dumps({name: value for name, value in asked.items() if value is not None})
+    if hasattr(logs, "mapInArrow"):
+        from rdfm.spark.querying import query_rows
+
+        if options:
+            raise OptionError(
+                f"the option {next(iter(options))} is for logs, and a DataFrame is read"
+            )
+        return query_rows(cast("DataFrame", logs), given)
+    session = spark or SparkSession.getActiveSession()
+    if session is None:
+        raise OptionError("there is no session of Spark; give one as spark")
+    return read(session, cast("str", logs), query=given, **options)
 
 
 def read_stream(

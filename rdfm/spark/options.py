@@ -102,6 +102,11 @@ READING = {
             "object",
             "Only messages that hold what is asked for: what LogReader.filter takes, by name.",
         ),
+        OptionSpec(
+            "query",
+            help="A SPARQL query of each message: rows are its solutions; the text, or JSON with its options.",
+            metavar="QUERY",
+        ),
         _STORAGE,
     ),
 }

@@ -38,6 +38,7 @@ from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
+from rdfm.spark.querying import Asked, Gathered
 from rdfm.spark.schema import (
     columns_by_name,
     columns_of,
@@ -81,6 +82,7 @@ class Reading(FromDriver):
         storage: fsspec's options.
         mode: A word of `MODE`: what happens to a message with an error.
         filter: What messages have to hold, as `LogReader.filter` takes it; None for all messages.
+        query: What is asked of messages, if anything is.
         ignore_missing: Pass over files that are gone.
         ignore_corrupt: With the mode FAILFAST, an error ends its file instead of the query.
     """
@@ -97,6 +99,7 @@ class Reading(FromDriver):
     storage: Mapping[str, Any] = field(repr=False)
     mode: str
     filter: Mapping[str, Any] | None
+    query: Asked | None
     ignore_missing: bool
     ignore_corrupt: bool
 
@@ -136,16 +139,19 @@ class Reading(FromDriver):
             storage=values["storage_options"] or {},
             mode=mode,
             filter=_asked(values["filter"]),
+            query=Asked.of(values["query"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
         )
+        if reading.query is not None:
+            return reading._querying(reading.query, schema, corrupt, _names(values["columns"]))
         kind, variables = reading._found(schema, corrupt, first)
         if kind in ("patches", "results") and reading.filter is not None:
             raise OptionError(f"the rows are of {kind}, and the option filter chooses messages")
         of = "quads" if reading.rows == "quads" else kind or "messages"
         terms = reading.terms
         if values["columns"] is not None:
-            names = [name.strip() for name in values["columns"].split(",") if name.strip()]
+            names = _names(values["columns"]) or []
             if of == "results":
                 fields = result_schema(variables, terms).fields
                 known = {field.name: field.dataType for field in fields}
@@ -170,6 +176,33 @@ class Reading(FromDriver):
         return replace(
             reading, schema=schema, columns=tuple(columns), kind=kind, variables=variables
         )
+
+    def _querying(
+        self,
+        asked: Asked,
+        schema: StructType | None,
+        corrupt: str,
+        names: list[str] | None,
+    ) -> Reading:
+        """The reading whose rows are those that a query gives.
+
+        Raises:
+            OptionError: The query gives no such column; or rows or terms are to be otherwise.
+        """
+        if (self.rows, self.terms) != ("messages", "ntriples"):
+            raise OptionError("rows and terms are for reads without a query, whose rows it makes")
+        known = asked.schema
+        wanted = schema or StructType((known or default_schema()).fields)
+        if schema is None and names is not None:
+            fields = {each.name: each.dataType for each in wanted}
+            wanted = schema_of(names, fields, corrupt)
+        elif schema is None and self.mode == "PERMISSIVE":
+            wanted = StructType([*wanted.fields, StructField(corrupt, StringType())])
+        if known is None:
+            columns = columns_of(wanted, corrupt)
+        else:
+            columns = asked.columns_of(wanted, corrupt)
+        return replace(self, schema=wanted, columns=tuple(columns), kind="messages")
 
     def _found(
         self,
@@ -233,7 +266,10 @@ class Reading(FromDriver):
             FileNotFoundError: A file is gone.
             UnknownFormatError, OSError, MissingExtraError: As in `open_log`.
         """
-        rows = _Rows(self)
+        rows: _Rows | Gathered = _Rows(self)
+        if self.query is not None:
+            schema = to_arrow_schema(self.schema, timezone="UTC")
+            rows = Gathered(self.query, schema, self.columns, self.mode)
         for path, split in logs:
             yield from self._read(path, split, rows)
         yield from rows.finish()
@@ -268,7 +304,9 @@ class Reading(FromDriver):
         format = formats.by_path(path) if self.format is None else formats.find(self.format)
         return format is None or format.spec.splittable
 
-    def _read(self, path: str, split: Split | None, rows: _Rows) -> Iterator[pa.RecordBatch]:
+    def _read(
+        self, path: str, split: Split | None, rows: _Rows | Gathered
+    ) -> Iterator[pa.RecordBatch]:
         errors = _Errors(self, path, split, rows)
         try:
             log = LogReader(Driver([path], self._reading(path, split)))
@@ -340,6 +378,13 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
             with contextlib.suppress(MissingExtraError):  # whoever reads such a file says so
                 each.decoder(known)
     return values
+
+
+def _names(given: str | None) -> list[str] | None:
+    """The names of columns, if some are wanted."""
+    if given is None:
+        return None
+    return [name.strip() for name in given.split(",") if name.strip()]
 
 
 def _asked(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -508,7 +553,9 @@ class _Errors:
         ended: Whether the rest of the file is given up.
     """
 
-    def __init__(self, reading: Reading, path: str, split: Split | None, rows: _Rows) -> None:
+    def __init__(
+        self, reading: Reading, path: str, split: Split | None, rows: _Rows | Gathered
+    ) -> None:
         self.ended = False
         self._reading = reading
         self._path = path

@@ -71,6 +71,7 @@ def parsed(
     union_graphs: bool = False,
     timeout: float | None = None,
     max_rows: int | None = None,
+    base: str | None = None,
 ) -> Query:
     """Give a query that can be evaluated.
 
@@ -80,16 +81,17 @@ def parsed(
         union_graphs: Whether its default graph is all graphs together.
         timeout: Seconds for a message.
         max_rows: Solutions of a message.
+        base: What relative IRIs are relative to; else the URL of the file.
 
     Raises:
         QueryError: It is no query, or one that rdfm does not evaluate.
         OptionError, OSError: As `text_of`.
     """
-    text, name, base = text_of(query)
+    text, name, found = text_of(query)
     try:
         return Query(
             text,
-            base=base,
+            base=base or found,
             prefixes=dict(prefixes or {}),
             union_graphs=union_graphs,
             timeout=timeout,

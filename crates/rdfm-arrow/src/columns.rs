@@ -252,7 +252,7 @@ impl Columns {
     ) -> Result<(RecordBatch, usize), Failure> {
         let shape = |reason: &str| Failure::Error(Error::shape(reason.to_owned()));
         let head = rows.head();
-        if rows.len() > 0 && *head.variables != *self.variables {
+        if !rows.is_empty() && *head.variables != *self.variables {
             return Err(shape("the rows have other variables than the columns"));
         }
         if self.of_messages && messages.len() != rows.len() {
@@ -550,7 +550,7 @@ fn date_time(literal: Literal<'_>) -> Option<i64> {
         // Without a time zone it is of UTC.
         let ahead = found
             .timezone()
-            .map_or(Decimal::default(), |zone| zone.as_seconds());
+            .map_or(Decimal::default(), DayTimeDuration::as_seconds);
         let day = moment::day_of(found.year(), found.month().into(), found.day().into());
         let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
         let seconds = found.second().checked_add(clock)?.checked_sub(ahead)?;
@@ -578,7 +578,7 @@ fn time(literal: Literal<'_>) -> Option<i64> {
     let found = Time::from_str(literal.text).ok()?;
     let ahead = found
         .timezone()
-        .map_or(Decimal::default(), |zone| zone.as_seconds());
+        .map_or(Decimal::default(), DayTimeDuration::as_seconds);
     let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
     let seconds = found.second().checked_add(clock)?.checked_sub(ahead)?;
     Some(micros(seconds)?.rem_euclid(moment::DAY_MICROS))

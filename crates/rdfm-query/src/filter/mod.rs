@@ -140,10 +140,7 @@ impl Condition {
             Position::Graph => scan(quads, start, |quad| quad.graph == wanted, take),
             Position::Any => {
                 let any = |quad: &Quad| {
-                    (quad.subject == wanted)
-                        | (quad.predicate == wanted)
-                        | (quad.object == wanted)
-                        | (quad.graph == wanted)
+                    [quad.subject, quad.predicate, quad.object, quad.graph].contains(&wanted)
                 };
                 scan(quads, start, any, take);
             }
@@ -212,7 +209,7 @@ impl Filter {
 
     /// Asks for a literal whose lexical form holds a text.
     pub fn contains(&mut self, text: &str) {
-        let finder = Finder::new(text).into_owned();
+        let finder = Box::new(Finder::new(text).into_owned());
         self.push(Position::Object, Test::Contains(finder));
     }
 
@@ -331,7 +328,9 @@ impl Filter {
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
         let (messages, found) = self.find(batch);
         let mut wanted = vec![self.patterns.is_empty(); batch.quads().len()];
-        found.into_iter().for_each(|at| wanted[at] = true);
+        for at in found {
+            wanted[at] = true;
+        }
         for (message, _) in messages.iter().enumerate().filter(|(_, held)| !**held) {
             wanted[batch.range(message)].fill(false);
         }

@@ -130,7 +130,7 @@ pub enum Test {
     /// That it is the default graph.
     DefaultGraph,
     /// That it is a literal whose lexical form holds a text.
-    Contains(Finder<'static>),
+    Contains(Box<Finder<'static>>),
     /// That it is a literal whose lexical form holds what an expression describes.
     Matches(Regex),
     /// That it is a literal of a moment in a range.

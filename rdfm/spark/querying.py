@@ -1,0 +1,385 @@
+"""SPARQL queries in Spark: of the messages of logs as they are read, or of rows that hold messages.
+
+In: a query with its options, logs or rows. Out: rows of its solutions, of the messages that it constructs, or of its
+answers.
+Cost: a batch of messages and its rows. Law: the columns follow from the query and its types alone, before anything is
+read; only they leave the worker.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from rdfm._core import Evaluated, MessageBatch, Query, TypedColumns
+from rdfm.errors import DecodeError, LimitError, OptionError
+from rdfm.logs.kinds import other_kind
+from rdfm.message import AnyBatch
+from rdfm.spark.schema import QUADS, default_schema
+from rdfm.sparql.options import QUERY, as_texts, seconds, types_of
+from rdfm.sparql.text import parsed, text_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Asked", "Evaluation", "Gathered", "query_rows"]
+
+# What may be said beside the text of a query.
+_OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_rows")
+_METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
+# Rows that are gathered before they are given.
+ROWS = 8192
+
+_log = logging.getLogger("rdfm.spark")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query as tasks need to know it.
+
+    Attributes:
+        text: The text.
+        base: What relative IRIs are relative to.
+        options: Values of `QUERY`.
+        kind: "select", "construct" or "ask".
+        schema: The columns of its rows; None of CONSTRUCT, whose rows are those of messages.
+    """
+
+    text: str
+    base: str | None
+    options: Mapping[str, Any]
+    kind: str = field(init=False)
+    schema: StructType | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Parse the query.
+
+        Raises:
+            QueryError: It is none, or one that rdfm does not evaluate.
+            OptionError: An option does not fit the query.
+        """
+        query = self.query()
+        object.__setattr__(self, "kind", query.kind)
+        for name, kind in (("types", "select"), ("skip_empty", "construct")):
+            if self.options.get(name) and query.kind != kind:
+                raise OptionError(
+                    f"{name} is for {kind.upper()}, and the query is {query.kind.upper()}"
+                )
+        object.__setattr__(self, "schema", _schema(query, self.columns(query)))
+
+    @classmethod
+    def of(cls, given: str | None) -> Asked | None:
+        """Take the option: the text of a query, or a JSON object with it and its own options.
+
+        Raises:
+            QueryError: It is no query, or one that rdfm does not evaluate.
+            OptionError: An option is unknown, or a value does not fit.
+            OSError: It is the name of a file, which cannot be read.
+        """
+        if given is None:
+            return None
+        options: dict[str, Any] = {"query": given}
+        if given.lstrip().startswith("{"):
+            try:
+                options = json.loads(given)
+            except ValueError:
+                raise OptionError(
+                    'the option query is a text, or a JSON object such as {"query": "SELECT …", "types": {"n": "double"}}'
+                ) from None
+        query, base = options.pop("query", None), options.pop("base", None)
+        for name in options:
+            if name not in _OPTIONS:
+                raise OptionError(f"a query takes {', '.join(_OPTIONS)}, and not {name[:40]}")
+        if not isinstance(query, str):
+            raise OptionError("the option query says no query; give its text as query")
+        text, _, found = text_of(query)
+        values = {name: QUERY[name].value(value) for name, value in as_texts(options).items()}
+        return cls(text, base or found, values)
+
+    def query(self) -> Query:
+        """Give the query, to be evaluated."""
+        options = self.options
+        made = parsed(
+            self.text,
+            base=self.base,
+            prefixes=options.get("prefixes"),
+            union_graphs=options.get("union_graphs", False),
+            timeout=seconds(options.get("timeout")),
+            max_rows=options.get("max_rows", QUERY["max_rows"].default),
+        )
+        return made
+
+    def columns(self, query: Query) -> TypedColumns | None:
+        """Give what makes columns of solutions.
+
+        Raises:
+            OptionError: A type does not fit.
+        """
+        if query.kind != "select":
+            return None
+        return TypedColumns(query.variables, types_of(self.options.get("types")))
+
+    def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
+        """Give the column of each column of a user's schema; None for that of corrupt records.
+
+        Raises:
+            OptionError: There is no such column, or it is of another type.
+        """
+        assert self.schema is not None
+        known = {each.name.lower(): each for each in self.schema}
+        found: list[str | None] = []
+        for each in schema:
+            if each.name.lower() == corrupt.lower():
+                found.append(None)
+                continue
+            wanted = known.get(each.name.lower())
+            if wanted is None:
+                raise OptionError(
+                    f"there is no column '{each.name[:40]}'; the query gives {', '.join(self.schema.names)}"
+                )
+            if wanted.dataType != each.dataType:
+                raise OptionError(
+                    f"the column {each.name} is {wanted.dataType.simpleString()}, not "
+                    f"{each.dataType.simpleString()}; types say what columns are"
+                )
+            found.append(wanted.name)
+        return found
+
+
+def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
+    """The columns of the rows.
+
+    Raises:
+        OptionError: Spark would take two of them for one.
+    """
+    if query.kind == "construct":
+        return None
+    own: list[tuple[str, DataType]] = [("source", StringType()), ("message", LongType())]
+    if columns is None:
+        return StructType([StructField(*each) for each in (*own, ("holds", BooleanType()))])
+    schema = from_arrow_schema(pa.schema(columns))
+    names: dict[str, str] = {}
+    for name in schema.names:
+        if (other := names.setdefault(name.lower(), name)) != name:
+            raise OptionError(
+                f"Spark takes ?{other} and ?{name} for one column; name one of the variables otherwise"
+            )
+    return schema
+
+
+class Evaluation:
+    """Evaluates a query in a task."""
+
+    def __init__(self, asked: Asked, *, lenient: bool = False) -> None:
+        """Take the query; `lenient`: a value that is not of its column's type is null."""
+        self._query = asked.query()
+        self._evaluate = getattr(self._query, _METHODS[asked.kind])
+        self._columns = asked.columns(self._query)
+        self._skip_empty = bool(asked.options.get("skip_empty"))
+        self._lenient = lenient
+        self.nulls = 0
+
+    def tables(self, batch: AnyBatch, source: str | None) -> Iterator[pa.RecordBatch | LimitError]:
+        """Give the rows of messages; where one is too much for the query, the error in its place.
+
+        Raises:
+            DecodeError: A value is not of its column's type.
+            OptionError: They are of another kind.
+        """
+        if not isinstance(batch, MessageBatch):
+            raise other_kind(source or "the log", batch.kind, "messages are queried")
+        done = 0
+        while done < len(batch):
+            found: Evaluated = self._evaluate(batch, done)
+            if found.done > done:
+                yield self._table(batch, source, range(done, found.done), found)
+            done = found.done
+            if found.error is not None:
+                yield LimitError(found.error[0], message_index=batch.index_of(done), source=source)
+                done += 1
+
+    def _table(
+        self, batch: MessageBatch, source: str | None, messages: range, found: Evaluated
+    ) -> pa.RecordBatch:
+        if self._columns is not None:
+            rows, nulls = self._columns.of_messages(
+                found, batch, source, misfits_are_null=self._lenient
+            )
+            self.nulls += nulls
+            return pa.record_batch(rows)
+        indexes = pa.array([batch.index_of(at) for at in messages], pa.int64())
+        sources = pa.repeat(pa.scalar(source, pa.string()), len(indexes))
+        if found.constructed is None and self._query.kind == "ask":
+            answers = pa.array(found.answers, pa.bool_())
+            return pa.RecordBatch.from_arrays(
+                [sources, indexes, answers], ["source", "message", "holds"]
+            )
+        constructed = found.constructed or MessageBatch.from_messages([[] for _ in messages])
+        rows = pa.record_batch(constructed)
+        made = pa.RecordBatch.from_arrays(
+            [sources, indexes, rows["quads"], rows["metadata"]],
+            ["source", "offset", "quads", "metadata"],
+        )
+        if not self._skip_empty:
+            return made
+        return made.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
+
+
+class Gathered:
+    """Rows of a query as Spark's record batches; rows of errors between them."""
+
+    def __init__(
+        self, asked: Asked, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
+    ) -> None:
+        """Take the query, the columns that Spark expects with the names that they have here, and the mode of errors."""
+        self._schema = schema
+        self._columns = columns
+        self._mode = mode
+        self._index = "offset" if asked.kind == "construct" else "message"
+        self._evaluation = Evaluation(asked, lenient=mode != "FAILFAST")
+        self._held: list[pa.RecordBatch] = []
+        self._rows = 0
+
+    def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
+        """Take messages; gives the record batches that are complete.
+
+        Raises:
+            LimitError: One of them is too much for the query, and no row can say so.
+            DecodeError: A value is not of its column's type.
+            OptionError: They are of another kind.
+        """
+        for table in self._evaluation.tables(batch, source):
+            if isinstance(table, LimitError):
+                if self._mode != "PERMISSIVE":
+                    raise table
+                yield from self.add_error(source, table.message_index, str(table))
+            else:
+                yield from self._hold(self._shaped(table))
+
+    def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
+        """Take a message that could not be read."""
+        values: dict[str | None, Any] = {None: text, "source": source, self._index: index}
+        columns = [
+            pa.array([values.get(name)], each.type)
+            for name, each in zip(self._columns, self._schema, strict=True)
+        ]
+        yield from self._hold(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """Give what is left."""
+        yield from self._together()
+        if self._evaluation.nulls:
+            _log.warning(
+                "%d values are null, since they are not of their columns' types",
+                self._evaluation.nulls,
+            )
+
+    def _shaped(self, table: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [
+            pa.nulls(table.num_rows, each.type) if name is None else _cast(table[name], each.type)
+            for name, each in zip(self._columns, self._schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+    def _hold(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if batch.num_rows:
+            self._held.append(batch)
+            self._rows += batch.num_rows
+        if self._rows >= ROWS:
+            yield from self._together()
+
+    def _together(self) -> Iterator[pa.RecordBatch]:
+        if self._held:
+            table = pa.Table.from_batches(self._held, self._schema)
+            self._held, self._rows = [], 0
+            yield from table.combine_chunks().to_batches()
+
+
+def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """An array as Spark has it: times are in nanoseconds there."""
+    return array if array.type == wanted else array.cast(wanted)
+
+
+def of_rows(
+    asked: Asked, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Give the rows that a query gives for rows that hold messages: runs in a task.
+
+    Args:
+        asked: The query.
+        schema: The columns of what is given.
+        batches: Rows with a column `quads`, and `source` and `offset` where there are such.
+
+    Raises:
+        DecodeError: A value is not of its column's type; a message is too much for the query; or quads are no RDF.
+    """
+    from rdfm._core import batches_from_arrow
+
+    evaluation = Evaluation(asked)
+    for given in batches:
+        there = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
+        names = there.schema.names
+        sources = there["source"] if "source" in names else pa.nulls(len(there), pa.string())
+        offsets = there["offset"] if "offset" in names else pa.nulls(len(there), pa.int64())
+        for batch in batches_from_arrow(there.select(["quads"])):
+            try:
+                for table in evaluation.tables(batch, None):
+                    if isinstance(table, LimitError):
+                        raise table
+                    yield _of_rows(table, sources, offsets, schema)
+            except DecodeError as error:
+                if (row := error.message_index) is not None:
+                    error.source = sources[row].as_py()
+                    error.message_index = offsets[row].as_py()
+                raise
+
+
+def _of_rows(
+    table: pa.RecordBatch, sources: pa.Array, offsets: pa.Array, schema: pa.Schema
+) -> pa.RecordBatch:
+    """Rows with the names and numbers that the messages have, where they have their places among the rows."""
+    rows = table.column(1)
+    columns = [sources.take(rows), offsets.take(rows), *table.columns[2:]]
+    columns = [_cast(column, each.type) for column, each in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def query_rows(rows: DataFrame, given: str) -> DataFrame:
+    """Ask a query of rows that hold messages.
+
+    Args:
+        rows: With a column `quads`.
+        given: The option `query`.
+
+    Raises:
+        QueryError, OptionError: As `Asked.of`; or there is no column of quads.
+    """
+    asked = Asked.of(given)
+    assert asked is not None
+    columns = {each.name.lower(): each for each in rows.schema}
+    if "quads" not in columns or columns["quads"].dataType != QUADS:
+        raise OptionError(
+            f"the rows have no column quads of the type {QUADS.simpleString()}; it has messages as rdfm reads them"
+        )
+    schema = asked.schema or default_schema()
+    arrow = to_arrow_schema(schema, timezone="UTC")
+
+    def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return of_rows(asked, arrow, batches)
+
+    used = [name for name in ("source", "offset", "quads") if name in columns]
+    return rows.select(*used).mapInArrow(made, schema)

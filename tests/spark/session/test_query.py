@@ -1,0 +1,219 @@
+"""rdfm.spark.query: rows of solutions, of constructed messages and of answers, from logs and from rows."""
+
+import datetime
+import decimal
+import json
+
+import pytest
+from pyspark.sql import functions as F
+
+import rdfm
+import rdfm.spark
+from rdfm import OptionError
+from rdfm.errors import QueryError
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+COUNT = 300
+LOG = "".join(
+    f'<http://e/s{n}> <http://e/value> "{n}.5"^^<{XSD}double> .\n'
+    f'<http://e/s{n}> <http://e/at> "2026-06-01T10:{n % 60:02}:00+02:00"^^<{XSD}dateTime> .\n'
+    "# @message\n"
+    for n in range(COUNT)
+)
+SELECT = "SELECT ?s ?v ?t { ?s <http://e/value> ?v ; <http://e/at> ?t FILTER (?v >= 10) }"
+TYPES = {"v": "double", "t": "dateTime", "s": "iri"}
+MISFIT = f'<http://e/s> <http://e/value> "warm" .\n# @message\n{LOG[: LOG.index("# @message")]}'
+
+
+@pytest.fixture
+def log(tmp_path):
+    (tmp_path / "logs").mkdir()
+    path = tmp_path / "logs/log.nq"
+    path.write_text(LOG)
+    return path
+
+
+@pytest.fixture(params=["logs", "rows"])
+def asked(request, spark, log):
+    """Asks a query of the log, read by the query or before."""
+    if request.param == "logs":
+        return lambda *args, **more: rdfm.spark.query(log, *args, **more)
+    return lambda *args, **more: rdfm.spark.query(rdfm.spark.read(spark, log), *args, **more)
+
+
+def test_solutions_are_typed_columns(asked, log):
+    found = asked(SELECT, types=TYPES)
+    assert found.dtypes == [
+        ("source", "string"),
+        ("message", "bigint"),
+        ("s", "string"),
+        ("v", "double"),
+        ("t", "timestamp"),
+    ]
+    rows = found.orderBy("message").collect()
+    assert [row.message for row in rows] == list(range(10, COUNT))
+    assert {row.source for row in rows} == {str(log)}
+    assert [(row.s, row.v) for row in rows[:2]] == [("http://e/s10", 10.5), ("http://e/s11", 11.5)]
+    seconds = found.where("message = 10").select(F.unix_timestamp("t")).first()[0]
+    assert seconds == datetime.datetime(2026, 6, 1, 8, 10, tzinfo=datetime.UTC).timestamp()
+
+
+def test_constructed_messages_are_rows_as_of_a_read(asked, spark, tmp_path):
+    text = "CONSTRUCT { ?s <http://e/is> ?v } { ?s <http://e/value> ?v FILTER (?v < 3) }"
+    found = asked(text)
+    assert found.columns == ["source", "offset", "quads", "metadata"]
+    rows = found.orderBy("offset").collect()
+    assert [row.offset for row in rows] == list(range(COUNT))
+    assert [len(row.quads) for row in rows[:4]] == [1, 1, 1, 0]
+    assert rows[1].quads[0].asDict() == {
+        "subject": "<http://e/s1>",
+        "predicate": "<http://e/is>",
+        "object": f'"1.5"^^<{XSD}double>',
+        "graph": None,
+    }
+    kept = asked(text, skip_empty=True)
+    assert [row.offset for row in kept.orderBy("offset").collect()] == [0, 1, 2]
+    kept.write.format("rdfm").mode("append").option("to", "nq").save(str(tmp_path / "out"))
+    assert rdfm.spark.read(spark, tmp_path / "out").count() == 3
+
+
+def test_answers_are_rows(asked):
+    found = asked("ASK { ?s <http://e/value> ?v FILTER (?v < 3) }")
+    assert found.dtypes == [("source", "string"), ("message", "bigint"), ("holds", "boolean")]
+    assert found.count() == COUNT
+    assert [row.message for row in found.where("holds").orderBy("message").collect()] == [0, 1, 2]
+
+
+def test_queries_as_an_option(spark, log):
+    given = {
+        "query": "SELECT ?v { ?s e:value ?v }",
+        "prefixes": {"e": "http://e/"},
+        "types": {"v": "decimal"},
+    }
+    for split in ("0", "4k"):
+        reader = spark.read.format("rdfm").option("query", "SELECT ?s { ?s <http://e/at> ?t }")
+        rows = reader.option("splitBytes", split).load(str(log)).select("message", "s")
+        assert sorted(rows.collect()) == [(n, f"<http://e/s{n}>") for n in range(COUNT)]
+    given["query"] = "SELECT ?v { ?s e:at ?v }"
+    given["types"] = {"v": "dateTime"}
+    read = spark.read.format("rdfm").option("query", json.dumps(given)).load(str(log.parent))
+    assert read.dtypes[-1] == ("v", "timestamp")
+    some = rdfm.spark.read(
+        spark, log, query="SELECT ?s { ?s ?p ?o }", schema="S string, message bigint"
+    )
+    assert (some.columns, some.count()) == (["S", "message"], 2 * COUNT)
+
+
+def test_with_a_filter(spark, log):
+    found = rdfm.spark.query(log, SELECT, filter={"subject": "<http://e/s42>"})
+    assert [(row.message, row.s) for row in found.collect()] == [(42, "<http://e/s42>")]
+
+
+def test_in_streams(spark, log, tmp_path):
+    messages = rdfm.spark.read_stream(spark, str(log.parent))
+    query = json.dumps({"query": SELECT, "types": TYPES})
+    reader = spark.readStream.format("rdfm").option("query", query)
+    source = reader.option("stateLocation", str(tmp_path / "state")).load(str(log.parent))
+    for name, rows in (("one", rdfm.spark.query(messages, SELECT, types=TYPES)), ("other", source)):
+        stream = rows.writeStream.format("memory").queryName(f"asked_{name}")
+        stream = stream.option("checkpointLocation", str(tmp_path / name)).trigger(
+            availableNow=True
+        )
+        stream.start().awaitTermination()
+        assert spark.table(f"asked_{name}").agg(F.sum("v")).first()[0] == sum(
+            n + 0.5 for n in range(10, COUNT)
+        )
+
+
+def test_a_value_that_does_not_fit(spark, tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_text(MISFIT)
+    text = "SELECT ?v { ?s <http://e/value> ?v }"
+    for logs in (path, rdfm.spark.read(spark, path)):
+        with pytest.raises(Exception, match=rf"{path}: \?v is .*, expected a number \(message 0\)"):
+            rdfm.spark.query(logs, text, types={"v": "double"}).collect()
+    found = rdfm.spark.query(path, text, types={"v": "double"}, mode="PERMISSIVE")
+    assert [(row.v, row._corrupt_record) for row in found.orderBy("message").collect()] == [
+        (None, None),
+        (0.5, None),
+    ]
+
+
+def test_a_message_that_is_too_much_for_a_query(spark, log):
+    text = "SELECT ?s ?p ?o { ?s ?p ?o }"
+    with pytest.raises(Exception, match=r"log.nq: .*\(message 0\)"):
+        rdfm.spark.query(log, text, max_rows=1).collect()
+    found = rdfm.spark.query(log, text, max_rows=1, mode="PERMISSIVE").collect()
+    assert len([row for row in found if row._corrupt_record]) == COUNT
+
+
+def test_every_type_is_one_of_sparks(spark, tmp_path):
+    literals = {
+        "string": "x",
+        "boolean": "true",
+        "integer": "5",
+        "decimal": "5.25",
+        "float": "0.5",
+        "double": "0.25",
+        "date": "2026-06-01",
+        "time": "10:00:00.5",
+        "duration": "PT90S",
+    }
+    path = tmp_path / "log.nq"
+    types = {"duration": "dayTimeDuration"}
+    path.write_text(
+        "".join(
+            f'<http://e/s> <http://e/{name}> "{text}"^^<{XSD}{types.get(name, name)}> .\n'
+            for name, text in literals.items()
+        )
+    )
+    pattern = " ; ".join(f"<http://e/{name}> ?{name}" for name in literals)
+    found = rdfm.spark.query(
+        path, f"SELECT * {{ ?s {pattern} }}", types={name: name for name in literals}
+    )
+    (row,) = found.select(*literals).collect()
+    assert tuple(row) == (
+        "x",
+        True,
+        5,
+        decimal.Decimal("5.25"),
+        0.5,
+        0.25,
+        datetime.date(2026, 6, 1),
+        datetime.time(10, 0, 0, 500_000),
+        datetime.timedelta(seconds=90),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "error", "said"),
+    [
+        ("SELECT {", {}, QueryError, "line 1"),
+        ("DESCRIBE <http://e/s>", {}, QueryError, "DESCRIBE"),
+        (SELECT, {"types": {"w": "double"}}, OptionError, "there is no variable 'w'"),
+        (SELECT, {"types": {"v": "number"}}, OptionError, "there is no type 'number'"),
+        ("SELECT ?source { ?source ?p ?o }", {}, OptionError, r"\?source would be a second column"),
+        ("SELECT ?a ?A { ?a ?p ?A }", {}, OptionError, r"Spark takes \?a and \?A for one column"),
+        ("ASK { ?s ?p ?o }", {"types": {"s": "iri"}}, OptionError, "types is for SELECT"),
+        (SELECT, {"skip_empty": True}, OptionError, "skip_empty is for CONSTRUCT"),
+        (SELECT, {"timeout": -1}, OptionError, "timeout is a number of seconds"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_read(asked, text, more, error, said):
+    with pytest.raises(error, match=said):
+        asked(text, **more)
+
+
+def test_rows_without_messages_are_refused(spark, log):
+    with pytest.raises(OptionError, match="the rows have no column quads"):
+        rdfm.spark.query(spark.range(3), SELECT)
+    with pytest.raises(OptionError, match="the option mode is for logs, and a DataFrame is read"):
+        rdfm.spark.query(rdfm.spark.read(spark, log), SELECT, mode="PERMISSIVE")
+    with pytest.raises(
+        OptionError, match="there is no column 'w'; the query gives source, message, s"
+    ):
+        rdfm.spark.read(spark, log, query=SELECT, schema="w string")
+    with pytest.raises(OptionError, match="the column v is string, not double"):
+        rdfm.spark.read(spark, log, query=SELECT, schema="v double")
+    with pytest.raises(OptionError, match=r"a query takes prefixes, .* and not whole"):
+        rdfm.spark.read(spark, log, query=json.dumps({"query": SELECT, "whole": True}))
