@@ -271,6 +271,102 @@ def oxigraph_part(messages: Iterator[list[tuple[str, ...]]], file: Any) -> None:
         file.write(b"# @message\n")
 
 
+# --- a query: sensors, times and values as columns ---
+
+SOSA = "http://www.w3.org/ns/sosa/"
+VALUE = "http://www.ontology-of-units-of-measure.org/resource/om-2/hasNumericalValue"
+MEASURED = f"""PREFIX sosa: <{SOSA}>
+SELECT ?sensor ?time ?value {{
+  ?o sosa:madeBySensor ?sensor ; sosa:resultTime ?time ; sosa:hasResult ?result . ?result <{VALUE}> ?value }}"""
+
+
+# What the first side answered, for the others to be compared with.
+ANSWERS: dict[str, tuple[Any, ...]] = {}
+
+
+def measured(rows: DataFrame) -> Answer:
+    """Rows of sensor, time and value: how many, how many sensors, and the values and times together."""
+    from pyspark.sql import functions as F
+
+    found = rows.agg(
+        F.count("*"),
+        F.count_distinct("sensor"),
+        F.sum(F.round(F.col("value") * 100).cast("long")),
+        F.sum(F.unix_timestamp("time")),
+    ).first()
+    assert found is not None
+    if (before := ANSWERS.setdefault(MEASURED, tuple(found))) != tuple(found):
+        raise ValueError(f"{tuple(found)} instead of {before}")
+    return {"quads": found[0] * QUADS_A_MESSAGE}
+
+
+def rdfm_query(log: str, spark: SparkSession, data: Path) -> Answer:
+    import rdfm.spark
+
+    types = {"time": "dateTime", "value": "double"}
+    return measured(rdfm.spark.query(str(data / log), MEASURED, types=types, spark=spark))
+
+
+def rdfm_query_rows(spark: SparkSession, data: Path) -> Answer:
+    import rdfm.spark
+
+    types = {"time": "dateTime", "value": "double"}
+    messages = spark.read.format("rdfm").load(str(data / "jelly"))
+    return measured(rdfm.spark.query(messages, MEASURED, types=types))
+
+
+def joined(spark: SparkSession, data: Path) -> Answer:
+    """The same from quads as rows, joined in Spark."""
+    from pyspark.sql import functions as F
+
+    messages = spark.read.format("rdfm").load(str(data / "jelly"))
+    quads = messages.select("source", "offset", F.explode("quads").alias("quad"))
+
+    def of(predicate: str, name: str, subject: str = "o") -> DataFrame:
+        chosen = quads.where(F.col("quad.predicate") == f"<{predicate}>")
+        columns = (F.col("quad.subject").alias(subject), F.col("quad.object").alias(name))
+        return chosen.select("source", "offset", *columns)
+
+    keys = ["source", "offset"]
+    rows = (
+        of(f"{SOSA}madeBySensor", "sensor")
+        .join(of(f"{SOSA}resultTime", "at"), [*keys, "o"])
+        .join(of(f"{SOSA}hasResult", "result"), [*keys, "o"])
+        .join(of(VALUE, "number", "result"), [*keys, "result"])
+    )
+    text = F.regexp_extract("number", '^"([^"]*)"', 1).cast("double")
+    time = F.to_timestamp(F.regexp_extract("at", '^"([^"]*)"', 1))
+    return measured(rows.select("sensor", time.alias("time"), text.alias("value")))
+
+
+def oxigraph_query(spark: SparkSession, data: Path) -> Answer:
+    """The same of each message in a store of its own."""
+
+    def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from datetime import datetime
+
+        import pyoxigraph
+
+        for batch in batches:
+            found: list[tuple[str, datetime, float]] = []
+            for value in batch.column(0):
+                store = pyoxigraph.Store()
+                store.extend(pyoxigraph.parse(value.as_py(), pyoxigraph.RdfFormat.N_QUADS))
+                for row in store.query(MEASURED):
+                    time = datetime.fromisoformat(row["time"].value)
+                    found.append((row["sensor"].value, time, float(row["value"].value)))
+            sensors, times, values = zip(*found, strict=True) if found else ((), (), ())
+            columns = [
+                pa.array(sensors, pa.string()),
+                pa.array(times, pa.timestamp("us", "UTC")),
+                pa.array(values, pa.float64()),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, ["sensor", "time", "value"])
+
+    values = spark.read.parquet(str(data / "values")).select("nq")
+    return measured(values.mapInArrow(ask, "sensor string, time timestamp, value double"))
+
+
 # --- what Spark can carry: the same rows without a decoder ---
 
 
@@ -317,6 +413,7 @@ def rows() -> list[Row[Side]]:
     columns = partial(rdfm_quads, "jelly", per_predicate, columns="predicate")
     exploded = "messages, exploded"
     by_predicates = "messages, their predicates exploded", partial(rdfm_predicates, "jelly")
+    query = partial(rdfm_query, "jelly")
     return [
         Row("read jelly, sum", jelly, (by_lines, counted), 7),
         Row("read nq, sum", nq, (by_lines, counted), 5),
@@ -327,6 +424,10 @@ def rows() -> list[Row[Side]]:
         Row("write nq", partial(rdfm_write, "nq"), by_oxigraph),
         Row("from_rdf nq, count", partial(rdfm_values, "nq"), by_values, 2),
         Row("from_rdf jelly, count", partial(rdfm_values, "jelly"), by_values),
+        Row("query jelly beside joins", query, ("quads, joined in Spark", joined), 3),
+        Row("query jelly", query, ("mapInArrow, pyoxigraph", oxigraph_query), 10),
+        Row("query nq", partial(rdfm_query, "nq"), ("mapInArrow, pyoxigraph", oxigraph_query), 10),
+        Row("query rows", rdfm_query_rows, ("mapInArrow, pyoxigraph", oxigraph_query)),
         Row("jelly, share of transport", jelly, (at_most, most), 0.75),
         Row("nq, share of transport", nq, (at_most, most), 0.75),
         Row("jelly by predicate, share", jelly_grouped, (at_most, most_grouped), 0.75),
