@@ -24,7 +24,7 @@ COMMANDS = [
     ("query", "ASK { ?s ?p ?s }", "LOG", "--quiet"),
     ("convert", "FLAT", "-", "--to", "parquet", "--rows", "quads", "--quiet"),
     ("filter", "LOG", "--any", "<http://e/none>", "--count"),
-    ("filter", "LOG", "--contains", "1", "--quads", "-o", "LOG.jelly", "--quiet"),
+    ("filter", "LOG", "--contains", "1", "--quads", "-q", "-o", "/dev/null", "--to", "jelly"),
 ]
 
 
