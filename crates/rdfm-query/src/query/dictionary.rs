@@ -57,9 +57,9 @@ impl Content<'_> {
             (Self::Iri(a), Content::Iri(b))
             | (Self::Bnode(a), Content::Bnode(b))
             | (Self::Plain(a), Content::Plain(b)) => a == b,
-            (Self::Typed(a, x), Content::Typed(b, y)) => a == b && x == y,
-            (Self::Tagged(a, x, i), Content::Tagged(b, y, j)) => {
-                a == b && x.eq_ignore_ascii_case(y) && i == j
+            (Self::Typed(a, datatype), Content::Typed(b, other)) => a == b && datatype == other,
+            (Self::Tagged(a, tag, direction), Content::Tagged(b, other, towards)) => {
+                a == b && tag.eq_ignore_ascii_case(other) && direction == towards
             }
             (Self::Triple(a), Content::Triple(b)) => a == b,
             _ => false,
@@ -150,19 +150,17 @@ impl<'b> Dictionary<'b> {
         let what = content(table, id, |part| self.add(part));
         let same = |class: u32| what.is(self.content(class));
         let hash = what.hash();
-        let class = match self.index.find(hash, same) {
-            Some(class) => {
-                self.varies |= self.is_other(TermId(class), id);
-                class
-            }
-            None => {
-                self.index.insert(hash, id.0);
-                self.hashes[id.index()] = match what {
-                    Content::Triple(parts) => of_triple(parts.map(|part| self.hash(part))),
-                    _ => (hash >> 32) as u32,
-                };
-                id.0
-            }
+        let class = if let Some(class) = self.index.find(hash, same) {
+            self.varies |= self.is_other(TermId(class), id);
+            class
+        } else {
+            self.index.insert(hash, id.0);
+            self.hashes[id.index()] = if let Content::Triple(parts) = what {
+                of_triple(parts.map(|part| self.hash(part)))
+            } else {
+                (hash >> 32) as u32
+            };
+            id.0
         };
         self.classes[id.index()] = class;
         class

@@ -24,6 +24,9 @@ const ENOUGH: usize = 1 << 16;
 /// Triples up to which repeated ones are looked for one by one.
 const FEW: usize = 16;
 
+/// What is called now and then.
+type Look = Box<dyn Fn(&Cancel) + Send + Sync>;
+
 /// A query that is evaluated.
 pub struct Evaluation {
     /// The query.
@@ -33,7 +36,7 @@ pub struct Evaluation {
     /// What ends it.
     pub cancel: Cancel,
     /// Called now and then while messages are evaluated, on the thread that asked for it.
-    look: Option<Box<dyn Fn(&Cancel) + Send + Sync>>,
+    look: Option<Look>,
     evaluator: QueryEvaluator,
     /// How the pattern is matched without the evaluator, if it is covered.
     plan: Option<Plan>,
@@ -107,13 +110,10 @@ impl Scene<'_> {
             None => UNBOUND,
             Some(Term::BlankNode(node)) => {
                 let term = Term::from(node.clone());
-                match dictionary.find(&term) {
-                    Some(class) => class,
-                    None => {
-                        let node = fresh.of(node, dictionary, message.classes());
-                        rows.cell(dictionary, node.into())
-                    }
-                }
+                dictionary.find(&term).unwrap_or_else(|| {
+                    let node = fresh.of(node, dictionary, message.classes());
+                    rows.cell(dictionary, node.into())
+                })
             }
             Some(term) => rows.cell(dictionary, term),
         }

@@ -16,7 +16,7 @@ pub struct Fresh {
     /// What they begin with, once one was asked for.
     prefix: Option<String>,
     made: u64,
-    /// Numbers of the nodes that BNODE() made, whose own labels are random.
+    /// Numbers of the nodes that `BNODE()` made, whose own labels are random.
     numbers: FxHashMap<BlankNode, u64>,
 }
 
@@ -31,7 +31,7 @@ impl Fresh {
         self.numbered(self.made, dictionary, classes)
     }
 
-    /// The node in place of one that BNODE() made.
+    /// The node in place of one that `BNODE()` made.
     pub fn of(
         &mut self,
         node: BlankNode,

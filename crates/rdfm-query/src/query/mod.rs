@@ -18,4 +18,5 @@ pub mod rows;
 mod stack;
 pub mod template;
 mod view;
+mod walk;
 pub mod whole;

@@ -1,7 +1,7 @@
 //! Queries: text to algebra, and what is refused.
 //!
 //! - In: the text of a query. Out: a [`Query`], or where and why it is none.
-//! - Law: a query neither asks the network nor changes anything. NOW() is the time at which it was parsed, in all
+//! - Law: a query neither asks the network nor changes anything. `NOW()` is the time at which it was parsed, in all
 //!   messages.
 
 use std::collections::HashMap;
@@ -10,10 +10,7 @@ use std::sync::LazyLock;
 use oxrdf::{BlankNode, NamedNode, Variable};
 use oxsdatatypes::DateTime;
 use regex::Regex;
-use spargebra::algebra::{
-    AggregateExpression, Expression, Function, GraphPattern, OrderExpression,
-    PropertyPathExpression,
-};
+use spargebra::algebra::{Expression, Function, GraphPattern};
 use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
@@ -21,13 +18,12 @@ use super::diagnosis::diagnose;
 use super::message::Graphs;
 use super::stack::with_stack;
 use super::template::Template;
+use super::walk::{Part, walk};
 
 /// Longest text of a query, in bytes.
 const MAX_LENGTH: usize = 16 << 20;
 /// Most open brackets.
 const MAX_BRACKETS: usize = 100;
-/// Deepest nesting of patterns and expressions.
-const MAX_DEPTH: usize = 2000;
 
 /// Why a text is no query that can be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +35,7 @@ pub struct QueryError {
 }
 
 impl QueryError {
-    fn new(reason: impl Into<String>) -> Self {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
             position: None,
@@ -97,14 +93,14 @@ impl Query {
                 QueryError::new(format!("the namespace {name}: <{iri}>: {error}"))
             })?;
         }
-        with_stack(|| Self::read(text, parser, prefixes, union_graphs), || ())
+        with_stack(|| Self::read(text, &parser, prefixes, union_graphs), || ())
             .unwrap_or_else(|error| Err(QueryError::new(format!("no thread for a query: {error}"))))
     }
 
     /// On a deep stack, since what nests too deeply is dropped here as well.
     fn read(
         text: &str,
-        parser: SparqlParser,
+        parser: &SparqlParser,
         prefixes: &[(String, String)],
         union_graphs: bool,
     ) -> Result<Self, QueryError> {
@@ -121,7 +117,7 @@ impl Query {
                     Err(_) => {
                         let own = declared(text);
                         let names = prefixes.iter().chain(&own).map(|(name, _)| name);
-                        diagnose(text, &error.to_string(), &parser, |prefix| {
+                        diagnose(text, &error.to_string(), parser, |prefix| {
                             names.clone().any(|name| name == prefix)
                         })
                     }
@@ -311,138 +307,4 @@ fn projected(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
             variables,
         },
     }
-}
-
-/// A part of a query.
-enum Part<'q> {
-    Pattern(&'q mut GraphPattern),
-    Expression(&'q mut Expression),
-    Path(&'q mut PropertyPathExpression),
-}
-
-/// Visits a part of a query, and those within it.
-fn walk(
-    mut part: Part<'_>,
-    depth: usize,
-    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
-) -> Result<(), QueryError> {
-    if depth > MAX_DEPTH {
-        return Err(QueryError::new(format!(
-            "the query nests more than {MAX_DEPTH} levels deep, where a chain of || or UNION counts as one level for each of its parts; write IN (…) or VALUES"
-        )));
-    }
-    visit(&mut part)?;
-    let depth = depth + 1;
-    match part {
-        Part::Pattern(pattern) => match pattern {
-            GraphPattern::Bgp { .. } | GraphPattern::Values { .. } => Ok(()),
-            GraphPattern::Path { path, .. } => walk(Part::Path(path), depth, visit),
-            GraphPattern::Join { left, right }
-            | GraphPattern::Union { left, right }
-            | GraphPattern::Minus { left, right } => {
-                walk(Part::Pattern(left), depth, visit)?;
-                walk(Part::Pattern(right), depth, visit)
-            }
-            GraphPattern::LeftJoin {
-                left,
-                right,
-                expression,
-            } => {
-                walk(Part::Pattern(left), depth, visit)?;
-                walk(Part::Pattern(right), depth, visit)?;
-                all(expression, depth, visit)
-            }
-            GraphPattern::Filter { expr, inner } => {
-                walk(Part::Expression(expr), depth, visit)?;
-                walk(Part::Pattern(inner), depth, visit)
-            }
-            GraphPattern::Extend {
-                inner, expression, ..
-            } => {
-                walk(Part::Expression(expression), depth, visit)?;
-                walk(Part::Pattern(inner), depth, visit)
-            }
-            GraphPattern::OrderBy { inner, expression } => {
-                for OrderExpression::Asc(key) | OrderExpression::Desc(key) in expression {
-                    walk(Part::Expression(key), depth, visit)?;
-                }
-                walk(Part::Pattern(inner), depth, visit)
-            }
-            GraphPattern::Group {
-                inner, aggregates, ..
-            } => {
-                for (_, aggregate) in aggregates {
-                    if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
-                        walk(Part::Expression(expr), depth, visit)?;
-                    }
-                }
-                walk(Part::Pattern(inner), depth, visit)
-            }
-            GraphPattern::Graph { inner, .. }
-            | GraphPattern::Project { inner, .. }
-            | GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. }
-            | GraphPattern::Service { inner, .. } => walk(Part::Pattern(inner), depth, visit),
-        },
-        Part::Expression(expression) => match expression {
-            Expression::NamedNode(_)
-            | Expression::Literal(_)
-            | Expression::Variable(_)
-            | Expression::Bound(_) => Ok(()),
-            Expression::Or(a, b)
-            | Expression::And(a, b)
-            | Expression::Equal(a, b)
-            | Expression::SameTerm(a, b)
-            | Expression::Greater(a, b)
-            | Expression::GreaterOrEqual(a, b)
-            | Expression::Less(a, b)
-            | Expression::LessOrEqual(a, b)
-            | Expression::Add(a, b)
-            | Expression::Subtract(a, b)
-            | Expression::Multiply(a, b)
-            | Expression::Divide(a, b) => {
-                walk(Part::Expression(a), depth, visit)?;
-                walk(Part::Expression(b), depth, visit)
-            }
-            Expression::UnaryPlus(a) | Expression::UnaryMinus(a) | Expression::Not(a) => {
-                walk(Part::Expression(a), depth, visit)
-            }
-            Expression::If(a, b, c) => {
-                walk(Part::Expression(a), depth, visit)?;
-                walk(Part::Expression(b), depth, visit)?;
-                walk(Part::Expression(c), depth, visit)
-            }
-            Expression::In(a, list) => {
-                walk(Part::Expression(a), depth, visit)?;
-                all(list, depth, visit)
-            }
-            Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
-                all(list, depth, visit)
-            }
-            Expression::Exists(pattern) => walk(Part::Pattern(pattern), depth, visit),
-        },
-        Part::Path(path) => match path {
-            PropertyPathExpression::NamedNode(_)
-            | PropertyPathExpression::NegatedPropertySet(_) => Ok(()),
-            PropertyPathExpression::Reverse(a)
-            | PropertyPathExpression::ZeroOrMore(a)
-            | PropertyPathExpression::OneOrMore(a)
-            | PropertyPathExpression::ZeroOrOne(a) => walk(Part::Path(a), depth, visit),
-            PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => {
-                walk(Part::Path(a), depth, visit)?;
-                walk(Part::Path(b), depth, visit)
-            }
-        },
-    }
-}
-
-fn all<'q>(
-    expressions: impl IntoIterator<Item = &'q mut Expression>,
-    depth: usize,
-    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
-) -> Result<(), QueryError> {
-    expressions
-        .into_iter()
-        .try_for_each(|each| walk(Part::Expression(each), depth, visit))
 }

@@ -260,11 +260,11 @@ impl Evaluation {
                 fresh.node(&scene.dictionary, scene.message.classes())
             });
             if pieces.is_full() {
-                hand(pieces.take().map_err(too_large)?)?;
+                hand(pieces.take().map_err(|error| too_large(&error))?)?;
             }
             Ok(())
         })?;
-        hand(pieces.take().map_err(too_large)?)
+        hand(pieces.take().map_err(|error| too_large(&error))?)
     }
 
     /// The messages that the template of a CONSTRUCT makes of rows of results, one of each. Variables that the
@@ -304,11 +304,11 @@ impl Evaluation {
             });
         }
         let batch = output.batch_of_rows(&self.query, results, &rows, &made);
-        batch.map_err(too_large)
+        batch.map_err(|error| too_large(&error))
     }
 }
 
-fn too_large(error: LimitExceeded) -> Stop {
+fn too_large(error: &LimitExceeded) -> Stop {
     Stop::Failed(error.0.text().to_owned())
 }
 
