@@ -41,7 +41,8 @@ def consumed(stream: Any) -> int:
     """The rows of a stream of Arrow."""
     import pyarrow as pa
 
-    return sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(stream))
+    found: int = sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(stream))
+    return found
 
 
 def oxigraph_query(name: str, log: str, folder: Path, messages: int) -> Work:

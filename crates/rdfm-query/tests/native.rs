@@ -154,6 +154,21 @@ fn expression(chance: &mut Chance) -> String {
     }
 }
 
+/// An expression that gives a term.
+fn value(chance: &mut Chance) -> String {
+    let [one, two] = [0; 2].map(|_| chance.of(VARIABLES));
+    match chance.below(8) {
+        0 => format!("{one} + 1"),
+        1 => format!("str({one})"),
+        2 => format!("strlang(str({one}), \"en\")"),
+        3 => format!("lang({one})"),
+        4 => format!("{one} = {two}"),
+        5 => format!("datatype({one})"),
+        6 => format!("concat(str({one}), str({two}))"),
+        _ => format!("xsd:integer({one}) * 1"),
+    }
+}
+
 fn group(chance: &mut Chance, depth: usize) -> String {
     let mut text = String::new();
     for _ in 0..=chance.below(3) {
@@ -167,6 +182,10 @@ fn group(chance: &mut Chance, depth: usize) -> String {
             0..=2 => text.push_str(&triple(chance)),
             3 => write!(text, "FILTER({}) ", expression(chance)).unwrap(),
             4..=6 => write!(text, "OPTIONAL {{ {} }} ", inner(chance)).unwrap(),
+            7 if chance.below(2) == 0 => {
+                let name = ["?e", "?f", "?d"][chance.below(3)];
+                write!(text, "BIND({} AS {name}) ", value(chance)).unwrap();
+            }
             7 => write!(text, "{{ {} }} ", inner(chance)).unwrap(),
             8 => write!(
                 text,

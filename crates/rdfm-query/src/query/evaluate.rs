@@ -328,14 +328,15 @@ impl Evaluation {
             self.check_rows(found as u64)
         });
         rows.cells = cells;
-        let constants = self.plan.as_ref().map_or(&[][..], Plan::constants);
-        if dictionary.varies() || !constants.is_empty() {
+        if dictionary.varies() || matcher.has_others() {
             for at in start..rows.cells.len() {
                 let cell = rows.cells[at];
                 rows.cells[at] = match cell.checked_sub(dictionary.terms()) {
-                    _ if cell == UNBOUND => cell,
                     None => message.written(cell).0,
-                    Some(number) => rows.cell(dictionary, constants[number as usize].clone()),
+                    Some(number) => match matcher.other(number) {
+                        Some(term) if cell != UNBOUND => rows.cell(dictionary, term.clone()),
+                        _ => UNBOUND,
+                    },
                 };
             }
         }

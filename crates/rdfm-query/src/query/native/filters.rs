@@ -30,6 +30,8 @@ const CASTS: [NamedNodeRef<'_>; 7] = [
 pub(super) struct Filter {
     expression: sparopt::algebra::Expression,
     evaluator: QueryEvaluator,
+    /// Whether it is no variable, constant, or choice of such: `spareval` gives those as they are written.
+    pub(super) is_computed: bool,
     /// Those in scope, with their numbers; others have no value.
     pub(super) variables: Vec<(Variable, u32)>,
 }
@@ -58,10 +60,25 @@ impl Filter {
             evaluator = evaluator.with_custom_function(name, move |given| found(&regex, given));
         }
         is_covered.then_some(Self {
+            is_computed: !matches!(
+                expression,
+                Expression::Variable(_)
+                    | Expression::NamedNode(_)
+                    | Expression::Literal(_)
+                    | Expression::If(..)
+                    | Expression::Coalesce(_)
+            ),
             expression: translated(expression)?,
             evaluator,
             variables,
         })
+    }
+
+    /// Its value for terms of its variables.
+    pub(super) fn value(&self, terms: impl IntoIterator<Item = Option<Term>>) -> Option<Term> {
+        let given = self.variables.iter().zip(terms);
+        let given = given.filter_map(|((name, _), term)| Some((name, term?)));
+        self.evaluator.evaluate_expression(&self.expression, given)
     }
 
     /// Whether it holds for terms of its variables.

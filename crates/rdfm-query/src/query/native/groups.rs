@@ -62,6 +62,8 @@ pub(super) enum Part {
     Free(Filter),
     /// It is to be tested here.
     Here(Filter),
+    /// A variable that gets the value of an expression.
+    Extend(Filter, u32),
     /// Nothing matches.
     Never,
     Optional(Vec<Self>),
@@ -82,7 +84,7 @@ struct Scope {
 pub(super) struct Groups {
     variables: HashMap<TermPattern, u32>,
     pub(super) constants: Vec<Term>,
-    numbers: HashMap<Term, u32>,
+    pub(super) numbers: HashMap<Term, u32>,
 }
 
 impl Groups {
@@ -183,6 +185,24 @@ impl Groups {
                 let scope = self.add(inner, graph, context, depth, parts)?;
                 self.filter(expr, graph, scope, context, parts)?;
                 Some(scope)
+            }
+            GraphPattern::Extend {
+                inner,
+                variable,
+                expression,
+            } => {
+                let scope = self.add(inner, graph, context, depth, parts)?;
+                let key = TermPattern::Variable(variable.clone());
+                let expression = self.expression(expression, graph, scope, context)?.0;
+                if !expression.is_computed || is_name(graph, variable) {
+                    return None;
+                }
+                let number = self.number(&key)?;
+                parts.push(Part::Extend(expression, number));
+                Some(Scope {
+                    certain: scope.certain,
+                    all: scope.all | only(number),
+                })
             }
             GraphPattern::Union { left, right } => {
                 let mut sides = [Vec::new(), Vec::new()];
@@ -308,23 +328,8 @@ impl Groups {
         parts: &mut Vec<Part>,
     ) -> Option<()> {
         for expression in filters::conjuncts(expression) {
-            let in_scope = |name: &Variable| {
-                let number = self.variable(name)?;
-                (scope.all & only(number) != 0).then_some(number)
-            };
-            let filter = Filter::new(expression, in_scope)?;
-            let mut used = 0;
-            for (name, number) in &filter.variables {
-                // Within `GRAPH ?g`, ?g has no value unless a pattern gives it one.
-                if matches!(graph, Some(NamedNodePattern::Variable(graph)) if graph == name) {
-                    return None;
-                }
-                used |= only(*number);
-            }
+            let (filter, used) = self.expression(expression, graph, scope, context)?;
             let uncertain = used & !scope.certain;
-            if uncertain & context != 0 {
-                return None;
-            }
             if used == 0 {
                 if !filter.holds([]) {
                     parts.push(Part::Never);
@@ -337,4 +342,33 @@ impl Groups {
         }
         Some(())
     }
+
+    /// An expression of a pattern, and the variables in scope that it uses.
+    fn expression(
+        &self,
+        expression: &Expression,
+        graph: Option<&NamedNodePattern>,
+        scope: Scope,
+        context: Set,
+    ) -> Option<(Filter, Set)> {
+        let in_scope = |name: &Variable| {
+            let number = self.variable(name)?;
+            (scope.all & only(number) != 0).then_some(number)
+        };
+        let filter = Filter::new(expression, in_scope)?;
+        let mut used = 0;
+        for (name, number) in &filter.variables {
+            // Within `GRAPH ?g`, ?g has no value unless a pattern gives it one.
+            if is_name(graph, name) {
+                return None;
+            }
+            used |= only(*number);
+        }
+        (used & !scope.certain & context == 0).then_some((filter, used))
+    }
+}
+
+/// Whether a variable is the name of the graph.
+fn is_name(graph: Option<&NamedNodePattern>, name: &Variable) -> bool {
+    matches!(graph, Some(NamedNodePattern::Variable(graph)) if graph == name)
 }

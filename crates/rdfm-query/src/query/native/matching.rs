@@ -6,6 +6,7 @@
 
 use hashbrown::HashTable;
 use oxrdf::Term;
+use rustc_hash::FxHashMap;
 
 use super::chains::{Chains, hash};
 use super::groups::{Cell, QuadPattern};
@@ -47,6 +48,9 @@ pub struct Matcher<'p> {
     constants: Vec<u32>,
     /// Constants that the batch has, but may write otherwise.
     varying: Vec<usize>,
+    /// Values of expressions that are neither terms of the batch nor constants.
+    computed: Vec<Term>,
+    by_term: FxHashMap<Term, u32>,
     tables: Vec<Chains>,
     known: Vec<Known>,
     row: Vec<u32>,
@@ -75,6 +79,8 @@ impl<'p> Matcher<'p> {
             plan,
             constants: Vec::new(),
             varying: Vec::new(),
+            computed: Vec::new(),
+            by_term: FxHashMap::default(),
             tables,
             known,
             row: vec![UNBOUND; plan.variables],
@@ -95,6 +101,8 @@ impl<'p> Matcher<'p> {
         let classes = constants.map(|(term, absent)| dictionary.find(term).unwrap_or(absent));
         self.constants.extend(classes);
         self.varying.clear();
+        self.computed.clear();
+        self.by_term.clear();
         for (number, term) in self.plan.constants().iter().enumerate() {
             let class = self.constants[number];
             if class < terms && !dictionary.writes(class, term) {
@@ -139,9 +147,40 @@ impl<'p> Matcher<'p> {
         self.fill_tables();
     }
 
+    /// Whether rows may hold terms that the batch lacks.
+    pub fn has_others(&self) -> bool {
+        !self.plan.tables.is_empty() || !self.plan.expressions.is_empty()
+    }
+
+    /// A term that the batch lacks: a constant, or one that an expression gave.
+    pub fn other(&self, number: u32) -> Option<&Term> {
+        let constants = &self.plan.constants;
+        let computed = (number as usize).checked_sub(constants.len());
+        computed.map_or_else(
+            || constants.get(number as usize),
+            |number| self.computed.get(number),
+        )
+    }
+
+    /// The cell of a value of an expression.
+    fn cell(&mut self, dictionary: &Dictionary<'_>, message: &Message, term: Term) -> u32 {
+        if let Some(class) = message.find(dictionary, &term) {
+            return class;
+        }
+        if let Some(&number) = self.plan.numbers.get(&term) {
+            return dictionary.terms() + number;
+        }
+        let first = dictionary.terms() + self.plan.constants.len() as u32;
+        let next = first + self.computed.len() as u32;
+        let cell = *self.by_term.entry(term.clone()).or_insert(next);
+        if cell == next {
+            self.computed.push(term);
+        }
+        cell
+    }
+
     /// Adds the rows of a message, at most so many, to `rows`, and says how many they are. A row has a cell for each
-    /// variable that is asked for: a class, [`UNBOUND`], or `dictionary.terms() + k` for constant `k` that the batch
-    /// lacks. `stop` is asked now and then, and at each row, with the number of rows found so far.
+    /// variable that is asked for: a class, [`UNBOUND`], or `dictionary.terms() + k` for [`Self::other`] of `k`. `stop` is asked now and then, and at each row, with the number of rows found so far.
     ///
     /// # Errors
     /// Those of `stop`.
@@ -214,6 +253,9 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
                     at += 1;
                 }
                 Some(Step::Quads(pattern, number)) => return self.quads(at, pattern, *number),
+                Some(Step::Extend(number, variable)) => {
+                    return self.extend(at, *number, *variable);
+                }
                 Some(Step::Values(number)) => return self.values(at, *number),
                 Some(Step::Optional(number, after)) => {
                     self.state.matched[*number] = false;
@@ -423,10 +465,37 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         result
     }
 
+    /// Goes on with the value of an expression, if it is compatible with the one so far.
+    fn extend(&mut self, at: usize, number: usize, variable: u32) -> Result<(), Halt<E>> {
+        let expression = &self.plan.expressions[number];
+        let variables = expression.variables.iter();
+        let terms = variables.map(|(_, own)| self.term(self.written(*own)));
+        let Some(term) = expression.value(terms) else {
+            return self.from(at + 1);
+        };
+        let cell = self.state.cell(self.dictionary, self.message, term);
+        let before = self.state.row[variable as usize];
+        if before != UNBOUND {
+            return if before == cell {
+                self.from(at + 1)
+            } else {
+                Ok(())
+            };
+        }
+        self.state.row[variable as usize] = cell;
+        let result = self.from(at + 1);
+        self.state.row[variable as usize] = UNBOUND;
+        result
+    }
+
     fn holds(&mut self, number: usize) -> bool {
         let filter = &self.plan.filters[number];
         if let [(_, variable)] = filter.variables.as_slice() {
             let term = self.written(*variable);
+            let known = self.dictionary.terms() as usize + self.state.constants.len();
+            if term != UNBOUND && term as usize >= known {
+                return filter.holds([self.term(term)]);
+            }
             let terms = self.state.known[number].terms.len();
             let at = (term as usize).min(terms - 1);
             if self.state.known[number].terms[at] == 0 {
@@ -463,7 +532,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             return None;
         }
         match number.checked_sub(self.dictionary.terms()) {
-            Some(constant) => self.plan.constants.get(constant as usize).cloned(),
+            Some(other) => self.state.other(other).cloned(),
             None => self.dictionary.term(number),
         }
     }

@@ -3,6 +3,8 @@
 //! - In: a pattern, and the variables that are asked for. Out: [`Plan`], or None for a pattern that is not covered.
 //! - Cost: made once a query; patterns with much that is known come first, filters as early as they can.
 
+use std::collections::HashMap;
+
 use oxrdf::{Term, Variable};
 use spargebra::algebra::GraphPattern;
 
@@ -20,6 +22,8 @@ pub(super) enum Step {
     Values(usize),
     /// Whether the filter of a number holds.
     Filter(usize),
+    /// The variable of a number gets the value of the expression of another.
+    Extend(usize, u32),
     /// The steps up to a [`Step::Matched`] of the same number; where they give no row, on at a step.
     Optional(usize, usize),
     /// The end of an optional part.
@@ -47,7 +51,10 @@ pub struct Plan {
     pub(super) optionals: usize,
     pub(super) tables: Vec<Lookup>,
     pub(super) filters: Vec<Filter>,
+    /// Expressions that give variables their values.
+    pub(super) expressions: Vec<Filter>,
     pub(super) constants: Vec<Term>,
+    pub(super) numbers: HashMap<Term, u32>,
     pub(super) variables: usize,
     /// For each variable that is asked for its number, if the pattern has it.
     pub(super) columns: Vec<Option<u32>>,
@@ -72,6 +79,8 @@ impl Plan {
             optionals: 0,
             tables: Vec::new(),
             filters: Vec::new(),
+            expressions: Vec::new(),
+            numbers: groups.numbers.clone(),
             variables: groups.variables(),
             columns: variables.iter().map(|name| groups.variable(name)).collect(),
             constants: groups.constants,
@@ -81,9 +90,9 @@ impl Plan {
         (plan.steps.len() <= STEPS).then_some(plan)
     }
 
-    /// The constants that rows may hold: constant `k` is `dictionary.terms() + k` where a batch lacks it.
-    pub fn constants(&self) -> &[Term] {
-        if self.tables.is_empty() {
+    /// The constants that rows may hold.
+    pub(super) fn constants(&self) -> &[Term] {
+        if self.tables.is_empty() && self.expressions.is_empty() {
             return &[];
         }
         &self.constants
@@ -145,6 +154,12 @@ impl Plan {
                 }
                 self.steps[start] = Step::Union(starts);
                 after
+            }
+            Part::Extend(expression, variable) => {
+                let number = self.expressions.len();
+                self.steps.push(Step::Extend(number, variable));
+                self.expressions.push(expression);
+                0
             }
             Part::Free(filter) | Part::Here(filter) => {
                 self.add_filter(filter);
