@@ -102,6 +102,7 @@ impl Query {
     /// Raises:
     ///     QueryError: It is no query, or one that is not evaluated.
     #[new]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
     #[pyo3(signature = (text, *, base=None, prefixes=None, union_graphs=false, timeout=None, max_rows=None, native=true))]
     fn new(
         py: Python<'_>,
@@ -129,7 +130,7 @@ impl Query {
         let raised = Raised::default();
         let (rows, slot) = (RowOutput::new(&query), Arc::clone(&raised));
         let evaluation = Evaluation::new(query, limits, native).looked_after(move |cancel| {
-            if let Err(error) = Python::attach(|py| py.check_signals()) {
+            if let Err(error) = Python::attach(Python::check_signals) {
                 *lock(&slot) = Some(error);
                 cancel.cancel();
             }
@@ -155,8 +156,7 @@ impl Query {
     /// The variables of a SELECT, or of the template of a CONSTRUCT.
     #[getter]
     fn variables(&self) -> Vec<&str> {
-        let names = self.evaluation.query.variables.iter();
-        names.map(|variable| variable.as_str()).collect()
+        self.evaluation.query.names()
     }
 
     /// The namespaces that the query declares.

@@ -201,6 +201,11 @@ impl Query {
         })
     }
 
+    /// The names of the variables.
+    pub fn names(&self) -> Vec<&str> {
+        self.variables.iter().map(Variable::as_str).collect()
+    }
+
     /// The pattern that is evaluated.
     pub(super) fn pattern(&self) -> &GraphPattern {
         match &self.algebra {
