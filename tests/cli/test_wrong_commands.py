@@ -123,7 +123,10 @@ import pytest
         ("filter a.nq --any _:x", "a blank node is of its message alone; leave it out"),
         ("filter a.nq --subject x", "'x' is no term; write <http://example.org/a>, ex:a"),
         ("filter a.nq --regex (", "regex: unclosed group"),
-        ("filter a.nq --after 2026-01-01", "not where messages have theirs; --time PREDICATE says it"),
+        (
+            "filter a.nq --after 2026-01-01",
+            "not where messages have theirs; --time PREDICATE says it",
+        ),
         ("filter a.nq --time <http://e/p>", "no time is asked for; --after TIME asks for this one"),
         ("filter a.nq --time <http://e/p> --after noon", "'noon' is no date or time; write"),
         ("filter", "Missing argument 'LOG...'"),

@@ -102,7 +102,11 @@ impl Query {
     /// Raises:
     ///     QueryError: It is no query, or one that is not evaluated.
     #[new]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
+    #[allow(
+        clippy::too_many_arguments,
+        clippy::redundant_closure_for_method_calls,
+        reason = "keyword arguments; a method of some lifetime is not one of any"
+    )]
     #[pyo3(signature = (text, *, base=None, prefixes=None, union_graphs=false, timeout=None, max_rows=None, native=true))]
     fn new(
         py: Python<'_>,
@@ -130,7 +134,8 @@ impl Query {
         let raised = Raised::default();
         let (rows, slot) = (RowOutput::new(&query), Arc::clone(&raised));
         let evaluation = Evaluation::new(query, limits, native).looked_after(move |cancel| {
-            if let Err(error) = Python::attach(Python::check_signals) {
+            let signals = Python::attach(|py: Python<'_>| py.check_signals());
+            if let Err(error) = signals {
                 *lock(&slot) = Some(error);
                 cancel.cancel();
             }
