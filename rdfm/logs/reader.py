@@ -244,12 +244,30 @@ class LogReader:
             >>> [message.index for message in log.filter(subject="<x:b>")]
             [1]
         """
-        if self._begun:
-            raise ValueError(f"{self.source}: filter a log before it is read")
         filtering = Filtering(filter_values(asked))
+        return self.staged(lambda items: filtered(items, filtering))
+
+    def staged(self, stage: Callable[[Iterator[Item]], Iterator[Item]]) -> LogReader:
+        """Give a reader of what a stage makes of what this one reads, before any was read; for rdfm itself.
+
+        Raises:
+            ValueError: Messages were read before.
+        """
+        if self._begun:
+            raise ValueError(
+                f"{self.source} has been read from; open it again to filter or query it"
+            )
         made = copy(self)
-        made._items = filtered(self._items, filtering)
+        made._items = stage(self._items)
         return made
+
+    def items(self) -> Iterator[Item]:
+        """Give what is read as the driver gives it; for rdfm itself.
+
+        Raises:
+            ValueError: Messages were read before.
+        """
+        return self.staged(iter)._items
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Hand the messages to Arrow, read on as somebody takes them: rows as those of `batches()`, with their source.

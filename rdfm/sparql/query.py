@@ -20,6 +20,7 @@ from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, Remedy, UnsupportedError
 from rdfm.logs.driver import Driver, Item, Read, Reading
 from rdfm.logs.input import Readable
+from rdfm.logs.options import QUERYING
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
@@ -46,7 +47,7 @@ _GIVES = {
 
 def query(
     query: QueryLike,
-    logs: Readable | Sequence[Readable] | None = None,
+    logs: Readable | LogReader | Sequence[Readable] | None = None,
     *,
     whole: bool = False,
     union_graphs: bool = False,
@@ -67,7 +68,8 @@ def query(
 
     Args:
         query: The text of a query, or the path or URL of a file with one: a text with a brace is a query.
-        logs: What `open_log` takes, or a list of that.
+        logs: What `open_log` takes, or a list of that; or what it gives, with its options, `rdfm.open_log(...)` or
+            `.filter(...)` of it, before it is read.
         whole: All messages are one dataset, which is held in memory; their blank nodes stay different.
         union_graphs: The default graph of the query is all graphs together.
         prefixes: Names and IRIs of namespaces that the query need not declare.
@@ -154,7 +156,7 @@ class Asked:
     def __init__(
         self,
         query: QueryLike,
-        logs: Readable | Sequence[Readable] | None,
+        logs: Readable | LogReader | Sequence[Readable] | None,
         options: Mapping[str, Any],
         solutions: Readable | None = None,
         storage: Mapping[str, Any] | None = None,
@@ -190,7 +192,10 @@ class Asked:
         self.makes = "messages" if self.query.kind == "construct" else "results"
         self._types = types_of(stages.get("types"))
         self._refuse_unfit()
-        self._inputs = self._read(logs)
+        self._log = logs if isinstance(logs, LogReader) else None
+        if self._log is not None:
+            self._refuse_reading()
+        self._inputs = [] if isinstance(logs, LogReader) else self._read(logs)
 
     def _refuse_unfit(self) -> None:
         """Refuse options that are for other forms of queries.
@@ -212,6 +217,22 @@ class Asked:
             for name in ("whole", "union_graphs"):
                 if stages.get(name):
                     raise OptionError(f"{name} is for logs, and solutions come in their place")
+
+    def _refuse_reading(self) -> None:
+        """Refuse options of reading for a log that is open.
+
+        Raises:
+            OptionError: There are some, or solutions.
+        """
+        if self._solutions is not None:
+            raise OptionError("solutions come in the place of logs; leave one of them out")
+        own = {option.name for option in QUERYING} | {"on_error"}
+        options = {**self._options, **self._storage}
+        given = [name for name, value in options.items() if name not in own and value]
+        if given:
+            raise OptionError(
+                f"the log is open already; give {given[0].removeprefix('from_')} to rdfm.open_log"
+            )
 
     def _read(self, logs: Readable | Sequence[Readable] | None) -> list[Any]:
         """What is read.
@@ -270,19 +291,23 @@ class Asked:
 
     def solutions(self) -> Solutions:
         """Give the rows of SELECT."""
-        return Solutions(self._querying(), self._columns(), self._reader())
+        reader = self._reader() if self._log is None else self._log
+        return Solutions(self._querying(), self._columns(), reader)
 
     def log(self) -> LogReader:
         """Give the messages of CONSTRUCT."""
-        return LogReader(self._reader(), stage=self._querying().items)
+        querying = self._querying()
+        if self._log is not None:
+            return self._log.staged(querying.items)
+        return LogReader(self._reader(), stage=querying.items)
 
     def answer(self) -> bool | list[int] | list[tuple[str, int]]:
         """Give the answer of ASK."""
-        driver = self._reader()
-        found = list(results(self._querying(), driver))
+        reader = self._reader() if self._log is None else self._log
+        found = list(results(self._querying(), reader))
         if self.whole:
             return bool(found[0])
-        return found if driver.several else [index for _, index in found]
+        return found if reader.several else [index for _, index in found]
 
     # --- for the command ---
 

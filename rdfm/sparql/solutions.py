@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rdfm.logs.ahead import ahead
 from rdfm.logs.driver import Driver, Item, Piece
+from rdfm.logs.reader import LogReader
 from rdfm.sparql.querying import Querying
 from rdfm.sparql.tables import Columns
 
@@ -24,7 +25,7 @@ __all__ = ["Solutions", "results"]
 
 def results(
     querying: Querying,
-    driver: Driver,
+    driver: Driver | LogReader,
     pieces: Iterable[Piece] | None = None,
     watch: Callable[[Iterable[Item]], Iterable[Item]] | None = None,
 ) -> Generator[Any, None, None]:
@@ -32,13 +33,19 @@ def results(
 
     Args:
         querying: The query.
-        driver: The driver.
+        driver: The driver; or a log that is open.
         pieces: What its first half gives, where that has begun.
         watch: Is given what is read, and gives it on.
 
     Raises:
         RdfmError, OSError: As the driver and the query.
     """
+    if isinstance(driver, LogReader):
+        try:
+            yield from querying.results(driver.items())
+        finally:
+            driver.close()
+        return
     items = ahead(driver, pieces)
     try:
         yield from querying.results(items if watch is None else watch(items))
@@ -56,7 +63,7 @@ class Solutions:
         variables: The names of the query's variables, without `?`.
     """
 
-    def __init__(self, querying: Querying, columns: Columns, driver: Driver) -> None:
+    def __init__(self, querying: Querying, columns: Columns, driver: Driver | LogReader) -> None:
         """Take the query, what makes columns, and what reads; `rdfm.query` does this."""
         self.variables = tuple(querying.query.variables)
         self._querying = querying
@@ -64,11 +71,14 @@ class Solutions:
         self._driver = driver
         self._ended = False
         self._nulls = 0
-        try:
-            pieces = driver.opened_first()
-        except BaseException:
-            driver.close()
-            raise
+        self._name = driver.source if isinstance(driver, LogReader) else driver.name
+        pieces = None
+        if not isinstance(driver, LogReader):
+            try:
+                pieces = driver.opened_first()
+            except BaseException:
+                driver.close()
+                raise
         self._found = results(querying, driver, pieces)
 
     @property
@@ -154,7 +164,7 @@ class Solutions:
 
     def __repr__(self) -> str:
         """As in `<Solutions of x.nq: s, time>`."""
-        return f"<Solutions of {self._driver.name}: {', '.join(self.variables)}>"
+        return f"<Solutions of {self._name}: {', '.join(self.variables)}>"
 
     def _check_unread(self) -> None:
         if self._ended:

@@ -258,3 +258,33 @@ def test_a_value_that_does_not_fit_is_an_error_or_null():
     found = rdfm.query(SELECT, LOG, on_error="skip", **asked)
     assert pa.table(found)["o"].to_pylist() == [None, None]
     assert found.skipped == 2
+
+
+def test_a_log_that_is_open_and_a_filtered_one_are_queried():
+    data = b"<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n# @message\n<x:a> <x:p> 3 .\n"
+
+    def log():
+        return rdfm.open_log(data, "trig")
+
+    def kept():
+        return log().filter(subject="<x:a>")
+
+    query = "SELECT ?v { ?s <x:p> ?v }"
+    for opened, expected in ((log, [0, 1, 2]), (kept, [0, 2])):
+        with rdfm.query(query, opened()) as found:
+            assert [index for _, index, _ in found.rows()] == expected
+        assert rdfm.query("ASK { ?s ?p ?o }", opened()) == expected
+        with rdfm.query("CONSTRUCT { ?s <x:q> ?v } { ?s <x:p> ?v }", opened()) as made:
+            assert len(list(made)) == len(expected)
+        assert rdfm.query("ASK { <x:b> ?p ?o }", opened(), whole=True) is (len(expected) == 3)
+    with pytest.raises(
+        OptionError, match=r"the log is open already; give format to rdfm\.open_log"
+    ):
+        rdfm.query(query, log(), format="nq")
+    begun = log()
+    next(iter(begun))
+    with pytest.raises(ValueError, match="has been read from"):
+        rdfm.query("ASK { ?s ?p ?o }", begun)
+    found = rdfm.query(query, begun)
+    with pytest.raises(ValueError, match="has been read from"):
+        list(found.rows())
