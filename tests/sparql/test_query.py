@@ -278,7 +278,7 @@ def test_a_log_that_is_open_and_a_filtered_one_are_queried():
             assert len(list(made)) == len(expected)
         assert rdfm.query("ASK { <x:b> ?p ?o }", opened(), whole=True) is (len(expected) == 3)
     with pytest.raises(
-        OptionError, match=r"the log is open already; give format to rdfm\.open_log"
+        rdfm.errors.OptionError, match=r"the log is open already; give format to rdfm\.open_log"
     ):
         rdfm.query(query, log(), format="nq")
     begun = log()

@@ -21,6 +21,8 @@ use super::view::View;
 
 /// Rows, or triples, at which a message ends what is given at once.
 const ENOUGH: usize = 1 << 16;
+/// Quads of a message for which a query is not planned anew.
+const FEW_QUADS: usize = 16;
 /// Triples up to which repeated ones are looked for one by one.
 const FEW: usize = 16;
 
@@ -38,6 +40,8 @@ pub struct Evaluation {
     /// Called now and then while messages are evaluated, on the thread that asked for it.
     look: Option<Look>,
     evaluator: QueryEvaluator,
+    /// For messages whose query costs less than to plan it better.
+    plain: QueryEvaluator,
     /// How the pattern is matched without the evaluator, if it is covered.
     plan: Option<Plan>,
 }
@@ -131,6 +135,7 @@ impl Evaluation {
             cancel: Cancel::default(),
             look: None,
             evaluator: QueryEvaluator::new(),
+            plain: QueryEvaluator::new().without_optimizations(),
         }
     }
 
@@ -359,7 +364,12 @@ impl Evaluation {
     ) -> Result<(), Stop> {
         let failed = |error: spareval::QueryEvaluationError| Stop::Failed(error.to_string());
         let view = View::new(&scene.dictionary, &scene.message);
-        let prepared = self.evaluator.prepare(&self.query.algebra);
+        let evaluator = if scene.message.quads.len() <= FEW_QUADS {
+            &self.plain
+        } else {
+            &self.evaluator
+        };
+        let prepared = evaluator.prepare(&self.query.algebra);
         match prepared.execute(&view).map_err(failed)? {
             QueryResults::Solutions(solutions) => {
                 for solution in solutions {
