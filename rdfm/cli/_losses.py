@@ -15,8 +15,10 @@ def say_skipped(summary: Any) -> None:
     """Say which errors were skipped, and what was given up."""
     for error in summary.errors:
         click.echo(f"rdfm: skipped: {safe(error)}", err=True)
-    if summary.skipped > len(summary.errors):
-        click.echo(f"rdfm: skipped: and {summary.skipped - len(summary.errors):,} more", err=True)
+    if (more := summary.skipped - len(summary.errors)) > 0:
+        # What has no text is a value of a column of another type.
+        what = f"and {more:,} more" if summary.errors else f"{plural(more, 'value')}, null now"
+        click.echo(f"rdfm: skipped: {what}", err=True)
     for name in summary.abandoned:
         click.echo(
             f"rdfm: skipped: the rest of {safe(name)}, since its format cannot resume", err=True

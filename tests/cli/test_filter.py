@@ -80,7 +80,7 @@ def test_the_reader_gives_the_same(rdfm):
         assert [message.index for message in log.filter(object="ex:crane")] == [2]
     with library.open_log("log.jelly") as log:
         next(iter(log))
-        with pytest.raises(ValueError, match="filter a log before it is read"):
+        with pytest.raises(ValueError, match="has been read from"):
             log.filter(object="ex:crane")
     with (
         library.open_log("log.jelly") as log,

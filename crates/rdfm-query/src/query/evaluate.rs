@@ -12,7 +12,7 @@ use spareval::{QueryEvaluator, QueryResults};
 use super::budget::{self, Cancel, Limits, Stop};
 use super::dictionary::{Dictionary, UNBOUND};
 use super::fresh::Fresh;
-use super::message::Message;
+use super::message::{Graphs, Message};
 use super::native::{Matcher, Plan};
 use super::parse::{Form, Query};
 use super::rows::Rows;
@@ -23,6 +23,8 @@ use super::view::View;
 const ENOUGH: usize = 1 << 16;
 /// Quads of a message for which a query is not planned anew.
 const FEW_QUADS: usize = 16;
+/// Parts of a query beyond which it takes too long to plan.
+const MANY_PARTS: usize = 100;
 /// Triples up to which repeated ones are looked for one by one.
 const FEW: usize = 16;
 
@@ -363,8 +365,13 @@ impl Evaluation {
         mut each: impl FnMut(Vec<Option<Term>>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let failed = |error: spareval::QueryEvaluationError| Stop::Failed(error.to_string());
-        let view = View::new(&scene.dictionary, &scene.message);
-        let evaluator = if scene.message.quads.len() <= FEW_QUADS {
+        let named = match &self.query.graphs {
+            Graphs::Named(_, named) => Some(named.as_slice()),
+            Graphs::AsTheyAre | Graphs::Union => None,
+        };
+        let view = View::new(&scene.dictionary, &scene.message, named);
+        let is_small = scene.message.quads.len() <= FEW_QUADS;
+        let evaluator = if is_small || self.query.parts > MANY_PARTS {
             &self.plain
         } else {
             &self.evaluator

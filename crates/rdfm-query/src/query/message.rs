@@ -3,6 +3,8 @@
 //! - In: a message of a batch, and which of its graphs are queried. Out: its quads by class, each once, in order.
 //! - Law: how the message came to its batch changes nothing but the numbers of classes.
 
+use std::cell::OnceCell;
+
 use oxrdf::{NamedNode, Term};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::TermId;
@@ -76,6 +78,8 @@ pub struct Message {
     seen: FxHashSet<Quad>,
     /// How terms are written in this message whose class is written in different ways.
     written: FxHashMap<u32, u32>,
+    /// The classes of the terms of many quads, once somebody asks for one.
+    present: OnceCell<FxHashSet<u32>>,
     /// Whether a named graph has quads.
     pub has_named: bool,
 }
@@ -116,6 +120,7 @@ impl Message {
         self.quads.clear();
         self.seen.clear();
         self.written.clear();
+        self.present.take();
         self.has_named = false;
     }
 
@@ -161,10 +166,14 @@ impl Message {
 
     /// Whether a quad has a term of a class.
     pub fn has(&self, class: u32) -> bool {
-        self.quads.iter().any(|quad| {
+        if self.quads.len() <= FEW {
+            return self.quads.iter().any(|quad| quad.contains(&class));
+        }
+        let all = || {
             budget::step();
-            quad.contains(&class)
-        })
+            self.classes().collect()
+        };
+        self.present.get_or_init(all).contains(&class)
     }
 
     /// The term of a class as this message has it.

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use oxrdf::{BlankNode, NamedNode, Variable};
+use oxrdf::vocab::xsd;
+use oxrdf::{BlankNode, NamedNode, NamedNodeRef, Variable};
 use oxsdatatypes::DateTime;
 use regex::Regex;
 use spargebra::algebra::{Expression, Function, GraphPattern};
@@ -63,6 +64,8 @@ pub struct Query {
     pub(super) algebra: Algebra,
     /// The graphs that are queried.
     pub(super) graphs: Graphs,
+    /// How many triple patterns and paths it has.
+    pub(super) parts: usize,
     /// The namespaces that its text declares.
     pub prefixes: Vec<(String, String)>,
 }
@@ -148,8 +151,10 @@ impl Query {
         };
         let now = DateTime::now();
         let mut nodes = HashMap::new();
+        let mut parts = 0;
         walk(Part::Pattern(&mut pattern), 0, &mut |part| match part {
             Part::Pattern(GraphPattern::Bgp { patterns }) => {
+                parts += patterns.len();
                 for triple in patterns {
                     name(&mut triple.subject, &mut nodes);
                     name(&mut triple.object, &mut nodes);
@@ -159,6 +164,7 @@ impl Query {
             Part::Pattern(GraphPattern::Path {
                 subject, object, ..
             }) => {
+                parts += 1;
                 name(subject, &mut nodes);
                 name(object, &mut nodes);
                 Ok(())
@@ -166,12 +172,16 @@ impl Query {
             Part::Pattern(GraphPattern::Service { .. }) => Err(QueryError::new(
                 "SERVICE asks the network, which is not done here; leave it out",
             )),
-            Part::Expression(call) => {
-                if matches!(call, Expression::FunctionCall(Function::Now, _)) {
+            Part::Expression(call) => match &**call {
+                Expression::FunctionCall(Function::Now, _) => {
                     **call = Expression::Literal(now.into());
+                    Ok(())
                 }
-                Ok(())
-            }
+                Expression::FunctionCall(Function::Custom(name), arguments) => {
+                    check_function(name, arguments.len())
+                }
+                _ => Ok(()),
+            },
             Part::Pattern(_) | Part::Path(_) => Ok(()),
         })?;
         let graphs = match dataset {
@@ -197,6 +207,7 @@ impl Query {
             variables,
             algebra,
             graphs,
+            parts,
             prefixes: declared(text),
         })
     }
@@ -234,6 +245,40 @@ fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
         }
         TermPattern::NamedNode(_) | TermPattern::Literal(_) | TermPattern::Variable(_) => {}
     }
+}
+
+/// Refuses functions that are neither SPARQL's nor casts to a datatype.
+fn check_function(name: &NamedNode, arguments: usize) -> Result<(), QueryError> {
+    const CASTS: [NamedNodeRef<'_>; 17] = [
+        xsd::STRING,
+        xsd::BOOLEAN,
+        xsd::INTEGER,
+        xsd::DECIMAL,
+        xsd::FLOAT,
+        xsd::DOUBLE,
+        xsd::DATE_TIME,
+        xsd::DATE,
+        xsd::TIME,
+        xsd::DURATION,
+        xsd::YEAR_MONTH_DURATION,
+        xsd::DAY_TIME_DURATION,
+        xsd::G_YEAR,
+        xsd::G_YEAR_MONTH,
+        xsd::G_MONTH,
+        xsd::G_MONTH_DAY,
+        xsd::G_DAY,
+    ];
+    if !CASTS.contains(&name.as_ref()) {
+        return Err(QueryError::new(format!(
+            "there is no function {name}; functions are those of SPARQL, and casts such as xsd:double(?x)"
+        )));
+    }
+    if arguments != 1 {
+        return Err(QueryError::new(format!(
+            "the cast to {name} takes one argument, and {arguments} are given"
+        )));
+    }
+    Ok(())
 }
 
 /// Refuses what a parser by recursive descent would take too long for.

@@ -8,8 +8,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
 
-use oxrdf::Term;
-use spareval::{InternalQuad, QueryableDataset};
+use oxrdf::{NamedNode, Term};
+use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
 use super::budget;
 use super::dictionary::{DEFAULT_GRAPH, Dictionary, hash_of};
@@ -93,17 +93,34 @@ impl Hash for Key {
 pub struct View<'d> {
     dictionary: &'d Dictionary<'d>,
     message: &'d Message,
+    /// Those of `FROM NAMED`, which are graphs of the dataset also where they have no quad.
+    named: Option<&'d [NamedNode]>,
     sorted: [OnceCell<Vec<u32>>; ORDERS.len()],
 }
 
 impl<'d> View<'d> {
-    /// A view of a message.
-    pub fn new(dictionary: &'d Dictionary<'d>, message: &'d Message) -> Self {
+    /// A view of a message. `named` are the names of its graphs, if a query says them.
+    pub fn new(
+        dictionary: &'d Dictionary<'d>,
+        message: &'d Message,
+        named: Option<&'d [NamedNode]>,
+    ) -> Self {
         Self {
             dictionary,
             message,
+            named,
             sorted: Default::default(),
         }
+    }
+
+    /// The key of a term of the query.
+    fn internalize(&self, term: Term) -> Key {
+        if let Some(class) = self.message.find(self.dictionary, &term) {
+            return Key::of(self.dictionary, class);
+        }
+        let computed = Rc::new(Computed(term));
+        budget::hold(1 + computed.weight());
+        Key(Inner::Computed(computed))
     }
 
     /// By what classes are ordered: the same in every batch.
@@ -278,7 +295,15 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
     fn internal_named_graphs(&self) -> impl Iterator<Item = Result<Key, NoTerm>> + use<'d> {
         let mut graphs: Vec<u32> = Vec::new();
         let view: &'d View<'d> = self;
-        if view.message.quads.len() <= FEW {
+        let mut named = Vec::new();
+        if let Some(names) = view.named {
+            for name in names {
+                let key = view.internalize(name.clone().into());
+                if !named.contains(&key) {
+                    named.push(key);
+                }
+            }
+        } else if view.message.quads.len() <= FEW {
             for &[.., graph] in &view.message.quads {
                 if graph != DEFAULT_GRAPH && !graphs.contains(&graph) {
                     graphs.push(graph);
@@ -290,11 +315,20 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
             graphs.dedup();
             graphs.retain(|&graph| graph != DEFAULT_GRAPH);
         }
-        let key = |graph| Ok(Key::of(view.dictionary, graph));
-        graphs.into_iter().map(key)
+        let keys = graphs
+            .into_iter()
+            .map(|graph| Key::of(view.dictionary, graph));
+        named.extend(keys);
+        named.into_iter().map(Ok)
     }
 
     fn contains_internal_graph_name(&self, graph_name: &Key) -> Result<bool, NoTerm> {
+        if let Some(names) = self.named {
+            let mut names = names
+                .iter()
+                .map(|name| self.internalize(name.clone().into()));
+            return Ok(names.any(|name| name == *graph_name));
+        }
         let found = self.find(Wanted {
             triple: [None; 3],
             graph: graph_name.class(),
@@ -304,12 +338,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
     }
 
     fn internalize_term(&self, term: Term) -> Result<Key, NoTerm> {
-        if let Some(class) = self.message.find(self.dictionary, &term) {
-            return Ok(Key::of(self.dictionary, class));
-        }
-        let computed = Rc::new(Computed(term));
-        budget::hold(1 + computed.weight());
-        Ok(Key(Inner::Computed(computed)))
+        Ok(self.internalize(term))
     }
 
     fn externalize_term(&self, term: Key) -> Result<Term, NoTerm> {
@@ -320,5 +349,13 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
             }
             Inner::Computed(term) => Ok(term.0.clone()),
         }
+    }
+
+    fn externalize_expression_term(&self, term: Key) -> Result<ExpressionTerm, NoTerm> {
+        let term = match &term.0 {
+            Inner::Class(class, _) => self.dictionary.value(*class).ok_or(NoTerm)?,
+            Inner::Computed(term) => term.0.clone(),
+        };
+        Ok(term.into())
     }
 }

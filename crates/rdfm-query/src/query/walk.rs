@@ -27,7 +27,7 @@ pub(super) fn walk(
 ) -> Result<(), QueryError> {
     if depth > MAX_DEPTH {
         return Err(QueryError::new(format!(
-            "the query nests more than {MAX_DEPTH} levels deep, where a chain of || or UNION counts as one level for each of its parts; write IN (…) or VALUES"
+            "the query nests more than {MAX_DEPTH} levels deep; each part of a chain of || or UNION is one, and each expression of a SELECT: IN (…) and VALUES take many values in one"
         )));
     }
     visit(&mut part)?;

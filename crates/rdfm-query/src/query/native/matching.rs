@@ -533,7 +533,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         }
         match number.checked_sub(self.dictionary.terms()) {
             Some(other) => self.state.other(other).cloned(),
-            None => self.dictionary.term(number),
+            None => self.dictionary.value(number),
         }
     }
 }
