@@ -11,7 +11,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, NamedNode, NamedNodeRef, Variable};
 use oxsdatatypes::DateTime;
 use regex::Regex;
-use spargebra::algebra::{Expression, Function, GraphPattern};
+use spargebra::algebra::{Expression, Function, GraphPattern, QueryDataset};
 use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
@@ -184,11 +184,7 @@ impl Query {
             },
             Part::Pattern(_) | Part::Path(_) => Ok(()),
         })?;
-        let graphs = match dataset {
-            Some(dataset) => Graphs::Named(dataset.default, dataset.named.unwrap_or_default()),
-            None if union_graphs => Graphs::Union,
-            None => Graphs::AsTheyAre,
-        };
+        let graphs = graphs(dataset, union_graphs);
         let dataset = None;
         let algebra = match form {
             Form::Ask => Algebra::Ask {
@@ -225,6 +221,15 @@ impl Query {
             | Algebra::Describe { pattern, .. }
             | Algebra::Ask { pattern, .. } => pattern,
         }
+    }
+}
+
+/// The graphs that are queried.
+fn graphs(dataset: Option<QueryDataset>, union_graphs: bool) -> Graphs {
+    match dataset {
+        Some(dataset) => Graphs::Named(dataset.default, dataset.named.unwrap_or_default()),
+        None if union_graphs => Graphs::Union,
+        None => Graphs::AsTheyAre,
     }
 }
 
