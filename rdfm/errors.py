@@ -8,6 +8,7 @@
     ├── EncodeError(ValueError)         a message cannot be written in that format
     ├── UnknownFormatError(LookupError) no format of that name, suffix, media type or content
     ├── OptionError(ValueError)         an unknown option, or a value that does not fit
+    │   └── QueryError                  no SPARQL query, or one that is not evaluated; says where
     ├── MissingExtraError(ImportError)  an optional dependency is not installed; names the extra
     └── InternalError(RuntimeError)     a bug in rdfm; the codec that raised it is unusable
 
@@ -30,6 +31,7 @@ __all__ = [
     "LimitError",
     "MissingExtraError",
     "OptionError",
+    "QueryError",
     "RdfmError",
     "Remedy",
     "Surface",

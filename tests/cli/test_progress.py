@@ -42,7 +42,7 @@ def test_a_bar_to_the_end(rdfm, bar, words):
     assert (bar[-1].bytes_in, bar[-1].messages, bar[-1].quads) == (size, 20_000, 20_000)
     steps = [(progress.bytes_in, progress.messages) for progress in bar]
     assert steps == sorted(steps)
-    assert len(set(steps)) > 2
+    assert len(set(steps)) > 1
 
 
 @pytest.mark.parametrize(

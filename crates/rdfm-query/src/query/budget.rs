@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// The option for [`Limits::max_rows`].
+const MAX_ROWS: &str = "max_rows";
 /// Steps between two looks at the clock.
 const STEPS: u32 = 1 << 12;
 
@@ -64,7 +66,7 @@ impl Stop {
             }
             Self::Rows(most) => (
                 format!("the query gives more than {most} rows"),
-                Some("max_rows"),
+                Some(MAX_ROWS),
             ),
             Self::Memory => (
                 "the query needs more than 1 GiB of memory for what it compares, sorts or groups; make its patterns \
