@@ -132,7 +132,7 @@ def per_predicate_of(messages: DataFrame) -> Answer:
 
 
 def as_table(quads: DataFrame) -> Answer:
-    """Every column of every quad, given to nobody."""
+    """Read every column of every quad, and write nothing."""
     quads.write.format("noop").mode("overwrite").save()
     return {}
 

@@ -265,7 +265,7 @@ impl Details {
                 Kind::TripleTerm
             }
             TermKind::Bnode => {
-                // The label as it stands in N-Triples.
+                // The label as N-Triples writes it.
                 let start = values.len();
                 write_label(text, term.flags & flags::PLAIN != 0, values);
                 values.drain(start..start + 2);

@@ -15,16 +15,6 @@ use spargebra::algebra::{Expression, Function, GraphPattern};
 const DEPTH: usize = 100;
 /// As `spareval` has it.
 const REGEX_BYTES: usize = 1_000_000;
-/// Constructor functions that SPARQL has.
-const CASTS: [NamedNodeRef<'_>; 7] = [
-    xsd::STRING,
-    xsd::BOOLEAN,
-    xsd::INTEGER,
-    xsd::DECIMAL,
-    xsd::FLOAT,
-    xsd::DOUBLE,
-    xsd::DATE_TIME,
-];
 
 /// An expression that is to hold.
 pub(super) struct Filter {
@@ -125,7 +115,6 @@ fn depends_on_terms(expression: &Expression) -> bool {
             | Function::Now
             | Function::Uuid
             | Function::StrUuid => false,
-            Function::Custom(name) => CASTS.contains(&name.as_ref()),
             _ => true,
         },
         _ => true,
