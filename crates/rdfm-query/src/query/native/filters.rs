@@ -107,16 +107,17 @@ fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
 /// another case apart where terms are not compared by class.
 fn depends_on_terms(expression: &Expression) -> bool {
     match expression {
-        Expression::Exists(_) | Expression::SameTerm(..) => false,
-        Expression::FunctionCall(function, _) => match function {
+        Expression::Exists(_)
+        | Expression::SameTerm(..)
+        | Expression::FunctionCall(
             Function::Iri
             | Function::BNode
             | Function::Rand
             | Function::Now
             | Function::Uuid
-            | Function::StrUuid => false,
-            _ => true,
-        },
+            | Function::StrUuid,
+            _,
+        ) => false,
         _ => true,
     }
 }
