@@ -106,20 +106,20 @@ fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
 /// Whether the value of an expression depends on those of its parts alone. `sameTerm` is left out: it tells tags of
 /// another case apart where terms are not compared by class.
 fn depends_on_terms(expression: &Expression) -> bool {
-    match expression {
+    !matches!(
+        expression,
         Expression::Exists(_)
-        | Expression::SameTerm(..)
-        | Expression::FunctionCall(
-            Function::Iri
-            | Function::BNode
-            | Function::Rand
-            | Function::Now
-            | Function::Uuid
-            | Function::StrUuid,
-            _,
-        ) => false,
-        _ => true,
-    }
+            | Expression::SameTerm(..)
+            | Expression::FunctionCall(
+                Function::Iri
+                    | Function::BNode
+                    | Function::Rand
+                    | Function::Now
+                    | Function::Uuid
+                    | Function::StrUuid,
+                _,
+            )
+    )
 }
 
 /// Makes a call of `REGEX` with constants the call of a function of its own.
