@@ -4,6 +4,7 @@ import contextlib
 import io
 import random
 import struct
+import threading
 
 import pyarrow as pa
 import pytest
@@ -187,6 +188,46 @@ def test_rows_of_a_cut_off_arrow_log_come_first(tmp_path, suffix):
     with pytest.raises(TruncatedError):
         read(path, into=found)
     assert len(found) == 3
+
+
+@pytest.mark.parametrize("noise", [bytes(64), b"\0\0\0\1"])
+def test_an_arrow_stream_that_ends_before_the_footer_is_told(tmp_path, noise):
+    path = tmp_path / "log.arrow"
+    save(path, pa.table({"quads": [[ROW], [ROW], [ROW]]}))
+    data = path.read_bytes()
+    footer = data.rindex(b"\xff\xff\xff\xff") + 8
+    path.write_bytes(data[:footer] + bytes(8) + data[footer:])
+    assert len(read(path)) == 3  # padded
+    path.write_bytes(data[:footer] + noise + data[footer:])
+    found = []
+    with pytest.raises(DecodeError, match="does not end where the footer begins"):
+        read(path, into=found)
+    assert len(found) == 3
+
+
+@SUFFIXES
+@pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
+def test_files_are_read_by_the_thread_that_asks(suffix, codec):
+    """A thread of pyarrow that holds Python's objects when the process ends would abort it."""
+    rows, written = pa.table({"quads": [[ROW], [ROW], [ROW]]}), io.BytesIO()
+    if suffix == ".parquet":
+        parquet.write_table(rows, written, compression=codec or "none")
+    else:
+        make = ipc.new_stream if suffix == ".arrows" else ipc.new_file
+        with make(written, rows.schema, options=ipc.IpcWriteOptions(compression=codec)) as writer:
+            writer.write_table(rows)
+    threads = set()
+
+    class Noted(io.BytesIO):
+        def read(self, *size):
+            threads.add(threading.get_native_id())
+            return super().read(*size)
+
+    decoder = formats.by_path(f"log{suffix}").decoder({})
+    decoder.feed_file(Noted(written.getvalue()))
+    decoder.finish()
+    assert len(decoder.next_batch()) == 3
+    assert threads == {threading.get_native_id()}
 
 
 @pytest.mark.parametrize("name", TABLES)
