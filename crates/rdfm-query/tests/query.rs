@@ -404,8 +404,18 @@ fn what_takes_too_much_ends() {
         max_terms: 100_000,
         ..Limits::default()
     };
+    let small = || small.clone();
     let sorted = format!("SELECT * {{ {all} }} ORDER BY ?c");
-    assert_eq!(stop(&sorted, small), Stop::Memory);
+    assert_eq!(stop(&sorted, small()), Stop::Memory);
+    // Texts of 10 kB would become texts of 100 MB in one call.
+    let xs = "x".repeat(10_000);
+    for test in [
+        "BIND(REPLACE(?x, ?y, ?x) AS ?z) OPTIONAL { ?z ?p ?o }",
+        "FILTER(REPLACE(?x, ?y, ?x) = ?y)",
+    ] {
+        let text = format!("SELECT * {{ VALUES (?x ?y) {{ ('{xs}' 'x') }} {test} }}");
+        assert_eq!(stop(&text, small()), Stop::Memory, "{test}");
+    }
 }
 
 #[test]

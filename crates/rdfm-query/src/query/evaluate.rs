@@ -15,6 +15,7 @@ use super::fresh::Fresh;
 use super::message::{Graphs, Message};
 use super::native::{Matcher, Plan};
 use super::parse::{Form, Query};
+use super::regexes::evaluator;
 use super::rows::Rows;
 use super::stack::with_stack;
 use super::view::View;
@@ -136,8 +137,8 @@ impl Evaluation {
             limits,
             cancel: Cancel::default(),
             look: None,
-            evaluator: QueryEvaluator::new(),
-            plain: QueryEvaluator::new().without_optimizations(),
+            evaluator: evaluator(),
+            plain: evaluator().without_optimizations(),
         }
     }
 

@@ -14,6 +14,7 @@ pub mod message;
 pub mod native;
 pub mod output;
 pub mod parse;
+mod regexes;
 pub mod rows;
 mod stack;
 pub mod template;

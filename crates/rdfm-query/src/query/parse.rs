@@ -17,6 +17,7 @@ use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::diagnose;
 use super::message::Graphs;
+use super::regexes::limit;
 use super::stack::with_stack;
 use super::template::Template;
 use super::walk::{Part, walk};
@@ -172,16 +173,7 @@ impl Query {
             Part::Pattern(GraphPattern::Service { .. }) => Err(QueryError::new(
                 "SERVICE asks the network, which is not done here; leave it out",
             )),
-            Part::Expression(call) => match &**call {
-                Expression::FunctionCall(Function::Now, _) => {
-                    **call = Expression::Literal(now.into());
-                    Ok(())
-                }
-                Expression::FunctionCall(Function::Custom(name), arguments) => {
-                    check_function(name, arguments.len())
-                }
-                _ => Ok(()),
-            },
+            Part::Expression(expression) => settle(expression, now),
             Part::Pattern(_) | Part::Path(_) => Ok(()),
         })?;
         let graphs = graphs(dataset, union_graphs);
@@ -222,6 +214,18 @@ impl Query {
             | Algebra::Ask { pattern, .. } => pattern,
         }
     }
+}
+
+/// Has an expression evaluated alike in all messages, within limits, or refuses it.
+fn settle(expression: &mut Expression, now: DateTime) -> Result<(), QueryError> {
+    match expression {
+        Expression::FunctionCall(Function::Now, _) => *expression = Expression::Literal(now.into()),
+        Expression::FunctionCall(Function::Custom(name), arguments) => {
+            check_function(name, arguments.len())?;
+        }
+        _ => limit(expression),
+    }
+    Ok(())
 }
 
 /// The graphs that are queried.

@@ -5,16 +5,16 @@
 //!   expression is compiled once, where `spareval` would compile it each time.
 //! - Law: nothing else than these terms decides: no dataset, no clock, no chance, no base IRI.
 
-use oxrdf::vocab::{rdf, xsd};
-use oxrdf::{Literal, NamedNode, NamedNodeRef, Term, Variable};
-use regex::{Regex, RegexBuilder};
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNode, Term, Variable};
+use regex::Regex;
 use spareval::QueryEvaluator;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
+use super::super::regexes::{TEXTS, evaluator, regex};
+
 /// How deep expressions may nest.
 const DEPTH: usize = 100;
-/// As `spareval` has it.
-const REGEX_BYTES: usize = 1_000_000;
 
 /// An expression that is to hold.
 pub(super) struct Filter {
@@ -45,7 +45,7 @@ impl Filter {
             compile(part, &mut regexes);
             is_covered
         });
-        let mut evaluator = QueryEvaluator::new();
+        let mut evaluator = evaluator();
         for (name, regex) in regexes {
             evaluator = evaluator.with_custom_function(name, move |given| found(&regex, given));
         }
@@ -145,29 +145,7 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     }
 }
 
-/// A regular expression as `spareval` compiles it.
-fn regex(pattern: &str, flags: &str) -> Option<Regex> {
-    let mut builder = if flags.contains('q') {
-        RegexBuilder::new(&regex::escape(pattern))
-    } else {
-        RegexBuilder::new(pattern)
-    };
-    builder.size_limit(REGEX_BYTES);
-    for flag in flags.chars() {
-        match flag {
-            's' => builder.dot_matches_new_line(true),
-            'm' => builder.multi_line(true),
-            'i' => builder.case_insensitive(true),
-            'x' => builder.ignore_whitespace(true),
-            'q' => &mut builder,
-            _ => return None,
-        };
-    }
-    builder.build().ok()
-}
-
 fn found(regex: &Regex, given: &[Term]) -> Option<Term> {
-    const TEXTS: [NamedNodeRef<'_>; 3] = [xsd::STRING, rdf::LANG_STRING, rdf::DIR_LANG_STRING];
     match given {
         [Term::Literal(text)] if TEXTS.contains(&text.datatype()) => {
             Some(Literal::from(regex.is_match(text.value())).into())
