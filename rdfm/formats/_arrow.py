@@ -12,6 +12,7 @@ from rdfm.formats._rows import (
     CONTINUABLE,
     KINDS,
     READS,
+    SPOOLED_BYTES,
     WRITES,
     WRITTEN_ONLY,
     RowDecoder,
@@ -24,9 +25,6 @@ __all__ = ["FORMAT", "Decoder", "Encoder"]
 
 _MAGIC = b"ARROW1"
 _FILE_HEAD = 8
-# The length of the footer, and the magic bytes again.
-_FOOTER_END = 4 + len(_MAGIC)
-_PADDING = 64
 _STREAM = OptionSpec(
     "stream",
     "switch",
@@ -57,40 +55,34 @@ class Decoder(RowDecoder):
                 raise DecodeError(
                     f"expected an Arrow file or stream, found {what}", format=self.format, offset=0
                 )
-        # A file is a stream between its first bytes and its footer. pyarrow would read the footer in a thread of its own,
-        # which may still hold Python's file when the process ends, and then aborts it.
-        is_file = head.startswith(_MAGIC)
-        file.seek(_FILE_HEAD if is_file else 0)
+        file.seek(max(size - len(_MAGIC), 0))
+        if head.startswith(_MAGIC) and file.read() == _MAGIC:
+            yield from self._file_rows(file, size)
+            return
+        # A file that is cut off is a stream behind its first bytes.
+        if head.startswith(_MAGIC):
+            file.seek(_FILE_HEAD)
+            yield from self._stream_rows(file)
+            raise self._cut("footer")
+        file.seek(0)
         yield from self._stream_rows(file)
-        if is_file:
-            self._check_footer(file, size)
-        else:
-            self._check_end(file)
+        self._check_end(file)
+
+    def _file_rows(self, file: BinaryIO, size: int) -> Iterator[Any]:
+        from pyarrow import ipc
+
+        rows = ipc.open_file(_lent(file, size))
+        columns = self._wanted(rows.schema)
+        for number in range(rows.num_record_batches):
+            yield _valid(rows.get_batch(number).select(columns))
 
     def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import ipc
 
-        options = ipc.IpcReadOptions(use_threads=False)
-        with ipc.open_stream(file, options=options) as rows:
+        with ipc.open_stream(file) as rows:
             columns = self._wanted(rows.schema)
             for some in rows:
                 yield _valid(some.select(columns))
-
-    def _check_footer(self, file: BinaryIO, size: int) -> None:
-        """Look whether the file is whole, and its stream ends where its footer begins."""
-        at = file.tell()
-        file.seek(max(size - _FOOTER_END, 0))
-        length, magic = file.read(4), file.read()
-        if magic != _MAGIC:
-            raise self._cut("footer")
-        gap = size - _FOOTER_END - int.from_bytes(length, "little") - at
-        file.seek(at)
-        if not 0 <= gap < _PADDING or file.read(gap).strip(b"\0"):
-            raise DecodeError(
-                "the stream of rows does not end where the footer begins; the file is broken, get it again",
-                format=self.format,
-                offset=at,
-            )
 
     def _check_end(self, file: BinaryIO) -> None:
         at = file.tell()
@@ -111,6 +103,23 @@ class Decoder(RowDecoder):
             format=self.format,
             message_index=self._index,
         )
+
+
+def _lent(file: BinaryIO, size: int) -> Any:
+    """A file for pyarrow, which reads the footer in a thread of its own.
+
+    That thread may hold the file a little longer, and aborts a process that ends meanwhile if the file is Python's. So
+    a small file is given as memory; before a large one is read, the thread is done.
+    """
+    import pyarrow as pa
+
+    if size > SPOOLED_BYTES:
+        return file
+    file.seek(0)
+    data = file.read(size)
+    memory = pa.allocate_buffer(len(data))
+    memoryview(memory).cast("B")[:] = data
+    return pa.BufferReader(memory)
 
 
 def _valid(rows: Any) -> Any:

@@ -190,21 +190,6 @@ def test_rows_of_a_cut_off_arrow_log_come_first(tmp_path, suffix):
     assert len(found) == 3
 
 
-@pytest.mark.parametrize("noise", [bytes(64), b"\0\0\0\1"])
-def test_an_arrow_stream_that_ends_before_the_footer_is_told(tmp_path, noise):
-    path = tmp_path / "log.arrow"
-    save(path, pa.table({"quads": [[ROW], [ROW], [ROW]]}))
-    data = path.read_bytes()
-    footer = data.rindex(b"\xff\xff\xff\xff") + 8
-    path.write_bytes(data[:footer] + bytes(8) + data[footer:])
-    assert len(read(path)) == 3  # padded
-    path.write_bytes(data[:footer] + noise + data[footer:])
-    found = []
-    with pytest.raises(DecodeError, match="does not end where the footer begins"):
-        read(path, into=found)
-    assert len(found) == 3
-
-
 @SUFFIXES
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
 def test_files_are_read_by_the_thread_that_asks(suffix, codec):

@@ -343,7 +343,8 @@ def test_a_stream_needs_pyarrow(monkeypatch):
 
 
 def test_polars_takes_results(tmp_path):
-    polars = pytest.importorskip("polars")
+    import polars
+
     path, count = log_of(tmp_path, "results")
     frame = polars.DataFrame(rdfm.open_results(path))
     assert frame.shape == (count, 2)
@@ -351,7 +352,8 @@ def test_polars_takes_results(tmp_path):
 
 
 def test_duckdb_takes_results(tmp_path):
-    duckdb = pytest.importorskip("duckdb")
+    import duckdb
+
     path, count = log_of(tmp_path, "results")
     results = rdfm.open_results(path)  # noqa: F841 - DuckDB finds it by its name
     assert duckdb.sql("SELECT count(a), count(b) FROM results").fetchall() == [(count, 0)]

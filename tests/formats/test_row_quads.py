@@ -329,7 +329,9 @@ def test_batches_are_arrow_with_a_row_a_quad():
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 def test_duckdb_and_polars_write_what_is_read(tmp_path, terms):
     """Tables that other programs filtered and sorted are logs again."""
-    polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    import duckdb
+    import polars
+
     source, made = tmp_path / "log.parquet", tmp_path / "made.parquet"
     log = FIXTURES / "nanopubs" / "log.trig"
     rdfm.convert(log, source, rows="quads", terms=terms)

@@ -48,7 +48,8 @@ def test_pyarrow_takes_a_log(log, rows, terms):
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @pytest.mark.parametrize("rows", ["messages", "quads"])
 def test_polars_takes_a_log(log, rows, terms):
-    polars = pytest.importorskip("polars")
+    import polars
+
     frame = polars.DataFrame(rdfm.open_log(log, rows=rows, terms=terms))
     assert frame.columns == COLUMNS[rows]
     assert frame.height == (COUNT if rows == "messages" else 2 * COUNT)
@@ -61,7 +62,8 @@ def test_polars_takes_a_log(log, rows, terms):
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @pytest.mark.parametrize("rows", ["messages", "quads"])
 def test_duckdb_takes_a_log(log, rows, terms):
-    duckdb = pytest.importorskip("duckdb")
+    import duckdb
+
     opened = rdfm.open_log(log, rows=rows, terms=terms)  # noqa: F841 - DuckDB finds it by its name
     of = "opened" if rows == "quads" else "(SELECT unnest(quads, recursive := false) q FROM opened)"
     part = ("" if rows == "quads" else "q.") + "graph" + (".value" if terms == "structs" else "")

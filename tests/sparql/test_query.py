@@ -43,8 +43,9 @@ def test_types_as_on_the_command_line():
 
 
 def test_what_takes_arrow_takes_rows():
-    polars = pytest.importorskip("polars")
-    duckdb = pytest.importorskip("duckdb")
+    import duckdb
+    import polars
+
     assert polars.DataFrame(rdfm.query(SELECT, LOG, format="trig")).shape == (2, 4)
     rows = rdfm.query(SELECT, LOG, format="trig")  # noqa: F841 - DuckDB finds it by its name
     assert duckdb.sql("SELECT max(message) FROM rows").fetchall() == [(1,)]
