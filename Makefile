@@ -15,7 +15,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast test-rust test-python test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build test test-fast test-rust test-python test-plain test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -55,8 +55,11 @@ test: test-rust test-python ## All tests of both languages
 test-rust: ## The tests of the Rust crates alone
 	cargo test --quiet --locked
 
-test-python: build ## The tests in Python alone
-	$(PY) -m pytest -m 'not peers'
+test-python: build ## The tests in Python alone, those with a Spark session beside the others
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-plain test-spark
+
+test-plain: build ## The tests in Python without a Spark session
+	$(PY) -m pytest -m 'not spark and not peers'
 
 test-fast: build ## Fast tests of both languages
 	cargo test --quiet --locked -p rdfm-core -p rdfm-arrow -p rdfm-analysis -p rdfm-query

@@ -409,12 +409,18 @@ fn what_takes_too_much_ends() {
     assert_eq!(stop(&sorted, small()), Stop::Memory);
     // Texts of 10 kB would become texts of 100 MB in one call.
     let xs = "x".repeat(10_000);
-    for test in [
-        "BIND(REPLACE(?x, ?y, ?x) AS ?z) OPTIONAL { ?z ?p ?o }",
-        "FILTER(REPLACE(?x, ?y, ?x) = ?y)",
+    let all = "$0".repeat(5_000);
+    for call in [
+        format!("REPLACE('{xs}', 'x', '{xs}')"),
+        format!("REPLACE('{xs}', '.*', '{all}')"),
     ] {
-        let text = format!("SELECT * {{ VALUES (?x ?y) {{ ('{xs}' 'x') }} {test} }}");
-        assert_eq!(stop(&text, small()), Stop::Memory, "{test}");
+        for test in [
+            "BIND(CALL AS ?z) OPTIONAL { ?z ?p ?o }",
+            "FILTER(CALL = 'x')",
+        ] {
+            let text = format!("SELECT * {{ {} }}", test.replace("CALL", &call));
+            assert_eq!(stop(&text, small()), Stop::Memory, "{test}");
+        }
     }
 }
 

@@ -130,12 +130,15 @@ impl Scene<'_> {
 impl Evaluation {
     /// Prepares a query. Patterns that are covered are matched natively, unless not wanted so.
     pub fn new(query: Query, limits: Limits, native: bool) -> Self {
+        let cancel = Cancel::default();
+        // What has constants alone is evaluated here. Where that ends at a limit, it does in each message.
         let plan = || Plan::of(query.pattern(), &query.variables);
+        let plan = || budget::within(&limits, &cancel, || Ok(plan())).ok();
         Self {
-            plan: native.then(plan).flatten(),
+            plan: native.then(plan).flatten().flatten(),
             query,
             limits,
-            cancel: Cancel::default(),
+            cancel,
             look: None,
             evaluator: evaluator(),
             plain: evaluator().without_optimizations(),

@@ -75,14 +75,17 @@ fn plain(term: &Term) -> Option<&str> {
 /// As `Regex::replace_all`, and counted.
 fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     let (mut result, mut copied, mut held) = (String::new(), 0, 0);
+    let references = replacement.matches('$').count();
     for found in regex.captures_iter(text) {
         let Some(whole) = found.get(0) else { continue };
+        // Each reference is a part of the match, at most all of it.
+        let most = replacement.len() + references * whole.len();
+        let more = ((result.len() + most) / BYTES).saturating_sub(held);
+        budget::hold(more as u64);
+        held += more;
         result.push_str(&text[copied..whole.start()]);
         found.expand(replacement, &mut result);
         copied = whole.end();
-        let more = result.len() / BYTES - held;
-        held += more;
-        budget::hold(more as u64);
     }
     result.push_str(&text[copied..]);
     budget::release(held as u64);
