@@ -406,7 +406,7 @@ def carried(rows: str, answer: Of, spark: SparkSession, data: Path) -> Answer:
 
     class Reader(DataSourceReader):
         def partitions(self) -> list[InputPartition]:
-            files = sorted(map(str, (data / f"arrow-{rows}").iterdir()))
+            files = sorted(map(str, (data / f"arrow-{rows}").glob("*.arrow")))
             return [InputPartition(file) for file in files]
 
         def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

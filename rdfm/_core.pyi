@@ -664,6 +664,8 @@ class Query:
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"
     @property
+    def asks_default(self) -> bool: ...  # not by FROM, and of some of its patterns
+    @property
     def variables(self) -> list[str]: ...  # of a SELECT, or of the template of a CONSTRUCT
     @property
     def prefixes(self) -> dict[str, str]: ...  # that the query declares

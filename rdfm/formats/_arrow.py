@@ -71,9 +71,14 @@ class Decoder(RowDecoder):
     def _file_rows(self, file: BinaryIO, size: int) -> Iterator[Any]:
         from pyarrow import ipc
 
-        rows = ipc.open_file(_lent(file, size))
+        lent = _lent(file, size)
+        rows = ipc.open_file(lent)
         columns = self._wanted(rows.schema)
-        for number in range(rows.num_record_batches):
+        count = rows.num_record_batches
+        for number in range(count):
+            if lent is not file:
+                # What was read, as far as progress is concerned.
+                file.seek(size * (number + 1) // count)
             yield _valid(rows.get_batch(number).select(columns))
 
     def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:

@@ -144,7 +144,7 @@ class Filtering:
             )
         if predicate is None:
             raise OptionError(
-                "times are asked for, and not where messages have theirs",
+                "after and before need the predicate of the times of messages",
                 remedies=[Remedy("stage", "time", "PREDICATE", "says it")],
             )
         self._filter.begin_pattern()
@@ -214,7 +214,7 @@ class Filtering:
         """
         if self._some and (missing := self._filter.undeclared()):
             raise OptionError(
-                f"no log declares the namespace {missing[0]}:, and so nothing is called so; write <IRI>",
+                f"no log declares the namespace {missing[0]}:; write the whole <IRI>",
                 remedies=[_GIVEN],
             )
 

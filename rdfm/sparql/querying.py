@@ -123,7 +123,7 @@ class Querying:
         self._seen += len(batch)
         while done < len(batch):
             made: Evaluated = evaluate(batch, done)
-            self.graphs = self.graphs or made.has_named
+            self.graphs = self.graphs or (made.has_named and self.query.asks_default)
             if made.rows is not None and len(made.rows):
                 yield self._formed(Found(made.rows, read.source.name, batch, made, first))
             yield from self._constructed(made.constructed)
@@ -169,7 +169,7 @@ class Querying:
         """
         if self._dataset is None:
             return
-        self.graphs = self._dataset.has_named
+        self.graphs = self._dataset.has_named and self.query.asks_default
         result = self.query.whole(self._dataset)
         try:
             for made in result:

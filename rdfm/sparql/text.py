@@ -46,7 +46,7 @@ def text_of(query: QueryLike) -> Text:
     """
     # What holds a blank and is no file, such as DESCRIBE <a:b>, is refused with better words as a query.
     if isinstance(query, str) and (
-        "{" in query or (any(map(str.isspace, query)) and not os.path.exists(query))  # noqa: PTH110 - any text
+        not query or "{" in query or (any(map(str.isspace, query)) and not os.path.exists(query))  # noqa: PTH110 - any text
     ):
         return Text(query)
     given = Input(query)

@@ -311,6 +311,24 @@ def test_graphs(rdfm):
 
 
 @pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * { GRAPH ?g { ?s ?p 'none' } }",
+        "SELECT * FROM NAMED <http://e/none> { GRAPH ?g { ?s ?p ?o } }",
+        "SELECT * FROM <http://e/none> { ?s ?p ?o }",
+        "SELECT * { VALUES ?s {} }",
+    ],
+)
+def test_no_hint_where_all_graphs_together_would_change_nothing(rdfm, query):
+    assert "note" not in rdfm("query", query, "a.nq", "-o", "out.srj").err
+
+
+def test_a_hint_for_a_part_of_the_query(rdfm):
+    query = "ASK { GRAPH ?g { ?s ?p ?o } FILTER EXISTS { ?s ?p 'none' } }"
+    assert "note" in rdfm("query", query, "a.nq").err
+
+
+@pytest.mark.parametrize(
     ("words", "text"),
     [
         (["SELECT ?s { ?s ?p }", "a.nq"], "(line 1, column"),

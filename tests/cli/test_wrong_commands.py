@@ -125,7 +125,7 @@ import pytest
         ("filter a.nq --regex (", "regex: unclosed group"),
         (
             "filter a.nq --after 2026-01-01",
-            "not where messages have theirs; --time PREDICATE says it",
+            "need the predicate of the times of messages; --time PREDICATE says it",
         ),
         ("filter a.nq --time <http://e/p>", "no time is asked for; --after TIME asks for this one"),
         ("filter a.nq --time <http://e/p> --after noon", "'noon' is no date or time; write"),

@@ -158,6 +158,12 @@ impl Query {
         }
     }
 
+    /// Whether it names no graphs by FROM, and some of its patterns are matched in the default graph.
+    #[getter]
+    fn asks_default(&self) -> bool {
+        self.evaluation.query.asks_default
+    }
+
     /// The variables of a SELECT, or of the template of a CONSTRUCT.
     #[getter]
     fn variables(&self) -> Vec<&str> {

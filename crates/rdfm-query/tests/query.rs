@@ -277,7 +277,6 @@ fn all_messages_are_one_dataset_with_blank_nodes_of_their_own() {
 
 #[test]
 fn what_is_no_query_is_refused() {
-    let refused = |text: &str| query(text).err().unwrap();
     for (text, line, column, reason) in [
         ("SELECT ?s\n{ ?s ex:p }", 2, 11, "'}' cannot stand here"),
         (
@@ -314,8 +313,8 @@ fn what_is_no_query_is_refused() {
         ),
         (
             "SELECT (1 AS ?s) { ?s ?p ?o }",
-            0,
-            0,
+            1,
+            1,
             "the SELECT overrides an existing",
         ),
         ("SELECT ?s { ?s a <x> }", 1, 18, "<x> is relative"),
@@ -333,21 +332,51 @@ fn what_is_no_query_is_refused() {
         ),
         (
             "SELECT * { ?s ?p ?o FILTER(ex:f(?s)) }",
-            0,
-            0,
+            1,
+            28,
             "there is no function <http://e/f>",
+        ),
+        ("ASK {}\n#\nSELECT ?s", 3, 1, "'SELECT' cannot stand here"),
+        (
+            "\nSELECT ?s (COUNT(?o) AS ?n) { ?s ?p ?o }",
+            2,
+            1,
+            "with GROUP BY or an aggregate, SELECT names",
+        ),
+        (
+            "SELECT (1 AS ?a) (2 AS ?a) {}",
+            1,
+            1,
+            "SELECT names a variable twice",
+        ),
+        (
+            "SELECT * { ?s ?p ?o } GROUP BY ?s",
+            1,
+            1,
+            "SELECT * cannot stand with GROUP BY",
+        ),
+        (
+            "SELECT * { SERVICE <http://e/> { ?s ?p ?o } }",
+            1,
+            12,
+            "SERVICE asks the network",
         ),
         ("", 0, 0, "there is no query"),
     ] {
-        let error = refused(text);
-        assert_eq!(
-            error.position.unwrap_or_default(),
-            (line, column),
-            "{text}: {}",
-            error.reason
-        );
-        assert!(error.reason.starts_with(reason), "{text}: {}", error.reason);
+        check_refused(text, (line, column), reason);
     }
+}
+
+fn check_refused(text: &str, position: (u64, u64), reason: &str) {
+    let error = query(text).err().unwrap();
+    let shown = format!("{text}: {}", error.reason);
+    assert_eq!(error.position.unwrap_or_default(), position, "{shown}");
+    assert!(error.reason.starts_with(reason), "{shown}");
+}
+
+#[test]
+fn what_is_not_evaluated_is_refused() {
+    let refused = |text: &str| query(text).err().unwrap();
     assert!(refused("DESCRIBE ex:a").reason.starts_with("DESCRIBE"));
     assert!(
         refused("INSERT DATA { ex:a ex:b ex:c }")
@@ -407,12 +436,17 @@ fn what_takes_too_much_ends() {
     let small = || small.clone();
     let sorted = format!("SELECT * {{ {all} }} ORDER BY ?c");
     assert_eq!(stop(&sorted, small()), Stop::Memory);
+    let joined = format!(
+        "SELECT (GROUP_CONCAT(?c; separator='{}') AS ?x) {{ {all} }}",
+        "-".repeat(1000)
+    );
+    assert_eq!(stop(&joined, small()), Stop::Memory);
     // Texts of 10 kB would become texts of 100 MB in one call.
     let xs = "x".repeat(10_000);
-    let all = "$0".repeat(5_000);
+    let wholes = "$0".repeat(5_000);
     for call in [
         format!("REPLACE('{xs}', 'x', '{xs}')"),
-        format!("REPLACE('{xs}', '.*', '{all}')"),
+        format!("REPLACE('{xs}', '.*', '{wholes}')"),
     ] {
         for test in [
             "BIND(CALL AS ?z) OPTIONAL { ?z ?p ?o }",
@@ -422,6 +456,12 @@ fn what_takes_too_much_ends() {
             assert_eq!(stop(&text, small()), Stop::Memory, "{test}");
         }
     }
+    // Each match is found behind a scan of all that follows.
+    let slow = format!(
+        "SELECT * {{ FILTER(REPLACE('{}', '.*b|a', '') = 'x') }}",
+        "a".repeat(200_000)
+    );
+    assert_eq!(stop(&slow, short()), late);
 }
 
 #[test]

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const MAX_ROWS: &str = "max_rows";
 /// Steps between two looks at the clock.
 const STEPS: u32 = 1 << 12;
+/// Bytes of a text that is computed which count as one term.
+pub const BYTES: u64 = 16;
 
 /// What a message, or a whole dataset, may take.
 #[derive(Clone, Debug)]
@@ -69,8 +71,8 @@ impl Stop {
                 Some(MAX_ROWS),
             ),
             Self::Memory => (
-                "the query needs more than 1 GiB of memory for what it compares, sorts or groups; make its patterns \
-                 more selective"
+                "the query needs more than 1 GiB of memory for the terms that it compares, sorts, groups or computes; \
+                 make its patterns more selective, or its texts shorter"
                     .to_owned(),
                 None,
             ),
@@ -104,6 +106,8 @@ impl Cancel {
 struct Taken {
     steps: Cell<u32>,
     terms: Cell<u64>,
+    /// Bytes of text that make no whole term yet.
+    bytes: Cell<u64>,
     most: Cell<u64>,
     until: Cell<Option<Instant>>,
     timeout: Cell<Duration>,
@@ -115,6 +119,7 @@ thread_local! {
         Taken {
             steps: Cell::new(0),
             terms: Cell::new(0),
+            bytes: Cell::new(0),
             most: Cell::new(u64::MAX),
             until: Cell::new(None),
             timeout: Cell::new(Duration::ZERO),
@@ -138,6 +143,7 @@ pub fn within<T>(
             .and_then(|time| Instant::now().checked_add(time));
         taken.steps.set(0);
         taken.terms.set(0);
+        taken.bytes.set(0);
         taken.most.set(limits.max_terms);
         taken.until.set(until);
         taken.timeout.set(limits.timeout.unwrap_or_default());
@@ -184,6 +190,16 @@ pub fn hold(terms: u64) {
             taken.look();
         }
     });
+}
+
+/// Counts bytes of text that are held from now on, as [`hold`] does.
+pub fn hold_bytes(bytes: u64) {
+    let terms = TAKEN.with(|taken| {
+        let held = taken.bytes.get() + bytes;
+        taken.bytes.set(held % BYTES);
+        held / BYTES
+    });
+    hold(terms);
 }
 
 /// Counts terms that are held no more.

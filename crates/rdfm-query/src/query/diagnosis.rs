@@ -19,6 +19,22 @@ const LONG: usize = 1 << 16;
 /// Longest word that an error shows, in characters.
 const SHOWN: usize = 40;
 
+/// Sentences of the library, and what says more.
+const PLAINER: [(&str, &str); 3] = [
+    (
+        "the SELECT contains a variable that is unbound",
+        "with GROUP BY or an aggregate, SELECT names variables of GROUP BY and aggregates alone, such as SAMPLE(?x)",
+    ),
+    (
+        "duplicated variable name in SELECT",
+        "SELECT names a variable twice",
+    ),
+    (
+        "SELECT * is not authorized with GROUP BY",
+        "SELECT * cannot stand with GROUP BY; name the variables",
+    ),
+];
+
 /// Where a text is wrong, and why. `error` is the library's: "error at LINE:COLUMN: what it expected". `is_declared`
 /// says whether a prefix is.
 pub fn diagnose(
@@ -96,10 +112,23 @@ pub fn diagnose(
     let is_whole = ["the SELECT", "SELECT *", "duplicated"]
         .iter()
         .any(|beginning| reason.starts_with(beginning));
+    let plainer = PLAINER.iter().find(|(theirs, _)| *theirs == reason);
     QueryError {
-        reason,
-        position: (!is_whole).then(|| position(text, start)),
+        reason: plainer.map_or(reason, |(_, ours)| (*ours).to_owned()),
+        position: if is_whole {
+            find(text, |word| word.eq_ignore_ascii_case("SELECT"))
+        } else {
+            Some(position(text, start))
+        },
     }
+}
+
+/// The position of the one word of a text that is meant; None where there are several, or none.
+pub fn find(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
+    let words = words(text);
+    let mut found = words.iter().filter(|word| is_meant(&text[(*word).clone()]));
+    let first = found.next()?;
+    found.next().is_none().then(|| position(text, first.start))
 }
 
 /// The variable of a `BIND` at the end of a text, if it stands before that.

@@ -4,6 +4,8 @@
 //! - Cost: a dictionary a batch; then what the query costs in each message.
 //! - Law: a message's result depends on that message alone; what ends the evaluation of one leaves those before whole.
 
+use std::time::Duration;
+
 use oxrdf::Term;
 use rdfm_core::model::batch::MessageBatch;
 use rustc_hash::FxHashSet;
@@ -26,6 +28,8 @@ const ENOUGH: usize = 1 << 16;
 const FEW_QUADS: usize = 16;
 /// Parts of a query beyond which it takes too long to plan.
 const MANY_PARTS: usize = 100;
+/// Longest time of planning, in which nothing cancels.
+const PLANNED: Duration = Duration::from_millis(100);
 /// Triples up to which repeated ones are looked for one by one.
 const FEW: usize = 16;
 
@@ -131,9 +135,13 @@ impl Evaluation {
     /// Prepares a query. Patterns that are covered are matched natively, unless not wanted so.
     pub fn new(query: Query, limits: Limits, native: bool) -> Self {
         let cancel = Cancel::default();
-        // What has constants alone is evaluated here. Where that ends at a limit, it does in each message.
+        // Constant expressions are evaluated here. One that meets a limit is left to each message, and fails there.
+        let short = Limits {
+            timeout: Some(limits.timeout.map_or(PLANNED, |time| time.min(PLANNED))),
+            ..limits.clone()
+        };
         let plan = || Plan::of(query.pattern(), &query.variables);
-        let plan = || budget::within(&limits, &cancel, || Ok(plan())).ok();
+        let plan = || budget::within(&short, &cancel, || Ok(plan())).ok();
         Self {
             plan: native.then(plan).flatten().flatten(),
             query,

@@ -15,9 +15,9 @@ use spargebra::algebra::{Expression, Function, GraphPattern, QueryDataset};
 use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
-use super::diagnosis::diagnose;
+use super::diagnosis::{diagnose, find};
 use super::message::Graphs;
-use super::regexes::limit;
+use super::regexes::{limit, limit_aggregate};
 use super::stack::with_stack;
 use super::template::Template;
 use super::walk::{Part, walk};
@@ -67,6 +67,8 @@ pub struct Query {
     pub(super) graphs: Graphs,
     /// How many triple patterns and paths it has.
     pub(super) parts: usize,
+    /// Whether it names no graphs by FROM, and some of its patterns are matched in the default graph.
+    pub asks_default: bool,
     /// The namespaces that its text declares.
     pub prefixes: Vec<(String, String)>,
 }
@@ -170,12 +172,15 @@ impl Query {
                 name(object, &mut nodes);
                 Ok(())
             }
-            Part::Pattern(GraphPattern::Service { .. }) => Err(QueryError::new(
-                "SERVICE asks the network, which is not done here; leave it out",
-            )),
-            Part::Expression(expression) => settle(expression, now),
+            Part::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
+                reason: "SERVICE asks the network, which is not done here; leave it out".to_owned(),
+                position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
+            }),
+            Part::Expression(expression) => settle(expression, text, now),
             Part::Pattern(_) | Part::Path(_) => Ok(()),
         })?;
+        let asks_default = dataset.is_none() && asks_default(&pattern)?;
+        limit_aggregates(&mut pattern)?;
         let graphs = graphs(dataset, union_graphs);
         let dataset = None;
         let algebra = match form {
@@ -196,6 +201,7 @@ impl Query {
             algebra,
             graphs,
             parts,
+            asks_default,
             prefixes: declared(text),
         })
     }
@@ -216,16 +222,49 @@ impl Query {
     }
 }
 
-/// Has an expression evaluated alike in all messages, within limits, or refuses it.
-fn settle(expression: &mut Expression, now: DateTime) -> Result<(), QueryError> {
+/// Replaces what would differ from message to message or know no limit, and refuses unknown functions.
+fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), QueryError> {
     match expression {
         Expression::FunctionCall(Function::Now, _) => *expression = Expression::Literal(now.into()),
         Expression::FunctionCall(Function::Custom(name), arguments) => {
-            check_function(name, arguments.len())?;
+            check_function(name, arguments.len()).map_err(|reason| QueryError {
+                reason,
+                position: find(text, |word| is_named(word, name)),
+            })?;
         }
         _ => limit(expression),
     }
     Ok(())
+}
+
+/// Has aggregates count what they make.
+fn limit_aggregates(pattern: &mut GraphPattern) -> Result<(), QueryError> {
+    walk(Part::Pattern(pattern), 0, &mut |part| {
+        if let Part::Pattern(GraphPattern::Group { aggregates, .. }) = part {
+            for (_, aggregate) in aggregates {
+                limit_aggregate(aggregate);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Whether some of a query's patterns are matched in the default graph.
+fn asks_default(pattern: &GraphPattern) -> Result<bool, QueryError> {
+    let mut outside = pattern.clone();
+    let mut found = false;
+    walk(Part::Pattern(&mut outside), 0, &mut |part| {
+        if let Part::Pattern(pattern) = part {
+            match pattern {
+                GraphPattern::Graph { .. } => **pattern = GraphPattern::default(),
+                GraphPattern::Bgp { patterns } => found |= !patterns.is_empty(),
+                GraphPattern::Path { .. } => found = true,
+                _ => {}
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The graphs that are queried.
@@ -256,8 +295,15 @@ fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
     }
 }
 
+/// Whether a word of a query is an IRI, or may be a prefixed name of it.
+fn is_named(word: &str, name: &NamedNode) -> bool {
+    let local = word.split_once(':').map(|(_, local)| local);
+    word.strip_prefix('<').and_then(|iri| iri.strip_suffix('>')) == Some(name.as_str())
+        || local.is_some_and(|local| !local.is_empty() && name.as_str().ends_with(local))
+}
+
 /// Refuses functions that are neither SPARQL's nor casts to a datatype.
-fn check_function(name: &NamedNode, arguments: usize) -> Result<(), QueryError> {
+fn check_function(name: &NamedNode, arguments: usize) -> Result<(), String> {
     const CASTS: [NamedNodeRef<'_>; 17] = [
         xsd::STRING,
         xsd::BOOLEAN,
@@ -278,14 +324,14 @@ fn check_function(name: &NamedNode, arguments: usize) -> Result<(), QueryError> 
         xsd::G_DAY,
     ];
     if !CASTS.contains(&name.as_ref()) {
-        return Err(QueryError::new(format!(
+        return Err(format!(
             "there is no function {name}; functions are those of SPARQL, and casts such as xsd:double(?x)"
-        )));
+        ));
     }
     if arguments != 1 {
-        return Err(QueryError::new(format!(
+        return Err(format!(
             "the cast to {name} takes one argument, and {arguments} are given"
-        )));
+        ));
     }
     Ok(())
 }

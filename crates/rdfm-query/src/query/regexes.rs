@@ -1,8 +1,8 @@
-//! Regular expressions in queries.
+//! Functions of queries on texts, where those of `spareval` know no limit; and regular expressions.
 //!
-//! - In: calls of `REPLACE`. Out: its results, as `spareval` has them.
-//! - Cost: the last expressions stay compiled.
-//! - Law: a result counts while it grows, so that one call makes no more than a message may take.
+//! - In: the arguments of `REPLACE`, the values of `GROUP_CONCAT`. Out: what `spareval` makes of them.
+//! - Cost: the regular expressions used last stay compiled, on each thread.
+//! - Law: a result counts while it grows, so that no call makes more than a message may take.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,32 +11,65 @@ use oxrdf::vocab::{rdf, xsd};
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
 use regex::{Regex, RegexBuilder};
 use spareval::QueryEvaluator;
-use spargebra::algebra::{Expression, Function};
+use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function};
 
 use super::budget;
 
 /// As `spareval` has it.
 const REGEX_BYTES: usize = 1_000_000;
-/// The name of `REPLACE` in what is evaluated; no query may use it.
+/// The name of `REPLACE` in what is evaluated.
 const REPLACE: &str = "urn:uuid:00000000-0000-0000-0001-000000000000";
+/// The name of the function through which the values of `GROUP_CONCAT` go.
+const HELD: &str = "urn:uuid:00000000-0000-0000-0002-000000000000";
 /// Expressions that stay compiled.
-const MOST_KEPT: usize = 16;
-/// Bytes of a result that count as one term.
-const BYTES: usize = 16;
+const MOST_KEPT: usize = 128;
+/// Bytes of a text that are scanned between two looks at the clock.
+const SCANNED: usize = 1 << 20;
 /// The datatypes of texts.
 pub(super) const TEXTS: [NamedNodeRef<'_>; 3] =
     [xsd::STRING, rdf::LANG_STRING, rdf::DIR_LANG_STRING];
 
 /// An evaluator with the functions that take the place of its own.
 pub(super) fn evaluator() -> QueryEvaluator {
-    QueryEvaluator::new().with_custom_function(NamedNode::new_unchecked(REPLACE), replaced)
+    QueryEvaluator::new()
+        .with_custom_function(NamedNode::new_unchecked(REPLACE), replaced)
+        .with_custom_function(NamedNode::new_unchecked(HELD), held)
 }
 
-/// Makes a call of `REPLACE` one of ours: that of `spareval` knows no limit.
+/// Makes a call of `REPLACE` one of ours.
 pub(super) fn limit(expression: &mut Expression) {
     if let Expression::FunctionCall(function @ Function::Replace, _) = expression {
         *function = Function::Custom(NamedNode::new_unchecked(REPLACE));
     }
+}
+
+/// Has the values of `GROUP_CONCAT` counted. Those of `DISTINCT` are not, since only some of them are kept.
+pub(super) fn limit_aggregate(aggregate: &mut AggregateExpression) {
+    if let AggregateExpression::FunctionCall {
+        name: AggregateFunction::GroupConcat { separator },
+        expr,
+        distinct: false,
+    } = aggregate
+    {
+        let length = separator.as_deref().unwrap_or(" ").len() as u64;
+        let arguments = vec![expr.clone(), Expression::Literal(length.into())];
+        let held = Function::Custom(NamedNode::new_unchecked(HELD));
+        *expr = Expression::FunctionCall(held, arguments);
+    }
+}
+
+/// A value, which counts from now on together with what separates it from the next one.
+fn held(given: &[Term]) -> Option<Term> {
+    let [value, Term::Literal(separator)] = given else {
+        return None;
+    };
+    let length = match value {
+        Term::Literal(text) => text.value().len(),
+        Term::NamedNode(iri) => iri.as_str().len(),
+        _ => 0,
+    };
+    budget::hold_bytes(length as u64 + separator.value().parse::<u64>().ok()?);
+    Some(value.clone())
 }
 
 /// A text with what an expression matches replaced. None where the arguments are no such texts.
@@ -74,21 +107,27 @@ fn plain(term: &Term) -> Option<&str> {
 
 /// As `Regex::replace_all`, and counted.
 fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
-    let (mut result, mut copied, mut held) = (String::new(), 0, 0);
+    let (mut result, mut copied, mut held, mut scanned) = (String::new(), 0, 0, 0);
     let references = replacement.matches('$').count();
     for found in regex.captures_iter(text) {
         let Some(whole) = found.get(0) else { continue };
         // Each reference is a part of the match, at most all of it.
         let most = replacement.len() + references * whole.len();
-        let more = ((result.len() + most) / BYTES).saturating_sub(held);
-        budget::hold(more as u64);
+        let more = ((result.len() + most) as u64 / budget::BYTES).saturating_sub(held);
+        budget::hold(more);
         held += more;
+        // To find a match, all of the rest may have been scanned.
+        scanned += text.len() - copied;
+        if scanned > SCANNED {
+            scanned = 0;
+            budget::look();
+        }
         result.push_str(&text[copied..whole.start()]);
         found.expand(replacement, &mut result);
         copied = whole.end();
     }
     result.push_str(&text[copied..]);
-    budget::release(held as u64);
+    budget::release(held);
     result
 }
 
@@ -102,21 +141,20 @@ struct Compiled {
 /// Does something with an expression; None where it is none.
 fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> Option<T> {
     thread_local! {
-        /// The last ones.
+        /// Those used last, the last one first.
         static KEPT: RefCell<VecDeque<Compiled>> = const { RefCell::new(VecDeque::new()) };
     }
     let mut kept = KEPT.take();
     let is_same = |one: &Compiled| one.pattern == pattern && one.flags == flags;
-    if !kept.iter().any(is_same) {
-        kept.truncate(MOST_KEPT - 1);
-        kept.push_front(Compiled {
-            pattern: pattern.to_owned(),
-            flags: flags.to_owned(),
-            regex: regex(pattern, flags),
-        });
-    }
-    let found = kept.iter().find(|one| is_same(one));
-    let result = found.and_then(|one| one.regex.as_ref()).map(work);
+    let known = kept.iter().position(is_same).and_then(|at| kept.remove(at));
+    let compiled = known.unwrap_or_else(|| Compiled {
+        pattern: pattern.to_owned(),
+        flags: flags.to_owned(),
+        regex: regex(pattern, flags),
+    });
+    let result = compiled.regex.as_ref().map(work);
+    kept.truncate(MOST_KEPT - 1);
+    kept.push_front(compiled);
     KEPT.set(kept);
     result
 }

@@ -42,7 +42,7 @@ impl Computed {
             Term::NamedNode(iri) => iri.as_str().len(),
             _ => 0,
         };
-        1 + length as u64 / 16
+        1 + length as u64 / budget::BYTES
     }
 }
 

@@ -3,7 +3,7 @@
 //! - In: an expression, and which of its variables are in scope. Out: whether it holds for terms.
 //! - Cost: it is evaluated by `spareval`, once a batch for each term, or each combination of terms. A constant regular
 //!   expression is compiled once, where `spareval` would compile it each time.
-//! - Law: nothing else than these terms decides: no dataset, no clock, no chance, no base IRI.
+//! - Law: nothing else than these terms decides: no dataset, no clock, no random numbers, no base IRI.
 
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term, Variable};
