@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
-from rdfm.errors import LimitError, Remedy
+from rdfm.errors import LimitError, OptionError, Remedy
 from rdfm.logs.driver import Broken, Item, Read
 from rdfm.logs.kinds import other_kind
 
@@ -109,7 +109,9 @@ class Querying:
         if self._instantiates:
             if not isinstance(batch, ResultBatch):
                 kind = "results" if batch is None else batch.kind
-                raise other_kind(read.source.name, kind, "solutions are results")
+                raise OptionError(
+                    f"{read.source.name} holds {kind}, and solutions are results; name a file of SPARQL results, such as r.srj"
+                )
             yield from self._constructed(self.query.instantiate(batch))
             return
         if not isinstance(batch, MessageBatch):

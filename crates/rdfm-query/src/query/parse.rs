@@ -16,8 +16,8 @@ use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::{diagnose, find};
+use super::functions::{limit, limit_aggregate};
 use super::message::Graphs;
-use super::regexes::{limit, limit_aggregate};
 use super::stack::with_stack;
 use super::template::Template;
 use super::walk::{Part, walk};

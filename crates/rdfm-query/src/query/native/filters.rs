@@ -11,7 +11,7 @@ use regex::Regex;
 use spareval::QueryEvaluator;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
-use super::super::regexes::{TEXTS, evaluator, regex};
+use super::super::functions::{TEXTS, evaluator, regex};
 
 /// How deep expressions may nest.
 const DEPTH: usize = 100;

@@ -1,4 +1,4 @@
-//! Functions of queries on texts, where those of `spareval` know no limit; and regular expressions.
+//! Functions that take the place of those of `spareval`, which know no limit, and its regular expressions.
 //!
 //! - In: the arguments of `REPLACE`, the values of `GROUP_CONCAT`. Out: what `spareval` makes of them.
 //! - Cost: the regular expressions used last stay compiled, on each thread.
