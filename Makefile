@@ -15,7 +15,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast test-rust test-python test-plain test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build dev test test-fast test-rust test-python test-plain test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -43,6 +43,11 @@ build: .venv/.built ## The .venv with pinned dependencies and the release build 
 	@echo 'Installing the pinned Python packages into .venv'
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
+
+# The fast loop: incremental, without link-time optimization. `make build` makes the release build again.
+dev: .venv/.installed ## An incremental build of the core, for development
+	@MATURIN_PEP517_ARGS='--profile dev-release' $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch -d 1970-01-01 .venv/.built
 
 .venv/.built: .venv/.installed pyproject.toml $(RUST_SOURCES)
 	@tools/prerequisites.sh
