@@ -22,11 +22,11 @@ Batches (`log.batches()`, `MessageBatch`) hand whole columns to Arrow; `rdfm.for
 formats and finds them; `rdfm.errors` has every exception.
 """
 
+from rdfm import errors
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rdfm import errors, formats
+    from rdfm import formats
     from rdfm._core import (
         Bnode,
         Iri,
@@ -165,13 +165,6 @@ _PLACES = {
     "message": ["Message", "Operation", "Patch"],
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
-# What gives a remedy's option as its readers write it, by surface.
-_SURFACES = {
-    "python": ("conversion.remedies", "in_python"),
-    "command": ("cli._remedies", "on_command_line"),
-    "spark": ("spark.remedies", "in_spark"),
-    "function": ("spark.remedies", "in_function"),
-}
 _HOMES = {name: module for module, names in _PLACES.items() for name in names}
 _MODULES = ["errors", "formats", "patch", "regroup", "split", "values"]
 
@@ -201,15 +194,13 @@ def _load(name: str) -> object:
     return value
 
 
-def _surface(name: "errors.Surface") -> "Callable[[errors.Remedy], str | None]":
-    from importlib import import_module
+def _render_for_python(remedy: "errors.Remedy") -> str:
+    from rdfm.conversion.remedies import in_python
 
-    module, function = _SURFACES[name]
-    shown: Callable[[errors.Remedy], str | None] = getattr(
-        import_module(f"rdfm.{module}"), function
-    )
-    return shown
+    return in_python(remedy)
 
+
+errors.set_default_renderer(_render_for_python)
 
 if not TYPE_CHECKING:  # else every name would be one of rdfm
     __getattr__ = _load

@@ -14,14 +14,14 @@
 
 `OSError` passes unwrapped. All can be pickled, with every attribute.
 
-An error says what is wrong in `reason`, and which options would help in `remedies`, as data: Python, the
-command line and Spark write options each in their own way (`Remedy.shown`), and `told` gives the whole text for
-each of them.
+An error says what is wrong in `reason`, and which options would help in `remedies`, as data. Python, the
+command line and Spark spell options differently, so each of these surfaces has a `Renderer`, which it
+passes to `render`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
@@ -34,15 +34,13 @@ __all__ = [
     "QueryError",
     "RdfmError",
     "Remedy",
-    "Surface",
+    "Renderer",
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
-    "told",
+    "render",
+    "set_default_renderer",
 ]
-
-# Who reads an error: Python's users, those of the command line, of Spark's options, and of functions in Spark.
-Surface = Literal["python", "command", "spark", "function"]
 
 
 class Remedy(NamedTuple):
@@ -62,21 +60,22 @@ class Remedy(NamedTuple):
     value: str | None
     text: str
 
-    def shown(self, surface: Surface = "python") -> str | None:
-        """Give the sentence, or None where there is no such option.
+    def render(self, renderer: Renderer | None = None) -> str | None:
+        """Return the sentence that recommends the option, or None if the surface does not have it.
+
+        Args:
+            renderer: The renderer of the surface; that of Python by default.
 
         Example:
             >>> remedy = Remedy("write", "merge_graphs", "true", "drops them on purpose")
-            >>> remedy.shown()
+            >>> remedy.render()
             'merge_graphs=True drops them on purpose'
-            >>> remedy.shown("spark")
-            '.option("mergeGraphs", "true") drops them on purpose'
-            >>> Remedy("read", "max_depth", None, "if the source is trusted").shown()
+            >>> remedy.render(lambda remedy: remedy.option.upper())
+            'MERGE_GRAPHS drops them on purpose'
+            >>> Remedy("read", "max_depth", None, "if the source is trusted").render()
             'a larger max_depth allows it, if the source is trusted'
         """
-        import rdfm  # which knows the surfaces, above what knows the options
-
-        option = rdfm._surface(surface)(self)
+        option = (renderer or _default_renderer)(self)
         if option is None:
             return None
         if self.value is None:
@@ -89,16 +88,37 @@ class Remedy(NamedTuple):
         return [] if self.value is None else self.value.split("|")
 
 
-def told(error: Exception, surface: Surface = "python") -> str:
-    """Give an error's text with the options that help as a surface shows them.
+# Returns the option of a remedy as the users of one surface write it, or None if the surface lacks it.
+Renderer = Callable[[Remedy], str | None]
+
+
+def _option_name(remedy: Remedy) -> str:
+    return remedy.option
+
+
+_default_renderer: Renderer = _option_name
+
+
+def set_default_renderer(renderer: Renderer) -> None:
+    """Set the renderer of `str(error)`; the package sets that of Python."""
+    global _default_renderer
+    _default_renderer = renderer
+
+
+def render(error: Exception, renderer: Renderer | None = None) -> str:
+    """Return the text of an error with the options that help, as one surface spells them.
+
+    Args:
+        error: Any exception; only those of rdfm have remedies.
+        renderer: The renderer of the surface; that of Python by default.
 
     Example:
         >>> error = EncodeError("the format holds no graph names", format="ttl", message_index=4, remedies=[
         ...     Remedy("write", "merge_graphs", "true", "drops them on purpose")])
-        >>> told(error, "spark")
-        'ttl: the format holds no graph names; .option("mergeGraphs", "true") drops them on purpose (message 4)'
+        >>> render(error)
+        'ttl: the format holds no graph names; merge_graphs=True drops them on purpose (message 4)'
     """
-    return error._told(surface) if isinstance(error, RdfmError) else str(error)
+    return error._render(renderer) if isinstance(error, RdfmError) else str(error)
 
 
 class RdfmError(Exception):
@@ -106,23 +126,18 @@ class RdfmError(Exception):
 
     Attributes:
         remedies: The options that would help, the best first.
-        surface: How its text shows them.
+        renderer: How its text spells them; None: as in Python.
     """
 
     remedies: tuple[Remedy, ...] = ()
-    surface: Surface = "python"
+    renderer: Renderer | None = None
 
     def __str__(self) -> str:
         """As in `ttl: the format holds no graph names; merge_graphs=True drops them on purpose (message 4)`."""
-        return self._told(self.surface)
+        return self._render(self.renderer)
 
-    def _told(self, surface: Surface) -> str:
-        return super().__str__() + self._ways_out(surface)
-
-    def _ways_out(self, surface: Surface) -> str:
-        """The remedies, behind a semicolon."""
-        shown = [text for remedy in self.remedies if (text := remedy.shown(surface)) is not None]
-        return "; " + ", or ".join(shown) if shown else ""
+    def _render(self, renderer: Renderer | None) -> str:
+        return super().__str__() + recommendations(self.remedies, renderer)
 
 
 class DecodeError(RdfmError, ValueError):
@@ -174,7 +189,7 @@ class DecodeError(RdfmError, ValueError):
         self.row = row
         self.source = source
 
-    def _told(self, surface: Surface) -> str:
+    def _render(self, renderer: Renderer | None) -> str:
         names = {
             "line": self.line,
             "column": self.column,
@@ -183,7 +198,7 @@ class DecodeError(RdfmError, ValueError):
             "byte": self.offset,
             "message": self.message_index,
         }
-        reason = self.reason + self._ways_out(surface)
+        reason = self.reason + recommendations(self.remedies, renderer)
         return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -237,8 +252,8 @@ class EncodeError(RdfmError, ValueError):
         self.completed = completed
         self.source = source
 
-    def _told(self, surface: Surface) -> str:
-        reason = self.reason + self._ways_out(surface)
+    def _render(self, renderer: Renderer | None) -> str:
+        reason = self.reason + recommendations(self.remedies, renderer)
         return _text(self.source, self.format, reason, {"message": self.message_index})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -298,6 +313,12 @@ class MissingExtraError(RdfmError, ImportError):
 
 class InternalError(RdfmError, RuntimeError):
     """A bug in rdfm, caught: please report it. A codec that raised it raises it again when used."""
+
+
+def recommendations(remedies: Iterable[Remedy], renderer: Renderer | None = None) -> str:
+    """Return the end of an error text: a semicolon and the remedies that the surface has, or nothing."""
+    texts = [text for remedy in remedies if (text := remedy.render(renderer)) is not None]
+    return "; " + ", or ".join(texts) if texts else ""
 
 
 def _text(

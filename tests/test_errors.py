@@ -18,7 +18,9 @@ from rdfm import (
     errors,
     formats,
 )
-from rdfm.errors import Remedy, told
+from rdfm.cli._remedies import on_command_line
+from rdfm.errors import Remedy, render
+from rdfm.spark.remedies import in_function, in_spark
 
 ROOT = Path(__file__).parents[1]
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -34,7 +36,7 @@ def test_the_tree_in_the_docstring_is_the_tree():
         for name, value in vars(errors).items()
         if inspect.isclass(value) and issubclass(value, Exception)
     }
-    assert set(errors.__all__) - {"Remedy", "Surface", "told"} == classes
+    assert set(errors.__all__) - {"Remedy", "Renderer", "render", "set_default_renderer"} == classes
     assert all(f" {name}" in errors.__doc__ for name in classes)
 
 
@@ -87,7 +89,7 @@ def test_builtin_bases():
     assert issubclass(errors.MissingExtraError, ImportError)
     assert all(
         issubclass(getattr(errors, name), errors.RdfmError)
-        for name in set(errors.__all__) - {"Remedy", "Surface", "told"}
+        for name in set(errors.__all__) - {"Remedy", "Renderer", "render", "set_default_renderer"}
     )
 
 
@@ -191,14 +193,14 @@ def test_builtin_bases():
 def test_each_surface_shows_options_as_its_users_write_them(
     remedy, python, command, spark, function
 ):
-    assert remedy.shown() == python
-    assert remedy.shown("command") == command
-    assert remedy.shown("spark") == spark
-    assert remedy.shown("function") == function
+    assert remedy.render() == python
+    assert remedy.render(on_command_line) == command
+    assert remedy.render(in_spark) == spark
+    assert remedy.render(in_function) == function
 
 
 def test_an_option_that_the_command_line_lacks_is_left_out_there():
-    assert Remedy("write", "values", "false", "writes none").shown("command") is None
+    assert Remedy("write", "values", "false", "writes none").render(on_command_line) is None
 
 
 def test_remedies_stand_between_the_reason_and_the_place():
@@ -218,25 +220,25 @@ def test_remedies_stand_between_the_reason_and_the_place():
         "a.nq: ttl: no graph names; merge_graphs=True drops them, or "
         'group_by="graph" parts them, or format="nq" (to_format in convert) holds them (message 4)'
     )
-    assert told(error, "spark") == (
+    assert render(error, in_spark) == (
         'a.nq: ttl: no graph names; .option("mergeGraphs", "true") drops them, or '
         '.option("to", "nq") holds them (message 4)'
     )
-    error.surface = "command"
+    error.renderer = on_command_line
     assert str(pickle.loads(pickle.dumps(error))) == (
         "a.nq: ttl: no graph names; --merge-graphs drops them, or "
         "--group-by graph parts them, or --to nq holds them (message 4)"
     )
 
 
-def test_errors_without_remedies_are_told_as_they_are():
-    assert told(errors.OptionError("no such option"), "command") == "no such option"
-    assert told(OSError("broken"), "spark") == "broken"
+def test_errors_without_remedies_are_rendered_unchanged():
+    assert render(errors.OptionError("no such option"), on_command_line) == "no such option"
+    assert render(OSError("broken"), in_spark) == "broken"
     assert errors.DecodeError("bad").remedies == ()
     option = errors.OptionError(
         "is full", remedies=[Remedy("stage", "overwrite", "true", "empties it")]
     )
-    assert told(option, "command") == "is full; --overwrite empties it"
+    assert render(option, on_command_line) == "is full; --overwrite empties it"
 
 
 def holds(name, feature):
@@ -279,7 +281,9 @@ def test_decoders_say_which_options_help(name, log, reason, remedies, lacks):
     assert reason in error.reason
     assert [f"{each.option}={each.value}" for each in error.remedies] == remedies
     assert error.lacks == lacks
-    assert all(each.shown("command") in told(error, "command") for each in error.remedies)
+    assert all(
+        each.render(on_command_line) in render(error, on_command_line) for each in error.remedies
+    )
 
 
 @pytest.mark.parametrize(
@@ -398,6 +402,6 @@ def test_the_command_line_has_every_option_that_helps():
     found |= {("read", name) for text in texts for name in re.findall(r'"(max_\w+)",?\s*\)', text)}
     assert {("write", "merge_graphs"), ("read", "max_depth")} < found
     for side, name in found:
-        shown = Remedy(side, name, "true", "").shown("command")
+        shown = Remedy(side, name, "true", "").render(on_command_line)
         assert shown is not None, name
         assert shown.strip() in flags

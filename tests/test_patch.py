@@ -15,8 +15,9 @@ from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, quad
 
 import rdfm
 from rdfm import formats, patch
+from rdfm.cli._remedies import on_command_line
 from rdfm.compare.alignment import aligned
-from rdfm.errors import told
+from rdfm.errors import render
 
 PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
@@ -457,7 +458,7 @@ def test_separate_blank_nodes():
     given = {"from_format": "rdf-patch", "to_format": "nq"}
     with pytest.raises(rdfm.EncodeError, match="separate_blank_nodes=True makes it two") as caught:
         patch.to_log(rows, io.BytesIO(), **given)
-    assert "--separate-blank-nodes makes it two" in told(caught.value, "command")
+    assert "--separate-blank-nodes makes it two" in render(caught.value, on_command_line)
     out = io.BytesIO()
     assert patch.to_log(rows, out, separate_blank_nodes=True, **given).messages == 2
 

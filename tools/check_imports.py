@@ -1,11 +1,11 @@
 """Checks that imports point down: the floors of the core, of the crates above it and of the Python package.
 
 In: the sources of the crates, and `rdfm`. Every `crate::` and `super::` path counts, in `use` trees and inline, as do
-Python's imports at any depth and `import_module` with a text; tests within Rust files do not.
-Out: a line for each import that points up, for each between two families of formats, for each file without a floor,
-for each circle through several folders, for each circle of the binding, which has no floors, and for Python or the
-system in any other crate; status 1 if there is one that `ALLOWED` does not name, or if `ALLOWED` names one that is
-gone.
+Python's imports at any depth and `import_module`. Items under `#[cfg(test)]` do not count.
+Out: one line per violation: an import that points up, an import between two families of formats, a file without a
+floor, a circle through several folders or between the files of the binding, a crate other than the binding that uses
+Python or the system, an `import_module` whose target cannot be seen, an exception in `ALLOWED` that is not needed.
+The exit status is 1 if there is a violation.
 """
 
 import ast
@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parent.parent
 # A file or folder may import those on lower floors, and what is in its own folder.
@@ -40,6 +41,7 @@ QUERY = [
     {"filter", "labelled", "query"},
     {"lib"},
 ]
+TEST = "#[cfg(test)]"
 # What no crate but the binding may use.
 OUTSIDE = re.compile(r"\b(?:pyo3|std::(?:fs|net|process|env))\b")
 PACKAGE = [
@@ -53,7 +55,9 @@ PACKAGE = [
     {"cli", "spark", "rdflib_plugin"},
     {"__init__", "__main__", "split", "values", "regroup"},
 ]
-# A message's other forms are a convenience of the message itself, inside functions. The rest is to go.
+# What may import the package itself (`import rdfm`, `from rdfm import convert`): its clients and its public modules.
+SURFACES = PACKAGE[-2] | PACKAGE[-1]
+# A message converts itself to other forms for convenience, inside functions.
 ALLOWED = {
     "message.py -> interop.py",
 }
@@ -69,7 +73,7 @@ def rust_edges(source: Path) -> Edges:
         names[parts[:-1] if parts[-1] in ("mod", "lib") else parts] = path
     edges: Edges = {}
     for name, path in names.items():
-        text = re.sub(r"//[^\n]*", "", path.read_text()).split("#[cfg(test)]")[0]
+        text = without_tests(path.read_text())
         found = edges.setdefault(path, set())
         for parts in rust_paths(text, name):
             while parts and parts not in names:
@@ -77,6 +81,24 @@ def rust_edges(source: Path) -> Edges:
             if parts and names[parts] != path:
                 found.add(names[parts])
     return edges
+
+
+def without_tests(text: str) -> str:
+    """A Rust file without its comments and without each item under `#[cfg(test)]`."""
+    text = re.sub(r"//[^\n]*", "", text)
+    while (start := text.find(TEST)) >= 0:
+        text = text[:start] + text[end_of_item(text, start + len(TEST)) :]
+    return text
+
+
+def end_of_item(text: str, start: int) -> int:
+    """The end of the item that begins at `start`: its semicolon, or the brace that closes its first one."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "{") - (text[at] == "}")
+        if depth == 0 and text[at] in ";}":
+            return at + 1
+    return len(text)
 
 
 def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -99,7 +121,7 @@ def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 def outside(source: Path) -> Iterator[str]:
     """What the files of a crate use of Python or of the system, by their names."""
     for path in sorted(source.rglob("*.rs")):
-        text = re.sub(r"//[^\n]*", "", path.read_text()).split("#[cfg(test)]")[0]
+        text = without_tests(path.read_text())
         for used in sorted(set(OUTSIDE.findall(text))):
             yield f"{path.relative_to(source)} uses {used}"
 
@@ -131,11 +153,47 @@ def python_edges(package: Path) -> Edges:
     for path in names.values():
         found = edges.setdefault(path, set())
         for parts in python_imports(ast.parse(path.read_text())):
+            if parts[:2] == (package.name, "_core"):
+                continue
             while parts and parts not in names:
                 parts = parts[:-1]
-            if len(parts) > 1 and names[parts] != path:
+            if not parts or names[parts] == path:
+                continue
+            if len(parts) > 1 or path.relative_to(package).with_suffix("").parts[0] not in SURFACES:
                 found.add(names[parts])
     return edges
+
+
+def unseen(package: Path) -> Iterator[str]:
+    """The calls of `import_module` that hide what they import, below the surfaces."""
+    for path in sorted(package.rglob("*.py")):
+        own = ".".join(path.relative_to(package.parent).parent.parts)
+        if path.relative_to(package).with_suffix("").parts[0] in SURFACES:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if is_import_module(node) and not names_its_module(node.args, own):
+                yield f"{path.relative_to(package)}: line {node.lineno} hides what import_module imports"
+
+
+def is_import_module(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a node calls `import_module`."""
+    return isinstance(node, ast.Call) and called(node) == "import_module"
+
+
+def called(node: ast.Call) -> str:
+    """The last part of the name of a function that is called."""
+    name: str = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    return name
+
+
+def names_its_module(arguments: list[ast.expr], own: str) -> bool:
+    """Whether a module is named by a text, or by an f-string that begins with the caller's own package."""
+    match arguments:
+        case [ast.Constant(value=str())]:
+            return True
+        case [ast.JoinedStr(values=[ast.Constant(value=str(start)), *_])]:
+            return start.startswith(f"{own}.")
+    return False
 
 
 def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
@@ -146,11 +204,8 @@ def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             base = tuple(node.module.split("."))
             yield from ((*base, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Call):
-            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            name = node.args[0] if node.args else None
-            if called == "import_module" and isinstance(name, ast.Constant):
-                yield tuple(str(name.value).split("."))
+        elif is_import_module(node) and node.args and isinstance(node.args[0], ast.Constant):
+            yield tuple(str(node.args[0].value).split("."))
 
 
 def wrong(edges: Edges, base: Path, floors: list[set[str]]) -> Iterator[str]:
@@ -237,7 +292,8 @@ def main() -> None:
     ):
         gone -= set(wrong(edges, base, floors))
         found += wrong(without_allowed(edges, base), base, floors)
-    found += [f"{told} is allowed, and is gone" for told in gone]
+    found += unseen(package)
+    found += [f"{edge} is in ALLOWED and does not exist" for edge in gone]
     print(*sorted(found), sep="\n", end="\n" if found else "")
     sys.exit(bool(found))
 

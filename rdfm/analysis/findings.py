@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from rdfm.errors import DecodeError, RdfmError, Surface
+from rdfm.errors import DecodeError, RdfmError, Renderer, recommendations
 
 __all__ = ["RULES", "Finding", "Rule"]
 
@@ -98,11 +98,11 @@ class Finding:
     shape: str | None = None
     error: RdfmError | None = field(default=None, repr=False, compare=False)
 
-    def shown(self, surface: Surface = "python") -> str:
-        """Give the text with the options that help, as a surface shows them."""
+    def render(self, renderer: Renderer | None = None) -> str:
+        """Return the text with the options that help, as one surface spells them; Python's by default."""
         if self.error is None:
             return self.text
-        return reason(self.source, self.error, surface)
+        return reason(self.source, self.error) + recommendations(self.error.remedies, renderer)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as what JSON can hold."""
@@ -111,13 +111,7 @@ class Finding:
         return told
 
 
-def reason(
-    source: str, error: RdfmError, surface: Surface = "python", *, with_remedies: bool = True
-) -> str:
-    """What an error says, without where it is."""
+def reason(source: str, error: RdfmError) -> str:
+    """Return what an error says, without its position and remedies."""
     text = error.reason if isinstance(error, DecodeError) else str(error.args[0])
-    text = text.removeprefix(source).removeprefix(":").lstrip()
-    if not with_remedies:
-        return text
-    shown = [told for remedy in error.remedies if (told := remedy.shown(surface)) is not None]
-    return text + ("; " + ", or ".join(shown) if shown else "")
+    return text.removeprefix(source).removeprefix(":").lstrip()

@@ -26,6 +26,7 @@ from rdfm.errors import (
     TruncatedError,
     UnknownFormatError,
     UnsupportedError,
+    recommendations,
 )
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Source
 from rdfm.logs.input import Input, Readable, holds_files
@@ -450,7 +451,7 @@ class Validation:
         else:
             rule = "syntax"
         if refused:
-            self._add(log, rule, reason(log.source.name, error, with_remedies=False))
+            self._add(log, rule, reason(log.source.name, error))
             return
         line, column = error.line, error.column
         if line is None and error.offset is not None and log.lines is not None:
@@ -458,7 +459,7 @@ class Validation:
         self._add(
             log,
             rule,
-            reason(log.source.name, error),
+            reason(log.source.name, error) + recommendations(error.remedies),
             message=error.message_index,
             offset=error.offset,
             line=line,
@@ -472,7 +473,7 @@ class Validation:
     def _unread(self, name: str, error: OSError | UnknownFormatError) -> None:
         """Tell of an input that cannot be read on."""
         if isinstance(error, UnknownFormatError):
-            text = reason(name, error)
+            text = reason(name, error) + recommendations(error.remedies)
             self._new.append(Finding(name, "error", "unknown-format", text, error=error))
         else:
             source = str(error.filename) if error.filename is not None else name

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import rdfm
 from rdfm.cli import _signals
 from rdfm.cli._io import STANDARD_OUTPUT
-from rdfm.errors import told
+from rdfm.errors import render
 
 __all__ = ["Coded", "run"]
 
@@ -110,10 +110,11 @@ def _run(words: list[str]) -> int:
 def _explain(error: Exception) -> int:
     """Say what went wrong, and give the exit code."""
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
-    if isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError)):
-        return _say(f"{told(error, 'command')}{notes}", 2)
     if isinstance(error, rdfm.RdfmError):
-        return _say(f"{told(error, 'command')}{notes}", 1)
+        from rdfm.cli._remedies import on_command_line
+
+        is_usage = isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError))
+        return _say(f"{render(error, on_command_line)}{notes}", 2 if is_usage else 1)
     if isinstance(error, OSError):
         if error.filename is None and _in_print(error):
             error.filename = STANDARD_OUTPUT

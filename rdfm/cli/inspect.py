@@ -85,7 +85,8 @@ def command(
     from rdfm.analysis.inspect import inspect
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import json_line, safe, standard_input
-    from rdfm.errors import UnknownFormatError, told
+    from rdfm.cli._remedies import on_command_line
+    from rdfm.errors import UnknownFormatError, render
 
     stats |= as_rdf or html is not None
     if stats:
@@ -107,7 +108,7 @@ def command(
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
                 raise
             broken = True
-            reason = told(error, "command")
+            reason = render(error, on_command_line)
             if isinstance(error, OSError) and error.strerror:
                 reason = f"{log}: {error.strerror}"
             click.echo(f"rdfm: error: {safe(reason)}", err=True)

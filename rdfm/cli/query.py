@@ -204,9 +204,11 @@ def _say_end(asked: Asked, querying: Querying, quiet: bool, rows: int | None = N
 
 def _say_hint(hint: Remedy | None, quiet: bool) -> None:
     """Say which option may be missed."""
+    from rdfm.cli._remedies import on_command_line
+
     if hint is not None and not quiet:
         click.echo(
             "rdfm: note: nothing was found in the default graph, and there are named graphs: "
-            f"{hint.shown('command')}",
+            f"{hint.render(on_command_line)}",
             err=True,
         )

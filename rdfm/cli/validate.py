@@ -128,20 +128,23 @@ def _line(found: Finding) -> str:
 
 
 def _text(found: Finding) -> str:
-    """What was found, with what the line lacks of its position."""
+    """The text of a finding, with the parts of its position that the line does not show."""
+    from rdfm.cli._remedies import on_command_line
+
     known = {"message": found.message, "frame": found.frame, "row": found.row}
     if found.line is None:
         known["byte"] = found.offset
     place = ", ".join(f"{name} {value}" for name, value in known.items() if value is not None)
     if found.follows:
         place += ("; " if place else "") + "may follow from a skipped message"
-    return found.shown("command") + (f" ({place})" if place else "")
+    return found.render(on_command_line) + (f" ({place})" if place else "")
 
 
 def _json(found: Finding) -> str:
     from rdfm.cli._io import json_line
+    from rdfm.cli._remedies import on_command_line
 
-    return json_line({**found.to_dict(), "text": found.shown("command")})
+    return json_line({**found.to_dict(), "text": found.render(on_command_line)})
 
 
 def _annotation(found: Finding) -> str:

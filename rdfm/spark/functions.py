@@ -27,6 +27,7 @@ from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, Remed
 from rdfm.formats import Format, key
 from rdfm.logs.values import ValueDecoder, ValueEncoder
 from rdfm.spark.options import MODE, Options, as_text
+from rdfm.spark.remedies import in_function
 from rdfm.spark.schema import LISTS
 from rdfm.spark.terms import (
     datatype,
@@ -248,10 +249,10 @@ def _ways_out() -> Iterator[None]:
             "cast(text AS binary); they are encoded from columns of the type of quads"
         ) from None
     except EncodeError as error:
-        error.surface = "function"
+        error.renderer = in_function
         raise
     except DecodeError as error:
-        error.surface = "function"
+        error.renderer = in_function
         if isinstance(error, LimitError) and error.source is None:
             error.reason += " (spark.sql.execution.arrow.maxRecordsPerBatch)"
         elif error.source is not None:

@@ -39,6 +39,7 @@ from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
 from rdfm.spark.querying import Asked, Gathered
+from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import (
     columns_by_name,
     columns_of,
@@ -571,7 +572,7 @@ class _Errors:
             DecodeError: The error, where it is not to be gone over.
         """
         mode = self._reading.mode
-        error.surface = "spark"
+        error.renderer = in_spark
         # What is too large for a limit is not broken: it is not left out without a row that says so.
         limit = isinstance(error, LimitError)
         if limit and mode != "PERMISSIVE":
@@ -605,7 +606,7 @@ class _Errors:
                 skipped = f"{error}; the rest of {error.source} was given up"
             return skipped, error
         except DecodeError as last:
-            last.surface = "spark"
+            last.renderer = in_spark
             # In a split, all else that is not supported can be skipped.
             if self._is_part and isinstance(last, UnsupportedError):
                 last.remedies += (_WHOLE,)
@@ -620,7 +621,7 @@ class _Errors:
             DecodeError, UnknownFormatError: The error, where it is not to be gone over.
         """
         mode = self._reading.mode
-        error.surface = "spark"
+        error.renderer = in_spark
         if mode == "PERMISSIVE" and isinstance(error, DecodeError):
             text = f"{error}; the file was given up"
             self._give_up(error)

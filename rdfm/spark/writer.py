@@ -36,6 +36,7 @@ from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import Commit, Target, stream_job
 from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
 from rdfm.spark.reader import absolute
+from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
@@ -342,7 +343,7 @@ class _Task:
         except (DecodeError, EncodeError) as error:
             self._discard()
             error.source = f"partition {self.partition} of the rows"
-            error.surface = "spark"
+            error.renderer = in_spark
             remedies.add(error)
             raise
         except BaseException:

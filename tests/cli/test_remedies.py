@@ -4,6 +4,7 @@ import click
 import pytest
 
 from rdfm import formats
+from rdfm.cli._remedies import on_command_line
 from rdfm.cli.app import app
 from rdfm.conversion.options import STAGES
 from rdfm.errors import Remedy
@@ -25,8 +26,8 @@ DECLARED = {
 @pytest.mark.parametrize(("side", "name"), DECLARED, ids=[" ".join(key) for key in DECLARED])
 def test_a_flag_is_there_for_each_option_that_programs_in_python_do_not_have_alone(side, name):
     option = DECLARED[side, name]
-    flag = Remedy(side, name, "true", "").shown("command")
-    off = Remedy(side, name, "false", "").shown("command")
+    flag = Remedy(side, name, "true", "").render(on_command_line)
+    off = Remedy(side, name, "false", "").render(on_command_line)
     if option.python_only:
         assert (flag, off) == (None, None)
         return
@@ -46,4 +47,4 @@ def test_a_flag_is_there_for_each_option_that_programs_in_python_do_not_have_alo
     ids=lambda value: value.option if isinstance(value, Remedy) else "",
 )
 def test_what_a_remedy_says_that_is_no_name_of_an_option(remedy, shown):
-    assert remedy.shown("command") == shown
+    assert remedy.render(on_command_line) == shown

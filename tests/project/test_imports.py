@@ -1,4 +1,4 @@
-"""The check of imports tells what points up, and nothing else."""
+"""The check of imports reports what points up, and nothing else."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ sys.path.append(str(Path(__file__).parents[2] / "tools"))
 import check_imports
 
 
-def told(root, files, floors, *, rust):
+def violations(root, files, floors, *, rust):
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def told(root, files, floors, *, rust):
         "use super::super::formats::a as other;",
     ],
 )
-def test_a_path_that_points_up_in_the_core_is_told(line, tmp_path):
+def test_a_path_that_points_up_in_the_core_is_reported(line, tmp_path):
     files = {
         "model/mod.rs": "pub mod term;",
         "model/term.rs": f"{line}\n// use crate::lib;\n",
@@ -36,7 +36,7 @@ def test_a_path_that_points_up_in_the_core_is_told(line, tmp_path):
         "formats/a.rs": "use crate::model::term;",
     }
     floors = [{"model"}, {"formats"}]
-    found = told(tmp_path, files, floors, rust=True)
+    found = violations(tmp_path, files, floors, rust=True)
     assert "model/term.rs -> formats/a.rs" in found
     assert "circle: formats/a.rs, model/term.rs" in found
 
@@ -48,7 +48,7 @@ def test_families_of_formats_do_not_know_each_other(tmp_path):
         "formats/b/mod.rs": "pub struct One;",
         "formats/c/mod.rs": "",
     }
-    found = told(tmp_path, files, [{"formats"}], rust=True)
+    found = violations(tmp_path, files, [{"formats"}], rust=True)
     assert found == ["formats/a/mod.rs -> formats/b/mod.rs"]
 
 
@@ -62,7 +62,7 @@ def test_families_of_formats_do_not_know_each_other(tmp_path):
         "from importlib import import_module\nimport_module('pk.high')",
     ],
 )
-def test_an_import_that_points_up_in_the_package_is_told(line, tmp_path):
+def test_an_import_that_points_up_in_the_package_is_reported(line, tmp_path):
     files = {
         "pk/__init__.py": "",
         "pk/low.py": line,
@@ -78,7 +78,56 @@ def test_an_import_that_points_up_in_the_package_is_told(line, tmp_path):
     assert found == ["low.py -> high.py", "new.py has no floor"]
 
 
-def test_a_crate_that_opens_files_is_told(tmp_path):
+def test_code_after_a_test_module_is_checked(tmp_path):
+    files = {
+        "model/mod.rs": (
+            "#[cfg(test)]\nuse crate::formats::a;\n"
+            "#[cfg(test)]\nmod tests { fn f() { use crate::formats::b; } }\n"
+            "use crate::formats::c;\n"
+        ),
+        "formats/mod.rs": "",
+        "formats/a.rs": "",
+        "formats/b.rs": "",
+        "formats/c.rs": "",
+    }
+    found = violations(tmp_path, files, [{"model"}, {"formats"}], rust=True)
+    assert found == ["model/mod.rs -> formats/c.rs"]
+
+
+@pytest.mark.parametrize(
+    "line", ["import pk", "from pk import something", "from pk import __version__"]
+)
+def test_the_front_door_is_for_surfaces_only(line, tmp_path):
+    files = {"__init__.py": "", "low.py": line, "cli.py": line}
+    for name, text in files.items():
+        (tmp_path / "pk").mkdir(exist_ok=True)
+        (tmp_path / "pk" / name).write_text(text)
+    root = tmp_path / "pk"
+    floors = [{"low"}, {"cli"}, {"__init__"}]
+    found = list(check_imports.wrong(check_imports.python_edges(root), root, floors))
+    assert found == ["low.py -> __init__.py"]
+
+
+@pytest.mark.parametrize(
+    ("call", "is_seen"),
+    [
+        ("import_module('pk.low.a')", True),
+        ("import_module(f'pk.low.{name}')", True),
+        ("import_module(f'pk.{name}')", False),
+        ("import_module(f'{package}.low')", False),
+        ("import_module(name)", False),
+        ("importlib.import_module('pk.' + name)", False),
+    ],
+)
+def test_import_module_names_what_it_imports(call, is_seen, tmp_path):
+    (tmp_path / "pk" / "low").mkdir(parents=True)
+    (tmp_path / "pk" / "low" / "b.py").write_text(call)
+    (tmp_path / "pk" / "cli.py").write_text("import_module(name)")
+    found = list(check_imports.unseen(tmp_path / "pk"))
+    assert found == ([] if is_seen else ["low/b.py: line 1 hides what import_module imports"])
+
+
+def test_a_crate_that_opens_files_is_reported(tmp_path):
     (tmp_path / "lib.rs").write_text(
         "// std::fs\nuse std::{fmt, mem};\nfn f() { std::fs::read(x) }\n"
     )

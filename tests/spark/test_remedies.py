@@ -5,6 +5,7 @@ import pytest
 from rdfm.conversion.options import STAGES
 from rdfm.errors import Remedy
 from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, Options
+from rdfm.spark.remedies import in_function, in_spark
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,8 @@ from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, Opt
 )
 def test_options_that_are_no_formats(option, value, spark, function):
     remedy = Remedy("stage", option, value, "helps")
-    assert remedy.shown("spark") == spark
-    assert remedy.shown("function") == function
+    assert remedy.render(in_spark) == spark
+    assert remedy.render(in_function) == function
 
 
 OWN = READING | FILES | STREAMING | WRITING | WRITE_ID
@@ -36,7 +37,7 @@ OWN = READING | FILES | STREAMING | WRITING | WRITE_ID
 
 @pytest.mark.parametrize("name", STAGES)
 def test_an_option_of_a_conversion_is_shown_if_spark_takes_what_is_shown(name):
-    shown = Remedy("stage", name, "1", "").shown("spark")
+    shown = Remedy("stage", name, "1", "").render(in_spark)
     if shown is not None:
         written = shown.split('"')[1]
         given = Options({written: "1"})
@@ -45,9 +46,9 @@ def test_an_option_of_a_conversion_is_shown_if_spark_takes_what_is_shown(name):
 
 
 @pytest.mark.parametrize("side", ["read", "write"])
-@pytest.mark.parametrize("surface", ["spark", "function"])
+@pytest.mark.parametrize("renderer", [in_spark, in_function])
 def test_options_of_programs_in_python_alone_and_those_that_nobody_declares_are_left_out(
-    side, surface
+    side, renderer
 ):
-    assert Remedy(side, "batch_bytes", "1", "").shown(surface) is None
-    assert Remedy(side, "no_such_option", "1", "").shown(surface) is None
+    assert Remedy(side, "batch_bytes", "1", "").render(renderer) is None
+    assert Remedy(side, "no_such_option", "1", "").render(renderer) is None

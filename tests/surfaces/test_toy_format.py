@@ -10,11 +10,13 @@ import pytest
 
 import rdfm
 from rdfm import MessageBatch, OptionError, Quad, formats, parse_term
+from rdfm.cli._remedies import on_command_line
 from rdfm.cli._run import run
 from rdfm.cli.convert import command
 from rdfm.errors import Remedy
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.spark.options import Options
+from rdfm.spark.remedies import in_spark
 from rdfm.values import decode_values, encode_values
 
 
@@ -144,13 +146,13 @@ def test_spark_has_them():
 
 def test_remedies_name_them():
     between = Remedy("read", "between", "TEXT", "helps")
-    assert [between.shown(surface) for surface in ("python", "command", "spark")] == [
+    assert [between.render(renderer) for renderer in (None, on_command_line, in_spark)] == [
         "between=TEXT helps",
         "--from-between TEXT helps",
         '.option("between", "TEXT") helps',
     ]
     times = Remedy("write", "times", None, "")
-    assert times.shown("command") == "a larger --times allows it"
+    assert times.render(on_command_line) == "a larger --times allows it"
 
 
 def test_columns_of_values_have_them():
