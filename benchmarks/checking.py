@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from tasks import Row, Task, Work, sample, translated
+from work import Row, Task, Work, sample, translated
 
 
 def held(log: str, format: str, folder: Path, messages: int) -> bytes:

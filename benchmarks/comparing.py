@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from tasks import Row, Task, Work, sample, translated
+from work import Row, Task, Work, sample, translated
 
 DELIMITER = b"# @message\n"
 # The peer is slow.

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tasks import Row, Task, Work, batches, sample
+from work import Row, Task, Work, batches, sample
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from counting import data_of, decoding
-from tasks import Row, Task, Work, sample
+from work import Row, Task, Work, sample
 
 SENSOR = "<https://iot.example/sensor/7>"
 SOSA = "http://www.w3.org/ns/sosa/"

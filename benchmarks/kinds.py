@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from tasks import OXIGRAPH_FORMATS, Row, Task, Work, batches, sample, writing_work
+from work import OXIGRAPH_FORMATS, Row, Task, Work, batches, sample, writing_work
 
 VARIABLES = ["s", "p", "o", "g"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from counting import data_of, decoding
-from tasks import Row, Task, Work, batches, sample
+from work import Row, Task, Work, batches, sample
 
 PREFIXES = """PREFIX sosa: <http://www.w3.org/ns/sosa/>
 PREFIX om: <http://www.ontology-of-units-of-measure.org/resource/om-2/>

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from generate import generate
-from tasks import Row, Task, rows
+from tasks import rows
+from work import Row, Task
 
 HERE = Path(__file__).parent
 SIZES = {"iot": 200_000, "osm": 10_000, "nanopubs": 10_000}

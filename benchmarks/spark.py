@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from generate import iot_messages, jelly, nquads, pyjelly_sink, write
 from run import QUICK_SIZES, SIZES, command_line, environment, folder
-from tasks import Row
+from work import Row
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

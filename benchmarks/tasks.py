@@ -1,110 +1,23 @@
-"""What is measured: each task prepares its data outside the clock and gives back the work to time.
-
-A task takes the folder of the data and a sample size in messages and returns a `Work`. Reading
-tasks take the bytes of a log in memory; writing tasks take what the library itself writes from, and
-write into a `NullFile`, whichever side it is.
-"""
+"""The tasks of the messages, and the table of all rows."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, Any
 
+import checking
+import comparing
+import counting
+import filtering
+import kinds
+import querying
 from generate import NANOPUB_NAMESPACES
-
-PIECE_BYTES = 1 << 18
-
-
-@dataclass(frozen=True)
-class Work:
-    """One thing to time.
-
-    Attributes:
-        run: Does it and returns the number of quads.
-        log_bytes: Size of the log read or written, if known beforehand.
-        size: Gives the size of what `run` wrote last, if it writes.
-        prepare: Makes what one `run` uses up, before it and outside the clock.
-    """
-
-    run: Callable[[], int]
-    log_bytes: int = 0
-    size: Callable[[], int] | None = None
-    prepare: Callable[[], None] | None = None
-
-
-class NullFile(io.RawIOBase):
-    """Where every side writes: counts bytes and keeps none.
-
-    Attributes:
-        size: Bytes written.
-    """
-
-    def __init__(self) -> None:
-        self.size = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.size += len(data)
-        return len(data)
-
-
-def writing_work(write: Callable[[IO[bytes]], int]) -> Work:
-    """Work that writes a log into a file, and returns the number of quads.
-
-    A library whose pieces are small gains by the buffer, as with any file that Python opens.
-    """
-    file = NullFile()
-
-    def run() -> int:
-        nonlocal file
-        file = NullFile()
-        with io.BufferedWriter(file, 1 << 16) as out:
-            return write(out)
-
-    return Work(run, size=lambda: file.size)
-
-
-Task = Callable[[Path, int], Work]
-Side = TypeVar("Side")
-
-
-def sample(folder: Path, log: str, messages: int) -> bytes:
-    """A text log, cut after so many messages."""
-    data = (folder / log).read_bytes()
-    if messages:
-        position = -1
-        for _ in range(messages):
-            position = data.find(b"# @message", position + 1)
-            if position < 0:
-                return data
-        data = data[:position]
-    return data
-
+from work import OXIGRAPH_FORMATS, Row, Task, Work, batches, sample, translated, writing_work
 
 # --- rdfm ---
-
-
-def batches(format: str, data: bytes, *, parts: bool = False, **options: Any) -> Iterator[Any]:
-    """The batches of a log in memory, fed as a file would be; parts: large messages in several."""
-    from rdfm import formats
-
-    opening = formats.Opening("always" if parts else "never")
-    decoder = formats.find(format).decoder(options, opening)
-    view = memoryview(data)
-    for start in range(0, len(data), PIECE_BYTES):
-        decoder.feed(view[start : start + PIECE_BYTES])
-        while (batch := decoder.next_batch()) is not None:
-            yield batch
-    decoder.finish()
-    while (batch := decoder.next_batch()) is not None:
-        yield batch
 
 
 def rdfm_read(log: str, folder: Path, messages: int) -> Work:
@@ -146,16 +59,6 @@ def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
         return count
 
     return Work(run, len(data))
-
-
-def translated(log: str, to: str, folder: Path, messages: int, **options: Any) -> bytes:
-    """A text log in another format; options are the encoder's."""
-    from rdfm import formats
-
-    encoder = formats.find(to).Encoder(**options)
-    text = sample(folder, log, messages)
-    parts = [encoder.encode(batch) for batch in batches(log.rpartition(".")[2], text)]
-    return b"".join([*parts, encoder.finish()])
 
 
 def rdfm_read_as(
@@ -296,15 +199,6 @@ def pyjelly_write(log: str, folder: Path, messages: int) -> Work:
 
 
 # --- pyoxigraph: strict, as rdfm is ---
-
-OXIGRAPH_FORMATS = {
-    "nt": "N_TRIPLES",
-    "nq": "N_QUADS",
-    "ttl": "TURTLE",
-    "trig": "TRIG",
-    "jsonld": "JSON_LD",
-    "rdfxml": "RDF_XML",
-}
 
 
 def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
@@ -476,23 +370,6 @@ def rdflib_read(log: str, folder: Path, messages: int) -> Work:
     return Work(run, len(data))
 
 
-@dataclass(frozen=True)
-class Row(Generic[Side]):
-    """A line of a table.
-
-    Attributes:
-        name: What is measured.
-        ours: Our side.
-        peer: Name of the peer, and its side.
-        target: The least ratio of our rate to the peer's that we aim at; 0 for none.
-    """
-
-    name: str
-    ours: Side
-    peer: tuple[str, Side]
-    target: float = 0
-
-
 IOT_NAMESPACES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "sosa": "http://www.w3.org/ns/sosa/",
@@ -560,13 +437,6 @@ def document_rows() -> list[Row[Task]]:
 
 def rows() -> list[Row[Task]]:
     """Every row that compares rates."""
-    import checking
-    import comparing
-    import counting
-    import filtering
-    import kinds
-    import querying
-
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
     return [
         Row("jelly read, batches (iot)", partial(rdfm_read, "iot.jelly"), read_pyjelly, 50),

@@ -31,14 +31,16 @@ def data(tasks, tmp_path_factory):
 
 
 def test_both_sides_of_a_writing_row_write_into_the_same_kind_of_file(tasks, data, monkeypatch):
+    import work as shared  # the fixture puts its folder on the path
+
     files = []
 
-    class Recorded(tasks.NullFile):
+    class Recorded(shared.NullFile):
         def __init__(self):
             super().__init__()
             files.append(self)
 
-    monkeypatch.setattr(tasks, "NullFile", Recorded)
+    monkeypatch.setattr(shared, "NullFile", Recorded)
     rows = [row for row in tasks.rows() if " write" in row.name]
     assert len(rows) > 10
     for row in rows:
