@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, OptionError, RdfmError
+from rdfm.errors import DecodeError, OptionError, RdfmError, visible
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, holds_files
 from rdfm.logs.split import Split
@@ -628,7 +628,7 @@ def _pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | End]:
 def _name(given: Readable) -> str:
     """What an input is called before it is opened."""
     if isinstance(given, (str, os.PathLike)):
-        return os.fspath(given)
+        return visible(os.fspath(given))
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 

@@ -26,6 +26,7 @@ from rdfm.errors import (
     OptionError,
     Remedy,
     UnknownFormatError,
+    visible,
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs.kinds import USUAL
@@ -69,7 +70,7 @@ class Output:
         self._owned = isinstance(target, (str, os.PathLike))
         if isinstance(target, (str, os.PathLike)):
             path = os.fspath(target)
-            self.name = path
+            self.name = visible(path)
             compression = compressions.by_suffix(path) if compression is None else compression
             self._compressor = _compressor(compression)
             try:
@@ -82,7 +83,7 @@ class Output:
                 f"cannot write to {no_path(target)}; give a path or a binary file object"
             )
         else:
-            self.name = str(getattr(target, "name", "output"))
+            self.name = visible(str(getattr(target, "name", "output")))
             if isinstance(target, io.TextIOBase):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('wb')"
@@ -165,7 +166,7 @@ class Output:
             with contextlib.suppress(OSError):
                 self._file.close()
         if self._temporary is not None and self._process == os.getpid():
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # or a name that no file can have
                 self._temporary.unlink()
         self._done()
 
@@ -205,7 +206,7 @@ class FolderOutput:
             OptionError: The folder is there and holds something, and is not to be overwritten.
             OSError: The folder cannot be made.
         """
-        self.name = os.fspath(path)
+        self.name = visible(os.fspath(path))
         self.bytes_written = 0
         self._process = os.getpid()
         self._compression = compression
@@ -494,7 +495,7 @@ def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) ->
             file.close()
     if process != os.getpid():  # a process that was forked meanwhile
         return
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):  # or a name that no file can have
         temporary.unlink()
         warnings.warn(
             f"the log {name} was never closed, so what was written is gone; use it in a with block",
@@ -512,8 +513,8 @@ def remove_unfinished() -> None:
 
 
 def _cut(name: str, count: int) -> str:
-    """The first bytes of a file name; file systems count bytes, 255 at most."""
-    return os.fsencode(name)[:count].decode("utf-8", "ignore")
+    """The first bytes of a file name, without those that are not UTF-8; file systems allow 255."""
+    return os.fsdecode(os.fsencode(name)[:count].decode("utf-8", "ignore").encode())
 
 
 def _free_name(final: Path) -> Path:

@@ -12,6 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from rdfm._core import Query
 from rdfm.errors import OptionError, QueryError
+from rdfm.formats._spec import decoded
 from rdfm.logs.input import Input
 
 __all__ = ["QueryLike", "Text", "parsed", "text_of"]
@@ -48,7 +49,7 @@ def text_of(query: QueryLike) -> Text:
     if isinstance(query, str) and (
         not query or "{" in query or (any(map(str.isspace, query)) and not os.path.exists(query))  # noqa: PTH110 - any text
     ):
-        return Text(query)
+        return Text(decoded("the query", query))
     given = Input(query)
     parts, size = [], 0
     try:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit
 
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, visible
 from rdfm.storage.paths import local_target
 
 if TYPE_CHECKING:
@@ -287,9 +287,9 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise OSError(f"{path}: {error.strerror or error}") from error
+        raise OSError(f"{visible(str(path))}: {error.strerror or error}") from error
     if len(data) > MAX_BYTES:
-        raise OSError(f"{path} is larger than {MAX_BYTES} bytes")
+        raise OSError(f"{visible(str(path))} is larger than {MAX_BYTES} bytes")
     return data
 
 
