@@ -368,6 +368,17 @@ class Shape:
             raise OptionError(
                 f"split_messages and split_bytes are for folders, and {what}; name a folder, such as out/"
             )
+        if (
+            path is not None
+            and splits
+            and not ends
+            and not Path(path).is_dir()
+            and _is_of_file(path)
+        ):
+            raise OptionError(
+                f"{path} is the name of a file, and split_messages and split_bytes write a folder; "
+                f"write {path}/ for a folder of this name"
+            )
         if overwrite and not self.folder:
             raise OptionError("overwrite is for folders; files are replaced without it")
         if self.folder and path is not None and Path(path).is_file():
@@ -412,6 +423,15 @@ class Shape:
         if not self.folder:
             return Output(self._target, self._compression)
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
+
+
+def _is_of_file(path: str) -> bool:
+    """Whether a name has the suffix of a format, of a compression or of another kind of file."""
+    return (
+        formats.by_path(path) is not None
+        or compressions.by_suffix(path) is not None
+        or to_write(path) is not None
+    )
 
 
 def _here(path: str) -> str:
@@ -541,8 +561,8 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
     if path is not None and (inner := archives.stem(path)) is not None:
         return formats.by_path(inner) or formats.find(USUAL[kind])
-    if path is not None and (format := formats.by_path(path)) is not None:
-        return format
+    if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
+        return format  # of a folder, such as log.nq/, that of its files
     if path is not None and (likely := to_write(path)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     shown = path if path is not None else "the output"

@@ -25,7 +25,7 @@ from rdfm.storage.paths import local_target
 if TYPE_CHECKING:
     from http.client import HTTPResponse
 
-__all__ = ["ContextLoader", "cache_folder", "context_text"]
+__all__ = ["ContextLoader", "cache_folder", "context_text", "is_context_text"]
 
 MAX_BYTES = 16 << 20
 MAX_SECONDS = 30
@@ -165,6 +165,13 @@ class ContextLoader:
             return
 
 
+def is_context_text(given: object) -> bool:
+    """Whether the value of an option is a context itself, and not the path of its file."""
+    if isinstance(given, str):
+        return given.lstrip().startswith(("{", "["))
+    return isinstance(given, (Mapping, list))
+
+
 def context_text(given: object, option: str = "compact_with") -> str:
     """Give the JSON text of a context that is the value of an option.
 
@@ -185,7 +192,7 @@ def context_text(given: object, option: str = "compact_with") -> str:
             return json.dumps(given, ensure_ascii=False)
         except (TypeError, ValueError) as error:
             raise OptionError(f"{option} is a context in JSON: {error}") from error
-    if isinstance(given, str) and given.lstrip().startswith(("{", "[")):
+    if isinstance(given, str) and is_context_text(given):
         return given
     if not isinstance(given, (str, os.PathLike)):
         raise OptionError(
