@@ -127,4 +127,5 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
         skipped=skipped,
         errors=tuple(errors),
         abandoned=tuple(abandoned),
+        notes=() if found == most else driver.notes(),
     )
