@@ -40,6 +40,7 @@ __all__ = [
     "UnsupportedError",
     "render",
     "set_default_renderer",
+    "visible",
 ]
 
 
@@ -105,6 +106,24 @@ def set_default_renderer(renderer: Renderer) -> None:
     _default_renderer = renderer
 
 
+def visible(text: str) -> str:
+    r"""Give a text that can be encoded, with the bytes of file names that are not UTF-8 as escapes.
+
+    Python keeps such a byte as a lone surrogate (PEP 383), which no encoding accepts.
+
+    Example:
+        >>> visible("a\udcff.nq")
+        'a\\xff.nq'
+    """
+    if text.isascii():
+        return text
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        data = text.encode("utf-8", "backslashreplace")
+    return data.decode("utf-8", "backslashreplace")
+
+
 def render(error: Exception, renderer: Renderer | None = None) -> str:
     """Return the text of an error with the options that help, as one surface spells them.
 
@@ -118,7 +137,7 @@ def render(error: Exception, renderer: Renderer | None = None) -> str:
         >>> render(error)
         'ttl: the format holds no graph names; merge_graphs=True drops them on purpose (message 4)'
     """
-    return error._render(renderer) if isinstance(error, RdfmError) else str(error)
+    return visible(error._render(renderer) if isinstance(error, RdfmError) else str(error))
 
 
 class RdfmError(Exception):
@@ -134,7 +153,7 @@ class RdfmError(Exception):
 
     def __str__(self) -> str:
         """As in `ttl: the format holds no graph names; merge_graphs=True drops them on purpose (message 4)`."""
-        return self._render(self.renderer)
+        return visible(self._render(self.renderer))
 
     def _render(self, renderer: Renderer | None) -> str:
         return super().__str__() + recommendations(self.remedies, renderer)

@@ -187,6 +187,8 @@ def compare(
         finally:
             vars(found).update(findings.counts)
             found.messages_a, found.messages_b = (side.messages for side in sides)
+        empty = dict.fromkeys(note for side in sides for note in side.driver.notes())
+        found.notes += tuple(empty)
         if findings.only_namespaces and findings.only_namespaces == found.count:
             found.notes += ("the quads are the same: only namespaces differ, and may be ignored",)
         _refuse_unused(sides, options)

@@ -180,7 +180,7 @@ def inspect(
     finally:
         driver.close()
     report.logs = logs if driver.several else 1
-    report.notes = (*notes.texts(), *counts.notes())
+    report.notes = (*(() if error else driver.notes()), *notes.texts(), *counts.notes())
     report.format = ", ".join(found) or report.format
     compressed = {file.compression for file in files}
     report.compression = compressed.pop() if len(compressed) == 1 else None

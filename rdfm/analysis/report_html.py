@@ -11,10 +11,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rdfm._core import __version__
+
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Names, Sizes, Statistics
 
-__all__ = ["fragment", "page"]
+__all__ = ["GENERATOR", "fragment", "page"]
+
+# What a page begins with, so that rdfm replaces only pages of its own. A version follows.
+GENERATOR = '<meta name="generator" content="rdfm '
 
 # Names longer than this are cut in the middle; the tooltip has some more.
 _SHOWN = 90
@@ -62,6 +67,7 @@ def page(of: Statistics) -> str:
     """Give a whole page."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'{GENERATOR}{__version__}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src'
         " 'unsafe-inline'; img-src data:\">\n"

@@ -402,5 +402,5 @@ def statistics(
         logs=logs if driver.several else 1,
         bytes=done,
         error=error,
-        notes=notes.texts(),
+        notes=(*(() if error else driver.notes()), *notes.texts()),
     )

@@ -27,6 +27,7 @@ from rdfm.errors import (
     UnknownFormatError,
     UnsupportedError,
     recommendations,
+    visible,
 )
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Source
 from rdfm.logs.input import Input, Readable, holds_files
@@ -476,7 +477,7 @@ class Validation:
             text = reason(name, error) + recommendations(error.remedies)
             self._new.append(Finding(name, "error", "unknown-format", text, error=error))
         else:
-            source = str(error.filename) if error.filename is not None else name
+            source = name if error.filename is None else visible(str(error.filename))
             text = error.strerror or str(error)
             self._new.append(Finding(source, "error", "unreadable", text))
 

@@ -7,6 +7,8 @@ import json
 import sys
 from typing import Any, BinaryIO, cast
 
+from rdfm.errors import visible
+
 STANDARD_OUTPUT = "standard output"
 # What a message of each kind of log is called, and what it holds; of results a row is both.
 WORDS = {
@@ -147,7 +149,7 @@ def all_dropped(dropped: dict[str, int]) -> str:
 
 def safe(text: str) -> str:
     """A text in which nothing moves the cursor of a terminal."""
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in visible(text))
 
 
 def json_line(value: Any) -> str:

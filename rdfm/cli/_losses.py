@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from rdfm.cli._io import WORDS, all_dropped, counted, plural, safe, several, size
 
-__all__ = ["say_dropped", "say_skipped", "say_summary"]
+__all__ = ["say_dropped", "say_notes", "say_skipped", "say_summary"]
 
 
 def say_skipped(summary: Any) -> None:
@@ -23,6 +24,12 @@ def say_skipped(summary: Any) -> None:
         click.echo(
             f"rdfm: skipped: the rest of {safe(name)}, since its format cannot resume", err=True
         )
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Say what users should know, though nothing is broken."""
+    for note in notes:
+        click.echo(f"rdfm: note: {safe(note)}", err=True)
 
 
 def say_dropped(summary: Any) -> None:
@@ -51,5 +58,4 @@ def say_summary(summary: Any, quiet: bool) -> None:
         line += f", {plural(summary.skipped, 'error')} skipped"
     click.echo(f"rdfm: {line}", err=True)
     say_dropped(summary)
-    for note in summary.notes:
-        click.echo(f"rdfm: note: {safe(note)}", err=True)
+    say_notes(summary.notes)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import rdfm
 from rdfm.cli import _signals
 from rdfm.cli._io import STANDARD_OUTPUT
-from rdfm.errors import render
+from rdfm.errors import render, visible
 
 __all__ = ["Coded", "run"]
 
@@ -139,7 +139,7 @@ def _say(text: str, code: int) -> int:
 
 def _print(kind: str, text: str) -> None:
     """Print one line on standard error."""
-    line = " ".join(text.split("\n")).strip()
+    line = " ".join(visible(text).split("\n")).strip()
     safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
     if sys.stderr is not None:
         with contextlib.suppress(OSError, UnicodeError):  # nobody listens

@@ -1,22 +1,18 @@
-"""What `rdfm inspect --stats` prints and writes.
+"""What `rdfm inspect --stats` prints.
 
-In: `Statistics`. Out: lines for people, or a page in a file.
+In: `Statistics`. Out: lines for people.
 """
 
 from __future__ import annotations
 
-import errno
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from rdfm.cli._io import WORDS, plural, safe, several, size
 
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Names, Sizes, Statistics
 
-__all__ = ["check_folder", "lines", "write_page"]
+__all__ = ["lines"]
 
 # The bars of a histogram, as wide as most terminals allow.
 _WIDTH = 32
@@ -30,28 +26,6 @@ _TITLES = {
     "quoted_triples": "quoted triples",
     "byte_density": "bytes a statement",
 }
-
-
-def check_folder(path: str) -> None:
-    """Refuse a file in a folder that is not there, before a log is read.
-
-    Raises:
-        FileNotFoundError: There is no such folder.
-        IsADirectoryError: The file is a folder.
-    """
-    folder = Path(path).parent
-    if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder", str(folder))
-    if Path(path).is_dir():
-        raise IsADirectoryError(errno.EISDIR, "Is a folder", path)
-
-
-def write_page(found: Statistics, path: str) -> None:
-    """Write the page."""
-    if path == "-":
-        click.echo(found.to_html(), nl=False)
-        return
-    Path(path).write_text(found.to_html(), "utf-8")
 
 
 def lines(of: Statistics) -> list[str]:

@@ -100,7 +100,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         standard_input,
         standard_output,
     )
-    from rdfm.cli._losses import say_dropped, say_skipped
+    from rdfm.cli._losses import say_dropped, say_notes, say_skipped
     from rdfm.cli._screen import Screen, wants_colours
     from rdfm.cli._signals import unwinding
     from rdfm.conversion.convert import convert
@@ -133,3 +133,5 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     # Names of namespaces are not missed by somebody who asks for a format without them.
     summary.dropped.pop("namespaces", None)
     say_dropped(summary)
+    if not summary.messages:  # other notes are about the output
+        say_notes(summary.notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from rdfm.cli._options import GroupedCommand
+from rdfm.cli._options import GroupedCommand, Words
 
 SHELLS = ("bash", "zsh", "fish")
 _EPILOG = """Where shells look for it:
@@ -20,7 +20,7 @@ _EPILOG = """Where shells look for it:
     epilog=_EPILOG,
     short_help="Print the completion script of a shell.",
 )
-@click.argument("shell", required=False, type=click.Choice(SHELLS), metavar="{bash|zsh|fish}")
+@click.argument("shell", required=False, type=Words(list(SHELLS)), metavar="{bash|zsh|fish}")
 def command(shell: str | None) -> None:
     """Print the completion script of a shell: bash, zsh or fish."""
     from rdfm.cli.app import app
@@ -29,6 +29,6 @@ def command(shell: str | None) -> None:
         raise click.UsageError("name a shell, bash, zsh or fish, as in: rdfm completion bash")
     make = get_completion_class(shell)
     if make is None:
-        raise click.UsageError(f"no completion for {shell}")
+        raise click.UsageError(f"'{shell[:40]}' is not one of bash, zsh and fish")
     completion = make(app, {}, "rdfm", "_RDFM_COMPLETE")
     click.echo(completion.source_template % completion.source_vars())

@@ -45,7 +45,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     """
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
-    from rdfm.cli._losses import say_skipped, say_summary
+    from rdfm.cli._losses import say_notes, say_skipped, say_summary
     from rdfm.cli._signals import unwinding
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
@@ -61,6 +61,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
         with unwinding():
             counted = count_kept(inputs, **options)
         say_skipped(counted)
+        say_notes(() if quiet else counted.notes)
         click.echo(counted.messages)
         return
     if output == "-":

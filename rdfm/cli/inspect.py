@@ -90,12 +90,15 @@ def command(
 
     stats |= as_rdf or html is not None
     if stats:
+        from rdfm.analysis.report_file import check_report, write_report
         from rdfm.analysis.statistics import statistics
         from rdfm.cli import _statistics
 
         _refuse(logs, as_json, as_rdf, html)
     broken = False
     options = {name.removeprefix("from_"): value for name, value in given(options).items()}
+    if html is not None and html != "-":
+        check_report(html, logs, options)
     taken = _taken(logs, from_format, options)
     for index, log in enumerate(logs):
         bar = Bar.on_terminal()
@@ -122,7 +125,10 @@ def command(
         elif as_rdf:
             click.echo(found.to_rdf(), nl=False)
         elif html is not None:
-            _statistics.write_page(found, html)
+            if html == "-":
+                click.echo(found.to_html(), nl=False)
+            else:
+                write_report(found.to_html(), html)
         else:
             shown = (_statistics.lines if stats else _lines)(found)
             click.echo(("\n" if index else "") + "\n".join(shown))
@@ -135,12 +141,8 @@ def _refuse(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None
     """Refuse what does not go together, before a log is read.
 
     Raises:
-        UsageError: It is said how.
-        OSError: The page cannot be written there.
+        UsageError: The text says what does not.
     """
-    from rdfm.cli._statistics import check_folder
-    from rdfm.conversion.own_input import refuse_own_input
-
     said = [
         name
         for name, given in (("--json", as_json), ("--rdf", as_rdf), ("--html", html is not None))
@@ -150,9 +152,6 @@ def _refuse(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None
         raise click.UsageError(f"{' and '.join(said)}: leave one of them out")
     if len(logs) > 1 and not as_json and said:
         raise click.UsageError(f"{said[0]} is for one log; found {len(logs)}: name one at a time")
-    if html not in (None, "-"):
-        check_folder(html)
-        refuse_own_input(list(logs), html)
 
 
 def _taken(

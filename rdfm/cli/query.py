@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rdfm.cli._bar import Bar
     from rdfm.errors import Remedy
+    from rdfm.logs.driver import Driver
     from rdfm.sparql.query import Asked
     from rdfm.sparql.querying import Querying
 
@@ -148,7 +149,7 @@ def _answer(asked: Asked, quiet: bool) -> None:
             click.echo(f"{safe(source)}\t{index}")
         else:
             click.echo(str(each[1]))
-    _say_end(asked, querying, quiet)
+    _say_end(asked, querying, driver, quiet)
 
 
 def _bar(quiet: bool) -> Bar | None:
@@ -175,7 +176,7 @@ def _show(asked: Asked, quiet: bool) -> None:
     from rdfm.cli._table import Table
 
     bar = _bar(quiet)
-    querying, found, _ = asked.stream(bar)
+    querying, found, driver = asked.stream(bar)
     table = Table([*(() if asked.whole else ("source", "message")), *asked.query.variables])
     for some in _closing(bar, found):
         rows = some.rows.rows()
@@ -185,12 +186,15 @@ def _show(asked: Asked, quiet: bool) -> None:
             of = zip(some.indexes, rows, strict=True)
             table.add((some.source, str(index), *row) for index, row in of)
     table.end()
-    _say_end(asked, querying, quiet, rows=table.count)
+    _say_end(asked, querying, driver, quiet, rows=table.count)
 
 
-def _say_end(asked: Asked, querying: Querying, quiet: bool, rows: int | None = None) -> None:
+def _say_end(
+    asked: Asked, querying: Querying, driver: Driver, quiet: bool, rows: int | None = None
+) -> None:
     """Say on standard error what was skipped, how many rows there were, and what may be missed."""
     from rdfm.cli._io import plural, safe
+    from rdfm.cli._losses import say_notes
 
     for text in querying.texts:
         click.echo(f"rdfm: skipped: {safe(text)}", err=True)
@@ -199,6 +203,7 @@ def _say_end(asked: Asked, querying: Querying, quiet: bool, rows: int | None = N
         click.echo(f"rdfm: skipped: and {more:,} more", err=True)
     if rows is not None and not quiet:
         click.echo(f"rdfm: {plural(rows, 'row')}", err=True)
+    say_notes(() if quiet else driver.notes())
     _say_hint(asked.hint(querying), quiet)
 
 

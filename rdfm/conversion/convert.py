@@ -13,7 +13,6 @@ from rdfm import formats
 from rdfm._core import MessageBatch, Regrouper
 from rdfm.conversion import regroup
 from rdfm.conversion.options import STAGES, divide, readers
-from rdfm.conversion.own_input import refuse_own_input
 from rdfm.conversion.pipeline import Pipeline, Plan
 from rdfm.conversion.selected import select
 from rdfm.conversion.summary import Summary
@@ -24,6 +23,7 @@ from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def convert(
     sources: list[Any] = [inputs] if single else list(inputs)  # type: ignore[arg-type]  # a sequence
     if not sources:
         raise OptionError("there is nothing to convert: name an input")
-    refuse_own_input(sources, output)
+    refuse_own_input(sources, output, options, STAGES)
     report = Reporter(progress)
     total = None if progress is None else total_bytes(sources)
     return Pipeline(plan(sources, output, dict(options), total), report).run()

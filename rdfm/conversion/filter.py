@@ -11,7 +11,6 @@ from typing import Any
 
 from rdfm.conversion.convert import plan
 from rdfm.conversion.options import STAGES
-from rdfm.conversion.own_input import refuse_own_input
 from rdfm.conversion.pipeline import MAX_LISTED_ERRORS, Pipeline
 from rdfm.conversion.summary import Summary
 from rdfm.errors import LimitError, OptionError
@@ -19,6 +18,7 @@ from rdfm.logs.driver import Broken, Driver, Read, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable
 from rdfm.logs.output import Writable
+from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 __all__ = ["FILTER", "count", "filter_logs"]
@@ -58,7 +58,7 @@ def filter_logs(
         OptionError: What is asked for is no term, expression or time; nothing declares the namespace of a name.
         RdfmError, OSError: As `convert`.
     """
-    refuse_own_input(list(inputs), output)
+    refuse_own_input(inputs, output, options, FILTER)
     total = None if progress is None else total_bytes(inputs)
     made = plan(list(inputs), output, options, total, FILTER)
     return Pipeline(made, Reporter(progress)).run()
@@ -127,4 +127,5 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
         skipped=skipped,
         errors=tuple(errors),
         abandoned=tuple(abandoned),
+        notes=() if found == most else driver.notes(),
     )

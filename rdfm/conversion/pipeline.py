@@ -159,6 +159,7 @@ class Pipeline:
         self._dropped: Counter[str] = Counter()
         self._dropped_key: str | None = None
         self._notes = Notes()
+        self._read_all = False
 
     def run(self) -> Summary:
         """Convert.
@@ -234,9 +235,14 @@ class Pipeline:
             skipped=self._skipped,
             errors=tuple(self._errors),
             abandoned=tuple(self._abandoned),
-            notes=self._notes.texts() + tuple(encoder.notes()),
+            notes=(*self._notes_of_inputs(), *encoder.notes()),
             kind=self._kind,
         )
+
+    def _notes_of_inputs(self) -> tuple[str, ...]:
+        # The reader may be ahead of what is wanted, so that what it met there would be chance.
+        of_all = self._plan.driver.notes() if self._read_all else ()
+        return of_all + self._notes.texts()
 
     def _all_dropped(self, encoder: Any) -> dict[str, int]:
         dropped = Counter(encoder.dropped())
@@ -425,6 +431,8 @@ class Pipeline:
                 if selection.done:
                     break
                 self._tell(written)
+            else:
+                self._read_all = True
             for read in selection.rest():
                 held: list[_Bytes] = []
                 try:

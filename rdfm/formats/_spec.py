@@ -9,13 +9,14 @@ text for every kind.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rdfm import _core
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,6 +162,13 @@ class OptionSpec:
             OSError: It is the file of a context, which cannot be read.
         """
         called = called or self.name
+        # The names of files may have bytes that are not UTF-8, all other texts are UTF-8.
+        if self.kind in ("file", "log") and isinstance(given, (str, os.PathLike)):
+            return os.fspath(given)
+        if self.kind == "files" and isinstance(given, Mapping):
+            return _files(called, given)
+        if self.kind not in ("context", "object"):
+            given = _decoded(called, given)
         if self.kind == "moment":
             return _moment(called, given)
         if self.kind == "object":
@@ -168,7 +176,7 @@ class OptionSpec:
         if self.kind == "context":
             from rdfm.storage.contexts import context_text  # costly to import
 
-            return context_text(given, called)
+            return decoded(called, context_text(given, called))
         if self.kind == "texts":
             return _texts(called, given)
         if self.repeatable and isinstance(given, str):
@@ -201,9 +209,63 @@ def _moment(called: str, given: Any) -> datetime:
 def _texts(called: str, given: Any) -> list[str]:
     """A text, or several."""
     found = [given] if isinstance(given, str) else given
-    if isinstance(found, (list, tuple)) and all(isinstance(text, str) for text in found):
-        return list(found)
-    raise OptionError(f"{called} is a text, or a list of texts, not {type(given).__name__}")
+    if not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
+        raise OptionError(f"{called} is a text, or a list of texts, not {type(given).__name__}")
+    return list(found)
+
+
+def _decoded(called: str, given: Any) -> Any:
+    """The value of an option with its texts as `decoded` gives them."""
+    if isinstance(given, str):
+        return decoded(called, given)
+    if isinstance(given, Mapping):
+        return {_decoded(called, name): _decoded(called, value) for name, value in given.items()}
+    if isinstance(given, (list, tuple)):
+        return [_decoded(called, each) for each in given]
+    return given
+
+
+def decoded(called: str, text: str) -> str:
+    r"""Give a text that can be encoded, from one that may have the lone surrogates of PEP 383.
+
+    Python makes such surrogates of the bytes of arguments that are not valid in the locale's encoding. Under
+    `LC_ALL=C` these are all bytes above 127, and here they are UTF-8.
+
+    Args:
+        called: What an error calls the text.
+        text: The text.
+
+    Raises:
+        OptionError: The bytes are not UTF-8.
+
+    Example:
+        >>> decoded("any", "caf\udcc3\udca9")
+        'café'
+        >>> decoded("any", "caf\udce9")
+        Traceback (most recent call last):
+        rdfm.errors.OptionError: any is not a text in UTF-8: found \xe9 in 'caf\xe9'
+    """
+    if text.isascii():
+        return text
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeEncodeError as error:  # a surrogate that stands for no byte
+        found = text[error.start]
+    except UnicodeDecodeError as error:
+        found = error.object[error.start : error.start + 1].decode("utf-8", "surrogateescape")
+    raise OptionError(
+        f"{called} is not a text in UTF-8: found {visible(found)} in '{visible(text[:40])}'"
+    )
+
+
+def _files(called: str, given: Mapping[Any, Any]) -> dict[str, str]:
+    """URLs and the names of files."""
+    files = {}
+    for url, file in given.items():
+        if not isinstance(url, str) or not isinstance(file, (str, os.PathLike)):
+            raise OptionError(f"{called} is a dict of URLs and files, not {repr(given)[:40]}")
+        files[decoded(f"a URL of {called}", url)] = os.fspath(file)
+    return files
 
 
 def _object(called: str, given: Any) -> dict[str, Any]:

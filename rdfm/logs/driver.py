@@ -19,9 +19,10 @@ from typing import Any, Literal, NamedTuple
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, OptionError, RdfmError
+from rdfm.errors import DecodeError, OptionError, RdfmError, visible
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, holds_files
+from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
 
 TYPE_CHECKING = False
@@ -219,6 +220,8 @@ class Driver:
         self.several = len(inputs) != 1 or holds_files(inputs[0], reading.storage_options)
         self.opened: list[Input] = []
         self._bytes_before = 0  # of the inputs before the one that is read
+        self._logs = 0  # begun
+        self._without_logs: list[str] = []
         self._decoders = _Decoders(reading)
         self.first: Source | None = None
         self.format = reading.format
@@ -238,6 +241,14 @@ class Driver:
         """Close what is open."""
         for data in self.opened:
             data.close()
+
+    def notes(self) -> tuple[str, ...]:
+        """Give what users should know about the inputs. Call it once all items were taken."""
+        empty = self._without_logs
+        listed = [f"{name} contains no logs" for name in empty[:MAX_LISTED]]
+        if len(empty) > MAX_LISTED:
+            listed.append(f"and {len(empty) - MAX_LISTED:,} more inputs contain no logs")
+        return tuple(listed)
 
     def opened_first(self) -> Iterator[Piece]:
         """As `pieces`; a single log is opened before this returns, and is `first` then.
@@ -266,6 +277,7 @@ class Driver:
             OSError: A file cannot be read.
         """
         for given in self._inputs:
+            logs_before = self._logs
             for data in self._files(given):
                 self.opened.append(data)
                 if self._reading.split is None and data.is_archive(self._reading.format):
@@ -276,6 +288,8 @@ class Driver:
                 else:
                     yield from self._log(data, data)
                 self._bytes_before = self._bytes_in(data, ended=True)
+            if self._logs == logs_before:
+                self._without_logs.append(_name(given))
 
     def _files(self, given: Readable) -> Iterator[Input]:
         """The files that something stands for."""
@@ -298,6 +312,7 @@ class Driver:
 
     def _log(self, data: Input, file: Input) -> Iterator[Piece]:
         """The pieces of a log, which is a file or in one."""
+        self._logs += 1
         data.watch = self._reading.watch
         format = data.format(self._reading.format)
         decoder = self._decoders.make(
@@ -325,8 +340,10 @@ class Driver:
                 if isinstance(some[0], MemberInput) and not some[0].in_memory:
                     yield from self._log(some[0], data)
                 else:
+                    self._logs += len(some)
                     yield Piece(some, self._bytes_in(data), TOGETHER_BYTES)
         except DecodeError as error:  # of the archive, which ends here
+            self._logs += 1
             format = formats.find("nq")
             source = Source(data.name, format, data, member=False)
             yield Piece(Opened(source, format.Decoder()), self._bytes_in(data))
@@ -628,7 +645,7 @@ def _pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | End]:
 def _name(given: Readable) -> str:
     """What an input is called before it is opened."""
     if isinstance(given, (str, os.PathLike)):
-        return os.fspath(given)
+        return visible(os.fspath(given))
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 

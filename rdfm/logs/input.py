@@ -22,6 +22,7 @@ from rdfm.errors import (
     Remedy,
     UnknownFormatError,
     UnsupportedError,
+    visible,
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs.likely import has_unread_suffix, to_read
@@ -47,7 +48,7 @@ class Input:
     """The bytes of a log, decompressed, in pieces as they come.
 
     Attributes:
-        name: The file's name or URL, for errors.
+        name: The file's name or URL as it is shown (`rdfm.errors.visible`).
         url: The file's URL, the base of its relative IRIs; None where it has none.
         size: Bytes of the file (compressed), if known.
         bytes_read: Bytes of it taken so far (compressed).
@@ -91,7 +92,8 @@ class Input:
         """
         self.bytes_read = self.bytes_given = 0
         self.error: DecodeError | None = None
-        self._file, self.name, self.url, self.size, self._owned = _open(source, storage_options)
+        self._file, name, self.url, self.size, self._owned = _open(source, storage_options)
+        self.name = visible(name)
         self._remote = self._owned and is_url(self.name)
         self._among = among
         try:
@@ -301,7 +303,7 @@ class MemberInput(Input):
 
     def __init__(self, archive: Input, member: archives.Member) -> None:
         """Take a member; `Input.members` does this."""
-        self.name = f"{archive.name}!{member.name}"
+        self.name = f"{archive.name}!{visible(member.name)}"
         self.url = None
         self.size = None
         self.bytes_read = self.bytes_given = 0
@@ -348,7 +350,7 @@ class _RefusedInput(Input):
 
     def __init__(self, name: str, refusal: str) -> None:
         """Take its name, and why it is not read."""
-        self.name = name
+        self.name = visible(name)
         self.url = self.size = self.error = self.compression = None
         self.bytes_read = self.bytes_given = 0
         self.refusal = refusal

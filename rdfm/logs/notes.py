@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-__all__ = ["Notes"]
+__all__ = ["MAX_LISTED", "Notes"]
 
 MAX_LISTED = 10
 

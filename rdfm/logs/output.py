@@ -26,6 +26,7 @@ from rdfm.errors import (
     OptionError,
     Remedy,
     UnknownFormatError,
+    visible,
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs.kinds import USUAL
@@ -69,7 +70,7 @@ class Output:
         self._owned = isinstance(target, (str, os.PathLike))
         if isinstance(target, (str, os.PathLike)):
             path = os.fspath(target)
-            self.name = path
+            self.name = visible(path)
             compression = compressions.by_suffix(path) if compression is None else compression
             self._compressor = _compressor(compression)
             try:
@@ -82,7 +83,7 @@ class Output:
                 f"cannot write to {no_path(target)}; give a path or a binary file object"
             )
         else:
-            self.name = str(getattr(target, "name", "output"))
+            self.name = visible(str(getattr(target, "name", "output")))
             if isinstance(target, io.TextIOBase):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('wb')"
@@ -165,7 +166,7 @@ class Output:
             with contextlib.suppress(OSError):
                 self._file.close()
         if self._temporary is not None and self._process == os.getpid():
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # or a name that no file can have
                 self._temporary.unlink()
         self._done()
 
@@ -205,7 +206,7 @@ class FolderOutput:
             OptionError: The folder is there and holds something, and is not to be overwritten.
             OSError: The folder cannot be made.
         """
-        self.name = os.fspath(path)
+        self.name = visible(os.fspath(path))
         self.bytes_written = 0
         self._process = os.getpid()
         self._compression = compression
@@ -367,6 +368,17 @@ class Shape:
             raise OptionError(
                 f"split_messages and split_bytes are for folders, and {what}; name a folder, such as out/"
             )
+        if (
+            path is not None
+            and splits
+            and not ends
+            and not Path(path).is_dir()
+            and _is_of_file(path)
+        ):
+            raise OptionError(
+                f"{path} is the name of a file, and split_messages and split_bytes write a folder; "
+                f"write {path}/ for a folder of this name"
+            )
         if overwrite and not self.folder:
             raise OptionError("overwrite is for folders; files are replaced without it")
         if self.folder and path is not None and Path(path).is_file():
@@ -411,6 +423,15 @@ class Shape:
         if not self.folder:
             return Output(self._target, self._compression)
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
+
+
+def _is_of_file(path: str) -> bool:
+    """Whether a name has the suffix of a format, of a compression or of another kind of file."""
+    return (
+        formats.by_path(path) is not None
+        or compressions.by_suffix(path) is not None
+        or to_write(path) is not None
+    )
 
 
 def _here(path: str) -> str:
@@ -494,7 +515,7 @@ def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) ->
             file.close()
     if process != os.getpid():  # a process that was forked meanwhile
         return
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):  # or a name that no file can have
         temporary.unlink()
         warnings.warn(
             f"the log {name} was never closed, so what was written is gone; use it in a with block",
@@ -512,8 +533,8 @@ def remove_unfinished() -> None:
 
 
 def _cut(name: str, count: int) -> str:
-    """The first bytes of a file name; file systems count bytes, 255 at most."""
-    return os.fsencode(name)[:count].decode("utf-8", "ignore")
+    """The first bytes of a file name, without those that are not UTF-8; file systems allow 255."""
+    return os.fsdecode(os.fsencode(name)[:count].decode("utf-8", "ignore").encode())
 
 
 def _free_name(final: Path) -> Path:
@@ -540,8 +561,8 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
     if path is not None and (inner := archives.stem(path)) is not None:
         return formats.by_path(inner) or formats.find(USUAL[kind])
-    if path is not None and (format := formats.by_path(path)) is not None:
-        return format
+    if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
+        return format  # of a folder, such as log.nq/, that of its files
     if path is not None and (likely := to_write(path)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     shown = path if path is not None else "the output"

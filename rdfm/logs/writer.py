@@ -16,6 +16,7 @@ from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats import EncoderLike, Format
 from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
+from rdfm.logs.own_input import refuse_own_input
 from rdfm.message import Message, Patch, checked
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def create_log(
         >>> file.getvalue()
         b'<http://ex/s> <http://ex/p> <http://ex/o> .\n'
     """
+    refuse_own_input((), target, options)
     found = output_format(target, format)
     given = {**suffix_options(target, found.spec), **options}
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Self
 from rdfm import formats
 from rdfm._core import MessageBatch, PatchBatch
 from rdfm.conversion.options import divide, readers
-from rdfm.conversion.own_input import refuse_own_input
 from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
@@ -24,6 +23,7 @@ from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.kinds import other_kind
 from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.reader import LogReader
 from rdfm.logs.writer import LogWriter
 from rdfm.storage import archive
@@ -92,7 +92,8 @@ class Streams:
         divided = divide(options, all_known, self._format.spec, stages)
         self._writes, self._hints = divided.writes, divided.hints
         self.stages, self.reads = divided.stages, divided.reads
-        refuse_own_input([log for each in inputs for log in each.logs], output)
+        logs = [log for each in inputs for log in each.logs]
+        refuse_own_input(logs, output, options, stages)
 
     def open(self, inputs: Inputs, *, parts: bool = True) -> LogReader:
         """Open logs for reading.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 from rdfm._core import Query
 from rdfm.conversion.options import divide, readers
-from rdfm.conversion.own_input import refuse_own_input
 from rdfm.conversion.pipeline import Pipeline, Plan
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
@@ -22,6 +21,7 @@ from rdfm.logs.driver import Driver, Item, Read, Reading
 from rdfm.logs.input import Readable
 from rdfm.logs.options import QUERYING
 from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
 from rdfm.logs.selection import sliced
@@ -29,7 +29,7 @@ from rdfm.sparql.options import QUERY, as_texts, seconds, types_of
 from rdfm.sparql.querying import Found, Querying
 from rdfm.sparql.solutions import Solutions, results
 from rdfm.sparql.tables import Cells, Columns, Rows, TableEncoder
-from rdfm.sparql.text import QueryLike, parsed
+from rdfm.sparql.text import QueryLike, is_text, parsed
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -182,6 +182,7 @@ class Asked:
         self._storage = dict(storage or {})
         self.whole: bool = stages.get("whole", False)
         self._skips = stages.get("on_error") == "skip"
+        self._query_file = [] if is_text(query) else [query]
         self.query: Query = parsed(
             query,
             prefixes=stages.get("prefixes"),
@@ -369,7 +370,7 @@ class Asked:
                 f"{self.query.kind.upper()} gives {gives}, and {spec.title} holds "
                 f"{' and '.join(spec.kinds)}; write {such}"
             )
-        refuse_own_input(self._inputs, output)
+        refuse_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
         divided = divide(
             self._options, readers(self._inputs, stages.get("from_format")), spec, QUERY
         )

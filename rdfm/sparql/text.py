@@ -12,9 +12,10 @@ from typing import BinaryIO, NamedTuple
 
 from rdfm._core import Query
 from rdfm.errors import OptionError, QueryError
+from rdfm.formats._spec import decoded
 from rdfm.logs.input import Input
 
-__all__ = ["QueryLike", "Text", "parsed", "text_of"]
+__all__ = ["QueryLike", "Text", "is_text", "parsed", "text_of"]
 
 QueryLike = str | os.PathLike[str] | BinaryIO
 MAX_BYTES = 16 << 20
@@ -34,6 +35,14 @@ class Text(NamedTuple):
     base: str | None = None
 
 
+def is_text(query: QueryLike) -> bool:
+    """Whether a query is given as its text, not as a file."""
+    # What has a blank and is not a file, such as DESCRIBE <a:b>, gets a better error as a query.
+    return isinstance(query, str) and (
+        not query or "{" in query or (any(map(str.isspace, query)) and not os.path.exists(query))  # noqa: PTH110 - any text
+    )
+
+
 def text_of(query: QueryLike) -> Text:
     """Give the text of a query.
 
@@ -44,11 +53,8 @@ def text_of(query: QueryLike) -> Text:
         OptionError: The file is no text in UTF-8, or too large.
         OSError: There is no such file, or it cannot be read.
     """
-    # What holds a blank and is no file, such as DESCRIBE <a:b>, is refused with better words as a query.
-    if isinstance(query, str) and (
-        not query or "{" in query or (any(map(str.isspace, query)) and not os.path.exists(query))  # noqa: PTH110 - any text
-    ):
-        return Text(query)
+    if isinstance(query, str) and is_text(query):
+        return Text(decoded("the query", query))
     given = Input(query)
     parts, size = [], 0
     try:

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit
 
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, visible
 from rdfm.storage.paths import local_target
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
 
-__all__ = ["ContextLoader", "cache_folder", "context_text"]
+__all__ = ["ContextLoader", "cache_folder", "context_text", "is_context_text"]
 
 MAX_BYTES = 16 << 20
 MAX_SECONDS = 30
@@ -165,6 +165,13 @@ class ContextLoader:
             return
 
 
+def is_context_text(given: object) -> bool:
+    """Whether the value of an option is a context itself, and not the path of its file."""
+    if isinstance(given, str):
+        return given.lstrip().startswith(("{", "["))
+    return isinstance(given, (Mapping, list))
+
+
 def context_text(given: object, option: str = "compact_with") -> str:
     """Give the JSON text of a context that is the value of an option.
 
@@ -185,7 +192,7 @@ def context_text(given: object, option: str = "compact_with") -> str:
             return json.dumps(given, ensure_ascii=False)
         except (TypeError, ValueError) as error:
             raise OptionError(f"{option} is a context in JSON: {error}") from error
-    if isinstance(given, str) and given.lstrip().startswith(("{", "[")):
+    if isinstance(given, str) and is_context_text(given):
         return given
     if not isinstance(given, (str, os.PathLike)):
         raise OptionError(
@@ -287,9 +294,9 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise OSError(f"{path}: {error.strerror or error}") from error
+        raise OSError(f"{visible(str(path))}: {error.strerror or error}") from error
     if len(data) > MAX_BYTES:
-        raise OSError(f"{path} is larger than {MAX_BYTES} bytes")
+        raise OSError(f"{visible(str(path))} is larger than {MAX_BYTES} bytes")
     return data
 
 

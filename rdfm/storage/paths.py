@@ -59,9 +59,9 @@ def local_path(path: str) -> str | None:
     if os.name == "nt":  # file:///C:/logs
         local = re.sub("^/(?=[A-Za-z]:)", "", local)
     if "%" in local and not os.path.lexists(local):
-        from urllib.parse import unquote  # costly to import
+        from urllib.parse import unquote_to_bytes  # costly to import
 
-        return unquote(local)
+        return os.fsdecode(unquote_to_bytes(os.fsencode(local)))
     return local
 
 

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import click
@@ -347,3 +348,74 @@ def test_lines_of_json_on_standard_output_are_each_whole(rdfm, words):
     # Other formats have no other default there.
     assert rdfm(*words, "--to", "yamlld").out.startswith('"@context":\n  ex: http://e/\n---\n')
     assert "(first; on standard output every)" in re.sub(r"\s+", " ", rdfm(words[0], "--help").out)
+
+
+@pytest.fixture
+def without_logs(rdfm):
+    """A folder and an archive that contain no logs; the folder has a hidden file."""
+    Path("empty").mkdir()
+    Path("empty/_SUCCESS").touch()
+    with tarfile.open("empty.tar", "w"):
+        pass
+
+
+@pytest.mark.parametrize("name", ["empty", "empty/", "empty.tar", "[e]mpty"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert {} out.nq",
+        "convert {} out.nq --sample 3",
+        "convert {} out.nq --on-error skip",
+        "cat {}",
+        "head {}",
+        "tail {}",
+        "filter {} --any <x:a>",
+        "filter {} --any <x:a> --count",
+        "query ASK{?s?p?o} {}",
+        "query SELECT*{?s?p?o} {}",
+        "query --whole SELECT*{?s?p?o} {}",
+        "query CONSTRUCT{?s?p?o}WHERE{?s?p?o} {} -o out.nq",
+        "diff {} {}",
+    ],
+)
+def test_an_input_without_logs_is_noted(rdfm, without_logs, words, name):
+    run = rdfm(*(word if "?" in word else word.replace("{}", name) for word in words.split()))
+    assert run.code == 0
+    assert run.err.splitlines().count(f"rdfm: note: {name} contains no logs") == 1
+
+
+def test_inputs_without_logs_among_others(rdfm, without_logs):
+    run = rdfm("convert", "a.nq", "empty", "empty.tar", "b.nq", "-o", "out.nq")
+    notes = [line for line in run.err.splitlines() if "note: " in line]
+    assert notes == [f"rdfm: note: {name} contains no logs" for name in ("empty", "empty.tar")]
+    assert run.err.startswith("rdfm: 4 messages")
+    run = rdfm("convert", *["empty"] * 12, "-o", "out.nq")
+    assert run.err.splitlines()[-1] == "rdfm: note: and 2 more inputs contain no logs"
+    assert "note" not in rdfm("convert", "empty", "out.nq", "-q").err
+    # A file without messages is a log, and what is not reached is not looked at.
+    Path("none.nq").touch()
+    assert "note" not in rdfm("convert", "none.nq", "out.nq").err
+    assert "note" not in rdfm("convert", "a.nq", "empty", "-o", "out.nq", "--take", "1").err
+    Path("empty/README").write_text("hello")
+    run = rdfm("convert", "empty", "out.nq")
+    assert run.code == 1
+    assert "neither its name nor its content shows its format" in run.error
+    run = rdfm("convert", "empty", "out.nq", "--on-error", "skip")
+    assert "skipped: empty/README" in run.err
+    assert "note" not in run.err
+
+
+def test_reports_of_inputs_without_logs(rdfm, without_logs):
+    for words in ((), ("--stats",)):
+        run = rdfm("inspect", "empty", *words)
+        assert run.out.splitlines()[-1].split() == ["notes", *["empty", "contains", "no", "logs"]]
+    assert json.loads(rdfm("inspect", "--json", "empty.tar").out)["notes"] == [
+        "empty.tar contains no logs"
+    ]
+    assert "empty contains no logs" in rdfm("inspect", "--html", "-", "empty").out
+    run = rdfm("validate", "empty")
+    assert (run.code, run.out) == (0, "empty: warning: there is no log in it [no-logs]\n")
+    assert rdfm("validate", "empty", "--strict").code == 1
+    assert package.convert("empty", "out.nq").notes == ("empty contains no logs",)
+    assert package.inspect("empty").notes == ("empty contains no logs",)
+    assert package.statistics("empty").notes == ("empty contains no logs",)

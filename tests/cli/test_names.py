@@ -156,3 +156,101 @@ def test_inputs_of_no_known_format(rdfm, command, name, data, texts):
     run = rdfm(*words)
     assert all(text in run.err for text in texts), run.err
     assert run.code == 1 if command == "folder" else 2
+
+
+def _linked(path):
+    """Other names of a file: a hard link, a symbolic link, and its URL."""
+    file = Path(path)
+    os.link(path, f"hard-{path}")
+    Path(f"soft-{path}").symlink_to(path)
+    return [path, f"./{path}", f"hard-{path}", f"soft-{path}", file.resolve().as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("q.rq", "query q.rq a.nq --to srj -o {}"),
+        ("q.rq", "query q.rq a.nq --to nq -o {}"),
+        ("o.jelly", "convert a.nq {} --options-from o.jelly"),
+        ("o.jelly", "convert a.nq -o {} --to-options-from o.jelly"),
+        ("o.jelly", "filter a.nq --any <http://e/o> -o {} --options-from o.jelly"),
+        ("o.jelly", "query q.rq a.nq --options-from o.jelly -o {}"),
+        ("c.jsonld", "convert b.nq {} --compact-with c.jsonld"),
+        ("c.jsonld", "convert j.jsonld -o {} --context http://c/c=c.jsonld"),
+        ("c.jsonld", "convert j.jsonld -o {} --from-context http://c/c=c.jsonld"),
+        ("c.jsonld", "convert j.jsonld -o {} --from-expand-context c.jsonld"),
+        ("c.jsonld", "patch to-log p.rdfp {} --compact-with c.jsonld"),
+        ("r.srj", "query q.rq --solutions r.srj --to nq -o {}"),
+        ("page.html", "inspect j.jsonld --context http://c/c=page.html --html {}"),
+    ],
+)
+def test_an_output_that_an_option_reads_is_refused(rdfm, file, words):
+    assert rdfm("convert", "b.nq", "o.jelly").code == 0
+    assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
+    Path("c.jsonld").write_text('{"@context": {"e": "http://e/"}}')
+    Path("page.html").write_text('{"@context": {"e": "http://e/"}}')
+    Path("j.jsonld").write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
+    construct = "--to nq" in words or "options" in words
+    Path("q.rq").write_text(f"{'CONSTRUCT' if construct else 'SELECT *'} WHERE {{ ?s ?p ?o }}")
+    assert rdfm("query", "SELECT * { ?s ?p ?o }", "b.nq", "-o", "r.srj").code == 0
+    before = Path(file).read_bytes()
+    for name in _linked(file):
+        run = rdfm(*words.format(name).split())
+        assert run.error == f"{name} is also an input; write to another file"
+        assert run.code == 2
+    assert Path(file).read_bytes() == before
+
+
+def test_a_folder_that_is_overwritten_is_not_an_input(rdfm):
+    Path("d").mkdir()
+    Path("d/a.nq").write_text(A)
+    Path("d/c.json").write_text('{"@context": {}}')
+    for words, text in (
+        ("d d/", "d/ is also an input; write to another folder"),
+        ("d/a.nq d/", "d/a.nq, which is read, is in the folder d/; write elsewhere"),
+        ("b.nq d/ --compact-with d/c.json", "d/c.json, which is read, is in the folder d/; write "),
+        ("b.nq d/ --contexts d --from jsonld", "d/ is also an input; write to another folder"),
+    ):
+        run = rdfm("convert", *words.split(), "--overwrite", "--to", "jsonld")
+        assert run.error.startswith(text)
+        assert run.code == 2
+    assert sorted(path.name for path in Path("d").iterdir()) == ["a.nq", "c.json"]
+
+
+def test_a_folder_of_contexts_may_get_the_output(rdfm):
+    Path("c.json").write_text('{"@context": {"e": "http://e/"}}')
+    Path("index.json").write_text('{"http://c/c": "c.json"}')
+    Path("j.jsonld").write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
+    for _ in range(2):
+        assert rdfm("convert", "j.jsonld", "out.nq", "--contexts", ".").code == 0
+
+
+def test_python_refuses_them_too(rdfm):
+    Path("c.jsonld").write_text('{"@context": {"e": "http://e/"}}')
+    context = Path("c.jsonld")
+    with pytest.raises(package.OptionError, match=r"c\.jsonld is also an input"):
+        package.convert("b.nq", "c.jsonld", compact_with=context)
+    with pytest.raises(package.OptionError, match=r"c\.jsonld is also an input"):
+        package.create_log(context, compact_with="./c.jsonld")
+    with package.create_log(context, compact_with='{"@context": {}}') as log:
+        log.write([])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert a.nq x.nq --split-messages 5",
+        "convert b.nq -o x.nq --split-bytes 1M --to ttl",
+        "filter a.nq --any <http://e/o> -o x.nq --split-messages 1",
+        "query CONSTRUCT{?s?p?o}WHERE{?s?p?o} a.nq -o x.nq --split-messages 1",
+        "patch to-log p.rdfp x.nq --split-messages 1",
+    ],
+)
+def test_a_split_log_is_written_to_a_folder_by_its_name(rdfm, words):
+    assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
+    run = rdfm(*words.split())
+    assert run.code == 2
+    assert run.error.endswith("; write x.nq/ for a folder of this name")
+    assert not Path("x.nq").exists()
+    assert rdfm(*words.replace("x.nq", "x.nq/").split()).code == 0
+    assert Path("x.nq").is_dir()

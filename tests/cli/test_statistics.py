@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
 import rdfm
+from rdfm import __version__
 
 LOG = (
     '<http://e/s> <http://e/p> "a"@en, "b" .\n# @message\n'
@@ -106,3 +108,73 @@ def test_help_says_what_there_is(rdfm):
     text = rdfm("inspect", "--help").out
     assert "Statistics" in text
     assert "--html FILE" in text
+
+
+def test_a_page_replaces_pages_of_rdfm_only(rdfm):
+    for name in ("page.html", "page", "page.html.gz", "-page.html"):
+        for _ in range(2):
+            run = rdfm("inspect", "--html", f"./{name}", "a.nq")
+            assert (run.code, run.err) == (0, "")
+    page = Path("page.html").read_text()
+    assert f'<meta name="generator" content="rdfm {__version__}">' in page
+    assert gzip.decompress(Path("page.html.gz").read_bytes()).decode() == page
+    Path("empty.html").touch()
+    assert rdfm("inspect", "--html", "empty.html", "a.nq").code == 0
+    for name, data in (
+        ("other.html", b"<!DOCTYPE html>\n<html><head><title>mine</title>"),
+        ("notes.md", b'see <meta name="generator" content="rdfm 1">'),
+        ("log", b"<http://e/s> <http://e/p> <http://e/o> .\n"),
+        ("bytes", b"\x1f\x8b\x08\x00broken"),
+        ("binary", b"\x28\xb5\x2f\xfd\xff\xff"),
+    ):
+        Path(name).write_bytes(data)
+        run = rdfm("inspect", "--html", name, "a.nq")
+        assert run.error == (
+            f"{name} exists and is not a page that rdfm wrote; name another file, or remove it first"
+        )
+        assert run.code == 2
+        assert Path(name).read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("victim.jelly", "Jelly"),
+        ("victim.nq.gz", "N-Quads"),
+        ("victim.TRIG", "TriG"),
+        ("victim.csv", "SPARQL results in CSV"),
+        ("victim.rdfp", "RDF Patch"),
+        ("victim.tar.gz", "another kind of file"),
+        ("victim.json", "another kind of file"),
+        ("victim.zip", "another kind of file"),
+    ],
+)
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_page_is_not_named_as_a_log(rdfm, name, title, exists):
+    if exists:
+        Path(name).write_bytes(b"data")
+    run = rdfm("inspect", "--html", name, "a.nq")
+    assert run.code == 2
+    assert run.error == (
+        f"{name} has the suffix of {title}, and a page in HTML is written; name it with .html"
+    )
+    assert Path(name).exists() == exists
+    assert not exists or Path(name).read_bytes() == b"data"
+
+
+def test_a_page_appears_when_it_is_complete(rdfm):
+    assert rdfm("inspect", "--html", "page.html", "a.nq").code == 0
+    Path("link.html").symlink_to("page.html")
+    before = Path("page.html").read_bytes()
+    assert rdfm("inspect", "--html", "link.html", "b.nq").code == 0
+    assert Path("link.html").is_symlink()
+    assert Path("page.html").read_bytes() != before
+    assert rdfm("inspect", "--html", "/dev/null", "a.nq").code == 0
+    assert rdfm("inspect", "--html", "no/page.html", "a.nq").error == "no: No such folder"
+    Path("d").mkdir()
+    assert rdfm("inspect", "--html", "d", "a.nq").error == "d: Is a folder"
+    run = rdfm("inspect", "--html", "s3://b/page.html", "a.nq")
+    assert run.error.startswith("s3://b/page.html is a URL, which rdfm does not write")
+    url = (Path.cwd() / "url.html").as_uri()
+    assert rdfm("inspect", "--html", url, "a.nq").code == 0
+    assert Path("url.html").exists()

@@ -523,3 +523,32 @@ def test_what_single_members_drop_is_counted():
     summary = rdfm.convert(data, file, to_format="nq")
     assert summary.dropped == {"keys": 2}
     assert summary.messages == 5
+
+
+@pytest.mark.parametrize("split", [{"split_messages": 5}, {"split_bytes": 100}])
+@pytest.mark.parametrize("name", ["x.nq", "x.nq.gz", "x.JELLY", "x.json", "x.zst", "x.zip"])
+def test_a_split_log_is_not_named_as_a_file(tmp_path, name, split):
+    target = tmp_path / name
+    text = f"{name} is the name of a file, .*; write .*{name}/ for a folder of this name"
+    with pytest.raises(OptionError, match=text):
+        rdfm.convert(line(1), target, from_format="nq", to_format="nq", **split)
+    with pytest.raises(OptionError, match=text):
+        rdfm.create_log(str(target), "nq", **split)
+    assert not target.exists()
+    rdfm.convert(line(1), f"{target}/", from_format="nq", to_format="nq", **split)
+    assert [path.name for path in target.iterdir()] == ["part-00000.nq"]
+    rdfm.convert(line(1), target, from_format="nq", to_format="nt", overwrite=True, **split)
+    assert [path.name for path in target.iterdir()] == ["part-00000.nt"]
+
+
+@pytest.mark.parametrize("name", ["out", "v1.2", "2026.11", "example.org"])
+def test_a_split_log_in_a_folder_without_a_slash(tmp_path, name):
+    rdfm.convert(line(1), tmp_path / name, from_format="nq", to_format="nq", split_messages=5)
+    assert (tmp_path / name / "part-00000.nq").exists()
+
+
+def test_the_name_of_a_folder_may_say_the_format_of_its_files(tmp_path):
+    rdfm.convert(line(1), f"{tmp_path}/x.ttl/", from_format="nq")
+    assert [path.suffix for path in (tmp_path / "x.ttl").rglob("*.*")] == [".ttl"]
+    with pytest.raises(UnknownFormatError):
+        rdfm.convert(line(1), f"{tmp_path}/x.tar/", from_format="nq")

@@ -290,7 +290,7 @@ impl TarMembers {
                 | EntryType::XHeader
                 | EntryType::XGlobalHeader
         ) {
-            self.name = String::from_utf8_lossy(&path).into_owned();
+            self.name = name::shown(&path);
             if size > MAX_RECORD_BYTES {
                 let reason = format!(
                     "the records before a member have {size} bytes; {MAX_RECORD_BYTES} are allowed"

@@ -7,8 +7,9 @@ use tar::EntryType;
 
 /// The name of a member, and why it is refused.
 pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Option<String>) {
+    let path = without_here(path);
+    // The bytes that are not UTF-8 are escaped at the end: a backslash is a separator here.
     let name = String::from_utf8_lossy(path);
-    let name = name.trim_start_matches("./");
     let drive = name.as_bytes().get(1) == Some(&b':')
         && matches!(name.as_bytes().get(2), Some(b'/' | b'\\'));
     let what = match kind {
@@ -30,5 +31,23 @@ pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Op
     let refusal = what.map(|what| {
         format!("this member {what}, which rdfm does not read; make the archive of plain files, named from its top")
     });
-    (name.to_owned(), refusal)
+    (shown(path), refusal)
+}
+
+/// A path without each `./` that it begins with.
+fn without_here(mut path: &[u8]) -> &[u8] {
+    while let Some(rest) = path.strip_prefix(b"./") {
+        path = rest;
+    }
+    path
+}
+
+/// A path as text, with each byte that is not UTF-8 as `\xNN`.
+pub(super) fn shown(path: &[u8]) -> String {
+    let mut text = String::with_capacity(path.len());
+    for chunk in path.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
 }

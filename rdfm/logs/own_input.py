@@ -1,0 +1,126 @@
+"""Outputs that would destroy or feed what they are made from.
+
+In: the inputs, the output, and the options, some of which name files that are read. Out: an error, or nothing.
+Law: files are compared as the system does, so that links and other spellings of a name make no difference.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rdfm import formats
+from rdfm.errors import OptionError
+from rdfm.formats import OptionSpec
+from rdfm.logs.output import Writable
+from rdfm.storage.files import storage_of
+from rdfm.storage.listing import is_glob, matches
+from rdfm.storage.paths import local_path, local_target
+
+__all__ = ["refuse_own_input"]
+
+
+def refuse_own_input(
+    inputs: Iterable[Any],
+    output: Writable,
+    options: Mapping[str, Any] | None = None,
+    declared: Mapping[str, OptionSpec] | None = None,
+) -> None:
+    """Refuse an output that is an input, contains one or lies in one.
+
+    The files that options name are inputs too. A folder that an option names may get the output as another file.
+
+    Args:
+        inputs: The inputs: paths, and file objects.
+        output: The output.
+        options: The options as they were given, by name; `from_NAME` and `to_NAME` are those of one side.
+        declared: The options besides those of the formats.
+
+    Raises:
+        OptionError: The output is refused.
+    """
+    target = None
+    if isinstance(output, (str, os.PathLike)):
+        shown = os.fspath(output)
+        target = Path(local_target(shown) or shown)
+    else:
+        shown = str(getattr(output, "name", "the output"))
+    file = _file_status(target or output)
+    read = list(inputs)
+    named = list(_named_files(options or {}, declared or {}))
+    opened = [given for given in (*read, *named) if not isinstance(given, (str, os.PathLike))]
+    paths, named_paths = list(_local_paths(read)), list(_local_paths(named))
+    for given in (*paths, *named_paths, *opened):
+        other = _file_status(given)
+        if file is not None and other is not None and os.path.samestat(file, other):
+            raise OptionError(f"{shown} is also an input; write to another file")
+    if target is None:
+        return
+    place = target.resolve()
+    for path in paths:
+        if path.is_dir() and path.resolve() in place.parents:
+            raise OptionError(f"{shown} is in the folder {path}, which is read; write elsewhere")
+    for path in (*paths, *named_paths):
+        if target.is_dir() and path.is_dir() and target.samefile(path):
+            raise OptionError(f"{shown} is also an input; write to another folder")
+        if target.is_dir() and place in path.resolve().parents:
+            raise OptionError(f"{path}, which is read, is in the folder {shown}; write elsewhere")
+
+
+def _named_files(options: Mapping[str, Any], declared: Mapping[str, OptionSpec]) -> Iterator[Any]:
+    """The files that are values of options."""
+    for name, given in options.items():
+        if given is None:
+            continue
+        kind = _kind(name, declared)
+        if kind in ("file", "log"):
+            yield given
+        elif kind == "context":
+            from rdfm.storage.contexts import is_context_text  # costly to import
+
+            if not is_context_text(given):
+                yield given
+        elif kind == "files":
+            yield from OptionSpec(name, kind).value(given).values()
+
+
+def _kind(name: str, declared: Mapping[str, OptionSpec]) -> str | None:
+    """The kind of an option; None if nobody declares it."""
+    if name in declared:
+        return declared[name].kind
+    for bare in (name, name.removeprefix("from_"), name.removeprefix("to_")):
+        for spec in formats.specs():
+            option = spec.options("read").get(bare) or spec.options("write").get(bare)
+            if option is not None:
+                return option.kind
+    return None
+
+
+def _file_status(given: Any) -> os.stat_result | None:
+    """The status of a regular file, by path or open file; None for anything else."""
+    try:
+        status = (
+            Path(given).stat()
+            if isinstance(given, (str, os.PathLike))
+            else os.fstat(given.fileno())
+        )
+    except (AttributeError, OSError, ValueError, TypeError):  # missing, or not a file of the system
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
+
+
+def _local_paths(given: Iterable[Any]) -> Iterator[Path]:
+    """The files and folders on this machine, those that globs match too."""
+    for each in given:
+        if not isinstance(each, (str, os.PathLike)):
+            continue
+        path = local_path(os.fspath(each))
+        if path is None:
+            continue
+        if Path(path).exists():
+            yield Path(path)
+        elif is_glob(path):
+            yield from map(Path, matches(*storage_of(path)))

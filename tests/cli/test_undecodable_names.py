@@ -1,0 +1,241 @@
+r"""File names with bytes that are not UTF-8: every command reads and writes them and shows them as `\xNN`."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+import rdfm as package
+
+BAD = os.fsdecode(b"x\xff.nq")
+SHOWN = "x\\xff.nq"
+SELECT = "SELECT ?s { ?s ?p ?o }"
+
+
+@pytest.fixture(autouse=True)
+def logs(rdfm):
+    """A log with such a name, alone and in a folder."""
+    try:
+        Path(BAD).write_bytes(Path("a.nq").read_bytes())
+    except OSError:
+        pytest.skip("this file system has names in UTF-8 only")
+    Path("d").mkdir()
+    Path("d", BAD).write_bytes(Path("a.nq").read_bytes())
+    Path("d/b.nq").write_bytes(Path("b.nq").read_bytes())
+
+
+def _named(stem, suffix):
+    return os.fsdecode(stem + b"\xfe" + suffix)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["convert", BAD, "out.trig"],
+        ["convert", BAD, _named(b"out", b".jelly")],
+        ["convert", BAD, _named(b"out", b"/"), "--to", "nq"],
+        ["convert", BAD, _named(b"out", b".tar.gz")],
+        ["convert", "d", "out.nq"],
+        ["convert", os.fsdecode(b"d/*\xff*"), "out.nq"],
+        ["cat", BAD],
+        ["head", BAD],
+        ["tail", "d"],
+        ["validate", BAD],
+        ["validate", "d", "--json"],
+        ["diff", BAD, "a.nq"],
+        ["filter", BAD, "--any", "<http://e/o>", "-o", _named(b"out", b".nq")],
+        ["filter", "d", "--any", "<http://e/o>", "--count"],
+        ["query", SELECT, BAD],
+        ["query", SELECT, "d", "-o", _named(b"out", b".parquet")],
+        ["query", "CONSTRUCT WHERE { ?s ?p ?o }", "d", "-o", "out.nq"],
+        ["query", "--whole", "ASK { ?s ?p ?o }", BAD],
+        ["inspect", BAD],
+        ["inspect", "--json", "d"],
+        ["inspect", "--stats", BAD],
+        ["inspect", "--rdf", BAD],
+        ["inspect", "--html", _named(b"page", b".html"), BAD],
+        ["patch", "from-log", BAD, _named(b"out", b".rdfp")],
+    ],
+    ids=lambda words: "-".join(words).encode("utf-8", "backslashreplace").decode(),
+)
+def test_every_command_takes_them(rdfm, words):
+    run = rdfm(*words)
+    assert run.code == 0, run.err
+    assert "bug" not in run.err
+    assert "udc" not in run.out + run.err
+
+
+def test_files_that_options_name(rdfm):
+    context, document = _named(b"c", b".json"), _named(b"j", b".jsonld")
+    Path(context).write_text('{"@context": {"e": "http://e/"}}')
+    Path(document).write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
+    query, shapes = _named(b"q", b".rq"), _named(b"s", b".ttl")
+    Path(query).write_text(SELECT)
+    Path(shapes).write_text(
+        "PREFIX sh: <http://www.w3.org/ns/shacl#> [] a sh:NodeShape ; sh:targetNode <http://e/s> ."
+    )
+    jelly, results = _named(b"o", b".jelly"), _named(b"r", b".srj")
+    for words in (
+        ["convert", document, "o.nq", "--context", f"http://c/c={context}"],
+        ["convert", "b.nq", "o.jsonld", "--compact-with", context],
+        ["convert", BAD, jelly],
+        ["convert", BAD, "o.jelly", "--options-from", jelly],
+        ["validate", jelly, "--options-from", jelly],
+        ["validate", BAD, "--shapes", shapes],
+        ["query", query, BAD, "-o", results],
+        ["query", "CONSTRUCT { ?s ?s ?s } {}", "--solutions", results, "-o", "o.nq"],
+        ["patch", "from-log", "b.nq", _named(b"p", b".rdfp")],
+        ["patch", "apply", "b.nq", _named(b"p", b".rdfp"), "-o", _named(b"n", b".nq")],
+        ["patch", "to-log", _named(b"p", b".rdfp"), _named(b"m", b".nq")],
+        ["patch", "diff", "b.nq", _named(b"n", b".nq"), "-o", _named(b"d", b".rdfp")],
+    ):
+        run = rdfm(*words)
+        assert run.code == 0, (words, run.err)
+
+
+def test_how_they_are_shown(rdfm):
+    Path("d", os.fsdecode(b"bad\xfe.nq")).write_text("oops\n")
+    Path("d", BAD).unlink()
+    line = "d/bad\\xfe.nq:1:1: error: "
+    assert rdfm("validate", "d").out.startswith(line)
+    github = rdfm("validate", "d", "--format", "github").out
+    assert github.startswith("::error file=d/bad\\xfe.nq,line=1,col=1,")
+    (finding, _) = map(json.loads, rdfm("validate", "d", "--json").out.splitlines())
+    assert finding["source"] == "d/bad\\xfe.nq"
+    assert rdfm("convert", "d", "o.nq").error.startswith("d/bad\\xfe.nq: nq: expected ")
+    assert rdfm("convert", _named(b"no", b".nq"), "o.nq").error.startswith("no\\xfe.nq: No such")
+    assert rdfm("convert", BAD, BAD).error.startswith(f"{SHOWN} is also an input")
+    assert rdfm("convert", BAD, _named(b"o", b"")).error.startswith("o\\xfe does not show")
+    assert json.loads(rdfm("inspect", "--json", BAD).out)["source"] == SHOWN
+    assert rdfm("inspect", BAD).out.startswith(f"{SHOWN}\n")
+    assert rdfm("inspect", "--stats", BAD).out.startswith(f"{SHOWN}\n")
+    assert '"x\\\\xff.nq"' in rdfm("inspect", "--rdf", BAD).out
+    assert SHOWN in rdfm("inspect", "--html", "-", BAD).out
+    assert f"\n+++ {SHOWN}\n" in rdfm("diff", "b.nq", BAD).out
+    run = rdfm("query", "ASK { ?s ?p <http://e/o> }", BAD, "b.nq")
+    assert run.out == f"{SHOWN}\t0\nb.nq\t0\n"
+
+
+def test_sources_of_rows(rdfm):
+    Path("d/b.nq").unlink()
+    assert rdfm("query", SELECT, "d", "-o", "o.parquet").code == 0
+    assert set(pyarrow.parquet.read_table("o.parquet")["source"].to_pylist()) == {f"d/{SHOWN}"}
+    assert rdfm("query", SELECT, "d", "-o", "o.srj").code == 0
+    first = json.loads(Path("o.srj").read_text())["results"]["bindings"][0]
+    assert first["source"]["value"] == f"d/{SHOWN}"
+    assert rdfm("convert", "d", "terms.parquet").code == 0
+
+
+def test_members_of_archives(rdfm):
+    with tarfile.open("in.tar", "w") as archive:
+        for name in (b"x\xff.nq", b"\xfe.nq", b"\xff.nq"):
+            member = tarfile.TarInfo(os.fsdecode(name))
+            member.size = 5
+            archive.addfile(member, io.BytesIO(b"oops\n"))
+    run = rdfm("validate", "in.tar")
+    names = [line.split(":")[0] for line in run.out.splitlines()]
+    assert names == ["in.tar!x\\xff.nq", "in.tar!\\xfe.nq", "in.tar!\\xff.nq"]
+
+
+def test_python_shows_them_too(rdfm):
+    with package.open_log(BAD) as log:
+        assert log.source == SHOWN
+        assert len(list(log)) == 3
+    with pytest.raises(package.UnknownFormatError, match=r"'nope\\xff'") as caught:
+        package.open_log(b"", "nope\udcff")
+    str(caught.value).encode()
+
+
+def test_file_urls_with_such_bytes(rdfm):
+    assert rdfm("convert", Path("d", BAD).resolve().as_uri(), "o.nq").code == 0
+    assert Path("o.nq").read_text() == Path("a.nq").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["query", "SELECT ?\udcff { ?s ?p ?o }", "a.nq"], "the query"),
+        (["query", SELECT, "a.nq", "--types", "\udcff=double"], "types"),
+        (["filter", "a.nq", "--any", '"\udcff"'], "any"),
+        (["filter", "a.nq", "--contains", "\udcff"], "contains"),
+        (["filter", "a.nq", "--subject", "<http://e/\udcff>"], "subject"),
+        (["convert", "a.nq", "o.nq", "-m", "\udcff"], "messages"),
+        (["convert", "a.nq", "o.trig", "--prefix", "ex=http://e/\udcff"], "prefixes"),
+        (["convert", "a.nq", "o.nq", "--skolemize", "http://e/\udcff"], "skolemize"),
+        (["convert", "a.nq", "o.jsonld", "--compact-with", '{"\udcff": "x:"}'], "compact_with"),
+    ],
+)
+def test_other_texts_are_utf_8(rdfm, words, name):
+    run = rdfm(*words)
+    assert run.code == 2
+    assert run.error.startswith(f"{name} is not a text in UTF-8: found \\xff in ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["convert", "a.nq", "o.nq", "--from", "\udcff"],
+        ["cat", "a.nq", "--color", "\udcff"],
+        ["cat", "a.nq", "--\udcff"],
+        ["inspect", "a.nq", "--top", "\udcff"],
+        ["validate", "a.nq", "--format", "\udcff"],
+        ["completion", "\udcff"],
+        ["\udcff"],
+    ],
+)
+def test_other_words_are_usage_errors(rdfm, words):
+    run = rdfm(*words)
+    assert run.code == 2
+    assert "\\xff" in run.error
+
+
+def _in_the_c_locale(*words, code=0):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(package.__file__).parent.parent),
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONWARNINGS": "default",
+    }
+    run = subprocess.run(
+        [sys.executable, *words], capture_output=True, env=environment, timeout=60, check=False
+    )
+    assert b"Traceback" not in run.stderr, run.stderr
+    assert b"ignored in" not in run.stderr, run.stderr
+    assert run.returncode == code, run.stderr
+    return run
+
+
+def test_the_c_locale(rdfm):
+    name = "caf\u00e9"
+    Path(f"{name}.nq").write_bytes(Path("a.nq").read_bytes())
+    for output in (f"{name}.trig", f"{name}.tar", f"{name}-out/", os.fsdecode(b"\xc3\xa9\xff.nq")):
+        _in_the_c_locale("-m", "rdfm", "convert", f"{name}.nq", output, "--to", "nq")
+        assert Path(output).exists()
+    _in_the_c_locale("-m", "rdfm", "convert", "bad.nq", f"{name}.trig", "--keep-partial", code=1)
+    assert Path(f"{name}.trig.partial").exists()
+    query = f'SELECT ("{name}" AS ?x) {{ ?s ?p ?o }}'
+    run = _in_the_c_locale("-m", "rdfm", "query", query, f"{name}.nq", "-o", "o.srj")
+    assert name in Path("o.srj").read_text("utf-8")
+    assert f'"{name}.nq"' in Path("o.srj").read_text("utf-8")
+    url = Path(f"{name}.nq").resolve().as_uri()
+    _in_the_c_locale("-m", "rdfm", "convert", url, "o.nq")
+    assert run.stdout == b""
+
+
+def test_finalizers_in_the_c_locale(rdfm):
+    program = (
+        "import os, rdfm\n"
+        "logs = [rdfm.create_log(os.fsdecode(b'w\\xc3\\xa9\\xff' + end), 'nq') for end in (b'', b'/')]\n"
+        "try: rdfm.create_log('\\xe9.nq')\n"
+        "except UnicodeEncodeError: pass\n"
+    )
+    run = _in_the_c_locale("-c", program)
+    assert run.stderr.count(b"never closed") == 2
+    assert [name for name in map(str, Path().iterdir()) if name[0] in ".w"] == []
