@@ -71,10 +71,18 @@ class DecoderLike(Protocol):
     def reset(self) -> None:
         """Go to the start of another log, with the same options."""
 
-    def decode_log(self, log: bytes, /) -> tuple[Sequence[AnyBatch], bool]:
+    def decode_log(
+        self, log: bytes, /, stop_bytes: int | None = None
+    ) -> tuple[Sequence[AnyBatch], bool]:
         """Decode another log, of which all bytes are here.
 
-        Gives its batches, and whether that is all; if not, `next_batch` raises the error behind them.
+        Args:
+            log: The log.
+            stop_bytes: Stop after batches that take more bytes of memory than this.
+
+        Returns:
+            Its batches, and whether that is all; if not, `next_batch` goes on: it raises the error that follows them,
+            or returns the next batch after a stop.
         """
 
     def header(self) -> Mapping[str, Any]:
@@ -144,15 +152,21 @@ class Decoder(ABC):
         self.next_batch()
         raise ValueError("there is no error to skip")
 
-    def decode_log(self, log: bytes, /) -> tuple[Sequence[AnyBatch], bool]:
+    def decode_log(
+        self, log: bytes, /, stop_bytes: int | None = None
+    ) -> tuple[Sequence[AnyBatch], bool]:
         """Decode another log, of which all bytes are here: `reset`, `feed`, `finish`, and its batches."""
         self.reset()
         self.feed(log)
         self.finish()
         batches = []
+        size = 0
         try:
             while (batch := self.next_batch()) is not None:
                 batches.append(batch)
+                size += batch.memory_bytes
+                if stop_bytes is not None and size > stop_bytes:
+                    return batches, False
         except DecodeError:
             return batches, False
         return batches, True

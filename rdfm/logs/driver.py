@@ -390,12 +390,10 @@ class Driver:
                 for item in items:
                     together.append(item)
                     total += cost(item)
-                    if isinstance(item, Broken):
+                    # A compressed member may give any number of items.
+                    if isinstance(item, Broken) or total >= TOGETHER_BYTES:
                         yield together
                         together, total = [], 0
-                if total >= TOGETHER_BYTES:
-                    yield together
-                    together, total = [], 0
         except RdfmError:
             if together:  # comes before the error
                 yield together
@@ -413,7 +411,8 @@ class Driver:
         if isinstance(data, MemberInput) and not self._reading.message_per_file:
             whole = data.take()
         if whole is not None and isinstance(data, MemberInput):
-            batches, ended = decoder.decode_log(whole)
+            # Prefixes and lookup tables can make much of a small member: the rest is read batch by batch.
+            batches, ended = decoder.decode_log(whole, TOGETHER_BYTES)
             if ended:
                 header = decoder.header()
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError, TruncatedError
+from rdfm.storage.zstd_frames import plain_frame
 
 __all__ = ["COMPRESSIONS", "by_content", "by_suffix", "compressor", "decompress", "suffix_of"]
 
@@ -118,6 +119,12 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                     at = _after_zeros(piece, at)
                     if at == len(view):
                         break
+                if name == "zstd" and (plain := plain_frame(view, at)) is not None:
+                    at, out = plain
+                    members += 1
+                    if out:
+                        yield out
+                    continue
                 decoder, step, head = make(), SLICE_BYTES, b""
             # What follows a member is copied at its end, so slices begin small and grow with it.
             data = view[at : at + step] if decoder.needs_input else view[:0]

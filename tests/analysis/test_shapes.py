@@ -94,29 +94,6 @@ def test_patches_have_no_shapes():
         of_shapes("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n", format="rdf-patch")
 
 
-def test_no_owl_imports():
-    imports = "<http://e/> a owl:Ontology ; owl:imports <http://127.0.0.1:1/other> ."
-    log = "@prefix e: <http://e/> . e:a a e:Bird ; e:count 1 ; <http://www.w3.org/2002/07/owl#imports> <http://127.0.0.1:1/x> ."
-    found, _ = of_shapes(log, SHAPES + imports)
-    assert found == []
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT $this WHERE {{ SERVICE <{0}> {{ $this ?p ?o }} }}",
-        "SELECT $this FROM <{0}> WHERE {{ $this ?p ?o }}",
-        "SELECT $this\\nfrom named <{0}> WHERE {{ $this ?p ?o }}",
-    ],
-)
-def test_no_query_reaches_another_graph(query):
-    shapes = PREFIXES + 'e:S a sh:NodeShape ; sh:targetNode e:a ; sh:sparql [ sh:select "{}" ] .'
-    with pytest.raises(
-        rdfm.OptionError, match=r"says (SERVICE|FROM); shapes reach no other graphs"
-    ):
-        of_shapes(LOG, shapes.format(query.format("http://127.0.0.1:1/q")))
-
-
 def test_queries_of_the_message_alone_are_fine():
     select = "SELECT $this WHERE { # from\\n $this <http://e/service> 'load from' }"
     shapes = (

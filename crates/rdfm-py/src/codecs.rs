@@ -185,13 +185,19 @@ impl Decoder {
 
     /// Decode another log, of which all bytes are here, with the same options.
     ///
+    /// Args:
+    ///     log: The log.
+    ///     stop_bytes: Stop after batches that take more bytes of memory than this.
+    ///
     /// Returns:
-    ///     Its batches, and whether that is all; if not, `next_batch` raises the error behind them.
-    #[pyo3(signature = (log, /))]
+    ///     Its batches, and whether that is all; if not, `next_batch` goes on: it raises the error that follows them,
+    ///     or returns the next batch after a stop.
+    #[pyo3(signature = (log, /, stop_bytes = None))]
     fn decode_log(
         &self,
         py: Python<'_>,
         log: &Bound<'_, PyBytes>,
+        stop_bytes: Option<usize>,
     ) -> PyResult<(Vec<Py<PyAny>>, bool)> {
         let bytes = log.as_bytes();
         let mut state = take(&self.state, "decoder")?;
@@ -200,9 +206,17 @@ impl Decoder {
             decoder.feed(bytes);
             decoder.finish();
             let mut batches = Vec::new();
+            let mut left = stop_bytes.unwrap_or(usize::MAX);
             loop {
                 match decoder.next_batch() {
-                    Ok(Some(batch)) => batches.push(batch),
+                    Ok(Some(batch)) => {
+                        let size = batch.memory_bytes();
+                        batches.push(batch);
+                        if size > left {
+                            return (batches, false);
+                        }
+                        left -= size;
+                    }
                     Ok(None) => return (batches, true),
                     Err(_) => return (batches, false),
                 }

@@ -48,6 +48,16 @@ impl Batch {
             Self::Results(batch) => batch.is_empty(),
         }
     }
+
+    /// Bytes of memory that it takes, near enough for bounds.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Messages(batch) => batch.memory_bytes(),
+            Self::Patches(batch) => batch.memory_bytes(),
+            Self::Results(batch) => batch.memory_bytes(),
+        }
+    }
 }
 
 impl BatchRef<'_> {
