@@ -994,3 +994,169 @@ fn fields_to_be_merged_at_every_level_are_no_bomb() {
     let log = frame(&[options(1, &[number(4, 1)]), name(0, "p"), row(2, term)]);
     assert_eq!(class(&Options::default(), &log), ErrorClass::Limit);
 }
+
+/// A frame with a stream of its own: options, entries without ids, and a triple of the first three names.
+fn stream_of_names(names: &[&str]) -> Vec<u8> {
+    let entry = |text: &str| name(0, text);
+    let triple = row(
+        2,
+        [
+            bytes(1, iri(0, 1)),
+            bytes(5, iri(0, 2)),
+            bytes(9, iri(0, 3)),
+        ]
+        .concat(),
+    );
+    let entries = names.iter().map(|text| entry(text));
+    let mut rows = vec![options(1, &[]), prefix(1, "http://e/")];
+    rows.extend(entries);
+    rows.push(triple);
+    frame(&rows)
+}
+
+#[test]
+fn joined_streams_that_would_mix_lookup_tables_are_an_error() {
+    let first = stream_of_names(&["a", "p", "o"]);
+    let joined = [first.clone(), stream_of_names(&["b", "q", "x"])].concat();
+    let (messages, error) = decode(&joined);
+    assert_eq!(messages, ok(&first));
+    let row = first.len() + 1 + options(1, &[]).len() + prefix(1, "http://e/").len();
+    assert_eq!(
+        error.unwrap(),
+        format!(
+            "jelly: a name entry of id 0 would continue the name table from before frame 1, which repeats the \
+             stream options at byte {}; two Jelly files joined with cat? (frame 1, row 2, byte {row}, message 1)",
+            first.len()
+        )
+    );
+    assert_eq!(class(&Options::default(), &joined), ErrorClass::Malformed);
+    let flat = Options::with("frames", "flat");
+    assert!(decode_with(&flat, &joined).1.unwrap().contains("with cat?"));
+}
+
+#[test]
+fn an_option_continues_the_tables_of_joined_streams_with_a_note() {
+    let first = stream_of_names(&["a", "p", "o"]);
+    let joined = [first.clone(), stream_of_names(&["b", "q", "x"])].concat();
+    let warn = Options::with("joins", "warn");
+    let (messages, error) = decode_with(&warn, &joined);
+    assert_eq!(error, None);
+    assert_eq!(messages[0].statements, messages[1].statements);
+    assert_eq!(
+        end(&warn, &joined).1.notes,
+        [format!(
+            "frame 1 repeats the stream options at byte {}, and lookup tables are continued after it (joins=warn); \
+             terms are wrong if Jelly files were joined there",
+            first.len()
+        )]
+    );
+    assert_eq!(end(&warn, &first).1.notes, [String::new(); 0]);
+}
+
+#[test]
+fn repeated_options_are_read_if_no_table_would_be_mixed() {
+    let options = || options(1, &[]);
+    let statement = |names: [u64; 3]| {
+        let [s, p, o] = names.map(|id| iri(1, id));
+        row(2, [bytes(1, s), bytes(5, p), bytes(9, o)].concat())
+    };
+    let start = [
+        options(),
+        prefix(0, "http://e/"),
+        name(0, "a"),
+        name(0, "p"),
+    ]
+    .concat();
+    let cases: [(&str, Vec<Vec<u8>>); 6] = [
+        (
+            "inside a frame",
+            vec![
+                [
+                    start.clone(),
+                    statement([1, 2, 1]),
+                    options(),
+                    name(0, "b"),
+                    statement([3, 2, 1]),
+                ]
+                .concat(),
+            ],
+        ),
+        (
+            "after another row of a later frame",
+            vec![
+                start.clone(),
+                [
+                    statement([1, 2, 1]),
+                    options(),
+                    name(0, "b"),
+                    statement([3, 2, 1]),
+                ]
+                .concat(),
+            ],
+        ),
+        (
+            "before an explicit id",
+            vec![
+                start.clone(),
+                [options(), name(1, "b"), name(0, "q"), statement([1, 2, 1])].concat(),
+            ],
+        ),
+        (
+            "before the first entry of a table",
+            vec![
+                start.clone(),
+                [
+                    options(),
+                    datatype(0, "http://e/d"),
+                    datatype(0, "http://e/d2"),
+                    statement([1, 2, 1]),
+                ]
+                .concat(),
+            ],
+        ),
+        (
+            "with no entries",
+            vec![
+                start.clone(),
+                [options(), statement([1, 2, 1])].concat(),
+                [statement([1, 2, 1])].concat(),
+            ],
+        ),
+        (
+            "before all entries",
+            vec![options(), [start.clone(), statement([1, 2, 1])].concat()],
+        ),
+    ];
+    for (case, frames) in cases {
+        let log: Vec<u8> = frames
+            .iter()
+            .flat_map(|rows| frame(std::slice::from_ref(rows)))
+            .collect();
+        let (messages, error) = decode(&log);
+        assert_eq!(error, None, "{case}");
+        assert_eq!(messages.len(), frames.len(), "{case}");
+    }
+    // The metadata of a frame are not rows; each table counts alone.
+    for entry in [prefix(0, "http://f/"), name(0, "b")] {
+        let second = [
+            metadata("k", "v"),
+            options(),
+            datatype(3, "http://e/d"),
+            entry,
+        ];
+        let log = [frame(std::slice::from_ref(&start)), frame(&second)].concat();
+        let error = decode(&log).1.expect("the table continues");
+        assert!(error.contains("with cat?"), "{error}");
+    }
+}
+
+#[test]
+fn a_decoder_that_was_reset_knows_no_joins() {
+    let log = stream_of_names(&["a", "p", "o"]);
+    let mut decoder = decoder("jelly", &Options::default()).unwrap();
+    for _ in 0..2 {
+        let (messages, error) = outcome(&mut *decoder, &log, log.len());
+        assert_eq!((messages.len(), error), (1, None));
+        decoder.reset();
+    }
+}

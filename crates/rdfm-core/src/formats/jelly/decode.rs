@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use super::frames::{FRAME_FIELDS, Frame, Frames, HELD_FRAME, Next};
+use super::lookup::FrameStart;
 use super::options::{Frames as Meaning, JellyOptions, Reading};
 use super::rows::{FirstRow, Rows, first_row};
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -155,6 +156,12 @@ impl JellyReader {
         if self.meaning.is_none() {
             self.decide(input, frame)?;
         }
+        let start = FrameStart {
+            frame: self.frames.index,
+            offset: input.offset(),
+        };
+        self.rows
+            .begin_frame(&input.bytes[frame.at..frame.end], start);
         if !self.rows.terms.builder.is_open() {
             self.rows.terms.builder.begin_message(input.offset());
         }
@@ -335,7 +342,7 @@ impl Reader for JellyReader {
     }
 
     fn noticed(&self) -> Noticed {
-        let mut notes = Vec::new();
+        let mut notes = Vec::from_iter(self.rows.terms.note_of_joins());
         if let Some(options) = &self.rows.options
             && self.found_flat()
         {

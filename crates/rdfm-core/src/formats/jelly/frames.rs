@@ -218,6 +218,11 @@ pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
     FirstRow::None
 }
 
+/// Whether the first row of a frame is one of stream options, which are field 1 of the rows of both formats.
+pub(super) fn begins_with_options(frame: &[u8], known: u32) -> bool {
+    matches!(first_row(frame, known), FirstRow::Row(1, _))
+}
+
 /// The field of a row, which may be none or several: the last one counts, equal ones in a row are merged.
 #[cold]
 pub(super) fn row_field(bytes: &[u8], known: u32) -> Checked<(usize, Cow<'_, [u8]>)> {

@@ -6,7 +6,9 @@
 //!   tables together stay below a budget.
 //! - Law: an entry that was not set is never given out.
 
-use crate::model::remedy::Reason;
+use super::options::Joins;
+use crate::model::error::ErrorClass;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::syntax::wire::{Checked, WireError, limit, malformed};
 
@@ -55,6 +57,14 @@ pub(super) struct Entry {
     pub flags: u8,
 }
 
+/// Where a frame begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FrameStart {
+    pub frame: u64,
+    /// Byte of the log, that of the frame's length if it has one.
+    pub offset: u64,
+}
+
 /// A table. Entry 0 is the empty text: as a prefix it stands for "none yet".
 pub(super) struct Table {
     what: &'static str,
@@ -62,6 +72,13 @@ pub(super) struct Table {
     entries: Vec<Entry>,
     last: u32,
     serial: u32,
+    /// The frame that repeated the stream options at its start, until an entry with an explicit id follows.
+    /// An entry of id 0 would continue the table there.
+    repeated: Option<FrameStart>,
+    /// Continues the table there instead of an error.
+    continues: bool,
+    /// The first frame in which the table was continued so.
+    pub continued: Option<FrameStart>,
     /// Room for texts, left by earlier logs; short and few, so not counted.
     spare: Vec<Vec<u8>>,
 }
@@ -71,7 +88,7 @@ const SPARE_BYTES: usize = 256;
 const SPARE_TEXTS: usize = 1024;
 
 impl Table {
-    pub fn new(what: &'static str, size: u32) -> Self {
+    pub fn new(what: &'static str, size: u32, joins: Joins) -> Self {
         let none = Entry {
             serial: u32::MAX,
             flags: crate::model::term::flags::PLAIN,
@@ -83,6 +100,9 @@ impl Table {
             entries: vec![none],
             last: 0,
             serial: 0,
+            repeated: None,
+            continues: joins == Joins::Warn,
+            continued: None,
             spare: Vec::new(),
         }
     }
@@ -99,13 +119,26 @@ impl Table {
         self.size = size;
         self.last = 0;
         self.serial = 0;
+        self.repeated = None;
+        self.continued = None;
+    }
+
+    /// Notes that a frame repeats the stream options at its start.
+    pub fn repeat_options(&mut self, at: FrameStart) {
+        if self.entries.len() > 1 {
+            self.repeated = Some(at);
+        }
     }
 
     /// Sets an entry; its memo is cleared.
     pub fn set(&mut self, id: u32, text: &[u8], flags: u8, budget: &mut Budget) -> Checked<()> {
         let id = if id == 0 {
+            if let Some(at) = self.repeated {
+                self.continue_after(at)?;
+            }
             self.last.wrapping_add(1)
         } else {
+            self.repeated = None;
             id
         };
         if id > self.size || id == 0 {
@@ -165,6 +198,25 @@ impl Table {
         Ok(&mut self.entries[id as usize])
     }
 
+    /// Continues a table from before the stream options that a frame repeats, or refuses to: a stream that begins
+    /// there means entry 1 by id 0.
+    #[cold]
+    fn continue_after(&mut self, at: FrameStart) -> Checked<()> {
+        if !self.continues {
+            let reason = Reason::from(format!(
+                "a {what} entry of id 0 would continue the {what} table from before frame {}, which repeats the \
+                 stream options at byte {}; two Jelly files joined with cat?",
+                at.frame,
+                at.offset,
+                what = self.what,
+            ));
+            return Err(WireError::new(ErrorClass::Malformed, reason.with(CONTINUE)));
+        }
+        self.repeated = None;
+        self.continued.get_or_insert(at);
+        Ok(())
+    }
+
     #[cold]
     fn undefined(&self, id: u32) -> WireError {
         if id > self.size {
@@ -185,6 +237,13 @@ impl Table {
     }
 }
 
+/// The option that reads one stream whose writer repeats the stream options.
+const CONTINUE: Remedy = Remedy::read(
+    "joins",
+    "warn",
+    "continues the tables, which is right only if one writer wrote all frames as one stream",
+);
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing test may panic
@@ -193,7 +252,7 @@ mod tests {
     #[test]
     fn zero_is_the_next_entry_and_the_size_is_kept() {
         let mut budget = Budget::new(10_000);
-        let mut table = Table::new("name", 3);
+        let mut table = Table::new("name", 3, Joins::Error);
         assert!(table.get(1).is_err());
         table.set(0, b"a", 0, &mut budget).unwrap();
         table.set(3, b"c", 0, &mut budget).unwrap();
@@ -210,7 +269,7 @@ mod tests {
     #[test]
     fn the_memory_really_held_is_bounded() {
         let mut budget = Budget::new(10_000);
-        let mut table = Table::new("name", 100);
+        let mut table = Table::new("name", 100, Joins::Error);
         for _ in 0..1000 {
             table.set(1, &[b'a'; 9000], 0, &mut budget).unwrap();
             table.set(1, b"b", 0, &mut budget).unwrap();

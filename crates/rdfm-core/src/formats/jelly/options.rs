@@ -82,6 +82,16 @@ pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 .default(Default::Number(4096))
 .group(LIMITS);
 
+/// Streams joined to one log.
+pub const JOINS: OptionSpec = OptionSpec::new(
+    "joins",
+    ValueKind::Choice(&["error", "warn"]),
+    "If a later frame repeats the stream options at its start and an entry without an id would continue a lookup \
+     table: an error, since two files may have been joined there; or continue the table, with a note.",
+)
+.default(Default::Text("error"))
+.group(GROUP);
+
 /// Stream options of a log.
 pub const OPTIONS_FROM: OptionSpec = OptionSpec::new(
     "options_from",
@@ -219,6 +229,15 @@ pub enum Frames {
     Flat,
 }
 
+/// Reading of a lookup entry that continues a table from before repeated stream options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joins {
+    /// An error.
+    Error,
+    /// As the entry after the last one, with a note.
+    Warn,
+}
+
 /// Sizes of the lookups, in entries.
 #[derive(Clone, Copy)]
 pub(super) struct Tables {
@@ -243,6 +262,7 @@ pub(super) struct Reading {
     pub largest: Tables,
     /// Whether deviations are accepted.
     pub lenient: bool,
+    pub joins: Joins,
 }
 
 impl Reading {
@@ -263,6 +283,10 @@ impl Reading {
                 datatype: values.number(&MAX_DATATYPE_TABLE) as u32,
             },
             lenient: values.switch(&LENIENT),
+            joins: match values.text(&JOINS) {
+                Some("warn") => Joins::Warn,
+                _ => Joins::Error,
+            },
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use super::frames::{self, EMPTY_ROW, row_field};
+use super::lookup::FrameStart;
 use super::options::{JellyOptions, MAX_VERSION, PhysicalType, Reading};
 use super::term_reader::{GRAPH, QUAD_FIELDS, Slot, TRIPLE_FIELDS, TermReader, skip_all};
 use crate::model::error::{ErrorClass, quote};
@@ -103,6 +104,14 @@ impl Rows {
             return self.typed_row(field, payload);
         }
         self.odd_row(bytes)
+    }
+
+    /// Takes the start of a frame: one that repeats the stream options may begin another stream.
+    #[inline]
+    pub fn begin_frame(&mut self, bytes: &[u8], at: FrameStart) {
+        if self.options.is_some() && frames::begins_with_options(bytes, ROW_FIELDS) {
+            self.terms.repeat_options(at);
+        }
     }
 
     #[cold]

@@ -6,7 +6,7 @@
 //! - Law: what the specification calls an error is one; terms are taken in the order
 //!   subject, predicate, object, graph, in whatever order the fields stand.
 
-use super::lookup::{Budget, Table};
+use super::lookup::{Budget, FrameStart, Table};
 use super::options::{MIN_NAME_TABLE, Reading, Tables};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
@@ -74,9 +74,9 @@ impl<R: Record> TermReader<R> {
             builder: LogBuilder::new(options.limits.clone()),
             largest: options.largest,
             budget: Budget::new(options.limits.max_message_bytes),
-            names: Table::new("name", 0),
-            prefixes: Table::new("prefix", 0),
-            datatypes: Table::new("datatype", 0),
+            names: Table::new("name", 0, options.joins),
+            prefixes: Table::new("prefix", 0, options.joins),
+            datatypes: Table::new("datatype", 0, options.joins),
             last_name: 0,
             last_prefix: 0,
             last: [TermId::DEFAULT_GRAPH; 4],
@@ -142,6 +142,24 @@ impl<R: Record> TermReader<R> {
         self.forbids_triple_terms = !rdf_star;
         self.required = if graphs { 0b1111 } else { 0b0111 };
         Ok(())
+    }
+
+    /// Notes that a frame after the first repeats the stream options at its start.
+    pub fn repeat_options(&mut self, at: FrameStart) {
+        for table in [&mut self.names, &mut self.prefixes, &mut self.datatypes] {
+            table.repeat_options(at);
+        }
+    }
+
+    /// A note if tables were continued after stream options that a frame repeats at its start.
+    pub fn note_of_joins(&self) -> Option<String> {
+        let tables = [&self.names, &self.prefixes, &self.datatypes];
+        let first = tables.into_iter().filter_map(|table| table.continued);
+        let FrameStart { frame, offset } = first.min_by_key(|at| at.frame)?;
+        Some(format!(
+            "frame {frame} repeats the stream options at byte {offset}, and lookup tables are continued after it \
+             (joins=warn); terms are wrong if Jelly files were joined there"
+        ))
     }
 
     /// Takes an entry of the name lookup.

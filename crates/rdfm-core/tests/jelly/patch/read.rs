@@ -769,3 +769,48 @@ fn labels_are_those_of_the_log() {
     assert_eq!((label(0), label(1)), (&b"a b"[..], &b"a b"[..]));
     assert_eq!(table.text(found[0].message(1)[0].predicate), b"_g0");
 }
+
+#[test]
+fn joined_streams_that_would_mix_lookup_tables_are_an_error() {
+    let statement = row(
+        ADD,
+        [
+            bytes(1, iri(0, 1)),
+            bytes(5, iri(0, 2)),
+            bytes(9, iri(0, 1)),
+        ]
+        .concat(),
+    );
+    let rows = [
+        prefix(1, "http://e/"),
+        name(0, "a"),
+        name(0, "p"),
+        statement,
+    ];
+    for stream in [FRAME, FLAT] {
+        let log = one(stream, TRIPLES, &rows);
+        let joined = [log.clone(), log.clone()].concat();
+        let found = read(&joined);
+        assert_eq!(found.class(), ErrorClass::Malformed);
+        assert!(
+            found.reason().contains(&format!(
+                "a name entry of id 0 would continue the name table from before frame 1, which repeats the stream \
+                 options at byte {}; two Jelly files joined with cat?",
+                log.len()
+            )),
+            "{}",
+            found.reason()
+        );
+        let warn = Options::with("joins", "warn");
+        assert_eq!(read_with(&warn, &joined).error, None);
+        let mut decoder = decoder("jelly-patch", &warn).unwrap();
+        decoder.feed(&joined);
+        decoder.finish();
+        while decoder.next_of::<Operation>().unwrap().is_some() {}
+        assert_eq!(decoder.noticed().notes.len(), 1);
+    }
+    // Inside a frame they are read.
+    let again = options(FRAME, TRIPLES, &[]);
+    let log = one(FRAME, TRIPLES, &[rows.concat(), again, rows.concat()]);
+    assert_eq!(read(&log).error, None);
+}

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::super::frames::{Frame, Frames, HELD_FRAME, Next};
+use super::super::lookup::FrameStart;
 use super::super::options::{Frames as Meaning, Reading};
 use super::options::{PatchOptions, StreamType};
 use super::rows::{Rows, first_stream_type};
@@ -129,6 +130,12 @@ impl PatchReader {
         if self.ends.is_none() {
             self.decide(input, frame)?;
         }
+        let start = FrameStart {
+            frame: self.frames.index,
+            offset: input.offset(),
+        };
+        self.rows
+            .begin_frame(&input.bytes[frame.at..frame.end], start);
         let builder = &mut self.rows.terms.builder;
         if self.ends != Some(Ends::Mark) && !builder.is_open() {
             builder.begin_message(input.offset());
@@ -298,7 +305,7 @@ impl Reader for PatchReader {
     }
 
     fn noticed(&self) -> Noticed {
-        let mut notes = Vec::new();
+        let mut notes = Vec::from_iter(self.rows.terms.note_of_joins());
         if self.rows.deleted_iris > 0 {
             notes.push(format!(
                 "IRIs of deleted prefixes are left out: {}",

@@ -6,6 +6,7 @@
 //!   transactions that do not match, and graphs where statements have none.
 
 use super::super::frames::{self, EMPTY_ROW, row_field};
+use super::super::lookup::FrameStart;
 use super::super::options::Reading;
 use super::super::term_reader::{GRAPH, QUAD_FIELDS, Slot, TRIPLE_FIELDS, TermReader, skip_all};
 use super::options::{MAX_VERSION, PatchOptions, StatementType, StreamType};
@@ -102,6 +103,14 @@ impl Rows {
             return self.typed_row(field, payload, position);
         }
         self.odd_row(bytes, position)
+    }
+
+    /// Takes the start of a frame: one that repeats the stream options may begin another stream.
+    #[inline]
+    pub fn begin_frame(&mut self, bytes: &[u8], at: FrameStart) {
+        if self.options.is_some() && frames::begins_with_options(bytes, ROW_FIELDS) {
+            self.terms.repeat_options(at);
+        }
     }
 
     #[cold]
