@@ -9,18 +9,19 @@ and batches changes nothing but the names of the files.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm import formats
 from rdfm.analysis.difference import Difference, MessageDifference
-from rdfm.analysis.options import DIFF
+from rdfm.analysis.options import DIFF, MAX_TOTAL_STEPS
 from rdfm.analysis.pairing import Findings, Side, pair_in_any_order, pair_in_order
 from rdfm.analysis.shown import Shower
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.conversion.options import readers
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, Remedy
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Reading
 from rdfm.logs.input import Readable
@@ -39,10 +40,12 @@ def diff(
     quads: Literal["set", "ordered"] = "set",
     unordered: bool | str = False,
     ignore_metadata: bool | str = False,
-    ignore_namespaces: bool | str = False,
+    namespaces: bool | str = False,
+    ignore_namespaces: bool | str | None = None,
     limit: int | str = 10,
     window: int | str = 1000,
     max_steps: int | str = MAX_STEPS,
+    max_total_steps: int | str = MAX_TOTAL_STEPS,
     format: str | None = None,
     format_a: str | None = None,
     format_b: str | None = None,
@@ -62,11 +65,15 @@ def diff(
         b: The other one.
         quads: "set", or "ordered" where the order of quads and their repetitions count too.
         unordered: The order of the messages does not count, but how often each is there.
-        ignore_metadata: Metadata do not count; else they do where both formats have them.
-        ignore_namespaces: Namespaces do not count, in the same way. With `unordered` they never do.
+        ignore_metadata: Do not compare metadata. By default they are compared if both formats have them.
+        namespaces: Compare the namespaces in force too, if both formats have them. By default a note says when they
+            differ. Not with `unordered`.
+        ignore_namespaces: Deprecated: has no effect, since namespaces are compared only with `namespaces`.
         limit: How many differences to hold; the others are counted.
         window: After a difference, how many messages of both logs are looked at, at least, for where they meet again.
         max_steps: Work that two messages may take, in quads looked at; over it they are undecided.
+        max_total_steps: The same for all messages together, except 64 steps for each quad; with `unordered` for those
+            of each log.
         format: The format of both logs; else as each shows.
         format_a: The format of the first.
         format_b: The format of the second.
@@ -94,14 +101,21 @@ def diff(
         "quads": quads,
         "unordered": unordered,
         "ignore_metadata": ignore_metadata,
-        "ignore_namespaces": ignore_namespaces,
+        "namespaces": namespaces,
         "limit": limit,
         "window": window,
         "max_steps": max_steps,
+        "max_total_steps": max_total_steps,
         "from_format": format,
         "from_format_a": format_a,
         "from_format_b": format_b,
     }
+    if ignore_namespaces is not None:
+        warnings.warn(
+            "ignore_namespaces has no effect: namespaces are compared only with namespaces=True",
+            DeprecationWarning,
+            stacklevel=2,
+        )
     held: list[MessageDifference] = []
     storage = compression, storage_options
     found = compare(a, b, given, dict(options), held.append, storage=storage, progress=progress)
@@ -140,6 +154,10 @@ def compare(
     if values["from_format"] and (values["from_format_a"] or values["from_format_b"]):
         raise OptionError("a format of both logs and one of A or B: leave one of them out")
     names = [values[name] or values["from_format"] for name in ("from_format_a", "from_format_b")]
+    if values["unordered"] and values["namespaces"]:
+        raise OptionError(
+            "namespaces are compared in the order of the messages, and unordered ignores it; leave one of them out"
+        )
     if values["unordered"] and values["limit"]:
         for log in (a, b):
             if hasattr(log, "read"):
@@ -190,7 +208,8 @@ def compare(
         empty = dict.fromkeys(note for side in sides for note in side.driver.notes())
         found.notes += tuple(empty)
         if findings.only_namespaces and findings.only_namespaces == found.count:
-            found.notes += ("the quads are the same: only namespaces differ, and may be ignored",)
+            found.notes += ("the quads are the same: only namespaces differ",)
+        _add_remedies(found, findings, values)
         _refuse_unused(sides, options)
     finally:
         for side in sides:
@@ -253,23 +272,30 @@ def _refuse_other_kind(sides: list[Side]) -> None:
         )
 
 
+def _add_remedies(found: Difference, findings: Findings, values: Mapping[str, Any]) -> None:
+    """Add what was noticed but not compared, and the options that would compare it."""
+    if findings.comparer.namespaces_differ() and not values["namespaces"]:
+        found.notes += ("namespaces differ, and were not compared",)
+        found.remedies += (Remedy("stage", "namespaces", "true", "compares them"),)
+    limits = zip(("max_steps", "max_total_steps"), findings.comparer.reached(), strict=True)
+    found.remedies += tuple(
+        Remedy("stage", limit, None, "") for limit, is_reached in limits if is_reached
+    )
+
+
 def _carried(
     sides: list[Side], values: Mapping[str, Any]
 ) -> tuple[dict[str, bool], tuple[str, ...]]:
-    """Whether metadata and namespaces are compared, and what is to be said about that."""
-    if not all(side.met for side in sides):  # there is no log
-        return {"metadata": False, "namespaces": False}, ()
-    carried = {}
+    """Whether both logs have metadata and namespaces, and what to say if that prevents a comparison."""
+    carried = {"metadata": False, "namespaces": False}
     notes = []
-    for what in ("metadata", "namespaces"):
+    if not all(side.met for side in sides):  # there is no log
+        return carried, ()
+    wanted = {"metadata": not values["ignore_metadata"], "namespaces": values["namespaces"]}
+    for what, is_wanted in wanted.items():
         has = [bool(spec.carries.get(what)) for spec in (side.spec for side in sides)]
-        carried[what] = all(has) and not values[f"ignore_{what}"]
-        if values[f"ignore_{what}"]:
-            continue
-        if any(has) and not all(has):
+        carried[what] = all(has)
+        if is_wanted and any(has) and not all(has):
             lacking = sides[has.index(False)].spec.title
             notes.append(f"{what} are not compared: {lacking} has none")
-        elif carried[what] and what == "namespaces" and values["unordered"]:
-            carried[what] = False
-            notes.append("namespaces are not compared: which are in force depends on the order")
     return carried, tuple(notes)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from rdfm.errors import Remedy
+
 __all__ = ["Difference", "Kind", "MessageDifference"]
 
 Kind = Literal["changed", "only_a", "only_b", "undecided"]
@@ -17,7 +19,7 @@ class MessageDifference:
 
     Attributes:
         kind: "changed", a pair at the same point of both logs; "only_a", "only_b"; or "undecided", a pair whose blank
-            nodes need more than `max_steps`.
+            nodes need more work than `max_steps` and `max_total_steps` allow.
         a: The message's index in the first log, from 0; of several logs, counted over all. None where it has none.
         b: That in the second log.
         source_a: The file of the first message.
@@ -77,12 +79,14 @@ class Difference:
         changed: Pairs at the same point of both logs that differ.
         only_a: Messages that only the first log has.
         only_b: Messages that only the second log has.
-        undecided: Pairs whose blank nodes need more than `max_steps`; with `unordered` messages.
+        undecided: Pairs whose blank nodes need more work than `max_steps` and `max_total_steps` allow; with `unordered`
+            messages.
         records: Quads of the messages that are the same; of patches operations, of results rows. With `unordered` they are
             counted where all messages are the same.
         head: Of results, what differs in the variables or the answer: a line beginning with - and one with +.
         differences: The first of them.
         notes: What was not compared.
+        remedies: Options that compare it: namespaces, or larger limits for undecided pairs.
         seconds: How long it took.
     """
 
@@ -100,6 +104,7 @@ class Difference:
     head: tuple[str, ...] = ()
     differences: list[MessageDifference] = field(default_factory=list)
     notes: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -126,6 +131,6 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the counts as what JSON can hold."""
-        left_out = ("differences", "head", "notes", "seconds")
+        left_out = ("differences", "head", "notes", "remedies", "seconds")
         found = {name: value for name, value in vars(self).items() if name not in left_out}
         return {"same": self.same, **found, "head": list(self.head), "notes": list(self.notes)}

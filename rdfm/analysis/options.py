@@ -8,7 +8,10 @@ from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import READING
 
-__all__ = ["DIFF", "VALIDATE"]
+__all__ = ["DIFF", "MAX_TOTAL_STEPS", "VALIDATE"]
+
+# About 20 s of search on one core.
+MAX_TOTAL_STEPS = 50 * MAX_STEPS
 
 _FORMATS = "Formats"
 _SAME = "What is the same"
@@ -54,14 +57,14 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "ignore_metadata",
             "switch",
-            "Metadata do not count; else they do where both formats have them.",
+            "Do not compare metadata. By default they are compared if both formats have them.",
             default=False,
             group=_SAME,
         ),
         OptionSpec(
-            "ignore_namespaces",
+            "namespaces",
             "switch",
-            "Namespaces do not count; else they do where both formats have them.",
+            "Compare namespaces too, if both formats have them.",
             default=False,
             group=_SAME,
         ),
@@ -87,6 +90,13 @@ DIFF: dict[str, OptionSpec] = {
             "Work that two messages with blank nodes may take, in quads looked at; over it they are undecided.",
             least=1,
             default=MAX_STEPS,
+            group="Limits that protect memory",
+        ),
+        OptionSpec(
+            "max_total_steps",
+            "count",
+            "The same for all messages together, except 64 steps for each quad.",
+            default=MAX_TOTAL_STEPS,
             group="Limits that protect memory",
         ),
     )

@@ -234,12 +234,15 @@ class Findings:
         mode = "exact"
         if self.a.kind == "messages":
             mode = "sequences" if values["quads"] == "ordered" else "sets"
-        self.metadata = carried["metadata"]
+        namespaces = "ignored"
+        if carried["namespaces"] and not values["unordered"]:
+            namespaces = "compared" if values["namespaces"] else "noticed"
         self.comparer = Comparer(
             mode,
-            metadata=self.metadata,
-            namespaces=carried["namespaces"],
+            metadata=carried["metadata"] and not values["ignore_metadata"],
+            namespaces=namespaces,
             max_steps=values["max_steps"],
+            max_total_steps=values["max_total_steps"],
         )
 
     def head(self) -> tuple[str, ...]:
@@ -271,11 +274,11 @@ class Findings:
         undecided = bool(found & UNDECIDED)
         self.counts["undecided" if undecided else "changed"] += 1
         self.only_namespaces += found == NAMESPACES
+        one, other = self.a.place(), self.b.place()
+        if found & (RECORDS | UNDECIDED):  # otherwise the comparer has seen the rest
+            found |= self.comparer.rest(one.batch, one.number, other.batch, other.number)
         if self.left:
             self.left -= 1
-            one, other = self.a.place(), self.b.place()
-            if found & (RECORDS | UNDECIDED):
-                found |= self.comparer.rest(one.batch, one.number, other.batch, other.number)
             self.shower.pair(
                 one,
                 other,

@@ -12,14 +12,19 @@ from rdfm.cli._specs import SpecCommand, given
 
 if TYPE_CHECKING:
     from rdfm.analysis.difference import Difference, MessageDifference
+    from rdfm.errors import Remedy
 
 _EPILOG = """Examples:
   rdfm diff monday.jelly monday.nq.gz
-  rdfm diff a.trig b.trig --limit 100 --ignore-namespaces
+  rdfm diff a.trig b.trig --limit 100 --namespaces
   rdfm diff --unordered shards/ all.jelly
   rdfm diff --json a.nq b.nq | jq .difference"""
 
 COULD_NOT = 2
+_DEPRECATED = (
+    "--ignore-namespaces has no effect and will be removed: namespaces are compared only with "
+    "--namespaces"
+)
 
 
 @click.command(
@@ -46,7 +51,10 @@ COULD_NOT = 2
     is_flag=True,
     help="Print nothing but errors: the exit status tells.",
 )
-def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
+@option("--ignore-namespaces", group="Other options", is_flag=True, hidden=True)
+def command(
+    a: str, b: str, as_json: bool, quiet: bool, ignore_namespaces: bool, **options: Any
+) -> int:
     """Compare the logs A and B message by message, whatever their formats.
 
     Messages are the same if they hold the same quads: their order does not count, and blank nodes are known by what is
@@ -91,6 +99,8 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
             bar.close()
     if not quiet:
         printer.end(result)
+        if ignore_namespaces:
+            click.echo(f"rdfm: note: {_DEPRECATED}", err=True)
     if result.undecided:
         return COULD_NOT
     return 0 if result.same else 1
@@ -170,8 +180,17 @@ class _Text:
             )
             lines = [f"{told}{shown}; {same} the same in {found.seconds:.2f} s"]
         if found.undecided:
-            lines.append("blank nodes that look alike need more work than --max-steps allows")
-        return lines + [f"note: {note}" for note in found.notes]
+            lines.append("undecided: blank nodes that look alike need more work than the limits")
+        lines += [f"note: {note}" for note in found.notes]
+        return lines + [f"hint: {_hint(remedy)}" for remedy in found.remedies]
+
+
+def _hint(remedy: Remedy) -> str:
+    """The option that helps, as it is on the command line."""
+    from rdfm.analysis.options import DIFF
+
+    flag = f"--{DIFF[remedy.option].option}"
+    return f"a larger {flag} may decide" if remedy.value is None else f"{flag} {remedy.text}"
 
 
 def _safe(text: str) -> str:
@@ -188,7 +207,7 @@ def _lines(difference: MessageDifference, kind: str) -> list[str]:
     names = ["-" if index is None else f"{word} {index}" for index in (difference.a, difference.b)]
     lines = [f"@@ {names[0]} | {names[1]} @@"]
     if difference.kind == "undecided":
-        lines[0] += " undecided: its blank nodes need more than max_steps"
+        lines[0] += " undecided: its blank nodes need more work than the limits"
     for name, iris in difference.namespaces.items():
         lines += [
             f"{sign}PREFIX {name}: <{iri}>"

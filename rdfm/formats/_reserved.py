@@ -48,6 +48,7 @@ RESERVED = frozenset(
         "max_records_per_file",
         "max_rows",
         "max_steps",
+        "max_total_steps",
         "message_per_file",
         "messages",
         "min_partitions",

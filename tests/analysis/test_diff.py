@@ -10,6 +10,7 @@ from support import SHARED, needs_shared
 
 import rdfm
 from rdfm import Bnode, Iri, Literal, Message, Quad
+from rdfm.errors import Remedy
 
 P = [Iri("http://example.org/p"), Iri("http://example.org/q")]
 KINDS = ("changed", "only_a", "only_b")
@@ -316,22 +317,66 @@ def test_namespaces_are_told_once():
         b"@prefix ex: <http://e/> . @prefix no: <http://n/> .\n"
         + b'ex:s ex:p "1" .\n# @message\n' * 3
     )
-    found = rdfm.diff(a, b, format="ttl")
+    found = rdfm.diff(a, b, format="ttl", namespaces=True)
     assert [(each.a, each.namespaces) for each in found] == [(0, {"no": (None, "http://n/")})]
     assert found.equal == 2
-    assert found.notes == ("the quads are the same: only namespaces differ, and may be ignored",)
-    assert rdfm.diff(a, b, format="ttl", ignore_namespaces=True).same
-    assert rdfm.diff(a, b, format="ttl", unordered=True).notes == (
-        "namespaces are not compared: which are in force depends on the order",
-    )
+    assert found.notes == ("the quads are the same: only namespaces differ",)
+    assert found.remedies == ()
     again = a.replace(b"# @message\nex:s", b"# @message\n@prefix ex: <http://e/> .\nex:s", 1)
-    assert rdfm.diff(a, again, format="ttl").same
+    assert rdfm.diff(a, again, format="ttl", namespaces=True).same
+
+
+def test_namespaces_are_compared_only_if_asked_for():
+    a = b"@prefix ex: <http://e/> .\nex:s ex:p 1 .\n# @message\nex:s ex:p 2 .\n"
+    b = b"@prefix no: <http://e/> .\nno:s no:p 1 .\n# @message\nno:s no:p 2 .\n"
+    found = rdfm.diff(a, b, format="ttl")
+    assert (found.same, found.equal) == (True, 2)
+    assert found.notes == ("namespaces differ, and were not compared",)
+    assert [remedy.shown() for remedy in found.remedies] == ["namespaces=True compares them"]
+    assert rdfm.diff(a, a, format="ttl").notes == ()
+    assert not rdfm.diff(a, b, format="ttl", namespaces=True).same
+    # Changed messages are looked at too, beyond the limit as well.
+    other = b.replace(b" 1 ", b" 3 ").replace(b" 2 ", b" 4 ")
+    assert rdfm.diff(a, other, format="ttl", limit=0).notes == found.notes
+    assert rdfm.diff(a, b, format="ttl", unordered=True).notes == ()
+    with pytest.raises(rdfm.OptionError, match="unordered ignores it"):
+        rdfm.diff(a, b, format="ttl", unordered=True, namespaces=True)
+    lacking = "namespaces are not compared: N-Triples has none"
+    assert rdfm.diff(b"", a, format_a="nt", format_b="ttl").notes == ()
+    assert rdfm.diff(b"", a, format_a="nt", format_b="ttl", namespaces=True).notes == (lacking,)
+
+
+def test_the_limit_changes_no_count_of_namespaces():
+    a = b"@prefix ex: <http://e/> .\nex:s ex:p 1 .\n# @message\nex:s ex:p 2 .\n"
+    b = b"@prefix no: <http://e/> .\nno:s no:p 3 .\n# @message\nno:s no:p 2 .\n"
+    for limit in (0, 10):
+        found = rdfm.diff(a, b, format="ttl", namespaces=True, limit=limit)
+        assert (found.changed, found.equal) == (1, 1)
+
+
+@pytest.mark.parametrize("through", ["nq", "jelly", "rdfxml", "ndjsonld", "rdf-protobuf"])
+def test_a_conversion_and_back_is_the_same(through):
+    graphs = "".join(
+        f"@prefix this{n}: <http://n/{n}/> .\n<http://n/{n}/s> <http://p/q> [ a this{n}:T ] .\n# @message\n"
+        for n in range(20)
+    )
+    there, back = io.BytesIO(), io.BytesIO()
+    rdfm.convert(graphs.encode(), there, from_format="trig", to_format=through)
+    rdfm.convert(there.getvalue(), back, from_format=through, to_format="trig")
+    assert rdfm.diff(graphs.encode(), there.getvalue(), format_a="trig", format_b=through).same
+    assert rdfm.diff(graphs.encode(), back.getvalue(), format="trig").same
+
+
+def test_ignore_namespaces_is_deprecated():
+    a = b"@prefix ex: <http://e/> .\nex:s ex:p 1 .\n"
+    with pytest.warns(DeprecationWarning, match="only with namespaces=True"):
+        assert rdfm.diff(a, a, format="ttl", ignore_namespaces=True).same
 
 
 def test_a_namespace_that_changes_is_told_where_it_does():
     a = b"@prefix ex: <http://e/> .\n<a:s> <a:p> 1 .\n# @message\n<a:s> <a:p> 2 .\n"
     b = a.replace(b"# @message\n", b"# @message\n@prefix ex: <http://f/> .\n")
-    found = rdfm.diff(a, b, format="ttl")
+    found = rdfm.diff(a, b, format="ttl", namespaces=True)
     assert [(each.a, each.namespaces) for each in found] == [
         (1, {"ex": ("http://e/", "http://f/")})
     ]
@@ -422,6 +467,38 @@ def test_undecided_pairs_are_counted_and_are_not_the_same():
         assert (found.undecided, found.changed, found.equal, found.same) == (count, 0, 0, False)
         assert {each.kind for each in found} == {"undecided"}
         assert rdfm.diff(*cliques, unordered=unordered).same
+
+
+def strongly_regular(rooks, messages):
+    """Messages that need a search: 16 blank nodes with 6 edges each, alike from every node."""
+    steps = {(1, 0), (3, 0), (0, 1), (0, 3), (1, 1), (3, 3)}
+    edges = [
+        f"_:n{one} <a:p> _:n{other}"
+        for one in range(16)
+        for other in range(16)
+        for across, down in [((one // 4 - other // 4) % 4, (one - other) % 4)]
+        if ((across == 0) != (down == 0) if rooks else (across, down) in steps)
+    ]
+    assert len(edges) == 96
+    return log(*[";".join(edges)] * messages)
+
+
+def test_all_pairs_together_have_a_limit():
+    a, b = strongly_regular(True, 8), strongly_regular(False, 8)
+    found = rdfm.diff(a, b, max_total_steps=500_000)
+    assert 0 < found.changed < 8
+    assert found.undecided == 8 - found.changed
+    assert found.remedies == (Remedy("stage", "max_total_steps", None, ""),)
+    assert (rdfm.diff(a, b).changed, rdfm.diff(a, b).undecided) == (8, 0)
+    found = rdfm.diff(a, b, max_steps=100_000)
+    assert found.undecided == 8
+    assert found.remedies == (Remedy("stage", "max_steps", None, ""),)
+    found = rdfm.diff(a, b, max_total_steps=0, unordered=True)
+    assert (found.undecided, found.same) == (16, False)
+    # What is linear in the quads is never undecided.
+    twins = [log(*["_:a <a:p> _:b;_:b <a:p> _:a;_:c <a:p> _:d;_:d <a:p> _:c"] * 500)] * 2
+    for unordered in (False, True):
+        assert rdfm.diff(*twins, max_total_steps=0, unordered=unordered).equal == 500
 
 
 def test_an_error_names_its_log_and_where(tmp_path):

@@ -24,7 +24,6 @@ def test_logs_that_are_the_same(rdfm):
     assert first.startswith("rdfm: the same: 3 messages, 3 quads in ")
     assert notes == [
         "rdfm: note: metadata are not compared: N-Quads has none",
-        "rdfm: note: namespaces are not compared: N-Quads has none",
     ]
 
 
@@ -86,10 +85,18 @@ def test_namespaces_and_metadata_are_shown(rdfm):
     Path("two.ttl").write_text(
         "@prefix ex: <http://e/> . @prefix n: <http://n/> .\nex:s ex:p 1 .\n"
     )
-    run = rdfm("diff", "one.ttl", "two.ttl")
+    run = rdfm("diff", "one.ttl", "two.ttl", "--namespaces")
     assert run.code == 1
     assert run.out.splitlines()[2:] == ["@@ message 0 | message 0 @@", "+PREFIX n: <http://n/>"]
-    assert rdfm("diff", "one.ttl", "two.ttl", "--ignore-namespaces").code == 0
+    run = rdfm("diff", "one.ttl", "two.ttl")
+    assert (run.code, run.out) == (0, "")
+    assert run.err.splitlines()[1:] == [
+        "rdfm: note: namespaces differ, and were not compared",
+        "rdfm: hint: --namespaces compares them",
+    ]
+    run = rdfm("diff", "one.ttl", "two.ttl", "--ignore-namespaces")
+    assert run.code == 0
+    assert "rdfm: note: --ignore-namespaces has no effect and will be removed" in run.err
     for name, value in (("one", b"1"), ("two", b"2")):
         with library.create_log(f"{name}.jelly") as out:
             out.write(library.Message([], metadata={"k": value}))
@@ -145,7 +152,7 @@ def test_undecided_has_status_2(rdfm):
     assert run.code == 2
     assert "@@ message 0 | message 0 @@ undecided" in run.out
     assert "1 undecided" in run.err
-    assert "--max-steps" in run.err
+    assert "rdfm: hint: a larger --max-steps may decide" in run.err
     assert rdfm("diff", "x.nq", "y.nq").code == 0
 
 
@@ -160,7 +167,8 @@ def test_formats_are_given_for_both_or_one(rdfm, words):
 def test_help_says_what_it_is_for(rdfm):
     run = rdfm("diff", "--help")
     assert "The exit status is 0 if the logs are the same" in " ".join(run.out.split())
-    assert "--ignore-namespaces" in run.out
+    assert "--namespaces" in run.out
+    assert "--ignore-namespaces" not in run.out
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@
     reason = "a test says so by failing, and its texts are small"
 )]
 
-use rdfm_analysis::comparison::{Comparer, Exhausted, Found, Mode, Settled, Side, isomorphism};
+use rdfm_analysis::comparison::{
+    Comparer, Exhausted, Found, Limits, Mode, NamespaceUse, Reached, Settled, Side, isomorphism,
+};
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::{Given, Values};
@@ -14,6 +16,13 @@ use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::registry;
 
 const STEPS: u64 = 1_000_000;
+
+fn limits(each: u64) -> Limits {
+    Limits {
+        each,
+        total: u64::MAX,
+    }
+}
 
 /// The messages of a log of N-Quads in a short form: `;` ends a quad, `|` a message.
 fn log(text: &str) -> MessageBatch {
@@ -37,7 +46,7 @@ fn batches(text: &str, size: u64) -> Vec<MessageBatch> {
 
 fn differ(mode: Mode, a: &str, b: &str) -> bool {
     let (a, b) = (log(a), log(b));
-    let mut comparer = Comparer::new(mode, false, false, STEPS);
+    let mut comparer = Comparer::new(mode, false, NamespaceUse::Ignored, limits(STEPS));
     let run = comparer.run((&a, 0), (&b, 0), usize::MAX);
     match run.found {
         None => {
@@ -62,7 +71,7 @@ fn differ(mode: Mode, a: &str, b: &str) -> bool {
 
 /// Whether the whole signatures differ.
 fn signed_apart(a: &str, b: &str) -> bool {
-    let mut comparer = Comparer::new(Mode::Sets, false, false, STEPS);
+    let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
     for (side, text) in [(Side::A, a), (Side::B, b)] {
         let undecided = comparer.collect(side, &log(text));
         assert!(undecided.is_empty());
@@ -176,7 +185,7 @@ fn the_cut_into_batches_changes_nothing() {
     let other = one.replace("_:b", "_:c").replace("\"33\"", "\"x\"");
     for (size_a, size_b) in [(1, 1), (3, 8), (8192, 5), (8192, 8192)] {
         let (a, b) = (batches(&one, size_a), batches(&other, size_b));
-        let mut comparer = Comparer::new(Mode::Sets, false, false, STEPS);
+        let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
         let (mut at, mut same, mut different) = ([(0, 0), (0, 0)], 0, Vec::new());
         while let (Some(x), Some(y)) = (a.get(at[0].0), b.get(at[1].0)) {
             let run = comparer.run((x, at[0].1), (y, at[1].1), usize::MAX);
@@ -228,7 +237,7 @@ fn what_needs_too_much_work_is_said() {
     };
     assert_eq!(bounded(100), Err(Exhausted));
     assert_eq!(bounded(STEPS), Ok(Some(10)));
-    let mut comparer = Comparer::new(Mode::Sets, false, false, 100);
+    let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(100));
     assert_eq!(comparer.collect(Side::A, &a), [0]);
 }
 
@@ -242,7 +251,7 @@ fn messages_that_one_side_has_more_often_are_picked_in_order() {
         log(&messages.join("|"))
     };
     let (a, b) = (make(&[1, 2, 2, 3, 2, 9]), make(&[3, 2, 1, 4]));
-    let mut comparer = Comparer::new(Mode::Sets, false, false, STEPS);
+    let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
     assert!(comparer.collect(Side::A, &a).is_empty());
     assert!(comparer.collect(Side::B, &b).is_empty());
     let settled = comparer.settle();
@@ -256,4 +265,110 @@ fn messages_that_one_side_has_more_often_are_picked_in_order() {
     assert_eq!(comparer.pick(Side::A, &a), [1, 2, 5]);
     assert_eq!(comparer.pick(Side::B, &b), [3]);
     assert!(comparer.pick(Side::B, &b).is_empty());
+}
+
+/// A log of messages, each a complete graph of ten blank nodes, with edges in another order for each label.
+fn cliques(label: &str, messages: usize) -> MessageBatch {
+    let clique = (0..100)
+        .map(|at| (at / 10, at % 10))
+        .filter(|(from, to)| from != to)
+        .map(|(from, to)| match label {
+            "a" => format!("_:a{from} <a:p> _:a{to}"),
+            _ => format!("_:{label}{to} <a:p> _:{label}{from}"),
+        });
+    log(&vec![clique.collect::<Vec<_>>().join(";"); messages].join("|"))
+}
+
+/// A log of messages, each a strongly regular graph of 16 blank nodes, six edges each: the rook's graph, or Shrikhande's.
+fn strongly_regular(is_rooks: bool, messages: usize) -> MessageBatch {
+    let adjacent = |one: usize, other: usize| {
+        let (across, down) = ((4 + one / 4 - other / 4) % 4, (4 + one % 4 - other % 4) % 4);
+        if is_rooks {
+            (across == 0) != (down == 0)
+        } else {
+            [(1, 0), (3, 0), (0, 1), (0, 3), (1, 1), (3, 3)].contains(&(across, down))
+        }
+    };
+    let quads: Vec<String> = (0..256)
+        .map(|at| (at / 16, at % 16))
+        .filter(|&(one, other)| adjacent(one, other))
+        .map(|(one, other)| format!("_:n{one} <a:p> _:n{other}"))
+        .collect();
+    assert_eq!(quads.len(), 96);
+    log(&vec![quads.join(";"); messages].join("|"))
+}
+
+#[test]
+fn all_pairs_together_have_a_limit() {
+    let (a, b) = (strongly_regular(true, 5), strongly_regular(false, 5));
+    let undecided = |total| {
+        let limits = Limits { each: STEPS, total };
+        let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits);
+        let mut found = Vec::new();
+        for at in 0..5 {
+            let differs = comparer.run((&a, at), (&b, at), 1).found.unwrap();
+            assert_ne!(differs.records, differs.undecided);
+            found.push(differs.undecided);
+        }
+        (found, comparer.reached())
+    };
+    let total = Reached {
+        each: false,
+        total: true,
+    };
+    assert_eq!(undecided(u64::MAX), (vec![false; 5], Reached::default()));
+    assert_eq!(undecided(0), (vec![true; 5], total));
+    let (found, reached) = undecided(300_000);
+    assert_eq!((found[0], found[4]), (false, true), "{found:?}");
+    assert_eq!(reached, total);
+}
+
+#[test]
+fn picking_decides_what_collecting_decided() {
+    let (a, b) = (cliques("a", 6), log("<a:s> <a:p> <a:o>"));
+    let mut found = Vec::new();
+    for total in (0..).map(|step| step * 20_000) {
+        let limits = Limits { each: STEPS, total };
+        let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits);
+        let over = comparer.collect(Side::A, &a);
+        comparer.collect(Side::B, &b);
+        let settled = comparer.settle();
+        assert_eq!(settled.only[0] as usize, 6 - over.len());
+        let decided: Vec<usize> = (0..6).filter(|at| !over.contains(at)).collect();
+        assert_eq!(comparer.pick(Side::A, &a), decided);
+        found.push(over.len());
+        if over.is_empty() {
+            break;
+        }
+    }
+    assert!(
+        found.iter().any(|count| (1..6).contains(count)),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn namespaces_that_are_noticed_make_no_pair_differ() {
+    let make = |iri: &str| {
+        let text =
+            format!("@prefix e: <{iri}> .\n<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n");
+        let spec = registry::find("ttl").unwrap();
+        let values = Values::read(spec.reads(), std::iter::empty::<(&str, Given)>()).unwrap();
+        let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
+        decoder.feed(text.as_bytes());
+        decoder.finish();
+        let batch: MessageBatch = decoder.next_of().unwrap().unwrap();
+        batch
+    };
+    let (a, b) = (make("http://a/"), make("http://b/"));
+    for (namespace_use, pairs, differ) in [
+        (NamespaceUse::Ignored, 2, false),
+        (NamespaceUse::Noticed, 2, true),
+        (NamespaceUse::Compared, 0, true),
+    ] {
+        let mut comparer = Comparer::new(Mode::Sets, false, namespace_use, limits(STEPS));
+        assert_eq!(comparer.run((&a, 0), (&b, 0), 2).pairs, pairs);
+        assert_eq!(comparer.namespaces_differ(), differ);
+        assert_eq!(comparer.run((&a, 0), (&a, 0), 2).found, None);
+    }
 }

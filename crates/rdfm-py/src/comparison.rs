@@ -5,7 +5,9 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use rdfm_analysis::comparison::{self, Compared, Comparer as Core, Found, Mode, Run, Side, blocks};
+use rdfm_analysis::comparison::{
+    self, Compared, Comparer as Core, Found, Limits, Mode, NamespaceUse, Run, Side, blocks,
+};
 use rdfm_core::model::batch::LogBatch;
 
 use crate::batch::MessageBatch;
@@ -136,19 +138,36 @@ impl Comparer {
     /// Args:
     ///     mode: "sets" of quads, "sequences" of quads (both up to labels), or "exact", labels included.
     ///     metadata: Whether the metadata count.
-    ///     namespaces: Whether the namespaces in force count.
+    ///     namespaces: "ignored"; "noticed": only whether the namespaces in force differ; or "compared".
     ///     max_steps: Bound of each comparison, in quads looked at.
+    ///     max_total_steps: Bound of all comparisons, except some steps for each quad.
     #[new]
-    #[pyo3(signature = (mode, *, metadata=false, namespaces=false, max_steps))]
-    fn new(mode: &str, metadata: bool, namespaces: bool, max_steps: u64) -> PyResult<Self> {
+    #[pyo3(signature = (mode, *, metadata=false, namespaces="ignored", max_steps, max_total_steps))]
+    fn new(
+        mode: &str,
+        metadata: bool,
+        namespaces: &str,
+        max_steps: u64,
+        max_total_steps: u64,
+    ) -> PyResult<Self> {
         let mode = match mode {
             "sets" => Mode::Sets,
             "sequences" => Mode::Sequences,
             "exact" => Mode::Exact,
             _ => return Err(errors::option(format!("there is no mode {mode}"))),
         };
+        let namespaces = match namespaces {
+            "ignored" => NamespaceUse::Ignored,
+            "noticed" => NamespaceUse::Noticed,
+            "compared" => NamespaceUse::Compared,
+            _ => return Err(errors::option(format!("there is no use {namespaces}"))),
+        };
+        let limits = Limits {
+            each: max_steps,
+            total: max_total_steps,
+        };
         let state = State {
-            core: Core::new(mode, metadata, namespaces, max_steps),
+            core: Core::new(mode, metadata, namespaces, limits),
             current: [None, None],
         };
         Ok(Self {
@@ -222,6 +241,17 @@ impl Comparer {
             .collect()
     }
 
+    /// Whether the namespaces in force differ in the pairs compared so far.
+    fn namespaces_differ(&self) -> PyResult<bool> {
+        Ok(self.lock()?.core.namespaces_differ())
+    }
+
+    /// The bounds that were reached: of one comparison, and of all comparisons together.
+    fn reached(&self) -> PyResult<(bool, bool)> {
+        let reached = self.lock()?.core.reached();
+        Ok((reached.each, reached.total))
+    }
+
     /// Signatures of messages of a batch, 16 bytes each: equal where messages are the same.
     fn signatures<'py>(
         &self,
@@ -240,7 +270,7 @@ impl Comparer {
     /// Take the messages of a batch into the multiset of its side.
     ///
     /// Returns:
-    ///     The numbers of those that need more than `max_steps`, which are left out.
+    ///     The numbers of those that need more steps than the limits allow, which are left out.
     fn collect(
         &self,
         py: Python<'_>,

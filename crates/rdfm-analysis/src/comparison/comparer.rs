@@ -8,6 +8,7 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::term::{TermId, TermKind};
 use rustc_hash::FxHashMap;
 
+use super::budget::{Budget, Exhausted, Limits, Reached};
 use super::graph::{Compared, Graph};
 use super::hashing::{Keys, TermHashes};
 use super::matching;
@@ -25,6 +26,17 @@ pub enum Mode {
     Sequences,
     /// As sequences of records, labels included: what has the labels of its log.
     Exact,
+}
+
+/// Whether the namespaces in force are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamespaceUse {
+    /// No.
+    Ignored,
+    /// Only whether they differ anywhere; pairs are the same whatever their namespaces.
+    Noticed,
+    /// A pair with other namespaces differs.
+    Compared,
 }
 
 /// One of the two logs.
@@ -74,9 +86,13 @@ pub struct Run {
 pub struct Comparer {
     mode: Mode,
     metadata: bool,
+    /// None if they are ignored, or if it is known that they differ and this is enough.
     namespaces: Option<namespaces::Compared>,
+    namespace_use: NamespaceUse,
+    namespaces_differ: bool,
     news: Vec<Redeclared>,
-    max_steps: u64,
+    /// For pairs of messages, and for the signatures of each side.
+    budgets: [Budget; 2],
     /// For rows of results: the column of each side that a cell is in; None where there is none.
     columns: Option<[Vec<Option<usize>>; 2]>,
     keys: Keys,
@@ -87,13 +103,16 @@ pub struct Comparer {
 
 impl Comparer {
     /// Takes when messages are the same.
-    pub fn new(mode: Mode, metadata: bool, namespaces: bool, max_steps: u64) -> Self {
+    pub fn new(mode: Mode, metadata: bool, namespace_use: NamespaceUse, limits: Limits) -> Self {
         Self {
             mode,
             metadata,
-            namespaces: namespaces.then(namespaces::Compared::default),
+            namespaces: (namespace_use != NamespaceUse::Ignored)
+                .then(namespaces::Compared::default),
+            namespace_use,
+            namespaces_differ: false,
             news: Vec::new(),
-            max_steps,
+            budgets: [Budget::new(limits), Budget::new(limits)],
             columns: None,
             keys: Keys::new(),
             known: Known::default(),
@@ -150,6 +169,11 @@ impl Comparer {
         self.news.clear();
         if let Some(namespaces) = &mut self.namespaces {
             self.news = namespaces.advance((a, i), (b, j));
+            self.namespaces_differ |= !self.news.is_empty();
+            if self.namespaces_differ && self.namespace_use == NamespaceUse::Noticed {
+                self.news.clear();
+                self.namespaces = None;
+            }
         }
         Found {
             metadata,
@@ -161,6 +185,20 @@ impl Comparer {
     /// The names whose IRIs differ from the last pair on.
     pub fn redeclared(&self) -> &[Redeclared] {
         &self.news
+    }
+
+    /// Whether namespaces differ in the pairs compared so far.
+    pub fn namespaces_differ(&self) -> bool {
+        self.namespaces_differ
+    }
+
+    /// The bounds of the work on blank nodes that were reached.
+    pub fn reached(&self) -> Reached {
+        let [one, other] = self.budgets.each_ref().map(Budget::reached);
+        Reached {
+            each: one.each || other.each,
+            total: one.total || other.total,
+        }
     }
 
     /// Compares the records of a pair of messages.
@@ -191,7 +229,10 @@ impl Comparer {
                 let [left, right] = &mut self.hashes;
                 let left = Graph::of(ours, tables[0], &self.keys, left);
                 let right = Graph::of(theirs, tables[1], &self.keys, right);
-                let mapping = matching::mapping(&left, &right, tables, &self.keys, self.max_steps);
+                let quads = ours.len() + theirs.len();
+                let mapping = self.budgets[0].run(quads, |steps| {
+                    matching::mapping(&left, &right, tables, &self.keys, steps)
+                });
                 found.undecided = mapping.is_err();
                 mapping == Ok(None)
             }
@@ -207,25 +248,26 @@ impl Comparer {
         messages: std::ops::Range<usize>,
     ) -> Vec<u128> {
         messages
-            .map(|message| self.signature(side, batch, message, None).unwrap_or(0))
+            .map(|message| self.signature(side, batch, message, false).unwrap_or(0))
             .collect()
     }
 
-    /// Takes the messages of a batch into the multiset of its side. Gives the numbers of those that need more than
-    /// `max_steps`, which are left out.
+    /// Takes the messages of a batch into the multiset of its side. Gives the numbers of those that need more steps
+    /// than the limits allow, which are left out.
     pub fn collect<R: Compared>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut undecided = Vec::new();
         for message in 0..batch.len() {
-            match self.signature(side, batch, message, Some(self.max_steps)) {
+            match self.signature(side, batch, message, true) {
                 Ok(signature) => self.multiset.add(side as usize, signature),
-                Err(matching::Exhausted) => undecided.push(message),
+                Err(Exhausted) => undecided.push(message),
             }
         }
         undecided
     }
 
-    /// Compares the multisets; messages that only one side has can be picked then.
+    /// Compares the multisets; messages that only one side has can be picked then, from the first batch on.
     pub fn settle(&mut self) -> Settled {
+        self.budgets.iter_mut().for_each(Budget::renew);
         self.multiset.settle()
     }
 
@@ -233,7 +275,7 @@ impl Comparer {
     pub fn pick<R: Compared>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut picked = Vec::new();
         for message in 0..batch.len() {
-            if let Ok(signature) = self.signature(side, batch, message, Some(self.max_steps))
+            if let Ok(signature) = self.signature(side, batch, message, true)
                 && self.multiset.take(side as usize, signature)
             {
                 picked.push(message);
@@ -242,14 +284,14 @@ impl Comparer {
         picked
     }
 
-    /// The signature of a message: a rough one, or the whole one within so many steps, metadata included.
+    /// The signature of a message: a rough one, or the whole one within the limits, metadata included.
     fn signature<R: Compared>(
         &mut self,
         side: Side,
         batch: &LogBatch<R>,
         message: usize,
-        whole: Option<u64>,
-    ) -> Result<u128, matching::Exhausted> {
+        whole: bool,
+    ) -> Result<u128, Exhausted> {
         let table = batch.table();
         let held;
         let records = match &self.columns {
@@ -263,9 +305,11 @@ impl Comparer {
         let signature = match self.mode {
             Mode::Sets => {
                 let graph = Graph::of(records, table, keys, hashes);
-                match whole {
-                    Some(max_steps) => signature::whole(&graph, keys, max_steps)?,
-                    None => signature::rough(&graph, keys),
+                if whole {
+                    let budget = &mut self.budgets[side as usize];
+                    budget.run(records.len(), |steps| signature::whole(&graph, keys, steps))?
+                } else {
+                    signature::rough(&graph, keys)
                 }
             }
             Mode::Exact => {
@@ -296,7 +340,7 @@ impl Comparer {
                 mix.end()
             }
         };
-        if whole.is_none() || !self.metadata || batch.all_metadata().is_empty() {
+        if !whole || !self.metadata || batch.all_metadata().is_empty() {
             return Ok(signature);
         }
         let mut mix = keys.begin();

@@ -13,16 +13,13 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::TermId;
 use rustc_hash::FxHashMap;
 
+use super::budget::{Exhausted, Steps};
 use super::graph::{Compared, Graph, Incident, Token};
 use super::hashing::{Keys, TermHashes};
 use super::signature;
 
 /// Choices within choices; more count as too much work.
 const MAX_DEPTH: usize = 1000;
-
-/// The comparison needs more steps than it may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exhausted;
 
 type Class = usize;
 type Node = u32;
@@ -39,8 +36,9 @@ pub fn isomorphism<R: Compared>(
     let keys = Keys::new();
     let graph = |records, table| Graph::of(records, table, &keys, &mut TermHashes::default());
     let (left, right) = (graph(a, ours), graph(b, theirs));
+    let mut steps = Steps::new(max_steps);
     Ok(
-        mapping(&left, &right, [ours, theirs], &keys, max_steps)?.map(|pairs| {
+        mapping(&left, &right, [ours, theirs], &keys, &mut steps)?.map(|pairs| {
             let name =
                 |(one, other): (u32, u32)| (left.names[one as usize], right.names[other as usize]);
             pairs.into_iter().map(name).collect()
@@ -49,12 +47,15 @@ pub fn isomorphism<R: Compared>(
 }
 
 /// As [`isomorphism`], of messages whose terms have the same numbers; by the numbers of blank nodes.
+///
+/// # Errors
+/// It needs more steps, in quads looked at.
 pub fn mapping(
     left: &Graph,
     right: &Graph,
     tables: [&TermTable; 2],
     keys: &Keys,
-    max_steps: u64,
+    steps: &mut Steps,
 ) -> Result<Option<Vec<(u32, u32)>>, Exhausted> {
     let sizes = |graph: &Graph| (graph.names.len(), graph.len());
     if left.ground != right.ground || sizes(left) != sizes(right) {
@@ -68,7 +69,7 @@ pub fn mapping(
         Coloured::Same(pairs) => return Ok(Some(pairs)),
         Coloured::Open => {}
     }
-    let mut matcher = Matcher::new(left, right, max_steps);
+    let mut matcher = Matcher::new(left, right, steps);
     let nodes: Vec<Node> = (0..matcher.side.len() as u32).collect();
     Ok(matcher.solve(&nodes, None, 0)?.then(|| matcher.pairs()))
 }
@@ -128,7 +129,7 @@ fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> Coloured {
 
 /// Both messages, with a class of blank nodes that look alike so far.
 struct Matcher<'a> {
-    steps: u64,
+    steps: &'a mut Steps,
     graphs: [&'a Graph; 2],
     /// Where the other message's nodes and patterns begin.
     nodes: u32,
@@ -148,11 +149,11 @@ struct Matcher<'a> {
 }
 
 impl<'a> Matcher<'a> {
-    fn new(left: &'a Graph, right: &'a Graph, max_steps: u64) -> Self {
+    fn new(left: &'a Graph, right: &'a Graph, steps: &'a mut Steps) -> Self {
         let (nodes, patterns) = (left.names.len() as u32, left.len() as u32);
         let count = left.names.len() + right.names.len();
         Self {
-            steps: max_steps,
+            steps,
             graphs: [left, right],
             nodes,
             patterns,
@@ -492,9 +493,7 @@ impl<'a> Matcher<'a> {
     }
 
     fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
-        let left = self.steps.checked_sub(steps as u64);
-        self.steps = left.ok_or(Exhausted)?;
-        Ok(())
+        self.steps.spend(steps)
     }
 }
 

@@ -7,6 +7,7 @@
 //! - Law: "the same" is exact, and every mapping of blank nodes is checked against the quads; messages that are the
 //!   same have the same signature.
 
+mod budget;
 mod comparer;
 mod graph;
 mod hashing;
@@ -17,9 +18,10 @@ mod order;
 mod sequence;
 mod signature;
 
-pub use comparer::{Comparer, Found, Mode, Run, Side};
+pub use budget::{Exhausted, Limits, Reached};
+pub use comparer::{Comparer, Found, Mode, NamespaceUse, Run, Side};
 pub use graph::Compared;
-pub use matching::{Exhausted, isomorphism};
+pub use matching::isomorphism;
 pub use multiset::Settled;
 pub use namespaces::Redeclared;
 pub use sequence::blocks;

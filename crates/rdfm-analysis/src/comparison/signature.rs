@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use super::budget::{Exhausted, Steps};
 use super::graph::{Graph, Incident};
 use super::hashing::Keys;
-use super::matching::Exhausted;
 
 /// Rounds of refinement of a rough signature.
 const ROUGH_ROUNDS: usize = 4;
@@ -32,7 +32,8 @@ pub fn rough(graph: &Graph, keys: &Keys) -> u128 {
 pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
     let every: Vec<u32> = (0..graph.names.len() as u32).collect();
     let mut of = vec![0; every.len()];
-    let mut colours = Colours::new(graph, keys, u64::MAX);
+    let mut unbounded = Steps::new(u64::MAX);
+    let mut colours = Colours::new(graph, keys, &mut unbounded);
     for _ in 0..ROUGH_ROUNDS {
         if colours.round(&every, &mut of).unwrap_or(true) {
             break;
@@ -44,12 +45,12 @@ pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
 /// The signature of a message that no other message has.
 ///
 /// # Errors
-/// It needs more than `max_steps`, in quads looked at.
-pub fn whole(graph: &Graph, keys: &Keys, max_steps: u64) -> Result<u128, Exhausted> {
+/// It needs more steps, in quads looked at.
+pub fn whole(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhausted> {
     if graph.names.is_empty() {
         return Ok(keys.of(&[ground(graph), 0, 0]));
     }
-    let mut colours = Colours::new(graph, keys, max_steps);
+    let mut colours = Colours::new(graph, keys, steps);
     let every: Vec<u32> = (0..graph.names.len() as u32).collect();
     let mut of = vec![0; every.len()];
     let patterns = colours.canonical(&every, &mut of, Follow::Every, 0)?;
@@ -95,11 +96,11 @@ struct Colours<'a> {
     /// What each node hung together with last.
     group: Vec<u64>,
     last_group: u64,
-    steps: u64,
+    steps: &'a mut Steps,
 }
 
 impl<'a> Colours<'a> {
-    fn new(graph: &'a Graph, keys: &'a Keys, steps: u64) -> Self {
+    fn new(graph: &'a Graph, keys: &'a Keys, steps: &'a mut Steps) -> Self {
         Self {
             graph,
             keys,
@@ -290,9 +291,7 @@ impl<'a> Colours<'a> {
     }
 
     fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
-        let left = self.steps.checked_sub(steps as u64);
-        self.steps = left.ok_or(Exhausted)?;
-        Ok(())
+        self.steps.spend(steps)
     }
 }
 

@@ -1,0 +1,149 @@
+//! Bounds of the search for blank nodes: for one comparison, and for all comparisons of two logs together.
+//!
+//! - In: comparisons that count their steps, in quads looked at. Out: their results, or that a bound was reached.
+//! - Law: work that is near linear in the quads of a comparison does not count for the total, so a long log of easy
+//!   messages never reaches it.
+
+/// Steps for each quad of a comparison that do not count for the total.
+const FREE_STEPS: u64 = 64;
+
+/// The comparison needs more steps than it may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted;
+
+/// The steps that a comparison may still take.
+#[derive(Debug)]
+pub struct Steps(u64);
+
+impl Steps {
+    /// So many steps.
+    pub fn new(steps: u64) -> Self {
+        Self(steps)
+    }
+
+    /// Takes some of them.
+    ///
+    /// # Errors
+    /// Fewer are left.
+    pub fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
+        let left = self.0.checked_sub(steps as u64);
+        self.0 = left.unwrap_or(0);
+        left.map(|_| ()).ok_or(Exhausted)
+    }
+}
+
+/// Bounds of the work on blank nodes, in quads looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// For one comparison.
+    pub each: u64,
+    /// For all comparisons, except [`FREE_STEPS`] for each quad.
+    pub total: u64,
+}
+
+/// The bounds that were reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// The bound of one comparison.
+    pub each: bool,
+    /// The bound of all comparisons together.
+    pub total: bool,
+}
+
+/// The limits, and how much of the total is left.
+#[derive(Debug)]
+pub struct Budget {
+    limits: Limits,
+    left: u64,
+    reached: Reached,
+}
+
+impl Budget {
+    /// Takes the limits.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            left: limits.total,
+            reached: Reached::default(),
+        }
+    }
+
+    /// Runs a comparison of so many quads within the limits.
+    ///
+    /// # Errors
+    /// It needs more steps than are left.
+    pub fn run<T>(
+        &mut self,
+        quads: usize,
+        compare: impl FnOnce(&mut Steps) -> Result<T, Exhausted>,
+    ) -> Result<T, Exhausted> {
+        let free = FREE_STEPS.saturating_mul(quads as u64);
+        let granted = self.limits.each.min(self.left.saturating_add(free));
+        let mut steps = Steps::new(granted);
+        let result = compare(&mut steps);
+        let taken = granted - steps.0;
+        self.left = self.left.saturating_sub(taken.saturating_sub(free));
+        if result.is_err() {
+            self.reached.each |= granted == self.limits.each;
+            self.reached.total |= granted < self.limits.each;
+        }
+        result
+    }
+
+    /// Makes the total available again, for another pass over a log.
+    pub fn renew(&mut self) {
+        self.left = self.limits.total;
+    }
+
+    /// The bounds that were reached.
+    pub fn reached(&self) -> Reached {
+        self.reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, Exhausted, FREE_STEPS, Limits, Reached, Steps};
+
+    fn spend(steps: usize) -> impl Fn(&mut Steps) -> Result<(), Exhausted> {
+        move |left: &mut Steps| left.spend(steps)
+    }
+
+    #[test]
+    fn work_that_is_linear_in_the_quads_is_free() {
+        let mut budget = Budget::new(Limits {
+            each: 1000,
+            total: 10,
+        });
+        for _ in 0..100 {
+            assert_eq!(budget.run(1, spend(FREE_STEPS as usize)), Ok(()));
+        }
+        assert_eq!(budget.run(1, spend(FREE_STEPS as usize + 10)), Ok(()));
+        assert_eq!(
+            budget.run(1, spend(FREE_STEPS as usize + 1)),
+            Err(Exhausted)
+        );
+        let total = Reached {
+            each: false,
+            total: true,
+        };
+        assert_eq!(budget.reached(), total);
+        assert_eq!(budget.run(1, spend(FREE_STEPS as usize)), Ok(()));
+        budget.renew();
+        assert_eq!(budget.run(1, spend(FREE_STEPS as usize + 10)), Ok(()));
+    }
+
+    #[test]
+    fn one_comparison_has_a_bound_too() {
+        let mut budget = Budget::new(Limits {
+            each: 100,
+            total: 1000,
+        });
+        assert_eq!(budget.run(50, spend(101)), Err(Exhausted));
+        let each = Reached {
+            each: true,
+            total: false,
+        };
+        assert_eq!(budget.reached(), each);
+    }
+}
