@@ -13,7 +13,6 @@ from rdfm.cli import main
 pytestmark = needs_shared("conformance", "w3c")
 CASES = cases()
 _GRAPH = "within GRAPH ?g the evaluator knows ?g from the beginning, and groups and patterns there see it"
-_ZERO = "a path of no steps begins at nodes of the graph alone, and the graph has none"
 _LEXICAL = "the evaluator holds numbers by their values, and STR gives their canonical form"
 _CONCAT = "GROUP_CONCAT keeps the language that all values have"
 # Tests that are left out, each with its reason: what the evaluator, Oxigraph's, does otherwise.
@@ -33,10 +32,6 @@ LEFT_OUT = {
     "sparql11/bindings/graph": _GRAPH,
     "sparql11/functions/bnode01": "BNODE with a text gives another node for each row and each call",
     "sparql11/negation/graph-minus": _GRAPH,
-    "sparql11/property-path/zero_or_more_set_end": _ZERO,
-    "sparql11/property-path/zero_or_more_set_start": _ZERO,
-    "sparql11/property-path/zero_or_one_set_end": _ZERO,
-    "sparql11/property-path/zero_or_one_set_start": _ZERO,
     "sparql12/grouping/select-variable-reuse": "an expression of SELECT sees no variable of an expression before it, "
     "where there are aggregates",
 }

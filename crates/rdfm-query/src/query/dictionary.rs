@@ -285,7 +285,7 @@ impl<'b> Dictionary<'b> {
 }
 
 /// What a term of a query is, unless it is a triple term.
-fn simple(term: &Term) -> Content<'_> {
+pub(super) fn simple(term: &Term) -> Content<'_> {
     match term {
         Term::NamedNode(iri) => Content::Iri(iri.as_str().as_bytes()),
         Term::BlankNode(node) => Content::Bnode(node.as_str().as_bytes()),

@@ -14,6 +14,7 @@ use spareval::QueryEvaluator;
 use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function};
 
 use super::budget;
+use super::order::with_order;
 
 /// As `spareval` has it.
 const REGEX_BYTES: usize = 1_000_000;
@@ -31,7 +32,7 @@ pub(super) const TEXTS: [NamedNodeRef<'_>; 3] =
 
 /// An evaluator with the functions that take the place of its own.
 pub(super) fn evaluator() -> QueryEvaluator {
-    QueryEvaluator::new()
+    with_order(QueryEvaluator::new())
         .with_custom_function(NamedNode::new_unchecked(REPLACE), replaced)
         .with_custom_function(NamedNode::new_unchecked(HELD), held)
 }

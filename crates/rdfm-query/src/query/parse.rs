@@ -18,6 +18,8 @@ use spargebra::{Query as Algebra, SparqlParser};
 use super::diagnosis::{diagnose, find};
 use super::functions::{limit, limit_aggregate};
 use super::message::Graphs;
+use super::order::sort_by_keys;
+use super::paths::match_absent_ends;
 use super::stack::with_stack;
 use super::template::Template;
 use super::walk::{Part, walk};
@@ -181,6 +183,8 @@ impl Query {
         })?;
         let asks_default = dataset.is_none() && asks_default(&pattern)?;
         limit_aggregates(&mut pattern)?;
+        match_absent_ends(&mut pattern)?;
+        sort_by_keys(&mut pattern)?;
         let graphs = graphs(dataset, union_graphs);
         let dataset = None;
         let algebra = match form {
@@ -293,6 +297,11 @@ fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
         }
         TermPattern::NamedNode(_) | TermPattern::Literal(_) | TermPattern::Variable(_) => {}
     }
+}
+
+/// Whether a variable is a blank node of the query.
+pub(super) fn is_node(variable: &Variable) -> bool {
+    variable.as_str().starts_with("node ")
 }
 
 /// Whether a word of a query is an IRI, or may be a prefixed name of it.

@@ -3,20 +3,26 @@
 //! - In: a message by class, and its dictionary. Out: quads by pattern.
 //! - Cost: a message of few quads is scanned; one of many is sorted once for each order that a query needs.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
 
-use oxrdf::{NamedNode, Term};
+use oxrdf::{Literal, NamedNode, Term};
+use rdfm_core::model::term::TermId;
+use rustc_hash::FxHashMap;
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
 use super::budget;
 use super::dictionary::{DEFAULT_GRAPH, Dictionary, hash_of};
 use super::message::{Message, Quad};
+use super::order::{is_marker, key, key_of};
 
 /// Quads up to which a message is scanned.
 const FEW: usize = 24;
+/// Bytes of keys of ORDER BY that are kept, each with the size of its entry.
+const KEYS: usize = 64 << 20;
+const KEY: usize = 48;
 /// Positions of the quads in the order in which each index has them.
 const ORDERS: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 0, 1, 3], [3, 0, 1, 2]];
 
@@ -29,6 +35,10 @@ enum Inner {
     /// A class, and its hash.
     Class(u32, u32),
     Computed(Rc<Computed>),
+    /// The key of a class in the order of ORDER BY.
+    KeyOf(u32),
+    /// The key of a computed term in that order.
+    KeyOfComputed(Rc<Computed>),
 }
 
 /// A computed term, which counts while it is held.
@@ -61,7 +71,7 @@ impl Key {
     fn class(&self) -> Option<u32> {
         match self.0 {
             Inner::Class(class, _) => Some(class),
-            Inner::Computed(_) => None,
+            Inner::Computed(_) | Inner::KeyOf(_) | Inner::KeyOfComputed(_) => None,
         }
     }
 }
@@ -84,7 +94,8 @@ impl Hash for Key {
         match &self.0 {
             // The order of rows may follow from it.
             Inner::Class(_, hash) => hash.hash(state),
-            Inner::Computed(term) => hash_of(&term.0).hash(state),
+            Inner::Computed(term) | Inner::KeyOfComputed(term) => hash_of(&term.0).hash(state),
+            Inner::KeyOf(class) => class.hash(state),
         }
     }
 }
@@ -96,6 +107,16 @@ pub struct View<'d> {
     /// Those of `FROM NAMED`, which are graphs of the dataset also where they have no quad.
     named: Option<&'d [NamedNode]>,
     sorted: [OnceCell<Vec<u32>>; ORDERS.len()],
+    /// The term that an expression read last.
+    last: RefCell<Option<Inner>>,
+    keys: RefCell<Keys>,
+}
+
+/// Keys of classes, as long as they are few.
+#[derive(Default)]
+struct Keys {
+    by_class: FxHashMap<u32, Box<str>>,
+    bytes: usize,
 }
 
 impl<'d> View<'d> {
@@ -110,7 +131,23 @@ impl<'d> View<'d> {
             message,
             named,
             sorted: Default::default(),
+            last: RefCell::default(),
+            keys: RefCell::default(),
         }
+    }
+
+    /// The key of a class in the order of ORDER BY.
+    fn key(&self, class: u32) -> String {
+        let mut keys = self.keys.borrow_mut();
+        if let Some(key) = keys.by_class.get(&class) {
+            return (**key).to_owned();
+        }
+        let key = key_of(self.dictionary.table(), TermId(class));
+        if keys.bytes + key.len() < KEYS {
+            keys.bytes += key.len() + KEY;
+            keys.by_class.insert(class, key.as_str().into());
+        }
+        key
     }
 
     /// The key of a term of the query.
@@ -348,14 +385,32 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
                 self.dictionary.term(written.0).ok_or(NoTerm)
             }
             Inner::Computed(term) => Ok(term.0.clone()),
+            Inner::KeyOf(class) => Ok(Literal::from(self.key(*class)).into()),
+            Inner::KeyOfComputed(term) => Ok(Literal::from(key(&term.0)).into()),
         }
     }
 
     fn externalize_expression_term(&self, term: Key) -> Result<ExpressionTerm, NoTerm> {
-        let term = match &term.0 {
+        let value = match &term.0 {
             Inner::Class(class, _) => self.dictionary.value(*class).ok_or(NoTerm)?,
             Inner::Computed(term) => term.0.clone(),
+            Inner::KeyOf(class) => return Ok(ExpressionTerm::StringLiteral(self.key(*class))),
+            Inner::KeyOfComputed(term) => return Ok(ExpressionTerm::StringLiteral(key(&term.0))),
         };
-        Ok(term.into())
+        self.last.replace(Some(term.0.clone()));
+        Ok(value.into())
+    }
+
+    fn internalize_expression_term(&self, term: ExpressionTerm) -> Result<Key, NoTerm> {
+        if is_marker(&term) {
+            let key = match self.last.take() {
+                Some(Inner::Class(class, _)) => Inner::KeyOf(class),
+                Some(Inner::Computed(term)) => Inner::KeyOfComputed(term),
+                _ => return Err(NoTerm),
+            };
+            budget::hold(1);
+            return Ok(Key(key));
+        }
+        Ok(self.internalize(term.into()))
     }
 }

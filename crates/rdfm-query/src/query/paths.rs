@@ -1,0 +1,194 @@
+//! Paths that match without a step, from or to a term that the data lack.
+//!
+//! - In: a pattern. Out: the same, where such a path also gives its constant end.
+//! - Law: SPARQL 1.1, section 18.4: a path of zero steps between a term and a variable matches that term, also if no
+//!   quad of the graph has it. The evaluator only begins at terms of the graph.
+
+use std::collections::HashMap;
+
+use oxrdf::{Term, Variable};
+use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression as Path};
+use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
+
+use super::parse::{QueryError, is_node};
+use super::walk::{Part, walk};
+
+/// Gives paths that match without a step their constant end where the graph lacks it.
+///
+/// # Errors
+/// The query nests too deeply.
+pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryError> {
+    let mut ends = Vec::new();
+    walk(Part::Pattern(pattern), 0, &mut |part| {
+        if let Part::Pattern(GraphPattern::Path {
+            subject,
+            path,
+            object,
+        }) = part
+            && matches_without_step(path)
+        {
+            ends.push([subject.clone(), object.clone()]);
+        }
+        Ok(())
+    })?;
+    let reached = reached(&ends);
+    let mut is_original = false;
+    walk(Part::Pattern(pattern), 0, &mut |part| {
+        let Part::Pattern(pattern) = part else {
+            return Ok(());
+        };
+        // The pattern within the union below, which is visited next.
+        if matches!(pattern, GraphPattern::Path { .. }) && std::mem::take(&mut is_original) {
+            return Ok(());
+        }
+        if let GraphPattern::Path {
+            subject,
+            path,
+            object,
+        } = &**pattern
+            && let Some(zero) = without_step(subject, path, object, &reached)
+        {
+            is_original = true;
+            **pattern = GraphPattern::Union {
+                left: Box::new(std::mem::take(*pattern)),
+                right: Box::new(zero),
+            };
+        }
+        Ok(())
+    })
+}
+
+/// Whether a path matches without a step.
+fn matches_without_step(path: &Path) -> bool {
+    match path {
+        Path::NamedNode(_) | Path::NegatedPropertySet(_) => false,
+        Path::ZeroOrMore(_) | Path::ZeroOrOne(_) => true,
+        Path::Reverse(path) | Path::OneOrMore(path) => matches_without_step(path),
+        Path::Sequence(first, second) => {
+            matches_without_step(first) && matches_without_step(second)
+        }
+        Path::Alternative(one, other) => matches_without_step(one) || matches_without_step(other),
+    }
+}
+
+/// Constants that the nodes between the parts of a sequence get without a step. Two constants of one node never give
+/// a solution together, so the first one is enough.
+fn reached(ends: &[[TermPattern; 2]]) -> HashMap<Variable, Term> {
+    let mut from: HashMap<&Variable, Vec<&TermPattern>> = HashMap::new();
+    let mut reached = HashMap::new();
+    let mut next = Vec::new();
+    for [subject, object] in ends {
+        for (one, other) in [(subject, object), (object, subject)] {
+            if let TermPattern::Variable(node) = one {
+                from.entry(node).or_default().push(other);
+            } else if let Some(constant) = constant(one) {
+                next.push((other, constant));
+            }
+        }
+    }
+    while let Some((end, constant)) = next.pop() {
+        if let TermPattern::Variable(node) = end
+            && is_node(node)
+            && !reached.contains_key(node)
+        {
+            let others = from.get(node).into_iter().flatten();
+            next.extend(others.map(|other| (*other, constant.clone())));
+            reached.insert(node.clone(), constant);
+        }
+    }
+    reached
+}
+
+/// The solutions of a path without a step for constants that the graph lacks.
+fn without_step(
+    subject: &TermPattern,
+    path: &Path,
+    object: &TermPattern,
+    reached: &HashMap<Variable, Term>,
+) -> Option<GraphPattern> {
+    let known = |end: &TermPattern| match end {
+        TermPattern::Variable(node) => reached.get(node).cloned(),
+        end => constant(end),
+    };
+    let mut constants = Vec::new();
+    for constant in [subject, object].into_iter().filter_map(known) {
+        if !constants.contains(&constant) {
+            constants.push(constant);
+        }
+    }
+    let each = constants.into_iter().filter_map(|constant| {
+        let mut variables: Vec<Variable> = Vec::new();
+        for end in [subject, object] {
+            match end {
+                TermPattern::Variable(name) if variables.contains(name) => {}
+                TermPattern::Variable(name) => variables.push(name.clone()),
+                end => (self::constant(end)? == constant).then_some(())?,
+            }
+        }
+        let value = GroundTerm::try_from(constant.clone()).ok()?;
+        let row = GraphPattern::Values {
+            bindings: vec![vec![Some(value); variables.len()]],
+            variables,
+        };
+        let inner = GraphPattern::Join {
+            // An empty pattern within GRAPH ?g gives ?g its values.
+            left: Box::default(),
+            right: Box::new(repeated(&row, path)?),
+        };
+        Some(GraphPattern::Filter {
+            expr: is_absent(&constant.into()),
+            inner: Box::new(inner),
+        })
+    });
+    each.reduce(|left, right| GraphPattern::Union {
+        left: Box::new(left),
+        right: Box::new(right),
+    })
+}
+
+/// A row as often as a path matches without a step.
+fn repeated(row: &GraphPattern, path: &Path) -> Option<GraphPattern> {
+    match path {
+        Path::NamedNode(_) | Path::NegatedPropertySet(_) => None,
+        Path::ZeroOrMore(_) | Path::ZeroOrOne(_) => Some(row.clone()),
+        Path::OneOrMore(path) => matches_without_step(path).then(|| row.clone()),
+        Path::Reverse(path) => repeated(row, path),
+        Path::Sequence(first, second) => Some(GraphPattern::Join {
+            left: Box::new(repeated(row, first)?),
+            right: Box::new(repeated(row, second)?),
+        }),
+        Path::Alternative(one, other) => match (repeated(row, one), repeated(row, other)) {
+            (Some(left), Some(right)) => Some(GraphPattern::Union {
+                left: Box::new(left),
+                right: Box::new(right),
+            }),
+            (one, other) => one.or(other),
+        },
+    }
+}
+
+/// Whether a term is neither the subject nor the object of a quad of the graph.
+fn is_absent(term: &TermPattern) -> Expression {
+    let variable = |name: &str| Variable::new_unchecked(name);
+    let exists = |subject: TermPattern, object: TermPattern| {
+        let predicate = NamedNodePattern::Variable(variable("absent p"));
+        let patterns = vec![TriplePattern {
+            subject,
+            predicate,
+            object,
+        }];
+        Box::new(Expression::Exists(Box::new(GraphPattern::Bgp { patterns })))
+    };
+    let any = || TermPattern::Variable(variable("absent o"));
+    Expression::Not(Box::new(Expression::Or(
+        exists(term.clone(), any()),
+        exists(any(), term.clone()),
+    )))
+}
+
+fn constant(end: &TermPattern) -> Option<Term> {
+    match end {
+        TermPattern::Variable(_) | TermPattern::BlankNode(_) => None,
+        end => Term::try_from(end.clone()).ok(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Queries over a log in TriG, and their rows as text.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use rdfm_core::codec::Opening;
+use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::values::Values;
+use rdfm_core::model::batch::{LogBatch, MessageBatch, ResultBatch};
+use rdfm_core::model::record::Record;
+use rdfm_core::model::term::TermId;
+use rdfm_core::model::write::write_term;
+use rdfm_core::registry;
+use rdfm_query::query::budget::{Limits, Stop};
+use rdfm_query::query::evaluate::Evaluation;
+use rdfm_query::query::output::RowOutput;
+use rdfm_query::query::parse::Query;
+use rdfm_query::query::rows::Rows;
+use rdfm_query::query::whole::{Collector, Piece};
+
+/// The messages of a log in TriG.
+pub fn batch(text: &str) -> MessageBatch {
+    let spec = registry::find("trig").unwrap();
+    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    decoder.feed(text.as_bytes());
+    decoder.finish();
+    decoder.next_of().unwrap().unwrap()
+}
+
+/// A query with the prefix `ex:`.
+pub fn evaluation(text: &str, limits: Limits) -> Evaluation {
+    let prefixes = [("ex".to_owned(), "http://e/".to_owned())];
+    let query = Query::parse(text, None, &prefixes, text.contains("union")).unwrap();
+    Evaluation::new(query, limits, true)
+}
+
+fn term<R: Record>(batch: &LogBatch<R>, id: TermId) -> String {
+    if id == TermId::DEFAULT_GRAPH {
+        return "-".to_owned();
+    }
+    let mut text = Vec::new();
+    write_term(batch.table(), id, &mut text);
+    String::from_utf8(text).unwrap()
+}
+
+fn row(made: &ResultBatch, row: usize) -> String {
+    let cells = made.message(row).iter();
+    let cells: Vec<_> = cells.map(|&cell| term(made, cell)).collect();
+    cells.join(" ")
+}
+
+/// The rows of each message: "0: <a> "b"".
+pub fn rows(text: &str, log: &MessageBatch) -> Vec<String> {
+    let (rows, stop) = rows_until(text, log, Limits::default());
+    assert_eq!(stop, None);
+    rows
+}
+
+/// The rows of each message, and what ended the evaluation.
+pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String>, Option<Stop>) {
+    let evaluation = evaluation(text, limits);
+    let mut rows = Rows::default();
+    let progress = evaluation.rows(log, 0, &mut rows);
+    let made = RowOutput::new(&evaluation.query).batch(log, &rows).unwrap();
+    let messages = rows.messages.iter().enumerate();
+    let found = messages.map(|(at, message)| format!("{message}: {}", row(&made, at)));
+    (found.collect(), progress.stop)
+}
+
+/// The rows of all messages as one dataset.
+pub fn whole_rows(text: &str, log: &MessageBatch) -> Vec<String> {
+    let mut collector = Collector::default();
+    collector.add(log).unwrap();
+    let data = collector.finish();
+    let mut found = Vec::new();
+    let mut give = |piece| {
+        if let Piece::Rows(made) = piece {
+            found.extend((0..made.len()).map(|at| row(&made, at)));
+        }
+        true
+    };
+    let evaluation = evaluation(text, Limits::default());
+    evaluation.whole(&data, &mut give).unwrap();
+    found
+}

@@ -1,0 +1,157 @@
+//! Property paths that match without a step.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use common::{batch, rows, whole_rows};
+
+const LOG: &str = "
+<http://e/a> <http://e/p> <http://e/b> .
+GRAPH <http://e/g> { <http://e/b> <http://e/p> <http://e/c> }
+GRAPH <http://e/h> { <http://e/a> <http://e/p> 5 }
+";
+
+/// The rows of a query, sorted, without the number of the message. Both ways of evaluation give them.
+fn found(query: &str) -> Vec<String> {
+    let log = batch(LOG);
+    let each = rows(query, &log);
+    let mut found: Vec<_> = each.iter().map(|row| row[3..].to_owned()).collect();
+    found.sort();
+    let mut whole = whole_rows(query, &log);
+    whole.sort();
+    assert_eq!(found, whole, "{query}");
+    found
+}
+
+#[test]
+fn a_path_without_a_step_gives_a_constant_that_the_graph_lacks() {
+    let zz = ["<http://e/zz>"];
+    for path in [
+        "ex:p*",
+        "ex:p?",
+        "^ex:p*",
+        "(ex:p/ex:p)*",
+        "(ex:p?)+",
+        "((ex:p*)?)*",
+        "(ex:p|!ex:p)?",
+        "ex:p*|ex:q",
+        "(ex:p*/ex:q?)?",
+        "ex:p*/ex:q*",
+        "ex:p?/^ex:q*/ex:p*",
+    ] {
+        assert_eq!(
+            found(&format!("SELECT ?y {{ ex:zz {path} ?y }}")),
+            zz,
+            "{path}"
+        );
+        assert_eq!(
+            found(&format!("SELECT ?y {{ ?y {path} ex:zz }}")),
+            zz,
+            "{path}"
+        );
+        let both = format!("SELECT * {{ ex:zz {path} ex:zz }}");
+        assert_eq!(found(&both), [""], "{path}");
+        let two = format!("SELECT * {{ ex:zz {path} ex:yy }}");
+        assert!(found(&two).is_empty(), "{path}");
+    }
+    for path in [
+        "ex:p",
+        "ex:p+",
+        "ex:p*/ex:q",
+        "!ex:p",
+        "^ex:p+",
+        "ex:p|ex:q+",
+    ] {
+        let query = format!("SELECT ?y {{ ex:zz {path} ?y }}");
+        assert!(found(&query).is_empty(), "{path}");
+    }
+    assert_eq!(
+        found("SELECT ?y { 7 ex:p* ?y }"),
+        ["\"7\"^^<http://www.w3.org/2001/XMLSchema#integer>"]
+    );
+}
+
+#[test]
+fn alternatives_without_a_step_count_each() {
+    let count = |path: &str| found(&format!("SELECT ?y {{ ex:zz {path} ?y }}")).len();
+    assert_eq!(count("ex:p*|ex:q*"), 2);
+    assert_eq!(count("ex:p*|ex:q?|ex:r"), 2);
+    assert_eq!(count("(ex:p*|ex:q*)*"), 1);
+    assert_eq!(count("(ex:p*|ex:q*)|(ex:p*|ex:q*)"), 4);
+}
+
+#[test]
+fn a_constant_of_the_graph_is_given_once() {
+    assert_eq!(
+        found("SELECT ?y { ex:a ex:p* ?y }"),
+        ["<http://e/a>", "<http://e/b>"]
+    );
+    assert_eq!(
+        found("SELECT ?y { ?y ex:p* ex:b }"),
+        ["<http://e/a>", "<http://e/b>"]
+    );
+    assert_eq!(found("SELECT ?y { ex:b ex:q? ?y }"), ["<http://e/b>"]);
+    assert_eq!(found("SELECT * { ex:a ex:q* ex:a }"), [""]);
+}
+
+#[test]
+fn each_named_graph_gives_the_constant() {
+    assert_eq!(
+        found("SELECT ?g ?y { GRAPH ?g { ex:b ex:p* ?y } }"),
+        [
+            "<http://e/g> <http://e/b>",
+            "<http://e/g> <http://e/c>",
+            "<http://e/h> <http://e/b>"
+        ]
+    );
+    assert_eq!(
+        found("SELECT ?g { GRAPH ?g { ex:zz ex:p? ex:zz } }"),
+        ["<http://e/g>", "<http://e/h>"]
+    );
+    assert_eq!(
+        found("SELECT ?y { GRAPH ex:g { ex:a ex:p* ?y } }"),
+        ["<http://e/a>"]
+    );
+    assert!(found("SELECT ?y { GRAPH ex:none { ex:a ex:p* ?y } }").is_empty());
+    assert_eq!(
+        found("SELECT ?y FROM ex:g { ex:a ex:p* ?y }"),
+        ["<http://e/a>"]
+    );
+}
+
+#[test]
+fn such_paths_are_matched_within_filters_and_groups() {
+    let all = ["<http://e/a>"];
+    assert_eq!(
+        found("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ex:zz } }"),
+        all
+    );
+    assert_eq!(
+        found("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ?x } }"),
+        all
+    );
+    assert!(found("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ?s } }").is_empty());
+    assert!(found("SELECT ?s { ?s ex:p ?o FILTER NOT EXISTS { ex:zz ex:p? ?x } }").is_empty());
+    assert_eq!(
+        found("SELECT ?s ?y { ?s ex:p ?o OPTIONAL { ex:zz ex:p* ?y } }"),
+        ["<http://e/a> <http://e/zz>"]
+    );
+    assert_eq!(
+        found("SELECT (COUNT(?y) AS ?n) { ex:zz ex:p*|ex:q* ?y }"),
+        ["\"2\"^^<http://www.w3.org/2001/XMLSchema#integer>"]
+    );
+}
+
+#[test]
+fn variables_begin_at_terms_of_the_graph_alone() {
+    assert!(found("SELECT ?o { VALUES ?s { ex:zz } ?s ex:p* ?o }").is_empty());
+    assert_eq!(
+        found("SELECT ?s ?o { ?s ex:q* ?o }"),
+        ["<http://e/a> <http://e/a>", "<http://e/b> <http://e/b>"]
+    );
+}
