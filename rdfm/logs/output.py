@@ -118,6 +118,15 @@ class Output:
                 temporary.chmod(stat.S_IMODE(mode))
         return file
 
+    def check_process(self) -> None:
+        """Refuse a temporary file in a process forked from the one that opened it.
+
+        Raises:
+            PermissionError: Another process opened the file.
+        """
+        if self._temporary is not None:
+            _check_process(self._process, self.name)
+
     def write(self, data: bytes) -> None:
         """Compress and write bytes."""
         if self._compressor is not None:
@@ -125,8 +134,7 @@ class Output:
         self._write(data)
 
     def _write(self, data: bytes) -> None:
-        if self._temporary is not None:
-            _check_process(self._process, self.name)
+        self.check_process()
         with _naming(self.name):
             self.bytes_written += _write_all(self._file, data)
 
@@ -177,8 +185,7 @@ class Output:
             self._forgotten.detach()
 
     def _end(self) -> None:
-        if self._temporary is not None:
-            _check_process(self._process, self.name)
+        self.check_process()
         if self._compressor is not None:
             compressor, self._compressor = self._compressor, None
             self._write(compressor.flush())
@@ -238,9 +245,17 @@ class FolderOutput:
             self._forgotten.detach()
             raise
 
+    def check_process(self) -> None:
+        """Refuse the folder in a process forked from the one that made it.
+
+        Raises:
+            PermissionError: Another process made the folder.
+        """
+        _check_process(self._process, self.name)
+
     def write(self, parts: Iterable[Part]) -> None:
         """Write parts of files; nothing any more once they are discarded."""
-        _check_process(self._process, self.name)
+        self.check_process()
         for part in parts:
             with self._writing:
                 if self._discarded:
@@ -275,7 +290,7 @@ class FolderOutput:
     def commit(self) -> None:
         """Give the folder its name; one that is overwritten goes then."""
         try:
-            _check_process(self._process, self.name)
+            self.check_process()
             self._end()
             with _naming(self.name):
                 self._appear()
@@ -303,7 +318,7 @@ class FolderOutput:
     def keep_partial(self) -> Path:
         """Name what was written `NAME.partial`, or `NAME.partial.1` and so on; gives that name."""
         try:
-            _check_process(self._process, self.name)
+            self.check_process()
             self._end()
             partial = _free_name(self._final)
             with _naming(self.name):
@@ -445,11 +460,11 @@ def _here(path: str) -> str:
 
 
 def _check_process(process: int, name: str) -> None:
-    """Refuse what a process does to an output that it has from the one it was forked from."""
+    """Refuse an output that belongs to the process from which this one was forked."""
     if process != os.getpid():
         raise PermissionError(
             errno.EPERM,
-            "another process writes this, which forked this one; create a log after the fork",
+            "it belongs to the process that forked this one; create a log after the fork",
             name,
         )
 

@@ -384,6 +384,7 @@ class ResultWriter:
                 as after a TypeError.
             TypeError: A cell is neither a term nor None.
             EncodeError: A row cannot be written in the format: this one, or one gathered before.
+            PermissionError: The process that created the results forked this one.
         """
         self._check_open()
         cells = tuple(row)
@@ -404,6 +405,7 @@ class ResultWriter:
             ValueError: It has other variables, or another answer. The results go on without it, as after a TypeError.
             TypeError: It is no `ResultBatch`.
             EncodeError: A row cannot be written in the format.
+            PermissionError: The process that created the results forked this one.
         """
         self._check_open()
         if not isinstance(batch, ResultBatch):
@@ -440,6 +442,7 @@ class ResultWriter:
     def _check_open(self) -> None:
         if self._closed:
             raise ValueError("the results are closed")
+        self._log._check_open()
 
     def _flush(self) -> None:
         if self._rows:

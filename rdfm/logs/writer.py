@@ -129,6 +129,7 @@ class LogWriter:
                 of operations; in one of results anything. The log goes on without it.
             ValueError: An operation of a patch has an unknown `op`: the log goes on without the patch. Or an operation
                 lacks a part, which is found when the patch is encoded.
+            PermissionError: The process that created the log forked this one.
         """
         self._check_open()
         one: Any
@@ -161,6 +162,7 @@ class LogWriter:
             EncodeError: A message cannot be written in the format; the error has its index in the
                 log that the batch is of. Those before it are written.
             TypeError: It is no such batch. The log goes on without it.
+            PermissionError: The process that created the log forked this one.
         """
         self._check_open()
         taken = tuple(_BATCHES[kind] for kind in self._kinds)
@@ -173,6 +175,17 @@ class LogWriter:
     def holds(self, kind: str) -> bool:
         """Whether the format holds messages of a kind: "messages", "patches" or "results"."""
         return kind in self._kinds
+
+    def _check_open(self) -> None:
+        """Check that this process can write to the log.
+
+        Raises:
+            ValueError: The log is closed.
+            PermissionError: The process that created the log forked this one.
+        """
+        if self._closed:
+            raise ValueError("the log is closed")
+        self._output.check_process()
 
     @property
     def dropped(self) -> dict[str, int]:
@@ -229,10 +242,6 @@ class LogWriter:
     def __repr__(self) -> str:
         """As in `<LogWriter out.trig: trig>`."""
         return f"<LogWriter {self._output.name}: {self.format}>"
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ValueError("the log is closed")
 
     def _flush(self) -> None:
         messages, self._pending, self._pending_records = self._pending, [], 0

@@ -88,9 +88,13 @@ log.close()
 }
 
 
-def run(code, folder):
+# Python 3.12 and newer warn about every fork while other threads run, which these tests are about.
+THREADS = ("-W", "ignore:This process:DeprecationWarning")
+
+
+def run(code, folder, *words):
     done = subprocess.run(
-        [sys.executable, "-W", "error::ResourceWarning", "-c", code],
+        [sys.executable, "-W", "error::ResourceWarning", *words, "-c", code],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -111,6 +115,84 @@ def test_a_child_leaves_an_open_log_alone(tmp_path, target, options, child):
     run((BEGIN + FORKS[child]).format(target=target, options=options), tmp_path)
     assert messages(tmp_path / target) == 2001
     assert len(list(tmp_path.iterdir())) == 1
+
+
+REFUSED = """
+def refused(write):
+    try:
+        write()
+    except PermissionError as error:
+        assert "create a log after the fork" in str(error) and error.filename == {target!r}
+        return True
+"""
+
+WRITES = {
+    "a message": """
+log = create()
+if (pid := os.fork()) == 0:
+    os._exit(0 if refused(lambda: log.write([QUAD])) else 1)
+""",
+    "a batch": """
+log = create()
+if (pid := os.fork()) == 0:
+    os._exit(0 if refused(lambda: log.write_batch(rdfm.MessageBatch.from_messages([[QUAD]]))) else 1)
+""",
+    "in the block": """
+log = create()
+if (pid := os.fork()) == 0:
+    def write():
+        with log:
+            log.write([QUAD])
+    os._exit(0 if refused(write) else 1)
+""",
+}
+
+
+@pytest.mark.parametrize(("target", "options"), TARGETS)
+@pytest.mark.parametrize("write", WRITES)
+def test_the_first_write_of_a_child_is_an_error(tmp_path, target, options, write):
+    code = f"{BEGIN}{REFUSED}{WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
+    run(code.format(target=target, options=options), tmp_path)
+    assert messages(tmp_path / target) == 2001
+
+
+RESULTS = """
+def row():
+    return [rdfm.Literal("a")]
+results = rdfm.create_results("r.tsv", ["x"])
+results.write(row())
+batch = rdfm.ResultBatch.from_rows([row()], ["x"])
+if (pid := os.fork()) == 0:
+    wrong = not refused(lambda: results.write(row())) or not refused(lambda: results.write_batch(batch))
+    os._exit(wrong)
+end_child(pid)
+results.write(row())
+results.close()
+"""
+
+
+def test_the_first_row_of_a_child_is_an_error(tmp_path):
+    code = BEGIN.format(target="r.tsv", options={}) + REFUSED.format(target="r.tsv") + RESULTS
+    run(code, tmp_path)
+    assert (tmp_path / "r.tsv").read_text() == '?x\n"a"\n"a"\n'
+
+
+PIPED = """
+reading, writing = os.pipe()
+file = os.fdopen(writing, "wb", buffering=0)
+log = rdfm.create_log(file, "nq")
+if (pid := os.fork()) == 0:
+    log.write([QUAD])
+    log.close()
+    os._exit(0)
+end_child(pid)
+file.close()
+assert os.read(reading, 100) == b"<http://e/s> <http://e/p> <http://e/o> .\\n"
+"""
+
+
+def test_a_child_may_write_to_a_file_object(tmp_path):
+    run(BEGIN.format(target="", options={}) + PIPED, tmp_path)
 
 
 SPARK = """
@@ -183,6 +265,6 @@ assert pids
 @pytest.mark.parametrize("where", CONVERTS)
 def test_a_child_leaves_a_conversion_alone(tmp_path, target, options, where):
     code = (BEGIN + CONVERTS[where]).format(target=target, options=options)
-    run(code.replace("def end_child", f"{CONVERT}\ndef end_child"), tmp_path)
+    run(code.replace("def end_child", f"{CONVERT}\ndef end_child"), tmp_path, *THREADS)
     assert messages(tmp_path / target) == 4000
     assert len(list(tmp_path.iterdir())) == 1
