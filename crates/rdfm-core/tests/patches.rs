@@ -747,6 +747,55 @@ fn an_iri_that_would_be_a_blank_node_is_refused() {
 }
 
 #[test]
+fn names_of_the_default_graph_are_read_as_it_and_refused_on_writing() {
+    for name in ["urn:x-arq:DefaultGraph", "urn:x-arq:DefaultGraphNode"] {
+        let log = format!(
+            "A {Q} <{name}> .\nD {Q} <{name}>.\nA {Q} <{name}> . # a comment\n\
+             PA ex <http://e/> <{name}> .\nPD ex <{name}> .\n"
+        );
+        let rows = [
+            row(&format!("A {Q} .")),
+            row(&format!("D {Q} .")),
+            row(&format!("A {Q} .")),
+            row("PA ex <http://e/> ."),
+            row("PD ex ."),
+        ];
+        assert_eq!(patches(&log), [rows]);
+        // In other positions it is an IRI, and so are longer ones as graphs.
+        let log = format!("A <{name}> <{name}> <{name}> <{name}s> .\n");
+        assert_eq!(
+            patches(&log),
+            [[format!("A <{name}> <{name}> <{name}> <{name}s>")]]
+        );
+
+        let mut builder = PatchBuilder::new(Limits::default());
+        builder.begin_message(0);
+        let other = builder.add_simple(TermKind::Iri, b"a:", 1).unwrap();
+        let graph = builder.add_simple(TermKind::Iri, name.as_bytes(), 1);
+        let quad = Quad {
+            subject: other,
+            predicate: other,
+            object: other,
+            graph: graph.unwrap(),
+        };
+        builder
+            .add(Operation::of(OperationCode::Add, quad))
+            .unwrap();
+        builder.end_message();
+        let batch = [builder.take().unwrap()];
+        for format in [TEXT, THRIFT] {
+            let (out, error, _) = write(format, &Options::default(), &batch);
+            let error = error.unwrap().to_string();
+            assert!(
+                error.contains(&format!("take the IRI '{name}' for the default graph")),
+                "{error}"
+            );
+            assert_eq!(out, b"");
+        }
+    }
+}
+
+#[test]
 fn the_iri_of_a_prefix_is_checked_unless_that_is_lenient() {
     let lenient = Options::with("lenient", true);
     // One that is not absolute is read back where no name has it.

@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    const LOGS: [&str; 14] = [
+    const LOGS: [&str; 15] = [
         "<a:> <b:> <c:> .\n# @message\n<a:> <b:> <d:> .\n# @message\n# @message\n<a:> <b:> <e:> .",
         "# c\n\n# @message\n<a:> <b:> <c:> .\r\n#@message x\r\n\r\n<a:> <b:> <d:> .\r\n# @message\r\n",
         "<a:> <b:> <c:> .\r# @message\r\r<a:> <b:> \"# @message\" .\r# @message\r# @message\r",
@@ -181,6 +181,7 @@ mod tests {
         "<a:> <b:> <c:> .\n# @message\nVERSION \"1.2-messages\"\n<a:> <b:> <c:> .\nMESSAGE\n<a:> <b:> <c:> .\n# @message\n",
         "VERSION \"1.1\"\n<a:> <b:> <c:> .\nMESSAGE\n<a:> <b:> <d:> .\nMESSAGE\n# @message\n<a:> <b:> <d:> .\n",
         "\n\n\n\n# @message\n\n\n# @message",
+        "<a:> <b:> <c:> .\nMESSAGE one delimiter\n# @message\n<a:> <b:> <d:> .\n# @message\n<a:> <b:> <e:> .\n",
     ];
 
     fn ways_of_all_kinds(format: &str) -> Vec<Reading> {

@@ -108,6 +108,11 @@ pub trait Writer: Send {
         ]
     }
 
+    /// A note for a log whose messages are all empty, if readers find no message in it.
+    fn lost_if_empty(&self) -> Option<&'static str> {
+        None
+    }
+
     /// As [`Encoder::notes`], after so many messages.
     fn notes(&self, _messages: u64) -> Vec<String> {
         Vec::new()
@@ -140,6 +145,10 @@ pub struct MessageLoop<W: Writer> {
     head: Option<Head<W::Record>>,
     /// Messages that were begun.
     messages: u64,
+    /// Whether one of them has a record.
+    has_records: bool,
+    /// The note of a log that ended with empty messages alone, which readers do not find.
+    lost: Option<&'static str>,
     /// The last of them goes on in the next batch.
     open: bool,
     in_force: InForce,
@@ -159,6 +168,8 @@ impl<W: Writer> MessageLoop<W> {
             writer,
             head: None,
             messages: 0,
+            has_records: false,
+            lost: None,
             open: false,
             in_force: InForce::default(),
             room: 0,
@@ -216,6 +227,7 @@ impl<W: Writer> MessageLoop<W> {
             reason,
             message: batch.index(message),
         };
+        self.has_records |= !batch.records().is_empty();
         self.writer.begin_batch(batch, out);
         if W::NAMESPACES_BEFORE {
             self.start(batch, out).map_err(|error| stopped(0, error))?;
@@ -350,6 +362,9 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         }
         self.writer.finish(self.open, out);
         self.open = false;
+        if self.messages > 0 && !self.has_records {
+            self.lost = self.writer.lost_if_empty();
+        }
         Ok(())
     }
 
@@ -357,6 +372,8 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         self.writer.reset();
         self.head = None;
         self.messages = 0;
+        self.has_records = false;
+        self.lost = None;
         self.open = false;
         self.in_force = InForce::default();
         self.dropped = Dropped::default();
@@ -365,12 +382,15 @@ impl<W: Writer> Encoder for MessageLoop<W> {
 
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         let mut dropped = self.writer.dropped(self.dropped);
+        dropped.push(("empty messages", u64::from(self.lost.is_some())));
         dropped.retain(|(_, count)| *count > 0);
         dropped
     }
 
     fn notes(&self) -> Vec<String> {
-        self.writer.notes(self.messages)
+        let mut notes = self.writer.notes(self.messages);
+        notes.extend(self.lost.map(str::to_owned));
+        notes
     }
 }
 
@@ -420,6 +440,8 @@ mod tests {
     struct Toy<const PLAIN: bool> {
         /// Messages behind the first are refused, or their boundaries lost.
         second: Option<Result<(), ()>>,
+        /// The note of a log without records.
+        lost_if_empty: Option<&'static str>,
     }
 
     impl<const PLAIN: bool> Writer for Toy<PLAIN> {
@@ -478,6 +500,10 @@ mod tests {
 
         fn finish(&mut self, open: bool, out: &mut Vec<u8>) {
             out.extend_from_slice(if open { b"..." } else { b"." });
+        }
+
+        fn lost_if_empty(&self) -> Option<&'static str> {
+            self.lost_if_empty
         }
 
         fn reset(&mut self) {}
@@ -672,6 +698,29 @@ mod tests {
             assert_eq!(encoder.dropped(), dropped);
             encoder.reset();
             assert_eq!(encoder.dropped(), []);
+        }
+    }
+
+    #[test]
+    fn a_log_of_empty_messages_that_readers_do_not_find_is_counted_and_noted() {
+        let mut encoder = toy::<true>(&Values::default());
+        encoder.writer().lost_if_empty = Some("lost");
+        let lost = (vec![("empty messages", 1)], vec!["lost".to_owned()]);
+        for (messages, counted) in [
+            (&[&[][..]][..], true),
+            (&[&[], &[]], true),
+            (&[&[], &["a"]], false),
+            (&[], false),
+        ] {
+            if !messages.is_empty() {
+                let log = batch(messages);
+                encoder.encode((&log).into(), &mut Vec::new()).unwrap();
+            }
+            assert_eq!(encoder.dropped(), [], "before the end");
+            encoder.finish(&mut Vec::new()).unwrap();
+            let found = (encoder.dropped(), encoder.notes());
+            assert_eq!(found == lost, counted, "{messages:?}: {found:?}");
+            encoder.reset();
         }
     }
 

@@ -7,6 +7,7 @@
 //!   `rdf_binary`: the terms of Jena's binary formats. `cache`: terms that recur.
 
 pub(crate) mod cache;
+pub(crate) mod default_graph;
 pub(crate) mod iri;
 pub mod json;
 pub mod moment;

@@ -396,13 +396,7 @@ impl Walk<'_> {
 
     /// The map of `@reverse`: nodes whose properties have this one as their value.
     pub fn reverse(&mut self, id: TermId, map: u32, context: u32, graph: TermId) -> Read<()> {
-        let mut context = context;
-        if let Some(previous) = self.contexts.get(context).state.previous
-            && !self.keeps_type_scope(map, context)
-        {
-            context = previous;
-        }
-        let (context, _) = self.own_context(map, context)?;
+        let context = self.reverse_context(map, context)?;
         let unkept = self.unkept.len();
         for key in self.view.keys(map) {
             let value = key + 1;

@@ -2,8 +2,8 @@
 //!
 //! - In: a number as it is written.
 //! - Out: its canonical lexical form, and whether it is an integer or a double.
-//! - Law: without a fraction and below 10^21 it is an integer, all digits kept; else the canonical
-//!   xsd:double of the nearest double: the shortest digits that give it back.
+//! - Law: without a fraction and below 10^21 it is an integer, all digits kept; otherwise a double in canonical
+//!   form, rounded as the specification says ([`Digits`]).
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +14,20 @@ pub(super) enum Form {
     Double,
 }
 
+/// Digits of a double.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Digits {
+    /// At most 15 after the point, as `printf("%1.15E")` has them (8.6).
+    Sixteen,
+    /// The shortest that give back the double.
+    All,
+}
+
 /// Digits before the point of the least number that is no integer any more, 10^21.
 const MAX_DIGITS: i64 = 21;
 
 /// Appends the canonical form of a number; with `double`, that of a double in any case.
-pub(super) fn canonical(token: &[u8], double: bool, out: &mut Vec<u8>) -> Form {
+pub(super) fn canonical(token: &[u8], double: bool, precision: Digits, out: &mut Vec<u8>) -> Form {
     // The usual integers.
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
@@ -38,13 +47,17 @@ pub(super) fn canonical(token: &[u8], double: bool, out: &mut Vec<u8>) -> Form {
         out.extend_from_slice(if negative { b"-INF" } else { b"INF" });
         return Form::Double;
     }
-    // The digits of the standard library are the shortest; XSD wants one behind the point.
-    let text = format!("{number:E}");
+    let text = match precision {
+        Digits::Sixteen => format!("{number:.15E}"),
+        Digits::All => format!("{number:E}"),
+    };
     let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
-    out.extend_from_slice(mantissa.as_bytes());
-    if !mantissa.contains('.') {
-        out.extend_from_slice(b".0");
-    }
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    out.extend_from_slice(whole.as_bytes());
+    out.push(b'.');
+    // XSD wants a digit after the point.
+    out.extend_from_slice(if fraction.is_empty() { "0" } else { fraction }.as_bytes());
     out.push(b'E');
     out.extend_from_slice(exponent.as_bytes());
     Form::Double
@@ -177,20 +190,47 @@ mod tests {
             (
                 "0.1234567890123456789",
                 false,
-                "1.2345678901234568E-1",
+                "1.234567890123457E-1",
                 Form::Double,
             ),
             ("1.0E400", false, "INF", Form::Double),
             ("-1e99999999999999999999", false, "-INF", Form::Double),
             ("1e-400", false, "0.0E0", Form::Double),
             ("0e99999999999999999999", false, "0", Form::Integer),
+            ("0.30000000000000004", false, "3.0E-1", Form::Double),
+            ("0.07", false, "7.000000000000001E-2", Form::Double),
+            ("5e-324", false, "4.940656458412465E-324", Form::Double),
+            ("9.9999999999999999", true, "1.0E1", Form::Double),
+            // Halves go to the even digit.
+            ("1000000000000000.5", false, "1.0E15", Form::Double),
+            (
+                "1000000000000001.5",
+                false,
+                "1.000000000000002E15",
+                Form::Double,
+            ),
         ] {
             let mut out = Vec::new();
             assert_eq!(
-                canonical(token.as_bytes(), double, &mut out),
+                canonical(token.as_bytes(), double, Digits::Sixteen, &mut out),
                 form,
                 "{token}"
             );
+            assert_eq!(String::from_utf8_lossy(&out), text, "{token}");
+        }
+    }
+
+    #[test]
+    fn all_digits_of_doubles_are_kept_on_request() {
+        for (token, text) in [
+            ("0.30000000000000004", "3.0000000000000004E-1"),
+            ("0.07", "7.0E-2"),
+            ("5e-324", "5.0E-324"),
+            ("1000000000000000.5", "1.0000000000000005E15"),
+            ("12345678901234567890", "1.2345678901234567E19"),
+        ] {
+            let mut out = Vec::new();
+            canonical(token.as_bytes(), true, Digits::All, &mut out);
             assert_eq!(String::from_utf8_lossy(&out), text, "{token}");
         }
     }

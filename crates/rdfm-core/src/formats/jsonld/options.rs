@@ -28,6 +28,13 @@ pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
 )
 .group(GROUP);
 
+/// Digits of doubles.
+pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
+    "exact_doubles",
+    "Read numbers as xsd:double with all digits of the double, instead of the 16 that JSON-LD says.",
+)
+.group(GROUP);
+
 /// Where remote contexts come from: what the loader of contexts is made of.
 pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
@@ -112,6 +119,7 @@ pub(super) struct Reading {
     /// The base IRI at the start.
     pub base: Option<String>,
     pub direction: RdfDirection,
+    pub exact_doubles: bool,
     /// The JSON text of a context that is in force before any other, or of a document that holds it.
     pub expand_context: Option<String>,
     /// Gives remote contexts; without it none is at hand.
@@ -126,6 +134,7 @@ impl Reading {
             lenient: values.switch(&LENIENT),
             base: text(&BASE),
             direction: RdfDirection::of(values),
+            exact_doubles: values.switch(&EXACT_DOUBLES),
             expand_context: text(&EXPAND_CONTEXT),
             contexts: opening.contexts.clone(),
         }

@@ -10,6 +10,7 @@ use super::context::{Contexts, INITIAL, Namespace, is_empty_object};
 use super::error::{Read, Wrong};
 use super::iri::Base;
 use super::loader::{Store, position};
+use super::number::Digits;
 use super::options::Reading;
 use super::terms::Terms;
 use super::walk::{Dropped, Entry, Options, Slot, Walk};
@@ -87,6 +88,11 @@ impl MessageReader {
             options: Options {
                 lenient: options.lenient,
                 direction: options.direction,
+                digits: if options.exact_doubles {
+                    Digits::All
+                } else {
+                    Digits::Sixteen
+                },
                 has_base,
             },
             start: INITIAL,

@@ -279,7 +279,7 @@ impl Walk<'_> {
     /// Whether a value object holds what does not go with a value.
     pub fn has_more_than_a_value(&mut self, shape: &Shape) -> Read<bool> {
         let keywords = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
-        Ok(keywords || shape.included || shape.reverse || self.has_properties(shape)?)
+        Ok(keywords || shape.included || self.reverses(shape)? || self.has_properties(shape)?)
     }
 
     /// Whether a list or set object holds more than it may.
@@ -289,8 +289,47 @@ impl Walk<'_> {
             || shape.language != 0
             || shape.direction != 0
             || shape.included
-            || shape.reverse
+            || self.reverses(shape)?
             || self.has_properties(shape)?)
+    }
+
+    /// Whether `@reverse` of an object has an entry that adds something to the object (API, 5.1.2, step 13.4.13).
+    fn reverses(&mut self, shape: &Shape) -> Read<bool> {
+        let entries = self.entries.get(shape.from..shape.to).unwrap_or_default();
+        let reverse = Meaning::Keyword(Keyword::Reverse);
+        let Some(&Entry { value, context, .. }) =
+            entries.iter().find(|entry| entry.meaning == reverse)
+        else {
+            return Ok(false);
+        };
+        let context = self.reverse_context(value, context)?;
+        let view = self.view;
+        for key in view.keys(value) {
+            let meaning = self.contexts.meaning(context, view.text(key));
+            self.contexts.check_work()?;
+            let adds = match meaning {
+                Meaning::Keyword(Keyword::Context) | Meaning::Null | Meaning::Unmapped => false,
+                // An error, wherever it is found.
+                Meaning::Keyword(_) => true,
+                Meaning::Property(_) | Meaning::Unkept => {
+                    !self.means_nothing(meaning, key + 1, context)?
+                }
+            };
+            if adds {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The context of the map of `@reverse`.
+    pub fn reverse_context(&mut self, map: u32, mut context: u32) -> Read<u32> {
+        if let Some(previous) = self.contexts.get(context).state.previous
+            && !self.keeps_type_scope(map, context)
+        {
+            context = previous;
+        }
+        Ok(self.own_context(map, context)?.0)
     }
 
     /// Whether some property of an object has a value that means something.
@@ -364,7 +403,7 @@ impl Walk<'_> {
     pub fn is_language_only(&mut self, shape: &Shape) -> Read<bool> {
         let others = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
         let keywords = others || shape.types > 0 || shape.direction != 0 || shape.index != 0;
-        if keywords || shape.included || shape.reverse {
+        if keywords || shape.included || self.reverses(shape)? {
             return Ok(false);
         }
         Ok(!self.has_properties(shape)?)
@@ -372,7 +411,7 @@ impl Walk<'_> {
 
     /// Whether a node that has a graph has nothing else but a name and an index.
     pub fn is_graph_object(&mut self, shape: &Shape) -> Read<bool> {
-        let others = shape.types > 0 || shape.included || shape.reverse;
+        let others = shape.types > 0 || shape.included || self.reverses(shape)?;
         let tagged = shape.language != 0 || shape.direction != 0;
         if others || tagged {
             return Ok(false);

@@ -4,8 +4,8 @@ use super::document::DocumentReader;
 use super::encode::encoder;
 use super::lines::NdjsonReader;
 use super::options::{
-    COMPACT_WITH, CONTEXT_LINES, CONTEXTS, CONTEXTS_OF_LINES, EXPAND_CONTEXT, RDF_DIRECTION,
-    Reading,
+    COMPACT_WITH, CONTEXT_LINES, CONTEXTS, CONTEXTS_OF_LINES, EXACT_DOUBLES, EXPAND_CONTEXT,
+    RDF_DIRECTION, Reading,
 };
 use super::sink::Json;
 use super::sniff;
@@ -16,7 +16,7 @@ use crate::codec::input;
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, PREFIXES};
 use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
 
-const READS: &[OptionSpec] = &[LENIENT, BASE, RDF_DIRECTION, EXPAND_CONTEXT];
+const READS: &[OptionSpec] = &[LENIENT, BASE, RDF_DIRECTION, EXACT_DOUBLES, EXPAND_CONTEXT];
 const WRITES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXT_LINES, COMPACT_WITH];
 const WRITES_LINES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXTS_OF_LINES, COMPACT_WITH];
 

@@ -4,7 +4,7 @@ use super::context::{Datatype, Direction, Expanded, Meaning};
 use super::definition::{Coercion, Containers, Override};
 use super::error::{Read, Wrong};
 use super::keyword::Keyword;
-use super::number;
+use super::number::{self, Digits};
 use super::options::RdfDirection;
 use super::shape::Shape;
 use super::terms::Terms;
@@ -260,6 +260,7 @@ impl Walk<'_> {
             &self.view,
             value,
             datatype == Some(XSD_DOUBLE),
+            self.options.digits,
             &mut scratch,
         );
         let own = match self.view.kind(value) {
@@ -391,7 +392,13 @@ impl Walk<'_> {
         let datatype = self.terms.of_property(self.builder, property)?;
         let kind = property.datatype;
         let mut scratch = std::mem::take(self.scratch);
-        let (text, clean) = lexical(&self.view, value, kind == Datatype::Double, &mut scratch);
+        let (text, clean) = lexical(
+            &self.view,
+            value,
+            kind == Datatype::Double,
+            self.options.digits,
+            &mut scratch,
+        );
         let made = match kind {
             Datatype::String => Terms::string(self.builder, text, clean),
             _ => Terms::of_datatype(self.builder, text, clean, datatype),
@@ -493,12 +500,13 @@ fn lexical<'t>(
     view: &View<'t>,
     value: u32,
     double: bool,
+    digits: Digits,
     scratch: &'t mut Vec<u8>,
 ) -> (&'t [u8], bool) {
     match view.kind(value) {
         Kind::Number => {
             scratch.clear();
-            number::canonical(view.text(value), double, scratch);
+            number::canonical(view.text(value), double, digits, scratch);
             (scratch, true)
         }
         Kind::True => (b"true", true),

@@ -16,6 +16,7 @@ use super::context::{Contexts, Expanded, Meaning, Property};
 use super::definition::{Containers, Definition};
 use super::error::{Read, Wrong};
 use super::iri::is_plain;
+use super::number::Digits;
 use super::options::RdfDirection;
 use super::table::Seeded;
 use super::terms::Terms;
@@ -38,6 +39,7 @@ pub(super) const LEFT_OUT: TermId = TermId(u32::MAX);
 pub(super) struct Options {
     pub lenient: bool,
     pub direction: RdfDirection,
+    pub digits: Digits,
     pub has_base: bool,
 }
 

@@ -226,10 +226,14 @@ impl LineReader {
                     at = skip_space(text, at);
                 }
                 b'M' if text[at..].starts_with(b"MESSAGE") && is_word(text, at + 7) => {
+                    let rest = skip_space(text, at + 7);
+                    if !matches!(byte(text, rest), b'#' | b'\n' | b'\r') && rest < text.len() {
+                        return no_delimiter(text, at, rest, dialects, builder.is_open());
+                    }
                     ends = ends_message(dialects, Delimiter::Directive, builder, at, position(at))?;
                     check_dialect(fixed, dialects, line)?;
                     last = past;
-                    at = skip_space(text, at + 7);
+                    at = rest;
                 }
                 b'V' if text[at..].starts_with(b"VERSION") && is_word(text, at + 7) => {
                     at = version(dialects, text, at + 7)?;
@@ -394,6 +398,22 @@ fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
         b'\n' | b'\r' => Ok(at + 1),
         _ if at == text.len() => Ok(at),
         _ => expected(text, at, "the end of the line after the statement"),
+    }
+}
+
+/// The error of `MESSAGE` before other text. Such a line changes no dialect, also for those who only look for
+/// delimiters.
+#[cold]
+fn no_delimiter<T>(
+    text: &[u8],
+    at: usize,
+    rest: usize,
+    dialects: &Dialects,
+    open: bool,
+) -> Lexed<T> {
+    match dialects.clone().delimiter(Delimiter::Directive, open) {
+        Ok(_) => expected(text, rest, "the end of the line after MESSAGE"),
+        Err(reason) => fail(at, reason),
     }
 }
 

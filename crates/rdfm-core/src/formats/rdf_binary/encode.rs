@@ -9,7 +9,6 @@
 
 use super::options::{Framing, Writing};
 use super::protobuf::ProtobufRows;
-use super::row::DEFAULT_GRAPHS;
 use super::spec::{PROTOBUF, THRIFT};
 use super::thrift::ThriftRows;
 use crate::codec::Encoder;
@@ -22,11 +21,10 @@ use crate::model::error::ErrorClass;
 use crate::model::namespaces::Namespaces;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
-use crate::model::term::{Quad, TermId, TermKind};
+use crate::model::term::{Quad, TermId};
+use crate::syntax::default_graph;
 use crate::syntax::prefixes::{Declared, Prefixes};
-use crate::syntax::rdf_binary::encode::{
-    Encoded, MAX_BYTES, Place, TermWriter, taken_for, too_long,
-};
+use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, TermWriter, too_long};
 use crate::syntax::wire::put_varint;
 
 /// Rows of an encoding.
@@ -141,11 +139,7 @@ impl<W: RowWriter> BinaryWriter<W> {
     #[inline]
     fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
         if id != self.last_graph {
-            let term = table.term(id);
-            let text = table.text_of(term);
-            if term.kind == TermKind::Iri && DEFAULT_GRAPHS.contains(&text) {
-                return Err(taken_for(text, "the default graph"));
-            }
+            default_graph::check(table, id)?;
             self.last_graph = id;
         }
         self.terms.term::<W::Terms>(table, id)
@@ -234,6 +228,14 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
         if self.terms.prefixes.is_some() {
             self.terms.prefixes = Some(Prefixes::default());
         }
+    }
+
+    fn lost_if_empty(&self) -> Option<&'static str> {
+        let has_rows = self.in_message || !self.declared.is_empty();
+        (self.can_frame && !has_rows).then_some(
+            "an empty message has no rows and no bytes, which is read as no message; framing=rows or \
+             message_per_file=true reads it, and framing=messages writes it as a message",
+        )
     }
 
     fn dropped(&self, dropped: Dropped) -> Counts {

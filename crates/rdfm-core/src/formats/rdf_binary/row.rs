@@ -3,13 +3,10 @@
 //! - Law: texts are unchecked slices of the log.
 
 use crate::model::term::{Quad, TermId};
-use crate::syntax::rdf_binary::model::{Raw, Slots};
+use crate::syntax::default_graph;
+use crate::syntax::rdf_binary::model::Slots;
 use crate::syntax::rdf_binary::terms::{TermReader, Terms};
 use crate::syntax::wire::Checked;
-
-/// Graph names that Jena means the default graph by.
-pub(super) const DEFAULT_GRAPHS: [&[u8]; 2] =
-    [b"urn:x-arq:DefaultGraph", b"urn:x-arq:DefaultGraphNode"];
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +29,10 @@ impl Row<'_> {
                 let object = terms.term::<R>(slots.get(2)?, 2, 0)?;
                 let graph = match slots.graph() {
                     None => TermId::DEFAULT_GRAPH,
-                    Some(Raw::Iri(iri)) if DEFAULT_GRAPHS.contains(iri) => TermId::DEFAULT_GRAPH,
-                    Some(graph) => terms.term::<R>(graph, 3, 0)?,
+                    Some(graph) => {
+                        let graph = terms.term::<R>(graph, 3, 0)?;
+                        default_graph::read(terms.builder.table(), graph)
+                    }
                 };
                 terms.builder.add_quad(Quad {
                     subject,

@@ -18,6 +18,7 @@ use crate::model::chars::{self, NAME};
 use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::{Reason, Remedy};
+use crate::syntax::default_graph;
 use crate::syntax::ntriples::lex::LexError;
 use crate::syntax::ntriples::{Grammar, Statements};
 use crate::syntax::text::position::Lines;
@@ -285,9 +286,10 @@ impl PatchReader {
                 _ => break,
             };
             // What is wrong, or incomplete, is found out again with more care.
-            let Ok((end, quad)) = self.statements.quad(&mut self.builder, text, at + 2) else {
+            let Ok((end, mut quad)) = self.statements.quad(&mut self.builder, text, at + 2) else {
                 break;
             };
+            quad.graph = default_graph::read(self.builder.table(), quad.graph);
             if text.get(end) != Some(&b'\n')
                 || (end - at) as u64 > most
                 || self.options.parts && self.builder.part_full()

@@ -18,6 +18,7 @@ use crate::model::record::{Operation, OperationCode};
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, flags};
 use crate::model::write::{Style, term_error, write_string};
+use crate::syntax::default_graph;
 use crate::syntax::text::encode::{MAX_TEXT, Stop};
 use crate::syntax::text::terms::TermWriter;
 
@@ -82,6 +83,9 @@ impl PatchWriter {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         if row.graph != TermId::DEFAULT_GRAPH {
+            if default_graph::check(table, row.graph).is_err() {
+                return Err(Stop::DefaultGraph(row.graph));
+            }
             self.term(table, row.graph, out)?;
         }
         out.extend_from_slice(b".\n");

@@ -10,10 +10,6 @@ use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::{Reason, Remedy};
 
-/// Graph names that Jena means the default graph by, in Thrift.
-pub(super) const DEFAULT_GRAPHS: [&[u8]; 2] =
-    [b"urn:x-arq:DefaultGraph", b"urn:x-arq:DefaultGraphNode"];
-
 const LATE: &str =
     "a header follows other operations of its patch, where it would begin the next one";
 const PARTS: &str = "a header is in a later part of its patch than its first operations, so it cannot go to the front";

@@ -9,6 +9,7 @@ use crate::model::builder::PatchBuilder;
 use crate::model::chars::{self, NAME, is_iri_text};
 use crate::model::record::{Operation, OperationCode};
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, flags};
+use crate::syntax::default_graph;
 use crate::syntax::ntriples::lex::{Lexed, byte, character, expected, fail, found, skip_space};
 use crate::syntax::ntriples::{Statements, other_string};
 use crate::syntax::text::scan;
@@ -51,7 +52,8 @@ fn quad(
     code: OperationCode,
 ) -> Lexed<(usize, Row)> {
     let at = skip_space(text, at);
-    let (end, quad) = statements.quad(builder, text, at)?;
+    let (end, mut quad) = statements.quad(builder, text, at)?;
+    quad.graph = default_graph::read(builder.table(), quad.graph);
     Ok((end, Row::Operation(Operation::of(code, quad))))
 }
 
@@ -167,11 +169,21 @@ fn graph(
     let next = statements.space(text, at);
     match byte(text, next) {
         b'<' | b'_' | b':' | b'"' | b'\'' | b'+' | b'-' => {
-            statements.lone_term(builder, text, next)
+            named_graph(statements, builder, text, next)
         }
-        byte if byte.is_ascii_alphanumeric() => statements.lone_term(builder, text, next),
+        byte if byte.is_ascii_alphanumeric() => named_graph(statements, builder, text, next),
         _ => Ok((next, TermId::DEFAULT_GRAPH)),
     }
+}
+
+fn named_graph(
+    statements: &mut Statements,
+    builder: &mut PatchBuilder,
+    text: &[u8],
+    at: usize,
+) -> Lexed<(usize, TermId)> {
+    let (end, graph) = statements.lone_term(builder, text, at)?;
+    Ok((end, default_graph::read(builder.table(), graph)))
 }
 
 /// The key of a header, or a prefix: a word, or a string.

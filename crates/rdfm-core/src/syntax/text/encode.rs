@@ -17,6 +17,7 @@ use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
+use crate::syntax::rdf_binary::encode::taken_for;
 use crate::syntax::text::delimit::{Delimiters, Place};
 
 /// Most bytes that one batch may be written as. A batch repeats its terms by number, text repeats them
@@ -66,6 +67,8 @@ pub enum Stop {
     Term(TermError),
     /// An IRI that would be read as a blank node.
     Bnode(TermId),
+    /// A graph that would be read as the default graph.
+    DefaultGraph(TermId),
     /// More text than [`Style::most`].
     TooLong,
 }
@@ -81,6 +84,7 @@ impl Stop {
                 let text = format!("readers of the format take the IRI {iri} for a blank node");
                 (ErrorClass::Unsupported, text.into())
             }
+            Self::DefaultGraph(id) => taken_for(table.text(id), "the default graph"),
             Self::TooLong => (ErrorClass::Limit, too_long(max_text)),
         }
     }
@@ -237,6 +241,12 @@ impl<S: Statements> Writer for TextWriter<S> {
         self.layout.delimiters.announce(out);
         self.layout.delimiters.finish(out);
         self.statements.finish(out);
+    }
+
+    fn lost_if_empty(&self) -> Option<&'static str> {
+        self.layout.flat.then_some(
+            "an empty message without delimiters is read as no message; message_per_file=true reads each file as one",
+        )
     }
 
     fn reset(&mut self) {

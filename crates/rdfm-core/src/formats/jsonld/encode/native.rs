@@ -5,6 +5,8 @@
 //!   doubles of all numbers.
 //! - Cost: linear in forms of at most 24 bytes.
 
+use crate::formats::jsonld::number::{self, Digits};
+
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
 /// Digits that any double keeps.
@@ -56,9 +58,24 @@ impl Native {
                 }
                 canonical
             }
-            Self::Double => double(text, out).is_some(),
+            Self::Double => {
+                let start = out.len();
+                let read_back = double(text, out).is_some() && is_read_as(&out[start..], text);
+                if !read_back {
+                    out.truncate(start);
+                }
+                read_back
+            }
         }
     }
+}
+
+/// Whether reading a number gives this lexical form. With few digits only rounding may change it: 0.07 is
+/// 7.000000000000001E-2.
+fn is_read_as(token: &[u8], text: &[u8]) -> bool {
+    let mut read = Vec::with_capacity(24);
+    number::canonical(token, true, Digits::Sixteen, &mut read);
+    read == text
 }
 
 /// A canonical double (`d.dddEn`) with a fraction, in digits without an exponent: a number without a
@@ -154,6 +171,8 @@ mod tests {
             "1.0E-7",
             "1.5E10",
             "1.234567890123456E2",
+            "7.0E-2",
+            "6.4E-4",
             "-",
             "E",
             "1.5E",

@@ -11,13 +11,13 @@ use super::row::{Row, row, start};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start;
 use crate::formats::rdf_patch::options::Reading;
-use crate::formats::rdf_patch::order::DEFAULT_GRAPHS;
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
+use crate::syntax::default_graph;
 use crate::syntax::rdf_binary::model::{Raw, Slots};
 use crate::syntax::rdf_binary::terms::Terms;
 use crate::syntax::rdf_binary::thrift::Thrift;
@@ -183,8 +183,10 @@ impl BinaryReader {
     fn graph(&mut self, graph: Option<&Raw<'_>>) -> Checked<TermId> {
         match graph {
             None => Ok(TermId::DEFAULT_GRAPH),
-            Some(Raw::Iri(iri)) if DEFAULT_GRAPHS.contains(iri) => Ok(TermId::DEFAULT_GRAPH),
-            Some(graph) => self.terms.term::<Thrift>(graph, 3, 0),
+            Some(graph) => {
+                let graph = self.terms.term::<Thrift>(graph, 3, 0)?;
+                Ok(default_graph::read(self.terms.builder.table(), graph))
+            }
         }
     }
 

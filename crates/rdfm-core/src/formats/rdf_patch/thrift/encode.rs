@@ -11,13 +11,14 @@ use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::Refused;
 use crate::codec::values::Values;
-use crate::formats::rdf_patch::order::{DEFAULT_GRAPHS, Patches, ordered};
+use crate::formats::rdf_patch::order::{Patches, ordered};
 use crate::formats::rdf_patch::spec::THRIFT;
 use crate::model::batch::PatchBatch;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::table::TermTable;
-use crate::model::term::{TermId, TermKind};
-use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, taken_for, too_long};
+use crate::model::term::TermId;
+use crate::syntax::default_graph;
+use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, too_long};
 use crate::syntax::rdf_binary::thrift::ThriftTerms;
 
 /// An encoder at the start of a log.
@@ -92,11 +93,7 @@ impl BinaryWriter {
     #[inline]
     fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
         if id != self.last_graph {
-            let term = table.term(id);
-            let text = table.text_of(term);
-            if term.kind == TermKind::Iri && DEFAULT_GRAPHS.contains(&text) {
-                return Err(taken_for(text, "the default graph"));
-            }
+            default_graph::check(table, id)?;
             self.last_graph = id;
         }
         self.term(table, id)
