@@ -360,6 +360,14 @@ class Slices:
         self, batch: MessageBatch, start: int, stop: int, begins: bool
     ) -> list[MessageBatch]: ...
 
+# Predicates, datatypes and keys of messages or patches; the report is a dict of lists, each a dict of `counts` (the most
+# frequent), `number` (of names that are held) and `others` (how often other names occur).
+@final
+class NameListing:
+    def __new__(cls) -> NameListing: ...
+    def add(self, batch: AnyBatch, /) -> None: ...
+    def report(self, top: int) -> dict[str, Any]: ...
+
 # Counts over the batches of logs; the report is a dict of numbers, as rdfm.analysis.statistics takes it.
 @final
 class StatisticsCounter:

@@ -30,6 +30,11 @@ addEventListener("load", () => {{
     title: inside.title,
     resources: frame.contentWindow.performance.getEntriesByType("resource").map(e => e.name),
     scripts: inside.scripts.length,
+    wrapped: [...inside.querySelectorAll("main b, main td, .row div span:last-child")].filter(e => {{
+      const text = inside.createRange();
+      text.selectNodeContents(e);
+      return new Set([...text.getClientRects()].map(r => Math.round(r.top))).size > 1;
+    }}).map(e => e.innerText),
     ink: style(inside.querySelector("main")).color,
     card: style(inside.querySelector(".card")).backgroundColor,
     charts: [...inside.querySelectorAll("svg")].filter(e => e.getBoundingClientRect().height > 0).length,

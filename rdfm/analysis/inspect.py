@@ -1,17 +1,16 @@
 """What is in a log: `inspect` reads it once and counts.
 
 In: a log, as `open_log` takes it. Out: a `Report`.
-Cost: one batch of memory, and the counts of at most `MAX_NAMES` names of each kind.
+Cost: one batch of memory, and the counts of at most 16,384 names of each list, 2 MiB together.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rdfm._core import MessageBatch, PatchBatch, ResultBatch
+from rdfm._core import MessageBatch, NameListing, PatchBatch, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.chain import Chain
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
@@ -26,8 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Report", "inspect"]
 
 TOP = 10
-MAX_NAMES = 100_000
 MAX_NAMESPACES = 10_000
+# The lists of names in a report.
+LISTS = ("predicates", "datatypes", "metadata", "headers")
 # The codes of operations, in the order in which they are told.
 CODES = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
 
@@ -58,9 +58,13 @@ class Report:
         predicates: The most frequent predicates and their numbers of quads.
         datatypes: The most frequent datatypes of objects and their numbers.
         namespaces: The namespaces in force, each as last declared.
-        metadata: The metadata keys and the number of messages that have them.
+        metadata: The most frequent metadata keys and the number of messages that have them.
         operations: Of patches, the number of operations of each code.
-        headers: Of patches, the keys of headers and their numbers.
+        headers: Of patches, the most frequent keys of headers and their numbers.
+        more: How many other names are counted, by list: `predicates`, `datatypes`, `metadata`, `headers`.
+        others: How often names occur that are not counted, by list. Of each list the first 16,384 names are counted, of
+            2 MiB together; no other name occurs more often than this.
+        links: Of patches, the number of those with `prev`.
         broken_links: Number of patches whose `prev` is not the `id` of the patch before.
         broken_link: What the first of them says; None where there is none.
         variables: Of results, the names of the variables; None of others.
@@ -93,6 +97,9 @@ class Report:
     metadata: dict[str, int] = field(default_factory=dict)
     operations: dict[str, int] = field(default_factory=dict)
     headers: dict[str, int] = field(default_factory=dict)
+    more: dict[str, int] = field(default_factory=dict)
+    others: dict[str, int] = field(default_factory=dict)
+    links: int = 0
     broken_links: int = 0
     broken_link: str | None = None
     variables: tuple[str, ...] | None = None
@@ -122,7 +129,7 @@ def inspect(
     Args:
         source: What `open_log` takes.
         format: Such as "nq"; found from the suffix, then from the content, unless given.
-        top: How many predicates and datatypes to name.
+        top: How many names of each list to give: predicates, datatypes, keys of metadata and of headers.
         progress: Called about ten times a second.
         **options: Those of the format's decoder.
 
@@ -136,6 +143,8 @@ def inspect(
         >>> report.format, report.messages, report.predicates
         ('nq', 1, {'http://ex/p': 1})
     """
+    if top < 0:
+        raise OptionError(f"top is a number from 0 on, not {top}")
     tell = Reporter(progress)
     total = total_bytes([source])
     driver = Driver([source], Reading(format, options, parts="always"))
@@ -169,8 +178,7 @@ def inspect(
             report.dropped_keys += item.lost.keys
             report.dropped_key = report.dropped_key or item.lost.key
             if item.batch is not None:
-                carries = item.source.format.spec.carries
-                counts.add(item.source.name, item.batch, metadata=carries.get("metadata", False))
+                counts.add(item.source.name, item.batch)
                 done = item.bytes_in
                 tell(lambda done=done: counts.progress(done, total))  # type: ignore[misc]  # called at once
     except RdfmError as met:
@@ -188,9 +196,7 @@ def inspect(
         read, given = _bytes_before(file, error if file is data else None)
         report.bytes += read
         report.decompressed_bytes += given
-    counts.end()
-    report.predicates = _top(report.predicates, top)
-    report.datatypes = _top(report.datatypes, top)
+    counts.end(top)
     tell(lambda: counts.progress(report.bytes, total), force=True)
     return report
 
@@ -215,9 +221,7 @@ class _Counts:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._predicates: Counter[str] = Counter()
-        self._datatypes: Counter[str] = Counter()
-        self._metadata: Counter[str] = Counter()
+        self._names = NameListing()
         self._smallest: int | None = None
         self._largest = 0
         self._open = 0  # records so far of a message that goes on in the next batch
@@ -226,7 +230,7 @@ class _Counts:
         self._kind: str | None = None
         self._unlike: dict[str, None] = {}  # logs of results that are not as the first one
 
-    def add(self, source: str, batch: AnyBatch, *, metadata: bool) -> None:
+    def add(self, source: str, batch: AnyBatch) -> None:
         if self._kind not in (None, batch.kind):
             raise OptionError(
                 f"{source} holds {batch.kind}, and what was read before it are {self._kind}; inspect logs of one kind"
@@ -237,7 +241,7 @@ class _Counts:
         elif isinstance(batch, PatchBatch):
             self._patches(batch)
         elif len(batch):
-            self._messages(batch, metadata)
+            self._messages(batch)
         self._report.kind = self._kind = batch.kind
 
     def _results(self, source: str, batch: ResultBatch) -> None:
@@ -273,24 +277,22 @@ class _Counts:
         report.quads = report.operations.get("A", 0) + report.operations.get("D", 0)
         self._all_records += batch.record_count
         self._chain.add(batch)
+        self._names.add(batch)
+        report.links = self._chain.links
         report.broken_links = self._chain.broken
         if self._chain.first is not None:
             report.broken_link = f"patch {self._chain.first.patch}: {self._chain.first.reason}"
         self._records(batch.operation_counts(), batch)
 
-    def _messages(self, batch: MessageBatch, metadata: bool) -> None:
+    def _messages(self, batch: MessageBatch) -> None:
         report = self._report
         report.quads += batch.quad_count
         self._all_records += batch.quad_count
         self._records(batch.quad_counts(), batch)
-        _add(self._predicates, batch.predicate_counts())
-        _add(self._datatypes, batch.datatype_counts())
+        self._names.add(batch)
         for _, name, iri in batch.declarations():
             if len(report.namespaces) < MAX_NAMESPACES or name in report.namespaces:
                 report.namespaces[name] = iri
-        if metadata:
-            for message in range(len(batch)):
-                _add(self._metadata, dict.fromkeys(batch.metadata(message), 1))
 
     def _sizes(self, counts: Iterable[int]) -> None:
         for count in counts:
@@ -304,29 +306,19 @@ class _Counts:
         report = self._report
         return Progress(done, total, report.messages, self._all_records, report.kind)
 
-    def end(self) -> None:
+    def end(self, top: int) -> None:
         report = self._report
         if report.messages and report.kind != "results":
             mean = round((self._all_records - self._open) / report.messages, 2)
             report.quads_per_message = (self._smallest or 0, mean, self._largest)
-        report.predicates = dict(self._predicates)
-        report.datatypes = dict(self._datatypes)
-        report.metadata = _top(self._metadata, MAX_NAMES)
+        lists = self._names.report(top)
+        for name in LISTS:
+            found = lists[name]
+            setattr(report, name, found["counts"])
+            if more := found["number"] - len(found["counts"]):
+                report.more[name] = more
+            if found["others"]:
+                report.others[name] = found["others"]
         report.operations = {
             code: report.operations[code] for code in CODES if code in report.operations
         }
-        report.headers = _top(self._chain.headers, MAX_NAMES)
-
-
-def _top(counter: Mapping[str, int], count: int) -> dict[str, int]:
-    """The most frequent names; those of equal number by name."""
-    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:count])
-
-
-def _add(counter: Counter[str], counts: dict[str, int]) -> None:
-    """Add counts; the rarest names go when there are too many to hold."""
-    counter.update(counts)
-    if len(counter) > MAX_NAMES:
-        kept = counter.most_common(MAX_NAMES // 2)
-        counter.clear()
-        counter.update(dict(kept))

@@ -1,4 +1,4 @@
-"""Statistics as RDF: VoID for the whole log, RiverBench's words for numbers a message.
+"""Statistics as RDF: VoID for the log, DCAT for its file, RiverBench's words for numbers a message.
 
 In: `Statistics` of messages. Out: Turtle, the same on every run.
 """
@@ -13,12 +13,14 @@ from rdfm.errors import OptionError
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Distinct, Series, Statistics
 
-__all__ = ["turtle"]
+__all__ = ["check_iri", "turtle"]
 
 _PREFIXES = {
     "rb": "https://w3id.org/riverbench/schema/metadata#",
     "void": "http://rdfs.org/ns/void#",
     "dcterms": "http://purl.org/dc/terms/",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "spdx": "http://spdx.org/rdf/terms#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 # RiverBench's classes, in its order, and the series that each is.
@@ -44,6 +46,18 @@ _NOT_UNIQUE = ("blank_nodes", "quoted_triples")
 _WITHOUT_BOUNDS = ("datatypes",)
 
 
+def check_iri(iri: str | None) -> None:
+    """Check the IRI of a dataset, if it has one.
+
+    Raises:
+        OptionError: It is not an absolute IRI.
+    """
+    if iri is not None and (":" not in iri or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in iri)):
+        raise OptionError(
+            f"iri is an absolute IRI such as http://example.org/log, not '{iri[:40]}'"
+        )
+
+
 def turtle(of: Statistics, iri: str | None) -> str:
     """Give statistics as Turtle.
 
@@ -58,11 +72,13 @@ def turtle(of: Statistics, iri: str | None) -> str:
         raise OptionError(
             f"{of.source} holds {of.kind}, and statistics as RDF are those of messages; JSON has those of {of.kind}"
         )
-    if iri is not None and (":" not in iri or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in iri)):
-        raise OptionError(
-            f"iri is an absolute IRI such as http://example.org/log, not '{iri[:40]}'"
-        )
+    check_iri(iri)
     lines = [f"PREFIX {name}: <{space}>" for name, space in _PREFIXES.items()]
+    for name, some in (("predicates", of.predicates), ("classes", of.types)):
+        if some.others:
+            lines.append(f"# {some.others} triples with {name} that are not counted")
+        if more := some.number - len(some.counts):
+            lines.append(f"# {more} {name} are not listed")
     subject = "[]" if iri is None else str(Iri(iri))
     lines += ["", f"{subject} a void:Dataset ;"]
     statements = of.series["statements"].sum
@@ -76,6 +92,8 @@ def turtle(of: Statistics, iri: str | None) -> str:
     ]
     if not of.types.others:
         facts.append(f"void:classes {of.types.number}")
+    if (file := _file(of)) is not None:
+        facts.append(f"dcat:distribution {file}")
     facts += [
         f"void:propertyPartition [ void:property {Iri(name)} ; void:triples {count} ]"
         for name, count in of.predicates.counts.items()
@@ -93,6 +111,19 @@ def turtle(of: Statistics, iri: str | None) -> str:
     )
     lines.append("    " + " ;\n    ".join(facts) + " .")
     return "\n".join(lines) + "\n"
+
+
+def _file(of: Statistics) -> str | None:
+    """The file as a distribution; None if it was not read to its end."""
+    if of.error is not None:
+        return None
+    facts = ["a dcat:Distribution", f'dcat:byteSize "{of.bytes}"^^xsd:nonNegativeInteger']
+    if of.sha256 is not None:
+        facts.append(
+            "spdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha256 ;"
+            f' spdx:checksumValue "{of.sha256}"^^xsd:hexBinary ]'
+        )
+    return f"[ {' ; '.join(facts)} ]"
 
 
 def _series(name: str, of: Series, distinct: Distinct | None, series: str) -> str:

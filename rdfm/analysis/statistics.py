@@ -7,8 +7,12 @@ no number.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from hashlib import file_digest, sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch, StatisticsCounter
@@ -18,6 +22,7 @@ from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Readable
 from rdfm.logs.notes import Notes
 from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.storage.paths import local_path
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -152,6 +157,8 @@ class Statistics:
         types: Objects of rdf:type that are IRIs, by quads.
         namespaces: IRIs up to their last `#` or `/`, else up to their last `:`, by occurrences.
         prefixes: The namespaces that the log declares, by name, each as last declared.
+        sha256: SHA-256 of the file (compressed), in hexadecimal digits; None unless it was asked for, and of what is
+            not one file.
         error: The text of the first error, after which nothing was read; None if there is none.
         notes: What whoever reads the log should know, a sentence each.
     """
@@ -180,6 +187,7 @@ class Statistics:
     types: Names
     namespaces: Names
     prefixes: dict[str, str]
+    sha256: str | None = None
     error: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -188,7 +196,9 @@ class Statistics:
         return asdict(self)
 
     def to_rdf(self, iri: str | None = None) -> str:
-        """Give the statistics as Turtle, in the words of VoID and of RiverBench.
+        """Give the statistics as Turtle, in the words of VoID, DCAT and RiverBench.
+
+        It lists the predicates and classes that `top` names; take the statistics with `top=None` for all.
 
         Args:
             iri: What is described; a blank node unless given.
@@ -257,14 +267,14 @@ class Collector:
                 if len(self._prefixes) < MAX_PREFIXES or name in self._prefixes:
                     self._prefixes[name] = iri
 
-    def statistics(self, *, top: int = TOP, **about: Any) -> Statistics:
+    def statistics(self, *, top: int | None = TOP, **about: Any) -> Statistics:
         """Give the statistics of the messages so far; more may follow.
 
         Args:
-            top: How many names of each list to give.
-            **about: What else is known: `source`, `format`, `kind`, `logs`, `bytes`, `error`, `notes`.
+            top: How many names of each list to give; None for all that are held.
+            **about: What else is known: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`, `notes`.
         """
-        found = self._counter.report(top)
+        found = self._counter.report(sys.maxsize if top is None else top)
         kind = self.kind or about.pop("kind", "messages")
         about.pop("kind", None)
         sizes = _sizes(found["sizes"])
@@ -318,11 +328,23 @@ def _distinct(unique: tuple[int, int, int] | None) -> Distinct | None:
     return None if unique is None else Distinct(*unique)
 
 
+def _sha256(source: Readable) -> str | None:
+    """The checksum of a local file or of bytes; None of what cannot be read again."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return sha256(source).hexdigest()
+    path = local_path(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else None
+    if path is None or not Path(path).is_file():
+        return None
+    with Path(path).open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
 def statistics(
     source: Readable,
     format: str | None = None,
     *,
-    top: int = TOP,
+    top: int | None = TOP,
+    checksum: bool = False,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -333,7 +355,8 @@ def statistics(
     Args:
         source: What `open_log` takes.
         format: Such as "nq"; found from the suffix, then from the content, unless given.
-        top: How many names of each list to give, from 0 on.
+        top: How many names of each list to give, from 0 on; None for all that are held.
+        checksum: Compute the SHA-256 of the file, which reads a local file a second time. Other sources have none.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
         progress: Called about ten times a second.
@@ -349,7 +372,7 @@ def statistics(
         >>> found.messages, found.quads, found.series["statements"].sum
         (1, 2, 1)
     """
-    if top < 0:
+    if top is not None and top < 0:
         raise OptionError(f"top is a number from 0 on, not {top}")
     tell = Reporter(progress)
     total = total_bytes([source])
@@ -401,6 +424,7 @@ def statistics(
         kind=kind,
         logs=logs if driver.several else 1,
         bytes=done,
+        sha256=_sha256(source) if checksum else None,
         error=error,
         notes=(*(() if error else driver.notes()), *notes.texts()),
     )

@@ -43,9 +43,7 @@ _EPILOG = """Examples:
     "--top",
     group="Options",
     type=Number(0),
-    default=10,
-    show_default=True,
-    help="How many predicates and datatypes to name.",
+    help="How many names of each list to give: predicates, datatypes, keys (10; with --rdf all).",
 )
 @option(
     "--stats",
@@ -58,7 +56,13 @@ _EPILOG = """Examples:
     "as_rdf",
     group="Statistics",
     is_flag=True,
-    help="Print the statistics as Turtle, in the words of VoID and RiverBench.",
+    help="Print the statistics as Turtle, in the words of VoID, DCAT and RiverBench.",
+)
+@option(
+    "--iri",
+    group="Statistics",
+    metavar="IRI",
+    help="With --rdf: the IRI of the dataset; a blank node by default.",
 )
 @option(
     "--html",
@@ -71,18 +75,19 @@ def command(
     logs: tuple[str, ...],
     from_format: str | None,
     as_json: bool,
-    top: int,
+    top: int | None,
     stats: bool,
     as_rdf: bool,
+    iri: str | None,
     html: str | None,
     **options: Any,
 ) -> int:
     """Say what is in each LOG: its format, messages, quads, sizes, and where it breaks.
 
-    With --stats, --rdf or --html everything is counted. A LOG is a file, a folder, a tar archive, a URL, or - for standard input. The exit code is 1 if a
-    log has an error or cannot be read; the other logs are still inspected.
+    With --stats, --rdf or --html everything is counted. A LOG is a file, a folder, a tar archive, a URL, or - for
+    standard input. The exit code is 1 if a log has an error or cannot be read; the other logs are still inspected.
     """
-    from rdfm.analysis.inspect import inspect
+    from rdfm.analysis.inspect import TOP, inspect
     from rdfm.cli._bar import Bar
     from rdfm.cli._io import json_line, safe, standard_input
     from rdfm.cli._remedies import on_command_line
@@ -91,10 +96,14 @@ def command(
     stats |= as_rdf or html is not None
     if stats:
         from rdfm.analysis.report_file import check_report, write_report
+        from rdfm.analysis.report_rdf import check_iri
         from rdfm.analysis.statistics import statistics
         from rdfm.cli import _statistics
 
+        check_iri(iri)
         _refuse(logs, as_json, as_rdf, html)
+    if iri is not None and not as_rdf:
+        raise click.UsageError("--iri names the dataset of --rdf; add --rdf, or leave it out")
     broken = False
     options = {name.removeprefix("from_"): value for name, value in given(options).items()}
     if html is not None and html != "-":
@@ -104,9 +113,14 @@ def command(
         bar = Bar.on_terminal()
         source = standard_input() if log == "-" else log
         try:
-            found: Any = (statistics if stats else inspect)(
-                source, from_format, top=top, progress=bar, **taken[log]
-            )
+            found: Any
+            if as_rdf:
+                described = {"top": top, "checksum": True}
+                found = statistics(source, from_format, progress=bar, **described, **taken[log])
+            else:
+                shown_names = TOP if top is None else top
+                count = statistics if stats else inspect
+                found = count(source, from_format, top=shown_names, progress=bar, **taken[log])
         except (OSError, UnknownFormatError) as error:
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
                 raise
@@ -123,7 +137,7 @@ def command(
         if as_json:
             click.echo(json_line(found.to_dict()))
         elif as_rdf:
-            click.echo(found.to_rdf(), nl=False)
+            click.echo(found.to_rdf(iri), nl=False)
         elif html is not None:
             if html == "-":
                 click.echo(found.to_html(), nl=False)
@@ -185,6 +199,7 @@ def _taken(
 
 def _lines(report: Any) -> list[str]:
     """The report for people."""
+    from rdfm.analysis.inspect import LISTS
     from rdfm.cli._io import WORDS, plural, safe, several, size
 
     title = (report.format or "none") + (f", {report.compression}" if report.compression else "")
@@ -217,14 +232,17 @@ def _lines(report: Any) -> list[str]:
         name = "operations each" if report.kind == "patches" else f"{several(record)} a {message}"
         rows.append((name, f"{least:,} to {most:,}, {mean:,} on average"))
     lines = [safe(report.source), *(f"  {name:16} {safe(value)}" for name, value in rows)]
-    for heading, counts in (
-        ("predicates", report.predicates),
-        ("datatypes", report.datatypes),
-        ("metadata", report.metadata),
-        ("headers", report.headers),
-    ):
-        for position, (name, count) in enumerate(counts.items()):
-            lines.append(f"  {'' if position else heading:16} {count:>10,}  {safe(name)}")
+    for heading in LISTS:
+        rest = []
+        if more := report.more.get(heading):
+            rest.append(f"and {more:,} more")
+        if others := report.others.get(heading):
+            rest.append(f"{others:,} times others, which are not counted")
+        listed = [f"{count:>10,}  {safe(name)}" for name, count in getattr(report, heading).items()]
+        if rest:
+            listed.append(f"{'':10}  {'; '.join(rest)}")
+        for position, line in enumerate(listed):
+            lines.append(f"  {'' if position else heading:16} {line}")
     for position, (name, iri) in enumerate(report.namespaces.items()):
         lines.append(f"  {'' if position else 'namespaces':16} {safe(name)}: {safe(iri)}")
     for position, note in enumerate(report.notes):
@@ -261,7 +279,7 @@ def _held(report: Any) -> list[tuple[str, str]]:
         if report.broken_links:
             links = plural(report.broken_links, "broken link")
             rows.append(("chain", f"{links}; {report.broken_link}"))
-        elif any(key.lower() == "prev" for key in report.headers):
+        elif report.links:
             rows.append(("chain", "whole: each prev is the id of the patch before"))
     else:
         rows.append(("quads", f"{report.quads:,}{graphs}"))

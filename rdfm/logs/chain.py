@@ -5,7 +5,6 @@ In: batches of patches, in order. Out: the first link that is broken, and how ma
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,14 +29,14 @@ class Chain:
     """The links of patches, of one log or of several that follow one another.
 
     Attributes:
-        headers: The keys of headers and their numbers.
+        links: Number of patches with `prev`.
         broken: Number of patches that do not follow the one before.
         first: The first of them; None where there is none.
     """
 
     def __init__(self) -> None:
         """Begin before the first patch."""
-        self.headers: Counter[str] = Counter()
+        self.links = 0
         self.broken = 0
         self.first: Broken | None = None
         self._patches = 0
@@ -48,8 +47,8 @@ class Chain:
         """Take the patches of a batch. A patch without `prev`, and the first one, follow any."""
         said: dict[int, dict[str, Term]] = {}
         for patch, key, value in batch.headers():
-            self.headers[key] += 1
-            said.setdefault(patch, {}).setdefault(key.lower(), value)
+            if (name := key.lower()) in ("id", "prev"):
+                said.setdefault(patch, {}).setdefault(name, value)
         for patch in range(len(batch)):
             if patch or not batch.continued:
                 self._patches += 1
@@ -58,6 +57,7 @@ class Chain:
             if self._id is None:
                 self._id = header.get("id")
             previous = header.get("prev")
+            self.links += previous is not None
             if previous is not None and self._patches > 1 and previous != self._before:
                 self._break(batch.first_index + patch, previous)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from browser import shown
 
 import rdfm
+from rdfm.analysis.statistics import Distinct
 
 EVIL = "<script>alert(1)</script>\"'&<img src=http://evil.example/x>"
 
@@ -122,6 +124,35 @@ def test_a_page_in_a_browser(tmp_path, width, dark):
     ink, card = (sum(some) / 3 for some in channels)
     assert (ink > card) == dark
     assert abs(ink - card) > 120
+
+
+def in_notebook(found):
+    """A cell of a notebook with its own styles, in which texts may break anywhere."""
+    return (
+        "<!DOCTYPE html><html><head><style>"
+        ".cell { font: 14px sans-serif; margin-left: 90px; overflow-wrap: anywhere; word-break: break-all }"
+        f"</style></head><body><div class='cell'>{found._repr_html_()}</div></body></html>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("width", "exponent"), [(320, 5), (320, 13), (600, 8), (1200, 5), (1200, 13)]
+)
+def test_numbers_stay_on_one_line(tmp_path, width, exponent):
+    found = rdfm.statistics(LOG.encode(), "nq")
+    number = 68 * 10 ** (exponent - 1)
+    many = replace(
+        found,
+        messages=number,
+        quads=number,
+        distinct={name: Distinct(number, number - 1, number + 1) for name in found.distinct},
+        predicates=replace(found.predicates, counts={"urn:p": number}),
+    )
+    for page in (many.to_html(), *([in_notebook(many)] if width >= 600 else [])):
+        looks = shown(page, tmp_path, width=width)
+        assert f"{number:,}" in looks["text"]
+        assert looks["wrapped"] == []
+        assert looks["widest"] <= width
 
 
 def test_an_error_and_an_empty_log_in_a_browser(tmp_path):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
+import re
+
 import pytest
 import rdflib
 
@@ -115,3 +120,47 @@ def test_other_kinds_have_no_rdf():
     found = rdfm.statistics(b"A <urn:s> <urn:p> <urn:o> .\n", "rdf-patch")
     with pytest.raises(rdfm.OptionError, match="statistics as RDF are those of messages"):
         found.to_rdf()
+
+
+DCAT = rdflib.Namespace("http://www.w3.org/ns/dcat#")
+SPDX = rdflib.Namespace("http://spdx.org/rdf/terms#")
+
+
+def test_the_file_has_a_size_and_a_checksum(tmp_path):
+    path = tmp_path / "log.nq.gz"
+    path.write_bytes(gzip.compress(LOG.encode()))
+    found = rdfm.statistics(path, checksum=True)
+    assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    graph = rdflib.Graph().parse(data=found.to_rdf(), format="turtle")
+    (log,) = graph.subjects(TYPE, VOID.Dataset)
+    file = graph.value(log, DCAT.distribution)
+    assert graph.value(file, DCAT.byteSize).toPython() == path.stat().st_size
+    checksum = graph.value(file, SPDX.checksum)
+    assert graph.value(checksum, SPDX.algorithm) == SPDX.checksumAlgorithm_sha256
+    assert str(graph.value(checksum, SPDX.checksumValue)) == found.sha256
+    assert rdfm.statistics(path).sha256 is None
+    assert rdfm.statistics(LOG.encode(), "nq", checksum=True).sha256 is not None
+    assert rdfm.statistics(io.BytesIO(LOG.encode()), "nq", checksum=True).sha256 is None
+    (tmp_path / "broken.nq").write_text(LOG + "oops")
+    assert "dcat:distribution" not in rdfm.statistics(tmp_path / "broken.nq").to_rdf()
+
+
+def test_every_predicate_is_listed():
+    log = "".join(
+        f"<urn:s> <urn:p{n}> <urn:o> .\n<urn:s> <{TYPE}> <urn:T{n}> .\n" for n in range(50)
+    )
+    whole = rdfm.statistics(log.encode(), "nq", top=None)
+    graph = rdflib.Graph().parse(data=whole.to_rdf(), format="turtle")
+    assert len(list(graph.objects(None, VOID.propertyPartition))) == 51
+    assert len(list(graph.objects(None, VOID.classPartition))) == 50
+    assert "#" not in re.sub("<.*?>", "", whole.to_rdf())
+    some = rdfm.statistics(log.encode(), "nq").to_rdf()
+    assert "# 41 predicates are not listed\n# 40 classes are not listed\n" in some
+    rdflib.Graph().parse(data=some, format="turtle")
+
+
+def test_predicates_beyond_those_held_are_counted():
+    log = "".join(f"<urn:s> <urn:p{n}> <urn:o> .\n" for n in range(17_000))
+    turtle = rdfm.statistics(log.encode(), "nq", top=None).to_rdf()
+    assert turtle.count("void:propertyPartition") == 16_384
+    assert "# 616 triples with predicates that are not counted" in turtle

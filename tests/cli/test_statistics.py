@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from pathlib import Path
 
@@ -178,3 +179,25 @@ def test_a_page_appears_when_it_is_complete(rdfm):
     url = (Path.cwd() / "url.html").as_uri()
     assert rdfm("inspect", "--html", url, "a.nq").code == 0
     assert Path("url.html").exists()
+def test_rdf_names_the_dataset_and_its_file(rdfm, log):
+    turtle = rdfm("inspect", "--rdf", "--iri", "http://example.org/log", log).out
+    assert "\n<http://example.org/log> a void:Dataset ;" in turtle
+    assert "dcat:byteSize" in turtle
+    assert hashlib.sha256(Path(log).read_bytes()).hexdigest() in turtle
+    Path("many.nq").write_text("".join(f"<urn:s> <urn:p{n}> <urn:o> .\n" for n in range(30)))
+    assert rdfm("inspect", "--rdf", "many.nq").out.count("void:propertyPartition") == 30
+    assert rdfm("inspect", "--rdf", "--top", "5", "many.nq").out.count("void:property ") == 5
+    run = rdfm("inspect", "--rdf", "--iri", "relative", log)
+    assert (run.code, "iri is an absolute IRI" in run.error) == (2, True)
+    assert rdfm("inspect", "--iri", "http://example.org/log", log).code == 2
+
+
+def test_lists_that_are_cut_say_so(rdfm):
+    Path("many.nq").write_text("".join(f"<urn:s> <urn:p{n}> <urn:o> .\n" for n in range(30)))
+    lines = rdfm("inspect", "many.nq").out.splitlines()
+    assert sum("urn:p" in line for line in lines) == 10
+    assert lines[-1].split() == ["and", "20", "more"]
+    assert rdfm("inspect", "--top", "0", "many.nq").out.splitlines()[-1].split() == [
+        "predicates",
+        *("and", "30", "more"),
+    ]

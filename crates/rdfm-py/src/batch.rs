@@ -10,13 +10,14 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
+use rdfm_analysis::statistics;
 use rdfm_arrow::from_arrow::{self, QuadReader};
 use rdfm_arrow::schema::{RowsOf, rows_of};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch;
 use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
-use rdfm_core::model::term::{TermId, TermKind, XSD_STRING};
+use rdfm_core::model::term::{TermId, TermKind};
 use rdfm_core::model::write;
 use rdfm_core::regroup::{graphs, slices};
 use rustc_hash::FxHashMap;
@@ -269,7 +270,10 @@ impl MessageBatch {
             for quad in self.batch.quads() {
                 counts.add(quad.object);
             }
-            counts.by_text(|id| datatype_text(table, id))
+            counts.by_text(|id| {
+                let name = statistics::datatype(table, id)?;
+                Some(String::from_utf8_lossy(name).into_owned())
+            })
         })
     }
 
@@ -473,20 +477,6 @@ fn term_text(table: &TermTable, id: TermId) -> String {
     let mut out = Vec::new();
     write::write_term(table, id, &mut out);
     String::from_utf8_lossy(&out).into_owned()
-}
-
-fn datatype_text(table: &TermTable, id: TermId) -> Option<String> {
-    let term = table.term(id);
-    let text = match term.kind {
-        TermKind::Literal => XSD_STRING,
-        TermKind::TypedLiteral => table.text(TermId(term.aux)),
-        TermKind::LangLiteral if write::direction(term.flags).is_empty() => {
-            b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
-        }
-        TermKind::LangLiteral => b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",
-        _ => return None,
-    };
-    Some(String::from_utf8_lossy(text).into_owned())
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

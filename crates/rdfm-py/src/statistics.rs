@@ -199,6 +199,60 @@ fn names<'py>(py: Python<'py>, of: &NamesReport) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
+/// Predicates, datatypes and keys of a log, with how often each occurs: `add` the batches; `report` at the end.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct NameListing {
+    state: Mutex<statistics::Listing>,
+}
+
+impl NameListing {
+    fn state(&self) -> MutexGuard<'_, statistics::Listing> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl NameListing {
+    #[new]
+    fn new() -> Self {
+        Self {
+            state: Mutex::default(),
+        }
+    }
+
+    /// Take a batch of messages or patches.
+    #[pyo3(signature = (batch, /))]
+    fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(batch) = batch.cast::<MessageBatch>() {
+            let batch = batch.get().inner();
+            errors::guarded(py, || self.state().add_messages(batch))
+        } else if let Ok(batch) = batch.cast::<PatchBatch>() {
+            let batch = batch.get().inner();
+            errors::guarded(py, || self.state().add_patches(batch))
+        } else {
+            Err(PyTypeError::new_err(
+                "a batch of messages or patches is needed",
+            ))
+        }
+    }
+
+    /// The `top` most frequent names of each list, how many names are held, and how often others occur.
+    fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
+        let report = errors::guarded(py, || self.state().report(top))?;
+        let dict = PyDict::new(py);
+        for (name, of) in [
+            ("predicates", &report.predicates),
+            ("datatypes", &report.datatypes),
+            ("metadata", &report.metadata),
+            ("headers", &report.headers),
+        ] {
+            dict.set_item(name, names(py, of)?)?;
+        }
+        Ok(dict)
+    }
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<NameListing>()?;
     module.add_class::<StatisticsCounter>()
 }

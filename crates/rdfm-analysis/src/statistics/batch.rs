@@ -17,8 +17,9 @@ use super::terms::{Terms, mix};
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
-const LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
-const DIRECTED_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
+pub(super) const LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+pub(super) const DIRECTED_STRING: &[u8] =
+    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
 
 /// `MESSAGE` and a line end, as a flat file has it behind each message.
 const DELIMITER_BYTES: u64 = 8;

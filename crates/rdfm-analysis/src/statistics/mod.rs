@@ -11,6 +11,7 @@
 
 mod batch;
 mod distinct;
+mod listing;
 mod message;
 mod names;
 mod report;
@@ -21,6 +22,7 @@ mod terms;
 
 pub use batch::Statistics;
 pub use distinct::{EXACT, Estimate, bits};
+pub use listing::{Listing, ListingReport, datatype};
 pub use names::NamesReport;
 pub use report::{Occurrences, Report, Unique, VariableReport};
 pub use series::{

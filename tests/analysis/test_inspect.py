@@ -1,0 +1,54 @@
+"""The lists of names that `inspect` gives: bounded, cut at `top`, and the same however the log is cut."""
+
+import io
+
+import pytest
+
+import rdfm
+from rdfm import Iri, Literal, Message, Quad
+
+HELD = 16_384
+
+
+def quads(numbers):
+    return "".join(f'<urn:s> <urn:p{n}> "x"^^<urn:d{n}> .\n' for n in numbers).encode()
+
+
+def test_the_most_frequent_names_are_listed():
+    log = quads([*range(30), 3, 3, 20])
+    report = rdfm.inspect(log, "nq", top=2)
+    assert report.predicates == {"urn:p3": 3, "urn:p20": 2}
+    assert report.datatypes == {"urn:d3": 3, "urn:d20": 2}
+    assert (report.more, report.others) == ({"predicates": 28, "datatypes": 28}, {})
+    assert rdfm.inspect(log, "nq", top=0).more["predicates"] == 30
+    with pytest.raises(rdfm.OptionError, match="top is a number from 0 on"):
+        rdfm.inspect(log, "nq", top=-1)
+
+
+@pytest.mark.parametrize("batch", [1, 100, 8192])
+def test_names_beyond_those_held_are_counted_together(batch):
+    log = quads([*range(HELD + 100), *range(50)])
+    report = rdfm.inspect(log, "nq", batch_quads=batch)
+    assert set(report.predicates.values()) == {2}
+    assert report.more["predicates"] == HELD - 10
+    assert report.others["predicates"] == 100
+
+
+def test_keys_of_headers_are_bounded_and_cut():
+    lines = [f"H key{n} <urn:v> .\n" for n in range(HELD + 5)]
+    log = "".join([*lines, "H id <urn:1> .\n", "TX .\nTC .\n"]).encode()
+    report = rdfm.inspect(log, "rdf-patch")
+    assert len(report.headers) == 10
+    assert (report.more["headers"], report.others["headers"]) == (HELD - 10, 6)
+    assert (report.links, report.broken_links) == (0, 0)
+
+
+def test_keys_of_metadata_are_counted_by_messages():
+    file = io.BytesIO()
+    with rdfm.create_log(file, "jelly") as out:
+        for n in range(40):
+            metadata = {"every": b"1", f"key{n % 20}": b"2"}
+            out.write(Message([Quad(Iri("urn:s"), Iri("urn:p"), Literal("o"))], metadata=metadata))
+    report = rdfm.inspect(file.getvalue(), "jelly", top=3)
+    assert report.metadata == {"every": 40, "key0": 2, "key1": 2}
+    assert report.more["metadata"] == 18
