@@ -30,6 +30,7 @@ class ReadOptions(TypedDict, total=False):
     frames: Literal["auto", "message", "flat"] | None
     framing: Literal["messages", "rows"] | None
     generalized: bool | str | None
+    joins: Literal["error", "warn"] | None
     lenient: bool | str | None
     max_datatype_table: int | str | None
     max_depth: int | str | None
@@ -136,6 +137,7 @@ class ConvertOptions(TypedDict, total=False):
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
+    joins: Literal["error", "warn"] | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -192,6 +194,7 @@ class ConvertOptions(TypedDict, total=False):
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
     from_generalized: bool | str | None
+    from_joins: Literal["error", "warn"] | None
     from_lenient: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
@@ -283,6 +286,7 @@ class ChangeOptions(TypedDict, total=False):
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
+    joins: Literal["error", "warn"] | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -339,6 +343,7 @@ class ChangeOptions(TypedDict, total=False):
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
     from_generalized: bool | str | None
+    from_joins: Literal["error", "warn"] | None
     from_lenient: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
