@@ -10,12 +10,15 @@ FUZZ_RUNS ?= -1
 FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
 FUZZ_TARGETS ?= splits regroup sniff archive jsonld_oracle query
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
+# The folder with the suites of the specifications; only test-suites runs the tests that read it.
+SUITES := $(abspath $(or $(RDFM_SHARED),../shared))
+BROWSERS := chromium chromium-browser google-chrome chrome
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-rust test-python test-plain test-spark lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build dev test test-fast test-rust test-python test-plain test-spark test-suites lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -55,23 +58,37 @@ dev: .venv/.installed ## An incremental build of the core, for development
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-test: test-rust test-python ## All tests of both languages
+test: test-rust test-python ## All tests of both languages that need nothing but this repository
+	@echo
+	@echo 'All tests passed. Not run:'
+	@echo '  make test-suites  the suites of the specifications, in the folder RDFM_SHARED or ../shared'
+	@echo '  make peers        comparisons with programs for a JVM and for Node'
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit; done; \
+	  echo '  make test         with Chromium installed: the page of `rdfm inspect --html` in a browser'
 
-test-rust: ## The tests of the Rust crates alone
+# These never read the suites, whatever the environment says.
+test test-rust test-python test-plain test-fast test-spark: export RDFM_SHARED :=
+
+test-rust: ## The tests of the Rust crates
 	cargo test --quiet --locked
 
-test-python: build ## The tests in Python alone, those with a Spark session beside the others
+test-python: build ## The tests in Python, those with a Spark session beside the others
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-plain test-spark
 
 test-plain: build ## The tests in Python without a Spark session
-	$(PY) -m pytest -m 'not spark and not peers'
+	$(PY) -m pytest -m 'not spark and not peers and not suites'
 
 test-fast: build ## Fast tests of both languages
 	cargo test --quiet --locked -p rdfm-core -p rdfm-arrow -p rdfm-analysis -p rdfm-query
-	$(PY) -m pytest --quiet -m 'not slow and not spark and not peers'
+	$(PY) -m pytest --quiet -m 'not slow and not spark and not peers and not suites'
 
-test-spark: build ## The tests with a Spark session alone
+test-spark: build ## The tests with a Spark session
 	$(PY) -m pytest -m spark
+
+test-suites: build ## The tests over the suites of the specifications, from RDFM_SHARED or ../shared
+	@[ -d '$(SUITES)' ] || { echo 'no folder $(SUITES): RDFM_SHARED names the folder of the suites' >&2; exit 1; }
+	RDFM_SHARED='$(SUITES)' cargo test --quiet --locked -p rdfm-core --tests -- --ignored
+	RDFM_SHARED='$(SUITES)' $(PY) -m pytest -m 'suites and not peers'
 
 lint: .venv/.installed ## Format, lints and imports of both languages, warnings are errors
 	cargo fmt --all --check

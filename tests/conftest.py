@@ -1,8 +1,14 @@
 """Profiles of the random tests: the same examples on every run; more of them in `make soak`.
 
 A failure is shown as found; `--hypothesis-profile=shrink` makes it small, which takes minutes.
+Only tests with the marker `suites` read the suites: see `suites.path`.
 """
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import suites
 from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
@@ -19,3 +25,23 @@ settings.register_profile(
     "soak", settings.get_profile("default"), max_examples=2000, derandomize=False
 )
 settings.load_profile("default")
+
+SPEC = Path(__file__).parent / "spec"
+
+
+def pytest_report_header() -> str:
+    return f"suites: {suites.FOLDER or suites.ABSENT}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    if isinstance(collector, pytest.Module) and SPEC in collector.path.parents:
+        collector.add_marker("suites")
+    with suites.used_by(collector):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with suites.used_by(item):
+        return (yield)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 import pyoxigraph as ox
-from support import w3c_files
+from suites import w3c_files
 
 import rdfm
 

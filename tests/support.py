@@ -1,9 +1,6 @@
-"""What the tests share: decoding every way, messages as tuples, where the suites are."""
+"""What the tests share: decoding every way, messages as tuples."""
 
-import os
-import tarfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,6 @@ from rdfm import formats
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "spec-fixtures"
-SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
 # Formats of rows, written in Python over pyarrow.
 TABLES = ("parquet", "arrow")
 # Formats of messages; those of patches and of results have tests of their own.
@@ -29,30 +25,6 @@ DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["bo
 # Values of texts that mean something: names of files and languages of contexts are read when codecs are made.
 OPTION_TEXTS = {"context": "{}", "iri": "http://e/", "file": ".", "text": "x"}
 PIECES = (1, 2, 3, 7, 4096)
-
-
-def is_shared(*parts: str) -> bool:
-    """Whether a file or folder of the conformance suites is there. With RDFM_REQUIRE_SHARED=1 it has to be."""
-    found = SHARED.joinpath(*parts).exists()
-    if not found and os.environ.get("RDFM_REQUIRE_SHARED") == "1":
-        raise FileNotFoundError(f"no {'/'.join(parts)} in {SHARED}, and RDFM_REQUIRE_SHARED is set")
-    return found
-
-
-def needs_shared(*parts: str) -> pytest.MarkDecorator:
-    """Skips, and says so, where a folder of the conformance suites is absent."""
-    return pytest.mark.skipif(not is_shared(*parts), reason=f"no {'/'.join(parts)} in {SHARED}")
-
-
-@cache
-def w3c_files(archive: str, below: str = "./") -> dict[str, bytes]:
-    """A suite's files by their path below a folder; none where the suites are absent."""
-    path = SHARED / "conformance" / "w3c" / archive
-    if not is_shared("conformance", "w3c", archive):
-        return {}
-    with tarfile.open(path) as opened:
-        found = [(member.name, opened.extractfile(member)) for member in opened]
-        return {name.removeprefix(below): file.read() for name, file in found if file is not None}
 
 
 def as_tuple(term: Any) -> tuple | None:

@@ -4,9 +4,11 @@ import io
 import random
 
 import pytest
+import suites
+from fixture_logs import LOGS, reading
 from hypothesis import given
 from hypothesis import strategies as st
-from support import SHARED, needs_shared
+from samples import generated
 
 import rdfm
 from rdfm import Bnode, Iri, Literal, Message, Quad
@@ -559,39 +561,64 @@ def test_progress_is_told(tmp_path):
     assert calls[-1].bytes_total == 2 * (tmp_path / "a.nq").stat().st_size
 
 
-FOLDERS = ("jelly", "logs", "nanopubs", "riverbench/nanopubs", "riverbench/officegraph")
+def assert_same_after_a_conversion(path, folder, **options):
+    """A log and what it is converted to have no difference, in either direction."""
+    other = folder / "other.jelly"
+    wide = {"generalized": True} if path.parent.name == "generalized" else {}
+    rdfm.convert(path, other, on_error="fail", **wide)
+    for pair in ((path, other), (other, path)):
+        found = rdfm.diff(*pair, quads="ordered", **options)
+        assert found.same, (path, found.differences[:1])
+    other.unlink()
 
 
-@needs_shared("data")
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", LOGS)
+def test_fixtures_are_the_same_after_a_conversion(folder, tmp_path):
+    for path in LOGS[folder]:
+        assert_same_after_a_conversion(path, tmp_path, **reading(path))
+
+
+@pytest.mark.suites
+@pytest.mark.parametrize(
+    "folder", ["jelly", "logs", "nanopubs", "riverbench/nanopubs", "riverbench/officegraph"]
+)
 def test_real_logs_are_the_same_after_a_conversion(folder, tmp_path):
-    files = sorted(path for path in (SHARED / "data" / folder).iterdir() if path.is_file())
+    files = sorted(path for path in suites.path("data", folder).iterdir() if path.is_file())
     assert files
     for path in files:
-        rdfm.convert(path, tmp_path / "other.jelly", on_error="fail")
-        found = rdfm.diff(path, tmp_path / "other.jelly", quads="ordered")
-        assert found.same, (path, found.differences[:1])
-        (tmp_path / "other.jelly").unlink()
+        assert_same_after_a_conversion(path, tmp_path)
 
 
-@needs_shared("data")
-def test_a_real_log_with_a_loss_and_a_change(tmp_path):
-    path = SHARED / "data/jelly/assist-iot-weather_100kt.jelly.gz"
+def assert_a_loss_and_a_change_are_found(path, folder):
+    """One message is left out and another one gets a quad: the diff finds these two differences."""
     with rdfm.open_log(path, frames="message") as source:
         messages = [Message(message.quads) for message in source]
     lost, changed = len(messages) // 3, len(messages) // 2
     other = list(messages)
     other[changed] = Message([*other[changed].quads, Quad(P[0], P[0], P[0])])
     del other[lost]
-    with rdfm.create_log(tmp_path / "other.nq") as out:
+    with rdfm.create_log(folder / "other.nq") as out:
         for message in other:
             out.write(message)
-    found = rdfm.diff(path, tmp_path / "other.nq", frames="message")
+    found = rdfm.diff(path, folder / "other.nq", frames="message")
     assert [(each.kind, each.a, each.b) for each in found] == [
         ("only_a", lost, None),
         ("changed", changed, changed - 1),
     ]
     assert found.differences[1].added == (str(Quad(P[0], P[0], P[0])),)
+
+
+def test_a_log_with_a_loss_and_a_change(tmp_path):
+    """Frames as messages: observations of a sensor, which differ in a few quads."""
+    log = "# @message\n".join(generated("iot", 200)).encode()
+    rdfm.convert(log, tmp_path / "iot.jelly.gz", from_format="nq")
+    assert_a_loss_and_a_change_are_found(tmp_path / "iot.jelly.gz", tmp_path)
+
+
+@pytest.mark.suites
+def test_a_real_log_with_a_loss_and_a_change(tmp_path):
+    path = suites.path("data", "jelly", "assist-iot-weather_100kt.jelly.gz")
+    assert_a_loss_and_a_change_are_found(path, tmp_path)
 
 
 def test_compression_and_storage_are_those_of_open_log():

@@ -14,11 +14,13 @@ from pathlib import Path
 import patches as patch_logs
 import pytest
 import results as result_logs
+import suites
+from fixture_logs import LOGS, reading
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from logs import logs
 from nquads import DIR_LANG_STRING, LANG_STRING, XSD_STRING
-from support import as_batch, as_tuple, encode, needs_shared
+from support import as_batch, as_tuple, encode
 
 import rdfm
 from rdfm import formats
@@ -28,7 +30,6 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 BUILT_IN = (XSD_STRING, LANG_STRING, DIR_LANG_STRING)
 CONTROLS = {*range(9), 11, 12, *range(14, 20)}
 JELLY = {"generalized": True, "rdf_star": True}
-SHARED = Path(__file__).parents[3] / "shared"
 
 
 class Plain:
@@ -465,10 +466,42 @@ def test_control_characters_are_those_of_riverbench():
     assert found.series["ascii_control_characters"].sum == len(CONTROLS) == 17
 
 
-# --- real data ---
+# --- whole files ---
 
 
-@needs_shared("data", "riverbench")
+def check_log(path, **options):
+    """The statistics of a log are those of a plain count, and agree with `inspect`; its messages."""
+    with rdfm.open_log(path, **options) as log:
+        messages = [[tuple(map(as_tuple, quad)) for quad in message] for message in log]
+    found = rdfm.statistics(path, top=1000, **options)
+    check(found, messages)
+    about = rdfm.inspect(path, **options)
+    assert (found.error, about.error) == (None, None)
+    assert (found.messages, found.quads) == (about.messages, about.quads)
+    assert found.bytes == about.bytes
+    if found.quads == found.series["statements"].sum:  # otherwise `inspect` counts repetitions too
+        iris = {name for name in about.predicates if not name.startswith(('"', "_:"))}
+        assert {name: about.predicates[name] for name in iris} == {
+            name: found.predicates.counts[name] for name in iris
+        }
+    return messages
+
+
+@pytest.mark.parametrize("folder", LOGS)
+def test_statistics_of_fixtures(folder):
+    for path in LOGS[folder]:
+        check_log(path, **reading(path))
+
+
+def test_statistics_of_a_flat_log_of_many_frames(tmp_path):
+    path = tmp_path / "flat.jelly"
+    path.write_bytes(encode("jelly", [large(2000)], frames="flat", frame_rows=100))
+    (message,) = check_log(path)
+    assert len(message) == 2000
+    assert rdfm.statistics(path, frames="message").messages > 10
+
+
+@pytest.mark.suites
 @pytest.mark.parametrize(
     ("dataset", "suffix", "statements", "graphs"),
     [
@@ -479,35 +512,25 @@ def test_control_characters_are_those_of_riverbench():
 )
 def test_samples_of_riverbench(dataset, suffix, statements, graphs):
     """Element 0 has the statements over which the published figures divide the bytes of the announcement."""
-    paths = sorted((SHARED / "data/riverbench" / dataset).glob(f"*.{suffix}"))
+    paths = sorted(suites.path("data", "riverbench", dataset).glob(f"*.{suffix}"))
     assert len(paths) == 5
     for path in paths:
-        with rdfm.open_log(path) as log:
-            messages = [[tuple(map(as_tuple, quad)) for quad in message] for message in log]
-        found = rdfm.statistics(path, top=1000)
-        check(found, messages)
-        assert found.series["graphs"].maximum == graphs
+        check_log(path)
+        assert rdfm.statistics(path).series["graphs"].maximum == graphs
     if statements:
         assert rdfm.statistics(paths[0]).series["statements"].sum == statements
 
 
-@needs_shared("data")
-def test_the_logs_of_the_shared_data():
+@pytest.mark.suites
+def test_statistics_of_real_logs():
     paths = [
         path
-        for path in sorted((SHARED / "data").rglob("*"))
+        for path in sorted(suites.path("data").rglob("*"))
         if path.suffix in (".jelly", ".gz", ".trig", ".ttl")
     ]
     assert len(paths) > 20
     for path in paths:
-        found = rdfm.statistics(path)
-        about = rdfm.inspect(path)
-        assert (found.messages, found.quads) == (about.messages, about.quads), path
-        assert found.error == about.error
-        assert dict(list(found.predicates.counts.items())[:10]) == about.predicates or (
-            found.quads != found.series["statements"].sum
-        )
-        assert found.bytes == about.bytes
+        check_log(path)
 
 
 MEASURE = """

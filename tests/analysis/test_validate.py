@@ -7,7 +7,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from support import SHARED, needs_shared
+import suites
+from fixture_logs import LOGS, reading
 
 import rdfm
 from rdfm.analysis.findings import RULES
@@ -431,12 +432,35 @@ def test_options_of_several_inputs_are_for_those_that_know_them():
     assert list(checked) == []
 
 
-# --- logs of others ---
+# --- whole folders ---
 
 
-@needs_shared("data")
-def test_real_logs_have_no_errors_but_what_is_no_log():
-    checked = rdfm.validate(SHARED / "data")
+def test_fixtures_have_no_errors():
+    for folder, paths in LOGS.items():
+        for path in paths:
+            checked = rdfm.validate(path, **reading(path)).run()
+            assert checked.errors == 0, list(rdfm.validate(path, **reading(path)))
+            assert checked.messages >= (folder != "empty-only"), path
+
+
+def test_a_folder_has_no_errors_except_files_that_are_not_logs(tmp_path):
+    (tmp_path / "README.md").write_text("# Logs\n")
+    paths = [*LOGS["basic"], *LOGS["prefixes"], *LOGS["nanopubs"]]
+    for path in paths:
+        copy = tmp_path / path.parent.name / path.name
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    checked = rdfm.validate(tmp_path)
+    errors = [each for each in checked if each.severity == "error"]
+    assert [(Path(each.source).name, each.rule) for each in errors] == [
+        ("README.md", "unknown-format")
+    ]
+    assert checked.summary()["logs"] == len(paths)
+
+
+@pytest.mark.suites
+def test_real_logs_have_no_errors():
+    checked = rdfm.validate(suites.path("data"))
     errors = [each for each in checked if each.severity == "error"]
     assert [(Path(each.source).name, each.rule) for each in errors] == [
         ("README.md", "unknown-format")

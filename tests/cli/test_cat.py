@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import SHARED, needs_shared
+import suites
+from fixture_logs import LOGS, reading
+from nquads import relabelled
+from support import as_tuple, decoded
 
 import rdfm as library
 from rdfm.cli._screen import Screen
-
-REAL = sorted(
-    path for path in (SHARED / "data").rglob("*.*") if path.is_file() and path.suffix != ".md"
-)
 
 QUAD = "<http://e/s> <http://e/p> <http://e/o> ."
 
@@ -92,18 +91,43 @@ def test_the_default_graph_gets_a_name(rdfm):
     assert run.code == 2
 
 
-@needs_shared("data")
-@pytest.mark.parametrize("path", REAL, ids=lambda path: str(path.relative_to(SHARED)))
-def test_real_logs(rdfm, path):
-    with library.open_log(path) as log:
-        messages = [message.canonical() for message in log]
-    chosen = range(len(messages))[::3]
-    run = rdfm("cat", path, "-m", "::3", "--to", "nq")
-    assert run.code == 0
-    with library.open_log(run.out.encode(), "nq") as log:
-        shown = [message.canonical() for message in log]
-    assert shown == [messages[at] for at in chosen]
-    assert rdfm("tail", path, "-n", "1").code == 0
+def quads(message):
+    return [tuple(map(as_tuple, quad)) for quad in message]
+
+
+def assert_cat_shows_the_messages(rdfm, path, options):
+    """`cat`, `head` and `tail` show the messages that `open_log` reads."""
+    with library.open_log(path, **options) as log:
+        messages = [relabelled(quads(message)) for message in log]
+    words = ["--generalized"] if options else []
+
+    def shown(command, *chosen):
+        run = rdfm(command, path, *chosen, *words, "--to", "nq")
+        assert run.code == 0, run.err
+        return [
+            relabelled(message) for message in decoded("nq", run.out.encode(), generalized=True)
+        ]
+
+    assert shown("cat", "-m", "::3") == messages[::3]
+    assert shown("head", "-n", "2") == messages[:2]
+    assert shown("tail", "-n", "1") == messages[-1:]
+
+
+@pytest.mark.parametrize("folder", LOGS)
+def test_fixtures_are_shown(rdfm, folder):
+    for path in LOGS[folder]:
+        assert_cat_shows_the_messages(rdfm, path, reading(path))
+
+
+@pytest.mark.suites
+@pytest.mark.parametrize(
+    "folder", ["jelly", "logs", "nanopubs", "riverbench/nanopubs", "riverbench/officegraph"]
+)
+def test_real_logs_are_shown(rdfm, folder):
+    paths = sorted(suites.path("data", folder).iterdir())
+    assert len(paths) > 1
+    for path in paths:
+        assert_cat_shows_the_messages(rdfm, path, {})
 
 
 def test_what_is_left_out_is_said(rdfm):

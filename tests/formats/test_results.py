@@ -1,6 +1,7 @@
 """SPARQL results against pyoxigraph, Google's protobuf and thriftpy2, over spec-fixtures and the W3C's suites."""
 
 import importlib.util
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pyoxigraph as ox
 import pytest
 import rdf_binary
 from nquads import XSD_STRING
-from support import FIXTURES, as_tuple, w3c_files
+from suites import w3c_files
+from support import FIXTURES, as_tuple
 
 import rdfm
 from rdfm.errors import EncodeError
@@ -88,12 +90,34 @@ def comparable(result, name=""):
     return variables, boolean, [tuple(map(plain, row)) for row in rows]
 
 
+def plain_json(data: bytes) -> bytes:
+    """A document without the members that SPARQL does not define, which pyoxigraph refuses."""
+    document = json.loads(data)
+    if "results" in document:
+        document["results"] = {"bindings": document["results"]["bindings"]}
+    return json.dumps(document).encode()
+
+
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_pyoxigraph_reads_is_read_alike(name):
-    agreed = 0
-    logs = [path.read_bytes() for path in files(name)]
+def test_fixtures_are_read_as_pyoxigraph_reads_them(name):
+    refused = []
+    for path in files(name):
+        data = path.read_bytes()
+        try:
+            wanted = with_oxigraph(plain_json(data) if name == "results-json" else data, name)
+        except (SyntaxError, ValueError):
+            refused.append(path.stem)
+            continue
+        assert comparable(read(data, name), name) == comparable(wanted, name), path
+    assert refused == ["odd-names"]  # pyoxigraph checks the names of variables
+
+
+@pytest.mark.suites
+@pytest.mark.parametrize("name", TEXTS)
+def test_w3c_files_are_read_as_pyoxigraph_reads_them(name):
     ending = {known: end for end, known in NAMES.items()}[name]
-    logs += [data for path, data in w3c_files(SUITE).items() if path.endswith(ending)]
+    logs = [data for path, data in w3c_files(SUITE).items() if path.endswith(ending)]
+    agreed = 0
     for data in logs:
         try:
             wanted = with_oxigraph(data, name)
@@ -101,7 +125,7 @@ def test_what_pyoxigraph_reads_is_read_alike(name):
             continue  # older than some of what RDF 1.2 has
         assert comparable(read(data, name), name) == comparable(wanted, name), data
         agreed += 1
-    assert agreed * 10 >= len(logs) * 8, (agreed, len(logs))
+    assert agreed * 10 >= len(logs) * 8 > 0, (agreed, len(logs))
 
 
 @pytest.mark.parametrize("name", TEXTS)

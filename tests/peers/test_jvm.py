@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+import suites
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonld_documents import BASE
@@ -12,7 +13,7 @@ from jsonld_reading import Outcome, batches, compare, in_short, well_formed
 from logs import logs
 from nquads import isomorphic, read_expected, read_quads, relabelled
 from samples import NAMES, folded, generated, log_of, text_cases, whole
-from support import FIXTURES, SHARED, assert_same, decoded, encode, needs_shared
+from support import FIXTURES, assert_same, decoded, encode
 
 from rdfm import formats
 
@@ -114,14 +115,13 @@ def test_our_quads_are_no_larger_than_theirs(jvm, capsys, physical):
 
 def real_logs():
     """Logs made elsewhere: name, format, bytes."""
-    weather = SHARED / "data" / "jelly" / "assist-iot-weather_100kt.jelly.gz"
+    weather = suites.path("data", "jelly", "assist-iot-weather_100kt.jelly.gz")
     yield "weather", "jelly", gzip.decompress(weather.read_bytes())
-    samples = sorted((SHARED / "data" / "riverbench" / "osm2rdf-denmark").glob("*.ttl"))
+    samples = sorted(suites.path("data", "riverbench", "osm2rdf-denmark").glob("*.ttl"))
     yield "osm2rdf", "ttl", b"\n# @message\n".join(path.read_bytes() for path in samples)
 
 
-@needs_shared("data", "jelly")
-@needs_shared("data", "riverbench")
+@pytest.mark.suites
 def test_real_logs_are_no_larger_than_theirs(jvm, capsys):
     for name, format, data in real_logs():
         log = formats.find(format).decode(data)

@@ -1,21 +1,20 @@
-"""Jelly-Patch: the small logs of spec-fixtures, and the files of Jelly-JVM."""
+"""Jelly-Patch: the files of Jelly-JVM."""
 
-import importlib.util
 import json
 import re
 
 import jelly_patch_proto
 import pytest
-from patches import as_batch, decode
-from support import FIXTURES, PIECES, SHARED, needs_shared
+import suites
+from patches import decode
+from support import PIECES
 
 import rdfm
 from rdfm import formats
 
-FOLDER = SHARED / "conformance"
+FOLDER = suites.path("conformance", "jena")
 FILES = sorted(FOLDER.rglob("*.jellyp"))
-MANIFEST = FOLDER / "jena" / "manifest.json"
-ENTRIES = json.loads(MANIFEST.read_text("utf-8"))["files"] if MANIFEST.exists() else []
+ENTRIES = json.loads((FOLDER / "manifest.json").read_text("utf-8"))["files"]
 BARE = {entry["file"] for entry in ENTRIES if entry.get("delimited") is False}
 # Read by Jelly-JVM or not, these break the specification.
 ERRORS = {
@@ -23,32 +22,6 @@ ERRORS = {
     "jellypatch-error-stream-type-unspecified.jellyp": "stream type 0 is not allowed",
 }
 XSD = "http://www.w3.org/2001/XMLSchema#"
-
-
-def fixtures():
-    spec = importlib.util.spec_from_file_location("make", FIXTURES / "jelly-patch" / "make.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_made_fixtures_are_current():
-    made = list(fixtures().made())
-    assert len(made) >= 50
-    for path, data in made:
-        assert path.read_bytes() == data, path
-
-
-@pytest.mark.parametrize("log", list(fixtures().logs()), ids=lambda log: log[0])
-def test_fixture(log):
-    _, patches, data = log
-    for size in (len(data), *PIECES):
-        assert decode(data, size) == patches
-    written = formats.find("jelly-patch").encode(
-        as_batch(patches), statement_type="quads", generalized=True, rdf_star=True
-    )
-    assert decode(written, len(written)) == patches
-    assert jelly_patch_proto.decode(written) == patches
 
 
 def translated(line: str) -> str:
@@ -70,12 +43,10 @@ def translated(line: str) -> str:
     return re.sub(r'^(PA "[^"]*") "([^"]*)"', r"\1 <\2>", line)
 
 
-@needs_shared("conformance", "jena")
 def test_the_folder_is_whole():
     assert len(FILES) == 10
 
 
-@needs_shared("conformance", "jena")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_file_of_jelly_jvm(path):
     data = path.read_bytes()

@@ -4,16 +4,15 @@ import json
 
 import jelly_proto
 import pytest
+import suites
 from nquads import read_quads
-from support import SHARED, assert_same, decode, needs_shared
+from support import assert_same, decode
 
 import rdfm
 from rdfm import formats
 
-SUITE = SHARED / "conformance" / "jelly"
-MANIFEST = SUITE / "manifest.json"
-CASES = json.loads(MANIFEST.read_text("utf-8"))["cases"] if MANIFEST.exists() else []
-pytestmark = needs_shared("conformance", "jelly")
+SUITE = suites.path("conformance", "jelly")
+CASES = json.loads((SUITE / "manifest.json").read_text("utf-8"))["cases"]
 
 
 def test_the_suite_is_whole():

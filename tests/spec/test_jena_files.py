@@ -5,14 +5,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import suites
 from nquads import map_terms, read_quads, relabelled
-from support import SHARED, decode, needs_shared
+from support import decode
 
 from rdfm import formats
 
-FOLDER = SHARED / "conformance" / "jena"
-MANIFEST = FOLDER / "manifest.json"
-FILES = json.loads(MANIFEST.read_text("utf-8"))["files"] if MANIFEST.exists() else []
+FOLDER = suites.path("conformance", "jena")
+FILES = json.loads((FOLDER / "manifest.json").read_text("utf-8"))["files"]
 JELLY = [entry for entry in FILES if entry["format"] == "jelly"]
 NAMES = {"rpb": "rdf-protobuf", "rt": "rdf-thrift"}
 BINARY = [entry for entry in FILES if entry["format"] in NAMES]
@@ -32,7 +32,6 @@ OTHER_ROWS = {
 # Doubles by value that Jena reads in other lexical forms: rdfm writes these by their lexical forms.
 OTHER_ROWS |= {"numbers-values.rpb", "numbers-values.rt"}
 DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
-pytestmark = needs_shared("conformance", "jena")
 
 
 def test_the_folder_is_whole():

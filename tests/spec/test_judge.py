@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import SHARED, needs_shared
+import suites
 
-JUDGE = SHARED / "judge"
+JUDGE = suites.path("judge")
 RDFM = Path(sys.executable).parent / "rdfm"
-pytestmark = [needs_shared("judge"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 def run(tmp_path, script, *arguments):

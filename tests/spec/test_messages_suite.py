@@ -3,18 +3,17 @@
 import json
 
 import pytest
+import suites
 from nquads import isomorphic, read_quads
-from support import NATIVE, SHARED, decode, decoded, needs_shared
+from support import NATIVE, decode, decoded
 
 from rdfm import formats
 
-SUITE = SHARED / "conformance" / "messages"
-MANIFEST = SUITE / "manifest.json"
-SUITE_DATA = json.loads(MANIFEST.read_text("utf-8")) if MANIFEST.exists() else {"cases": []}
+SUITE = suites.path("conformance", "messages")
+SUITE_DATA = json.loads((SUITE / "manifest.json").read_text("utf-8"))
 ALL = SUITE_DATA["cases"]
 OURS = [case for case in ALL if case.get("format") in NATIVE]
 CASES = [case for case in OURS if not case["disputed"] and case["kind"] != "discovery"]
-pytestmark = needs_shared("conformance", "messages")
 
 
 def test_the_suite_is_whole():

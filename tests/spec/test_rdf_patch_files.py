@@ -1,26 +1,20 @@
-"""Files of patches by Jena and RDFLib, and the small ones of spec-fixtures: read, written and read again."""
+"""Files of patches by Jena and RDFLib: read, written and read again."""
 
 import json
-from itertools import chain, pairwise, product
+from itertools import chain, pairwise
 
 import pytest
+import suites
 from nquads import read_quads, relabelled
-from rdf_patch import operation_of, patches_of, read_thrift, rows_of_text
-from support import FIXTURES, SHARED, as_tuple, needs_shared
+from patch_files import NAMES, in_every_format, read
+from rdf_patch import operation_of
 
 import rdfm
 from rdfm import patch
 
-NAMES = {
-    "rdfp": "rdf-patch",
-    "rdp": "rdf-patch",
-    "trp": "rdf-patch-thrift",
-    "jellyp": "jelly-patch",
-}
-RDFLIB = SHARED / "conformance" / "rdf-patch"
-JENA = SHARED / "conformance" / "jena"
-MANIFEST = JENA / "manifest.json"
-ENTRIES = json.loads(MANIFEST.read_text("utf-8"))["files"] if MANIFEST.exists() else []
+RDFLIB = suites.path("conformance", "rdf-patch")
+JENA = suites.path("conformance", "jena")
+ENTRIES = json.loads((JENA / "manifest.json").read_text("utf-8"))["files"]
 JELLY = [
     entry for entry in ENTRIES if entry["format"] == "jelly-patch" and "error" not in entry["file"]
 ]
@@ -28,59 +22,12 @@ ENTRIES = [entry for entry in ENTRIES if entry["format"] in NAMES]
 FILES = [path for path in sorted(RDFLIB.glob("*.rd*")) if path.suffix[1:] in NAMES]
 # Jena does not expand prefixed names, puts a late header to the front, and takes a cut row for the end.
 OTHERWISE = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
-# Jelly-Patch ends every transaction in its patch.
-UNENDED = {"abort", "patchtext-no-commit"}
-FIXTURE_FILES = sorted(
-    [*FIXTURES.glob("rdf-patch/*.rd*"), *FIXTURES.glob("rdf-patch-thrift/*.trp")]
-)
 
 
-def operations(log):
-    """The patches of a log as tuples."""
-    return [
-        [(row[0], row[1], *(as_tuple(term) for term in row[2:])) for row in patch.operations]
-        for patch in log
-    ]
-
-
-def read(path):
-    with rdfm.open_log(path, format=NAMES[path.suffix[1:]]) as log:
-        return operations(log)
-
-
-def in_every_format(path, folder):
-    """Written as text, in Thrift and in Jelly and read again, in any order."""
-    found = read(path)
-    stem = path.stem
-    suffixes = ("rdfp", "trp") if stem in UNENDED else ("rdfp", "trp", "jellyp")
-    for first, second in product(suffixes, repeat=2):
-        one, other = folder / f"one.{first}", folder / f"other.{second}"
-        for source, target in ((path, one), (one, other)):
-            wide = target.suffix == ".jellyp" and stem == "generalized"
-            rdfm.convert(source, target, **({"to_generalized": True} if wide else {}))
-        assert read(one) == read(other) == found
-    if stem in UNENDED:
-        with pytest.raises(rdfm.EncodeError, match="the patch ends inside a transaction"):
-            rdfm.convert(path, folder / "none.jellyp")
-    rows = read_thrift((folder / "one.trp").read_bytes())
-    assert patches_of(rows) == found
-    return found
-
-
-@pytest.mark.parametrize("path", FIXTURE_FILES, ids=lambda path: path.name)
-def test_fixture(path, tmp_path):
-    found = in_every_format(path, tmp_path)
-    expected = path.with_suffix(".txt")
-    if expected.exists():
-        assert found == patches_of(rows_of_text(expected.read_text("utf-8")))
-
-
-@needs_shared("conformance", "rdf-patch")
 def test_the_folder_is_whole():
     assert len(FILES) == 16
 
 
-@needs_shared("conformance", "rdf-patch")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_file_of_others(path, tmp_path):
     found = in_every_format(path, tmp_path)
@@ -92,12 +39,10 @@ def test_file_of_others(path, tmp_path):
             assert row == operation_of(line.replace("<_:bn1>", "_:bn1"))
 
 
-@needs_shared("conformance", "jena")
 def test_the_files_of_jena_are_there():
     assert len(ENTRIES) >= 19
 
 
-@needs_shared("conformance", "jena")
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["file"])
 def test_file_of_jena(entry, tmp_path):
     path = JENA / entry["file"]
@@ -110,7 +55,6 @@ def test_file_of_jena(entry, tmp_path):
         assert found == read(JENA / entry["expected_patch"])
 
 
-@needs_shared("conformance", "jena")
 def test_every_patch_of_the_folder_is_tested():
     listed = {entry["file"] for entry in [*ENTRIES, *JELLY]}
     keys = ("expected_patch", "written_patch")
@@ -121,7 +65,6 @@ def test_every_patch_of_the_folder_is_tested():
     assert len(found) == 49
 
 
-@needs_shared("conformance", "jena")
 @pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
 def test_file_of_jelly_is_what_its_text_says(entry, tmp_path):
     """In text a header behind other rows begins a patch; Jelly-JVM ends each frame with Z where nothing was written."""
@@ -142,7 +85,6 @@ def test_file_of_jelly_is_what_its_text_says(entry, tmp_path):
         assert found == expected == in_every_format(path, tmp_path)
 
 
-@needs_shared("conformance", "jena")
 @pytest.mark.parametrize(
     "entry",
     [entry for entry in ENTRIES if "applied_to_empty" in entry],

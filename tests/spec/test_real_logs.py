@@ -4,13 +4,14 @@ import gzip
 from pathlib import Path
 
 import pytest
-from support import DELIMITED, NATIVE, SHARED, assert_same, needs_shared, ordered
+import suites
+from support import DELIMITED, NATIVE, assert_same, ordered
 
 import rdfm
 from rdfm import formats
 
-DATA = SHARED / "data"
-pytestmark = [needs_shared("data"), pytest.mark.slow]
+DATA = suites.path("data")
+pytestmark = pytest.mark.slow
 
 # Folder, and how many files it holds.
 FOLDERS = {

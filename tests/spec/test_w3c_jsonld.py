@@ -9,7 +9,8 @@ from functools import partial
 
 import pytest
 from nquads import isomorphic, read_quads
-from support import decode_every_way, needs_shared, w3c_files
+from suites import w3c_files
+from support import decode_every_way
 
 from rdfm import formats
 
@@ -17,7 +18,6 @@ SUITES = {
     "api": ("w3c-json-ld-api-rdf.tar.gz", "toRdf-manifest.jsonld", 467),
     "streaming": ("w3c-json-ld-streaming.tar.gz", "stream-toRdf-manifest.jsonld", 483),
 }
-pytestmark = needs_shared("conformance", "w3c")
 
 # Positive cases that need `lenient`, by name in either suite, with what they leave out.
 LENIENT = {
@@ -70,8 +70,6 @@ def only_1_0(case):
 
 def cases():
     for suite, (_, manifest, _) in SUITES.items():
-        if manifest not in files(suite):
-            continue
         described = json.loads(files(suite)[manifest])
         for case in described["sequence"]:
             if not only_1_0(case) and name_of(case) not in NOT_APPLICABLE:

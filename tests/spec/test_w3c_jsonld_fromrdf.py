@@ -7,11 +7,10 @@ import json
 
 import pytest
 from nquads import isomorphic, read_quads
-from support import as_batch, decoded, needs_shared, w3c_files
+from suites import w3c_files
+from support import as_batch, decoded
 
 from rdfm import formats
-
-pytestmark = needs_shared("conformance", "w3c")
 
 # Documents that say less than their inputs, by the test's name, each with what is lost.
 KNOWN = {
@@ -27,7 +26,7 @@ def files():
 
 
 def cases():
-    for case in json.loads(files().get("fromRdf-manifest.jsonld", b'{"sequence": []}'))["sequence"]:
+    for case in json.loads(files()["fromRdf-manifest.jsonld"])["sequence"]:
         yield pytest.param(case, id=case["@id"].removeprefix("#"))
 
 

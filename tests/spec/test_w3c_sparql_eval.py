@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 from sparql_suite import BASE, as_message, cases, files, is_result_set, read_results
-from support import needs_shared
 
 import rdfm
 from rdfm.cli import main
 
-pytestmark = needs_shared("conformance", "w3c")
 CASES = cases()
 _GRAPH = "within GRAPH ?g the evaluator knows ?g from the beginning, and groups and patterns there see it"
 _LEXICAL = "the evaluator holds numbers by their values, and STR gives their canonical form"

@@ -4,12 +4,11 @@ import json
 
 import pyoxigraph as ox
 import pytest
-from support import needs_shared, w3c_files
+from suites import w3c_files
 
 import rdfm
 from rdfm.cli._remedies import on_command_line
 
-pytestmark = needs_shared("conformance", "w3c")
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 SITE = "https://w3c.github.io/rdf-tests/rdf/"
@@ -67,7 +66,7 @@ def test_every_wrong_document_is_reported_and_no_right_one(format):
 def of_json_ld():
     """Path, document and whether it is wrong, of the suite's cases that need no other document and no option."""
     files = w3c_files("w3c-json-ld-api-rdf.tar.gz")
-    for case in json.loads(files.get("toRdf-manifest.jsonld", '{"sequence":[]}'))["sequence"]:
+    for case in json.loads(files["toRdf-manifest.jsonld"])["sequence"]:
         options = case.get("option", {})
         old = "json-ld-1.0" in (options.get("specVersion"), options.get("processingMode"))
         alone = set(options) <= {"specVersion", "processingMode", "base"}

@@ -5,9 +5,10 @@ import json
 import pytest
 import yaml
 from nquads import isomorphic, read_quads
-from support import decode, needs_shared, w3c_files
+from suites import w3c_files
+from support import decode
 
-ARCHIVE = ("conformance", "w3c", "w3c-yaml-ld-tests.tar.gz")
+ARCHIVE = "w3c-yaml-ld-tests.tar.gz"
 
 # Not read as the suite has it, and why.
 APART = {
@@ -19,13 +20,12 @@ APART = {
 
 def of_kind(kind):
     """The cases of a kind: name, test, and the suite's files."""
-    files = w3c_files(ARCHIVE[-1])
+    files = w3c_files(ARCHIVE)
     for test in json.loads(files["manifest.jsonld"])["sequence"]:
         if f"jld:{kind}" in test["@type"] and test["input"].endswith(".yamlld"):
             yield test["@id"], test, files
 
 
-@needs_shared(*ARCHIVE)
 def test_what_is_no_yaml_ld_is_an_error():
     count = 0
     for name, test, files in of_kind("NegativeEvaluationTest"):
@@ -35,7 +35,6 @@ def test_what_is_no_yaml_ld_is_an_error():
     assert count >= 12
 
 
-@needs_shared(*ARCHIVE)
 def test_quads_are_those_of_the_suite():
     count = 0
     for name, test, files in of_kind("ToRDFTest"):
@@ -54,7 +53,7 @@ def test_quads_are_those_of_the_suite():
 def contexts(tmp_path_factory):
     """The suite's contexts, in JSON, by the URLs that its documents resolve."""
     folder, found = tmp_path_factory.mktemp("yaml-ld"), {}
-    for name, data in w3c_files(ARCHIVE[-1]).items():
+    for name, data in w3c_files(ARCHIVE).items():
         if name.rpartition("/")[2].startswith("context."):
             path = folder / name.replace("/", "_")
             document = yaml.safe_load(data)
@@ -65,7 +64,6 @@ def contexts(tmp_path_factory):
     return found
 
 
-@needs_shared(*ARCHIVE)
 def test_what_is_expanded_is_the_same_dataset(contexts):
     """The suite says what JSON-LD a document expands to; both are read, and say the same."""
 

@@ -269,6 +269,7 @@ fn messages_come_back_the_same_in_both_dialects() {
 }
 
 #[test]
+#[ignore = "reads suites"]
 fn every_case_of_the_w3c_suites_comes_back_the_same() {
     let Some(suite) = shared("conformance/w3c/w3c-rdf-tests.tar.gz") else {
         return;

@@ -1,7 +1,6 @@
 //! Jelly and Jelly-Patch against the conformance suite, files of Jelly-JVM, and the laws of every codec.
 //!
-//! The suites lie beside the repository (`../shared`) or where `RDFM_SHARED` says; without them the
-//! tests of this kind say so and pass.
+//! The tests that read suites are ignored by default; `make test-suites` runs them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests may panic
 
 mod conformance;

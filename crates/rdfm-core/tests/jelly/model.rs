@@ -1,7 +1,6 @@
 //! Messages as plain values: from batches, from N-Quads-star text, and back into batches.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::NextOf as _;
@@ -28,24 +27,6 @@ pub struct Message {
     pub metadata: Vec<(String, Vec<u8>)>,
     pub namespaces: Vec<(String, String)>,
     pub position: u64,
-}
-
-/// The suites' folder, or None where there is none.
-pub fn shared(part: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("RDFM_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
-        PathBuf::from,
-    );
-    let found = Some(root.join(part)).filter(|path| path.exists());
-    if found.is_none() {
-        let required = std::env::var_os("RDFM_REQUIRE_SHARED");
-        assert!(
-            required.is_none_or(|value| value != "1"),
-            "{part} is absent"
-        );
-        println!("skipped: {} is not there", root.join(part).display());
-    }
-    found
 }
 
 fn string(bytes: &[u8]) -> String {

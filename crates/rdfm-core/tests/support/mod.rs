@@ -1,4 +1,4 @@
-//! What the codec tests share: a log decoded whole and in pieces, and the shared test suites.
+//! What the codec tests share: a log decoded whole and in pieces, and files of the suites.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 #![allow(
     clippy::unwrap_used,
@@ -213,39 +213,34 @@ pub fn skipping_every_way(format: &str, options: &Options, log: &[u8]) -> Vec<(u
     whole
 }
 
-/// The folder of the shared suites.
-fn root() -> PathBuf {
-    std::env::var_os("RDFM_SHARED").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    )
+/// The folder of the suites, from `RDFM_SHARED`.
+fn suites() -> PathBuf {
+    let folder = std::env::var_os("RDFM_SHARED").filter(|folder| !folder.is_empty());
+    PathBuf::from(folder.expect(
+        "RDFM_SHARED names no folder; a test that reads suites is ignored by default \
+         (`#[ignore = \"reads suites\"]`), and `make test-suites` runs it",
+    ))
 }
 
-/// Whether a suite that is absent is an error.
-fn required() -> bool {
-    std::env::var_os("RDFM_REQUIRE_SHARED").is_some_and(|value| value == "1")
-}
-
-/// The folder of the shared suites, or None after saying that it is absent.
-pub fn shared_root() -> Option<PathBuf> {
-    let root = root();
-    if root.is_dir() {
-        return Some(root);
+/// A file or folder of the suites, or None after reporting that it is missing.
+///
+/// # Panics
+///
+/// If `RDFM_SHARED` is not set, or the file is missing and `RDFM_REQUIRE_SHARED` is 1.
+pub fn shared_path(path: &str) -> Option<PathBuf> {
+    let found = suites().join(path);
+    if found.exists() {
+        return Some(found);
     }
-    assert!(!required(), "{} is absent", root.display());
-    println!("skipped, {} is absent", root.display());
+    let required = std::env::var_os("RDFM_REQUIRE_SHARED").is_some_and(|value| value == "1");
+    assert!(!required, "{} is missing", found.display());
+    println!("skipped: {} is missing", found.display());
     None
 }
 
-/// A file of the shared suites, or None after saying that it is absent.
+/// The content of a file of the suites, or None after reporting that it is missing.
 pub fn shared(path: &str) -> Option<Vec<u8>> {
-    let root = root();
-    let read = std::fs::read(root.join(path));
-    if let Err(error) = &read {
-        assert!(!required(), "{path} is absent: {error}");
-        println!("skipped, {path} is absent from {}: {error}", root.display());
-    }
-    read.ok()
+    shared_path(path).map(|path| std::fs::read(path).expect("a readable file"))
 }
 
 /// The files of a gzipped tar archive, by path.

@@ -3,16 +3,13 @@
 import importlib.util
 
 import pytest
+from fixture_logs import LOGS, reading
 from nquads import isomorphic, read_expected
 from support import FIXTURES, NATIVE, assert_same, decode
 
 from rdfm import formats
 
-CASES = [
-    path
-    for path in sorted(FIXTURES.glob("*/*"))
-    if formats.by_path(path.name) and (path.parent / "expected.txt").exists()
-]
+CASES = [path for paths in LOGS.values() for path in paths if path.parent.name != "nanopubs"]
 
 
 def test_no_fixture_is_lost():
@@ -23,8 +20,7 @@ def test_no_fixture_is_lost():
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_fixture(path):
     name = formats.by_path(path.name).name
-    options = {"generalized": True} if name in ("nt", "nq") else {}
-    found, error = decode(name, path.read_bytes(), **options)
+    found, error = decode(name, path.read_bytes(), **reading(path))
     assert error is None
     wanted = read_expected(path.parent / "expected.txt")
     if path.stem.startswith("message-"):

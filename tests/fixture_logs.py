@@ -1,0 +1,23 @@
+"""The logs of messages in spec-fixtures, whose folders name the feature that they contain."""
+
+from pathlib import Path
+from typing import Any
+
+from support import FIXTURES
+
+from rdfm import formats
+
+LOGS: dict[str, list[Path]] = {
+    expected.parent.name: [
+        path for path in sorted(expected.parent.iterdir()) if formats.by_path(path.name)
+    ]
+    for expected in sorted(FIXTURES.glob("*/expected.txt"))
+}
+LOGS["nanopubs"] = [FIXTURES / "nanopubs" / "log.trig"]
+
+
+def reading(path: Path) -> dict[str, Any]:
+    """Options with which a log is read."""
+    return (
+        {"generalized": True} if path.parent.name == "generalized" and path.suffix == ".nq" else {}
+    )

@@ -1,0 +1,36 @@
+"""The small logs of Jelly-Patch in spec-fixtures."""
+
+import importlib.util
+
+import jelly_patch_proto
+import pytest
+from patches import as_batch, decode
+from support import FIXTURES, PIECES
+
+from rdfm import formats
+
+
+def fixtures():
+    spec = importlib.util.spec_from_file_location("make", FIXTURES / "jelly-patch" / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_made_fixtures_are_current():
+    made = list(fixtures().made())
+    assert len(made) >= 50
+    for path, data in made:
+        assert path.read_bytes() == data, path
+
+
+@pytest.mark.parametrize("log", list(fixtures().logs()), ids=lambda log: log[0])
+def test_fixture(log):
+    _, patches, data = log
+    for size in (len(data), *PIECES):
+        assert decode(data, size) == patches
+    written = formats.find("jelly-patch").encode(
+        as_batch(patches), statement_type="quads", generalized=True, rdf_star=True
+    )
+    assert decode(written, len(written)) == patches
+    assert jelly_patch_proto.decode(written) == patches

@@ -1,0 +1,18 @@
+"""The small logs of RDF Patch in spec-fixtures, as text and in Thrift: read, written and read again."""
+
+import pytest
+from patch_files import in_every_format
+from rdf_patch import patches_of, rows_of_text
+from support import FIXTURES
+
+FIXTURE_FILES = sorted(
+    [*FIXTURES.glob("rdf-patch/*.rd*"), *FIXTURES.glob("rdf-patch-thrift/*.trp")]
+)
+
+
+@pytest.mark.parametrize("path", FIXTURE_FILES, ids=lambda path: path.name)
+def test_fixture(path, tmp_path):
+    found = in_every_format(path, tmp_path)
+    expected = path.with_suffix(".txt")
+    if expected.exists():
+        assert found == patches_of(rows_of_text(expected.read_text("utf-8")))

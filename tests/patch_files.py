@@ -1,0 +1,50 @@
+"""Files of patches, converted between the formats of patches."""
+
+from itertools import product
+
+import pytest
+from rdf_patch import patches_of, read_thrift
+from support import as_tuple
+
+import rdfm
+
+NAMES = {
+    "rdfp": "rdf-patch",
+    "rdp": "rdf-patch",
+    "trp": "rdf-patch-thrift",
+    "jellyp": "jelly-patch",
+}
+# Jelly-Patch ends every transaction in its patch.
+UNENDED = {"abort", "patchtext-no-commit"}
+
+
+def operations(log):
+    """The patches of a log as tuples."""
+    return [
+        [(row[0], row[1], *(as_tuple(term) for term in row[2:])) for row in patch.operations]
+        for patch in log
+    ]
+
+
+def read(path):
+    with rdfm.open_log(path, format=NAMES[path.suffix[1:]]) as log:
+        return operations(log)
+
+
+def in_every_format(path, folder):
+    """Written as text, in Thrift and in Jelly and read again, in any order."""
+    found = read(path)
+    stem = path.stem
+    suffixes = ("rdfp", "trp") if stem in UNENDED else ("rdfp", "trp", "jellyp")
+    for first, second in product(suffixes, repeat=2):
+        one, other = folder / f"one.{first}", folder / f"other.{second}"
+        for source, target in ((path, one), (one, other)):
+            wide = target.suffix == ".jellyp" and stem == "generalized"
+            rdfm.convert(source, target, **({"to_generalized": True} if wide else {}))
+        assert read(one) == read(other) == found
+    if stem in UNENDED:
+        with pytest.raises(rdfm.EncodeError, match="the patch ends inside a transaction"):
+            rdfm.convert(path, folder / "none.jellyp")
+    rows = read_thrift((folder / "one.trp").read_bytes())
+    assert patches_of(rows) == found
+    return found

@@ -1,0 +1,64 @@
+"""The suites of the specifications and logs of others: files outside of the repository.
+
+`RDFM_SHARED` names their folder; without it nothing is read. Only tests with the marker `suites` read
+them, all of `tests/spec` among them. `make test-suites` runs these tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tarfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(os.environ["RDFM_SHARED"]).resolve() if os.environ.get("RDFM_SHARED") else None
+REQUIRED = os.environ.get("RDFM_REQUIRE_SHARED") == "1"
+ABSENT = "not read, since RDFM_SHARED names no folder (make test-suites sets it)"
+# The test that runs, or the module that is collected.
+_user: pytest.Item | pytest.Collector | None = None
+
+
+@contextlib.contextmanager
+def used_by(user: pytest.Item | pytest.Collector) -> Iterator[None]:
+    """For the time of the block, a test runs or a module is collected."""
+    global _user
+    before, _user = _user, user
+    try:
+        yield
+    finally:
+        _user = before
+
+
+def path(*parts: str) -> Path:
+    """Path of a file or folder of the suites.
+
+    If it is missing, the test or module is skipped, or fails with `RDFM_REQUIRE_SHARED=1`.
+
+    Raises:
+        AssertionError: The test or module has no marker `suites`.
+        FileNotFoundError: The file is missing and required.
+    """
+    marked = _user is not None and _user.get_closest_marker("suites") is not None
+    assert marked, f"{_user} reads suites: mark it with pytest.mark.suites"
+    if FOLDER is not None and (found := FOLDER.joinpath(*parts)).exists():
+        return found
+    reason = f"suites: {ABSENT}" if FOLDER is None else f"{found} is missing"
+    if REQUIRED:
+        raise FileNotFoundError(f"{reason}, and RDFM_REQUIRE_SHARED is set")
+    pytest.skip(reason, allow_module_level=True)
+
+
+def w3c_files(archive: str, below: str = "./") -> dict[str, bytes]:
+    """Contents of the files of a W3C suite, by their path below a folder of its archive."""
+    return _unpacked(path("conformance", "w3c", archive), below)
+
+
+@cache
+def _unpacked(archive: Path, below: str) -> dict[str, bytes]:
+    with tarfile.open(archive) as opened:
+        found = [(member.name, opened.extractfile(member)) for member in opened]
+        return {name.removeprefix(below): file.read() for name, file in found if file is not None}
