@@ -45,7 +45,7 @@ def type_of(options: Iterable[OptionSpec]) -> str:
     """The type of an option's value, as the specs of several formats have it."""
     options = list(options)
     words = dict.fromkeys(word for option in options for word in option.choices)
-    if words:
+    if words and not any(option.levels for option in options):
         numbers = " | int" if any(option.numbers for option in options) else ""
         return f"Literal[{', '.join(repr(word) for word in words)}]{numbers} | None".replace(
             "'", '"'
@@ -109,7 +109,8 @@ def cell(text: str) -> str:
 def value_of(option: OptionSpec) -> str:
     """What the value of an option is, for a table."""
     if option.choices:
-        return " ".join(f"`{word}`" for word in option.choices)
+        levels = {word: f"`{word}` `{word}:{low}…{high}`" for word, low, high in option.levels}
+        return " ".join(levels.get(word, f"`{word}`") for word in option.choices)
     if option.kind in ("count", "bytes"):
         most = "" if option.most >= 2**31 - 1 else f" to {option.most}"
         return f"{'bytes' if option.kind == 'bytes' else 'number'} from {option.least}{most}"

@@ -74,8 +74,8 @@ def convert(
               and so on where that exists).
             - split_messages, split_bytes (not compressed): Most messages of each file of a folder, and
               bytes after which one ends; each is a whole log.
-            - compression: "gzip", "zstd", "bzip2", "xz" or "none"; else as the output's suffix says. Of
-              each file of a folder.
+            - compression: "gzip", "zstd", "bzip2", "xz" or "none", perhaps with a level, such as "zstd:19"; else as the
+              output's suffix says. Of each file of a folder.
             - overwrite: Replace a folder that holds something: everything in it is removed.
 
     Returns:

@@ -48,6 +48,8 @@ BATCHES_BYTES = 24 << 20
 # Queries are slower than decoding, so that their queue is full from the beginning to the end.
 QUERIED_BYTES = 4 << 20
 OUTPUT_BYTES = 8 << 20
+# What is encoded goes to the writing thread in pieces of this size: xz compresses a few of them a second.
+WRITTEN_BYTES = 1 << 18
 MAX_LISTED_ERRORS = 10
 
 
@@ -147,6 +149,7 @@ class Pipeline:
         self._met = 0  # errors skipped
         # Of the calling thread alone, which encodes.
         self._bytes_done = self._messages = self._quads = 0  # up to what was encoded
+        self._put_progress = Progress(bytes_total=plan.bytes_total)
         self._kind = plan.target.format.spec.kinds[0]  # of what is written
         if plan.querying is not None:
             self._kind = plan.querying.kind
@@ -502,11 +505,15 @@ class Pipeline:
     # --- around the stages ---
 
     def _put(self, written: Channel[list[_Bytes]], out: list[_Bytes]) -> None:
-        size = sum(
-            len(some) if isinstance(some, bytes) else sum(len(part.data) for part in some)
-            for some in out
-        )
-        written.put(out, size, self._progress())
+        """Give the writing thread what was encoded, in pieces, each with how far it is behind it."""
+        before, after = self._put_progress, self._progress()
+        self._put_progress = after
+        total, done = sum(map(_size, out)), 0
+        for piece in _cut(out):
+            size = sum(map(_size, piece))
+            done += size
+            mark = after if done == total else before.towards(after, done / total)
+            written.put(piece, size, mark, lambda: self._tell(written))
 
     def _tell(self, written: Channel[list[_Bytes]]) -> None:
         """Tells how far the writing thread is."""
@@ -537,6 +544,39 @@ def _in_graph(decoded: _Decoded, name: str) -> _Decoded:
 
 def _cost(decoded: list[_Decoded]) -> int:
     return sum(cost(read) for read, _ in decoded)
+
+
+def _size(some: _Bytes) -> int:
+    return len(some) if isinstance(some, bytes) else sum(len(part.data) for part in some)
+
+
+def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
+    """What was encoded in pieces of about `WRITTEN_BYTES`; at least one, perhaps of nothing."""
+    if sum(map(_size, out)) <= WRITTEN_BYTES:
+        yield out
+        return
+    piece: list[_Bytes] = []
+    room = WRITTEN_BYTES
+    for some in out:
+        for part in _parts(some):
+            if piece and _size(part) > room:
+                yield piece
+                piece, room = [], WRITTEN_BYTES
+            piece.append(part)
+            room -= _size(part)
+    yield piece
+
+
+def _parts(some: _Bytes) -> Iterator[_Bytes]:
+    """Bytes cut at `WRITTEN_BYTES`; of files the parts that come together, one by one only if they are large."""
+    if isinstance(some, bytes):
+        for at in range(0, len(some), WRITTEN_BYTES):
+            yield some[at : at + WRITTEN_BYTES]
+    elif _size(some) <= WRITTEN_BYTES:
+        yield some
+    else:
+        for part in some:
+            yield [part]
 
 
 def _write(output: Any, written: Channel[list[_Bytes]]) -> None:

@@ -74,6 +74,8 @@ class OptionSpec:
         help: What it does, in a sentence.
         choices: The words of a choice.
         numbers: The number that each of them stands for, with "choice or number".
+        levels: Words of a choice that may be followed by a colon and a level: the word, the lowest level and the
+            highest.
         least: The smallest number.
         most: The largest number.
         default: What is done where it is not given, if that is a value.
@@ -102,6 +104,7 @@ class OptionSpec:
     help: str = ""
     choices: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
+    levels: tuple[tuple[str, int, int], ...] = ()
     least: int = 0
     most: int = _MAX_NUMBER
     default: bool | int | str | None = None
@@ -189,7 +192,24 @@ class OptionSpec:
                 ) from None
         numbers = self.numbers or range(len(self.choices))
         choices = list(zip(self.choices, numbers, strict=True))
+        if self.levels and isinstance(given, str) and ":" in given:
+            word, _, text = given.partition(":")
+            known = _core.option_value(called, self.kind, self.least, self.most, choices, word)
+            return f"{known}:{self._level(called, known, text)}"
         return _core.option_value(called, self.kind, self.least, self.most, choices, given)
+
+    def _level(self, called: str, word: str, text: str) -> int:
+        """The level after a word."""
+        for known, lowest, highest in self.levels:
+            if known != word:
+                continue
+            if re.fullmatch("-?[0-9]{1,9}", text) and lowest <= int(text) <= highest:
+                return int(text)
+            raise OptionError(
+                f"{called} is {word} with a level from {lowest} to {highest}, such as {word}:{highest}, "
+                f"not '{word}:{text[:40]}'"
+            )
+        raise OptionError(f"{called} is {word} without a level, not '{word}:{text[:40]}'")
 
 
 def _moment(called: str, given: Any) -> datetime:

@@ -101,7 +101,7 @@ class ConvertOptions(TypedDict, total=False):
     message_per_file: bool | str | None
     on_error: Literal["fail", "skip"] | None
     to_format: str | None
-    compression: Literal["gzip", "zstd", "bzip2", "xz", "none"] | None
+    compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
     overwrite: bool | str | None
@@ -258,7 +258,7 @@ class ChangeOptions(TypedDict, total=False):
 
     from_format: str | None
     to_format: str | None
-    compression: Literal["gzip", "zstd", "bzip2", "xz", "none"] | None
+    compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
     overwrite: bool | str | None

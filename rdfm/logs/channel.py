@@ -40,21 +40,32 @@ class Channel(Generic[Item]):
         self._error: BaseException | None = None
         self._changed = threading.Condition()
 
-    def put(self, item: Item, cost: int, mark: Any = None) -> None:
-        """Add an item, with what `reached` is to give after it; waits while the queue is full.
+    def put(
+        self,
+        item: Item,
+        cost: int,
+        mark: Any = None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Add an item, with what `reached` is to give after it.
+
+        Waits while the queue is full, and calls `meanwhile` now and then.
 
         Raises:
             Stopped: The channel was cancelled.
             BaseException: What the consumer failed with.
         """
-        with self._changed:
-            while self._items and self._cost + cost > self._budget and not self._cancelled:
+        while True:
+            with self._changed:
+                if self._cancelled:
+                    raise self._error or Stopped
+                if not self._items or self._cost + cost <= self._budget:
+                    self._items.append((item, cost, mark))
+                    self._cost += cost
+                    self._changed.notify_all()
+                    return
                 self._changed.wait(WAIT_SECONDS)
-            if self._cancelled:
-                raise self._error or Stopped
-            self._items.append((item, cost, mark))
-            self._cost += cost
-            self._changed.notify_all()
+            meanwhile()
 
     def close(self, error: BaseException | None = None) -> None:
         """Say that no more comes; the consumer raises `error` after the items."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rdfm.formats import OptionSpec
-from rdfm.storage.compression import COMPRESSIONS
+from rdfm.storage.compression import COMPRESSIONS, LEVELS
 
 __all__ = ["CHANGING", "QUERYING", "READING", "WRITING"]
 
@@ -50,8 +50,10 @@ WRITING = (
     OptionSpec(
         "compression",
         "choice",
-        "Compression of the output, or of each file of a folder; else as its suffix says.",
+        "Compression of the output, or of each file of a folder, perhaps with a level, such as zstd:19; else as its "
+        "suffix says.",
         choices=(*COMPRESSIONS, "none"),
+        levels=tuple((name, *levels) for name, levels in LEVELS.items()),
         group=_FORMATS,
     ),
     OptionSpec(

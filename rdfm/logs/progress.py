@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,15 @@ class Progress:
     messages: int = 0
     quads: int = 0
     kind: str = "messages"
+
+    def towards(self, later: Progress, share: float) -> Progress:
+        """Give how far it is about, after a share of the way to `later`."""
+        return replace(
+            later,
+            bytes_in=self.bytes_in + int((later.bytes_in - self.bytes_in) * share),
+            messages=self.messages + int((later.messages - self.messages) * share),
+            quads=self.quads + int((later.quads - self.quads) * share),
+        )
 
 
 class Reporter:

@@ -52,8 +52,8 @@ def create_log(
         target: A path, or a binary file object, which is left open.
         format: Such as "trig"; found from the suffix unless given. In archives `trig`, unless their
             name says another, as in `out.ttl.tar.gz`.
-        compression: "gzip", "zstd", "bzip2", "xz" or "none"; found from the suffix unless given. In a
-            folder that of each file.
+        compression: "gzip", "zstd", "bzip2", "xz" or "none"; a level may follow, such as "zstd:19". Found from the
+            suffix unless given. In a folder that of each file.
         keep_partial: After an exception keep what was written, as `NAME.partial`.
         split_messages: Most messages of each file of a folder.
         split_bytes: Bytes, not compressed, after which a file of a folder ends with its message.

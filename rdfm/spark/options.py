@@ -70,6 +70,7 @@ READING = {
             _COMPRESSION,
             help="Compression of the files, where their content should not tell.",
             choices=("auto", *_COMPRESSIONS),
+            levels=(),
             default="auto",
         ),
         MODE,
@@ -192,7 +193,7 @@ WRITING = {
     **_by_name(
         replace(
             _COMPRESSION,
-            help="Compression of the part files.",
+            help="Compression of the part files, perhaps with a level, such as zstd:19.",
             choices=_COMPRESSIONS,
             default="none",
         ),

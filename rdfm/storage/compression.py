@@ -16,7 +16,15 @@ from typing import Any, Protocol
 from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError, TruncatedError
 from rdfm.storage.zstd_frames import plain_frame
 
-__all__ = ["COMPRESSIONS", "by_content", "by_suffix", "compressor", "decompress", "suffix_of"]
+__all__ = [
+    "COMPRESSIONS",
+    "LEVELS",
+    "by_content",
+    "by_suffix",
+    "compressor",
+    "decompress",
+    "suffix_of",
+]
 
 PIECE_BYTES = 1 << 20
 SLICE_BYTES = 1 << 12
@@ -24,6 +32,8 @@ MAGIC_BYTES = 10
 ZSTD_WINDOW_LOG = 27
 XZ_MEMORY_BYTES = 512 << 20
 COMPRESSIONS = ("gzip", "zstd", "bzip2", "xz")
+# The lowest and the highest level of each.
+LEVELS = {"gzip": (1, 9), "zstd": (-7, 22), "bzip2": (1, 9), "xz": (0, 9)}
 _SUFFIXES = {
     ".gz": "gzip",
     ".gzip": "gzip",
@@ -70,12 +80,13 @@ def by_suffix(path: str) -> str | None:
 
 
 def suffix_of(name: str) -> str:
-    """Give the usual end of a file name for a compression; nothing for "none".
+    """Give the usual end of a file name for a compression, with or without a level; nothing for "none".
 
     Example:
-        >>> suffix_of("zstd"), suffix_of("none")
-        ('.zst', '')
+        >>> suffix_of("zstd"), suffix_of("zstd:19"), suffix_of("none")
+        ('.zst', '.zst', '')
     """
+    name, _, _ = name.partition(":")
     return next((suffix for suffix, one in _SUFFIXES.items() if one == name), "")
 
 
@@ -153,28 +164,51 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         )
 
 
-def compressor(name: str) -> Compressor:
+def compressor(compression: str) -> Compressor:
     """Make a compressor whose output depends on its input alone (no time stamp, no name).
+
+    Args:
+        compression: One of `COMPRESSIONS`, or one with a level of `LEVELS`, such as "zstd:19".
 
     Raises:
         MissingExtraError: zstd on Python before 3.14 without backports.zstd.
+        OptionError: There is no such compression, or no such level.
     """
+    name, level = _level_of(compression)
     if name == "gzip":
         import zlib
 
-        return zlib.compressobj(6, zlib.DEFLATED, 31)
+        return zlib.compressobj(6 if level is None else level, zlib.DEFLATED, 31)
     if name == "bzip2":
         import bz2
 
-        return bz2.BZ2Compressor()
+        return bz2.BZ2Compressor(9 if level is None else level)
     if name == "xz":
         import lzma
 
-        return lzma.LZMACompressor()
-    if name == "zstd":
-        made: Compressor = _zstd().ZstdCompressor()
-        return made
-    raise OptionError(
+        return lzma.LZMACompressor(preset=level)
+    made: Compressor = _zstd().ZstdCompressor(level)
+    return made
+
+
+def _level_of(compression: str) -> tuple[str, int | None]:
+    """The name of a compression, and its level if that is given."""
+    name, colon, text = compression.partition(":")
+    if name not in LEVELS:
+        raise _unknown(name)
+    if not colon:
+        return name, None
+    lowest, highest = LEVELS[name]
+    level = int(text) if re.fullmatch("-?[0-9]{1,9}", text) else highest + 1
+    if not lowest <= level <= highest:
+        raise OptionError(
+            f"the level of {name} is a number from {lowest} to {highest}, not '{text[:40]}'"
+        )
+    return name, level
+
+
+def _unknown(name: str) -> OptionError:
+    return OptionError(
         f"no compression is called '{name[:40]}'; there are {', '.join(COMPRESSIONS)}"
     )
 
@@ -225,9 +259,7 @@ def _decompressors(name: str) -> tuple[Callable[[], Any], tuple[type[Exception],
         zstd = _zstd()
         options = {zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG}
         return lambda: zstd.ZstdDecompressor(options=options), (zstd.ZstdError,)
-    raise OptionError(
-        f"no compression is called '{name[:40]}'; there are {', '.join(COMPRESSIONS)}"
-    )
+    raise _unknown(name)
 
 
 def _after_zeros(piece: bytes, at: int) -> int:

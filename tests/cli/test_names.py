@@ -81,6 +81,41 @@ def test_nothing_binary_on_a_terminal(rdfm, monkeypatch):
     assert rdfm("convert", "a.nq", "-").code == 0
 
 
+@pytest.mark.parametrize("compression", ["gzip:9", "zstd:19", "zstd:-1", "bzip2:1", "xz:0"])
+def test_a_compression_may_have_a_level(rdfm, compression):
+    assert rdfm("convert", "a.nq", "out.bin", "--to", "nq", "--compression", compression).code == 0
+    assert rdfm("convert", "a.nq", "out/", "--to", "nq", "--compression", compression).code == 0
+    with package.open_log("out.bin", "nq") as log:
+        read = list(log)
+    assert read == list(package.open_log("a.nq"))
+    [file] = Path("out").iterdir()
+    assert list(package.open_log(file)) == read
+    with package.create_log("python.bin", "nq", compression=compression) as log:
+        for message in read:
+            log.write(message)
+    assert Path("python.bin").read_bytes() == Path("out.bin").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("compression", "text"),
+    [
+        ("zstd:23", "is zstd with a level from -7 to 22, such as zstd:22, not 'zstd:23'"),
+        ("gzip:0", "is gzip with a level from 1 to 9, such as gzip:9, not 'gzip:0'"),
+        ("xz:", "is xz with a level from 0 to 9, such as xz:9, not 'xz:'"),
+        ("none:1", "is none without a level, not 'none:1'"),
+        ("lz4:1", "is one of 'gzip', 'zstd', 'bzip2', 'xz', 'none', not 'lz4'"),
+    ],
+)
+def test_levels_that_do_not_exist_are_refused(rdfm, compression, text):
+    run = rdfm("convert", "a.nq", "out.nq", "--compression", compression)
+    assert run.error.startswith(f"compression {text}")
+    assert run.code == 2
+    assert not Path("out.nq").exists()
+    with pytest.raises(package.OptionError):
+        package.create_log("out.nq", compression=compression)
+    assert not Path("out.nq").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "texts"),
     [

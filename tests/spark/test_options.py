@@ -81,6 +81,12 @@ def test_values_are_taken_from_text(name, text, value):
     assert _take(name, (READING | FILES)[name], text) == value
 
 
+def test_a_level_of_compression_is_of_written_files_alone():
+    assert _take("compression", WRITING["compression"], "zstd:19") == "zstd:19"
+    with pytest.raises(OptionError, match="the option compression is one of 'auto', "):
+        _take("compression", READING["compression"], "zstd:19")
+
+
 def test_what_may_hold_credentials_is_not_shown():
     with pytest.raises(OptionError) as caught:
         _take("storage_options", READING["storage_options"], "secret")

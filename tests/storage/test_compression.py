@@ -11,7 +11,15 @@ import pytest
 
 from rdfm.errors import DecodeError, LimitError, OptionError, TruncatedError
 from rdfm.storage import compression
-from rdfm.storage.compression import COMPRESSIONS, by_content, by_suffix, compressor, decompress
+from rdfm.storage.compression import (
+    COMPRESSIONS,
+    LEVELS,
+    by_content,
+    by_suffix,
+    compressor,
+    decompress,
+    suffix_of,
+)
 from rdfm.storage.zstd_frames import plain_frame
 
 if sys.version_info >= (3, 14):
@@ -169,6 +177,30 @@ def test_by_suffix(path, name):
 @pytest.mark.parametrize("head", [b"", b"BZh9 is no bzip2", b"\x1f", b"<http://", b"\x28\xb5"])
 def test_plain_data_is_not_taken_for_compressed(head):
     assert by_content(head) is None
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+def test_every_level_is_read_back_and_the_highest_writes_least(name):
+    lowest, highest = LEVELS[name]
+    sizes = []
+    text = b" ".join(b"%d" % (number % 977) for number in range(20_000))
+    for level in (lowest, 1, highest):
+        made = compressor(f"{name}:{level}")
+        log = made.compress(text) + made.flush()
+        assert b"".join(decompress(name, [log])) == text
+        sizes.append(len(log))
+    assert sizes[2] < sizes[0] or name == "bzip2"
+    assert suffix_of(f"{name}:{highest}") == suffix_of(name)
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+@pytest.mark.parametrize("level", ["", "x", "1.5", "+1", "23", "-8", "99999999999", " 1"])
+def test_levels_out_of_range_are_refused(name, level):
+    lowest, highest = LEVELS[name]
+    with pytest.raises(OptionError) as caught:
+        compressor(f"{name}:{level}")
+    expected = f"the level of {name} is a number from {lowest} to {highest}, not '{level}'"
+    assert str(caught.value) == expected
 
 
 def test_unknown_names():

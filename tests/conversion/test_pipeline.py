@@ -1,0 +1,86 @@
+"""The stages of a conversion: what is slow to write shows how far it is, and ends when it is told to."""
+
+import itertools
+import time
+
+import pytest
+
+import rdfm
+from rdfm.conversion import pipeline
+from rdfm.storage import compression as compressions
+
+LINE = b"<http://e/s> <http://e/p> <http://e/%06d> .\n"
+
+
+class Slow:
+    """A compressor of so many megabytes a second, as xz is one."""
+
+    def __init__(self, pause):
+        self._pause = pause
+
+    def compress(self, data):
+        time.sleep(self._pause * len(data) / (1 << 20))
+        return data
+
+    def flush(self):
+        return b""
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Two messages of 2 MB, each of which is encoded at once."""
+    path = tmp_path / "log.nq"
+    message = b"".join(LINE % number for number in range(50_000))
+    path.write_bytes(message + b"# @message\n" + message)
+    return path
+
+
+@pytest.mark.parametrize("target", ["out.nq", "out/"])
+def test_slow_compression_shows_how_far_it_is(log, tmp_path, monkeypatch, target):
+    monkeypatch.setattr(compressions, "compressor", lambda _: Slow(1))
+    monkeypatch.setattr(pipeline, "OUTPUT_BYTES", 1 << 20)
+    seen = []
+    rdfm.convert(
+        log,
+        f"{tmp_path}/{target}",
+        to_format="nq",
+        compression="xz",
+        progress=lambda progress: seen.append((time.perf_counter(), progress)),
+    )
+    moments = [moment for moment, _ in seen]
+    assert max(late - early for early, late in itertools.pairwise(moments)) < 1.2
+    steps = [progress.bytes_in for _, progress in seen]
+    assert steps == sorted(steps)
+    if target == "out.nq":  # a file of a folder is there at once
+        assert len(set(steps)) > 5
+    last = seen[-1][1]
+    assert (last.bytes_in, last.messages) == (log.stat().st_size, 2)
+
+
+def test_interrupting_slow_compression_ends_soon(log, tmp_path, monkeypatch):
+    monkeypatch.setattr(compressions, "compressor", lambda _: Slow(3))
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    begun = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        rdfm.convert(log, tmp_path / "out.nq", compression="xz", progress=interrupt)
+    assert time.perf_counter() - begun < 5
+    assert [path.name for path in tmp_path.iterdir()] == ["log.nq"]
+
+
+@pytest.mark.parametrize("size", [1, 10, 100])
+def test_what_is_written_in_pieces_is_the_same(size, monkeypatch):
+    part = pipeline.Part
+    monkeypatch.setattr(pipeline, "WRITTEN_BYTES", size)
+    files = [part("a", b"x" * 25, False), part("a", b"y" * 7, True), part("b", b"", True)]
+    for out in ([], [b""], [b"z" * 37], [b"u" * 3, b"v" * 45, b""], [files], [files, files[:1]]):
+        pieces = list(pipeline._cut(out))
+        assert pieces
+        flat = [some for piece in pieces for some in piece]
+        if all(isinstance(some, bytes) for some in out):
+            assert b"".join(flat) == b"".join(out)
+        else:
+            given = [each for some in out for each in some]
+            assert [each for some in flat for each in some] == given
